@@ -1,0 +1,1 @@
+"""Judges traces and implementations that it did not write: network, checks, oracles, cases, report."""

@@ -1,0 +1,1 @@
+"""Property-based fuzzing, mutation of the rules, and the kill matrix."""

@@ -1,0 +1,1 @@
+"""Corpora of simulated runs, and mining them for violations, on Spark."""
