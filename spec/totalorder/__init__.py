@@ -1,0 +1,1 @@
+"""Total-order message scattering: its clause catalogue and its TLA+ modules."""
