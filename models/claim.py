@@ -1,0 +1,215 @@
+"""Z3 claims: a sentence about the rules, proved for every value, or refuted with a counterexample.
+
+A claim counts only when three things hold (`ClaimResult.counts`): every obligation is PROVED, the hypotheses of every
+obligation are satisfiable (else the proof says nothing), and the claim has mutants, each of which is REFUTED (else the claim
+may say nothing). Rules are handed to the claim by name, so that a mutant is other rules, never another claim.
+
+Nothing here knows a protocol; `models.z3_claims` finds the claims.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from spec.errors import CannotRun
+
+if TYPE_CHECKING:
+    import z3
+
+Rules: TypeAlias = Mapping[str, Callable[..., Any]]
+Value: TypeAlias = int | bool | str
+TIMEOUT_MS = 5_000
+
+
+class Verdict(StrEnum):
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obligation:
+    """``hypotheses`` imply ``goal``, for all values of their free constants.
+
+    ``show`` names the terms whose values a counterexample tells, in the order of telling. With ``step_of_invariant`` the
+    obligation belongs to an inductive proof: its refutation shows that this proof fails, perhaps in a state that is never
+    reached, so that it takes the claim's proof away, but kills no mutant.
+    """
+
+    name: str
+    hypotheses: tuple[z3.BoolRef, ...]
+    goal: z3.BoolRef
+    show: Mapping[str, z3.ExprRef] = field(default_factory=dict)
+    step_of_invariant: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """The claim with some rules replaced; an obligation that is no step of an invariant must then be refuted."""
+
+    name: str
+    sentence: str
+    rules: Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """``obligations(rules)`` states the claim for the rules that it is handed; ``hypotheses`` are its premises in words."""
+
+    name: str
+    clauses: tuple[str, ...]
+    sentence: str
+    hypotheses: tuple[str, ...]
+    rules: Rules
+    obligations: Callable[[Rules], Iterable[Obligation]]
+    mutants: tuple[Mutant, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObligationResult:
+    """``satisfiable`` is the answer of Z3 for the hypotheses alone; ``counterexample`` is there when REFUTED."""
+
+    name: str
+    verdict: Verdict
+    milliseconds: float
+    satisfiable: bool
+    step_of_invariant: bool = False
+    counterexample: dict[str, Value] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MutantResult:
+    """``obligation`` is the first one refuted that is no step of an invariant; None, and no REFUTED, when there is none."""
+
+    name: str
+    sentence: str
+    verdict: Verdict
+    milliseconds: float
+    obligation: str | None = None
+    counterexample: dict[str, Value] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimResult:
+    name: str
+    clauses: tuple[str, ...]
+    sentence: str
+    hypotheses: tuple[str, ...]
+    verdict: Verdict
+    hypotheses_satisfiable: bool
+    counts: bool
+    milliseconds: float
+    obligations: tuple[ObligationResult, ...]
+    mutants: tuple[MutantResult, ...]
+
+
+def prove(claim: Claim, *, timeout_ms: int = TIMEOUT_MS) -> ClaimResult:
+    """Proves the claim under its own rules, and tries each of its mutants; raises CannotRun without Z3."""
+    start = time.perf_counter()
+    results = prove_under(claim, {}, timeout_ms=timeout_ms)
+    mutants = tuple(_try_mutant(claim, mutant, timeout_ms) for mutant in claim.mutants)
+    verdict = _worst(result.verdict for result in results)
+    satisfiable = bool(results) and all(result.satisfiable for result in results)
+    bites = bool(mutants) and all(mutant.verdict is Verdict.REFUTED for mutant in mutants)
+    return ClaimResult(
+        name=claim.name,
+        clauses=claim.clauses,
+        sentence=claim.sentence,
+        hypotheses=claim.hypotheses,
+        verdict=verdict,
+        hypotheses_satisfiable=satisfiable,
+        counts=verdict is Verdict.PROVED and satisfiable and bites,
+        milliseconds=_since(start),
+        obligations=results,
+        mutants=mutants,
+    )
+
+
+def prove_under(claim: Claim, rules: Rules, *, timeout_ms: int = TIMEOUT_MS) -> tuple[ObligationResult, ...]:
+    """The obligations of the claim with ``rules`` in place of its own of the same names."""
+    _require_z3()
+    stated = claim.obligations({**claim.rules, **rules})
+    return tuple(_discharge(obligation, timeout_ms) for obligation in stated)
+
+
+def _try_mutant(claim: Claim, mutant: Mutant, timeout_ms: int) -> MutantResult:
+    start = time.perf_counter()
+    results = prove_under(claim, mutant.rules, timeout_ms=timeout_ms)
+    refuted = first_refuted(results)
+    proved = all(result.verdict is Verdict.PROVED for result in results)
+    return MutantResult(
+        name=mutant.name,
+        sentence=mutant.sentence,
+        verdict=Verdict.REFUTED if refuted else Verdict.PROVED if proved else Verdict.UNKNOWN,
+        milliseconds=_since(start),
+        obligation=refuted.name if refuted else None,
+        counterexample=refuted.counterexample if refuted else None,
+    )
+
+
+def first_refuted(results: Iterable[ObligationResult]) -> ObligationResult | None:
+    """The first result that shows the rules wrong, if there is one."""
+    return next((r for r in results if r.verdict is Verdict.REFUTED and not r.step_of_invariant), None)
+
+
+def _discharge(obligation: Obligation, timeout_ms: int) -> ObligationResult:
+    """Asks Z3 for a counterexample, and for an instance of the hypotheses; a time-out of either proves nothing."""
+    import z3
+
+    start = time.perf_counter()
+    solver = z3.Solver()
+    solver.set("timeout", timeout_ms)
+    solver.add(*obligation.hypotheses)
+    satisfiable = solver.check() == z3.sat
+    solver.add(z3.Not(obligation.goal))
+    answer = solver.check()
+    counterexample = None
+    verdict = Verdict.UNKNOWN
+    if answer == z3.unsat:
+        verdict = Verdict.PROVED
+    elif answer == z3.sat:
+        verdict = Verdict.REFUTED
+        model = solver.model()
+        counterexample = {name: _readable(model, term) for name, term in obligation.show.items()}
+    return ObligationResult(
+        name=obligation.name,
+        verdict=verdict,
+        milliseconds=_since(start),
+        satisfiable=satisfiable,
+        step_of_invariant=obligation.step_of_invariant,
+        counterexample=counterexample,
+    )
+
+
+def _readable(model: z3.ModelRef, term: z3.ExprRef) -> Value:
+    import z3
+
+    value = model.eval(term, model_completion=True)
+    if z3.is_int_value(value):
+        return int(value.as_long())
+    if z3.is_true(value) or z3.is_false(value):
+        return bool(z3.is_true(value))
+    return str(value)
+
+
+def _worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """REFUTED if any is, else UNKNOWN if any is; no obligation at all proves nothing."""
+    seen = set(verdicts)
+    if not seen:
+        return Verdict.UNKNOWN
+    return next(v for v in (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED) if v in seen)
+
+
+def _require_z3() -> None:
+    try:
+        import z3  # noqa: F401
+    except ImportError as error:
+        raise CannotRun("the Z3 claims need the package z3-solver: install the project's requirements") from error
+
+
+def _since(start: float) -> float:
+    return round((time.perf_counter() - start) * 1000, 3)

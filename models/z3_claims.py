@@ -1,0 +1,81 @@
+"""Finds the Z3 claims of a protocol, and runs them.
+
+A module directly under ``models/<protocol>/`` that has a ``CLAIMS`` tuple contributes its claims; there is no list to keep.
+``python -m models.z3_claims totalorder`` prints one line a claim.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+
+from models.claim import Claim, ClaimResult, ObligationResult, Rules, Verdict, first_refuted, prove, prove_under
+from spec.errors import BadInput, CannotRun, ScatterproofError
+
+
+def claims_of(protocol: str) -> tuple[Claim, ...]:
+    """All claims, in the order of module name and then of the module's tuple.
+
+    Raises BadInput for a protocol without a folder, CannotRun without Z3.
+    """
+    package_name = f"models.{protocol}"
+    if not protocol.isidentifier() or importlib.util.find_spec(package_name) is None:
+        raise BadInput(f"protocol {protocol!r} has no folder under models/: name one that has, such as totalorder")
+    claims: list[Claim] = []
+    try:
+        package = importlib.import_module(package_name)
+        for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda found: found.name):
+            if not module.ispkg:
+                found = importlib.import_module(f"{package_name}.{module.name}")
+                claims.extend(getattr(found, "CLAIMS", ()))
+    except ModuleNotFoundError as error:
+        if error.name != "z3":
+            raise
+        raise CannotRun("the Z3 claims need the package z3-solver: install the project's requirements") from error
+    return tuple(claims)
+
+
+def check_claims(protocol: str) -> list[ClaimResult]:
+    """Proves every claim of the protocol and tries its mutants; the results serialise with msgspec as they are."""
+    return [prove(claim) for claim in claims_of(protocol)]
+
+
+def refutations(protocol: str, rules: Rules) -> dict[str, ObligationResult]:
+    """Which claims fail under these rules (by name, as plain Python functions): claim name to its first failing obligation.
+
+    Only claims that use one of the rules are asked. An empty answer does not show the rules right or equivalent.
+    """
+    failed: dict[str, ObligationResult] = {}
+    for claim in claims_of(protocol):
+        if not rules.keys() & claim.rules.keys():
+            continue
+        refuted = first_refuted(prove_under(claim, rules))
+        if refuted is not None:
+            failed[claim.name] = refuted
+    return failed
+
+
+def main(arguments: list[str]) -> int:
+    """One line a claim and a mutant; 0 when all claims count, 1 when one does not."""
+    if len(arguments) != 1:
+        raise BadInput("usage: python -m models.z3_claims PROTOCOL")
+    results = check_claims(arguments[0])
+    for result in results:
+        remark = "" if result.hypotheses_satisfiable else ", hypotheses not shown satisfiable"
+        print(f"{result.verdict.upper():8} {result.name} ({', '.join(result.clauses)}){remark}, {result.milliseconds:.0f} ms")
+        for obligation in result.obligations:
+            if obligation.verdict is not Verdict.PROVED or not obligation.satisfiable:
+                print(f"    obligation {obligation.name}: {obligation.verdict}, {obligation.counterexample}")
+        for mutant in result.mutants:
+            print(f"    mutant {mutant.name}: {mutant.verdict} by {mutant.obligation}: {mutant.counterexample}")
+    return 0 if all(result.counts for result in results) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except ScatterproofError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)
