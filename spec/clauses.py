@@ -1,4 +1,4 @@
-"""The clause catalogues, one ``<protocol>/clauses.toml`` a protocol: loaded, validated, rendered to CLAUSES.md.
+"""The clause catalogues, one ``<protocol>/clauses.toml`` a protocol: loaded, validated, rendered as a page.
 
 A clause has one name in every layer: ``TimestampsRise`` is the TLA+ operator, ``timestamps_rise`` the Z3
 claim, the check and the oracle, and cases cite the id. So a catalogue only says *which* layers check a clause
@@ -206,9 +206,7 @@ def _catalogue(at: Place, table: Mapping[str, object], protocol: str) -> Catalog
         clause = _clause(at, entry, number, sources, environments)
         for other in clauses:
             if other.id == clause.id:
-                at.refuse(
-                    f"the id {clause.id} is used twice", "ids are never reused: give one of them a new id"
-                )
+                at.refuse(f"the id {clause.id} is used twice", "ids are never reused: give one of them a new id")
             if other.name == clause.name:
                 at.refuse(f"{other.id} and {clause.id} share the name {clause.name}", "rename one of them")
         clauses.append(clause)
@@ -239,15 +237,11 @@ def _clause(
     clause_id = (at / f"clause {number} of the file").string(entry, "id")
     here = at / clause_id
     if not ID.fullmatch(clause_id):
-        here.refuse(
-            "this is not a clause id", "write capitals and digits in parts joined by hyphens: XX-RULE-1"
-        )
+        here.refuse("this is not a clause id", "write capitals and digits in parts joined by hyphens: XX-RULE-1")
     here.keys(entry, "id name kind level must source", "environments literal layers not_yet")
     name = here.string(entry, "name")
     if not NAME.fullmatch(name):
-        here.refuse(
-            f"the name {name!r} is not CamelCase", "write words of at least two letters: DeliverBelow"
-        )
+        here.refuse(f"the name {name!r} is not CamelCase", "write words of at least two letters: DeliverBelow")
     level = here.member(Level, here.string(entry, "level"), "level")
     layers = [here.member(Layer, word, "layer") for word in here.strings(entry, "layers")]
     return Clause(
@@ -285,9 +279,7 @@ def _source(here: Place, source: str, sources: Mapping[str, str]) -> str:
 def _environments(here: Place, named: tuple[str, ...], known: Mapping[str, str]) -> tuple[str, ...]:
     for environment in named:
         if environment not in known:
-            here.refuse(
-                f"unknown environment {environment!r}", f"take some of {', '.join(known) or '(none)'}"
-            )
+            here.refuse(f"unknown environment {environment!r}", f"take some of {', '.join(known) or '(none)'}")
     if known and not named:
         here.refuse("it names no environment", f"add environments, some of {', '.join(known)}")
     return named
@@ -318,9 +310,7 @@ def _not_yet(here: Place, entry: Mapping[str, object], layers: list[Layer]) -> d
         if layer in layers and layer in reasons:
             here.refuse(f"{layer} both checks it and is not yet there", "keep one of the two")
         if layer in missing and layer not in reasons:
-            here.refuse(
-                f"it has neither the layer {layer} nor a reason", f"add {layer} to layers, or to not_yet"
-            )
+            here.refuse(f"it has neither the layer {layer} nor a reason", f"add {layer} to layers, or to not_yet")
     return {layer: reasons[layer] for layer in missing}
 
 
@@ -344,9 +334,7 @@ def _claim_groups(at: Place, table: Mapping[str, object]) -> tuple[dict[str, str
 def _claims(at: Place, table: Mapping[str, object], numbers: list[str], ids: list[str]) -> tuple[Claim, ...]:
     for claim_id in table:
         if claim_id not in numbers:
-            (at / "claims").refuse(
-                f"unknown claim {claim_id!r}", "remove it, or raise the count of its group"
-            )
+            (at / "claims").refuse(f"unknown claim {claim_id!r}", "remove it, or raise the count of its group")
     claims: list[Claim] = []
     for claim_id in numbers:
         here = at / f"claim {claim_id}"

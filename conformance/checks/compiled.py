@@ -1,0 +1,94 @@
+"""Checks as machine code over columns: the same steps, compiled by numba into one pass, and kept on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from conformance.checks.online import Broken
+from conformance.checks.source import compiled_source, used_columns, used_surroundings
+from conformance.checks.step import Check
+from conformance.checks.surroundings import Surroundings
+from spec.files import write_atomically
+
+Columns = Mapping[str, npt.NDArray[np.int64]]
+
+ROOM = 4096  # violations handed over at a time
+
+
+class Kernel:
+    """The compiled pass for a list of checks. Make it once a process; it holds no run's state."""
+
+    def __init__(self, checks: Sequence[Check], columns: Sequence[str]) -> None:
+        self.checks = tuple(checks)
+        self.columns = used_columns(checks, columns)
+        self.around = used_surroundings(checks, columns)
+        module = _load(compiled_source(checks, columns), checks)
+        self.fresh: Callable[..., Any] = module.fresh
+        self.judge: Callable[..., tuple[int, int]] = module.judge
+
+    def run(self, around: Surroundings) -> Run:
+        return Run(self, around)
+
+
+class Run:
+    """One run's state under a kernel; feed it the run's rows in order, in batches of any size."""
+
+    def __init__(self, kernel: Kernel, around: Surroundings) -> None:
+        self._kernel = kernel
+        self._around = tuple(around[name] for name in kernel.around)
+        self._state = kernel.fresh(around["node_count"], around["link_count"])
+        self._rows = 0
+        self.held = np.zeros(len(kernel.checks), dtype=np.int64)
+        self.broken: list[Broken] = []
+
+    def feed(self, columns: Columns) -> None:
+        """Judge the next rows; `columns` has at least the kernel's columns, each a contiguous int64 array."""
+        arrays = tuple(columns[name] for name in self._kernel.columns)
+        count, row = len(arrays[0]), 0
+        room = np.empty((max(ROOM, len(self._kernel.checks)), 6), dtype=np.int64)
+        while row < count:
+            row, written = self._kernel.judge(
+                arrays, row, count, self._rows, self._around, self._state, self.held, room
+            )
+            self.broken += [Broken(*violation) for violation in room[:written].tolist()]
+        self._rows += count
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: SCATTERPROOF_CACHE, else the user's cache folder."""
+    chosen = os.environ.get("SCATTERPROOF_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(chosen) if chosen else Path(base) / "scatterproof"
+
+
+def _load(text: str, checks: Sequence[Check]) -> ModuleType:
+    """Import `text` as a module. numba's own cache does not notice a change in a called step, so the file's name is a
+    digest of the text, of the steps' modules and of numba's version."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}\n{text}".encode())
+    for name in sorted({check.step.__module__ for check in checks} | {"conformance.checks.step"}):
+        digest.update(inspect.getsource(sys.modules[name]).encode())
+    name = f"kernel_{digest.hexdigest()[:24]}"
+    path = cache_folder() / "kernels" / f"{name}.py"
+    if not path.is_file():
+        write_atomically(path, text.encode())
+    if name in sys.modules:
+        return sys.modules[name]
+    found = importlib.util.spec_from_file_location(name, path)
+    if found is None or found.loader is None:
+        raise RuntimeError(f"{path}: not importable")
+    module = importlib.util.module_from_spec(found)
+    sys.modules[name] = module
+    found.loader.exec_module(module)
+    return module

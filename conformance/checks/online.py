@@ -1,0 +1,39 @@
+"""Checks as an online monitor: plain Python, one row a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from conformance.checks.source import plain_source
+from conformance.checks.step import Check
+from conformance.checks.surroundings import Surroundings
+from spec.trace import Row
+
+
+class Broken(NamedTuple):
+    """One violation, in integers: which check (its index), at which row, in which way (code), and the rest of the
+    step's outcome."""
+
+    check: int
+    position: int
+    code: int
+    expected: int
+    found: int
+    witness: int
+
+
+class Monitor:
+    """Judges one run as it happens. `held[k]` counts the rows at which check k was at stake and held."""
+
+    def __init__(self, checks: Sequence[Check], columns: Sequence[str], around: Surroundings) -> None:
+        self.held = [0] * len(checks)
+        self._broken: list[tuple[int, ...]] = []
+        namespace: dict[str, Callable[..., Callable[[int, Row], None]]] = {}
+        exec(compile(plain_source(checks, columns), "<checks>", "exec"), namespace)
+        plain = {name: value if isinstance(value, int) else value.tolist() for name, value in around.items()}
+        self.observe = namespace["make"]([check.step for check in checks], plain, self.held, self._broken)
+
+    @property
+    def broken(self) -> list[Broken]:
+        return [Broken(*violation) for violation in self._broken]

@@ -1,0 +1,150 @@
+"""Writes the loop that calls every check with just the columns, surroundings and state that its step names.
+
+One list of checks gives two texts: a plain function for one row a call, and a compiled one for columns. Both call the
+same step functions; neither has any rule of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from conformance.checks.step import Cell, Check, PerLink, PerNode, StateKind, Table
+from spec.trace import Kind
+
+COUNTS = ("node_count", "link_count")
+
+
+def used_columns(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, ...]:
+    """The trace columns that the checks read, `kind` among them, in the order of the schema."""
+    wanted = {"kind"} | {name for check in checks for name in check.parameters}
+    return tuple(name for name in columns if name in wanted)
+
+
+def used_surroundings(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, ...]:
+    """What the checks read that is neither column, position nor state of theirs, in a fixed order."""
+    return tuple(
+        sorted(
+            {
+                name
+                for check in checks
+                for name in check.parameters
+                if name not in columns and name != "position" and name not in check.state
+            }
+        )
+    )
+
+
+def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
+    """Text of `make(steps, around, held, broken)`, which returns `observe(position, row)`."""
+    lines = ["def make(steps, around, held, broken):"]
+    lines += [f"    step_{number} = steps[{number}]" for number in range(len(checks))]
+    lines += [f"    {name} = around[{name!r}]" for name in used_surroundings(checks, columns)]
+    lines += [f"    {name} = around[{name!r}]" for name in COUNTS if name not in used_surroundings(checks, columns)]
+    lines += [f"    {name} = {_plain_state(kind)}" for name, kind in _states(checks)]
+    lines += ["    def observe(position, row):", f"        {', '.join(columns)}, = row"]
+
+    def call(number: int, check: Check) -> list[str]:
+        return [
+            f"outcome = step_{number}({', '.join(_arguments(number, check))})",
+            "if outcome[0] == 1:",
+            f"    held[{number}] += 1",
+            "elif outcome[0]:",
+            f"    broken.append(({number}, position, *outcome))",
+        ]
+
+    lines += _dispatch(checks, call, " " * 8)
+    lines += ["    return observe"]
+    return "\n".join(lines) + "\n"
+
+
+def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
+    """Text of a module with `fresh(node_count, link_count)`, a run's state, and `judge(...)`, which goes over rows.
+
+    judge(columns, start, stop, base, around, state, held, broken) returns (next row, violations written): it stops
+    early when `broken`, of shape (room, 6), has no room for one more row's violations.
+    """
+    modules = sorted({check.step.__module__ for check in checks})
+    shown = used_columns(checks, columns)
+    lines = ["import numpy as np", "from numba import njit, types", "from numba.typed import Dict"]
+    lines += [f"import {module}" for module in modules]
+    lines += [f"step_{n} = njit({check.step.__module__}.{check.name}.step)" for n, check in enumerate(checks)]
+    for number in sorted(
+        {n for _, kind in _states(checks) if isinstance(kind, Table) for n in (kind.keys, kind.values)}
+    ):
+        lines.append(f"TUPLE_{number} = types.UniTuple(types.int64, {number})")
+    lines += ["@njit(cache=True)", "def fresh(node_count, link_count):"]
+    states = _states(checks)
+    lines += [f"    {name} = {_compiled_state(kind)}" for name, kind in states]
+    lines += [f"    return ({''.join(name + ', ' for name, _ in states)})"]
+    lines += ["@njit(cache=True)", "def judge(columns, start, stop, base, around, state, held, broken):"]
+    lines += [f"    {name} = around[{at}]" for at, name in enumerate(used_surroundings(checks, columns))]
+    lines += [f"    {name} = state[{at}]" for at, (name, _) in enumerate(states)]
+    lines += [
+        "    written = 0",
+        f"    last = broken.shape[0] - {len(checks)}",
+        "    for row in range(start, stop):",
+        "        if written > last:",
+        "            return row, written",
+        "        position = base + row",
+    ]
+    lines += [f"        {name} = columns[{at}][row]" for at, name in enumerate(shown)]
+
+    def call(number: int, check: Check) -> list[str]:
+        return [
+            f"outcome = step_{number}({', '.join(_arguments(number, check))})",
+            "if outcome[0] == 1:",
+            f"    held[{number}] += 1",
+            "elif outcome[0] > 1:",
+            f"    broken[written, 0] = {number}",
+            "    broken[written, 1] = position",
+            *(f"    broken[written, {at + 2}] = outcome[{at}]" for at in range(4)),
+            "    written += 1",
+        ]
+
+    lines += _dispatch(checks, call, " " * 8)
+    lines += ["    return stop, written"]
+    return "\n".join(lines) + "\n"
+
+
+def _dispatch(checks: Sequence[Check], call: Callable[[int, Check], list[str]], indent: str) -> list[str]:
+    """One branch a kind, so that a row costs only the checks that read its kind."""
+    lines: list[str] = []
+    kinds = sorted({kind for check in checks for kind in check.kinds})
+    for number, kind in enumerate(kinds):
+        lines.append(f"{indent}{'if' if number == 0 else 'elif'} kind == {int(kind)}:  # {Kind(kind).name}")
+        for at, check in enumerate(checks):
+            if kind in check.kinds:
+                lines += [f"{indent}    {line}" for line in call(at, check)]
+    return lines
+
+
+def _arguments(number: int, check: Check) -> list[str]:
+    return [f"c{number}_{name}" if name in check.state else name for name in check.parameters]
+
+
+def _states(checks: Sequence[Check]) -> list[tuple[str, StateKind]]:
+    return [(f"c{n}_{name}", kind) for n, check in enumerate(checks) for name, kind in check.state.items()]
+
+
+def _plain_state(kind: StateKind) -> str:
+    match kind:
+        case PerNode(initial):
+            return f"[{initial}] * node_count"
+        case PerLink(initial):
+            return f"[{initial}] * link_count"
+        case Cell(initial):
+            return f"[{initial}]"
+        case Table():
+            return "{}"
+
+
+def _compiled_state(kind: StateKind) -> str:
+    match kind:
+        case PerNode(initial):
+            return f"np.full(node_count, {initial}, np.int64)"
+        case PerLink(initial):
+            return f"np.full(link_count, {initial}, np.int64)"
+        case Cell(initial):
+            return f"np.full(1, {initial}, np.int64)"
+        case Table(keys, values):
+            return f"Dict.empty(TUPLE_{keys}, TUPLE_{values})"

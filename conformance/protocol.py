@@ -1,0 +1,58 @@
+"""What the shared machinery must know of a protocol. A protocol is a folder with a `plugin.py`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from conformance.checks.step import Check
+from conformance.checks.surroundings import Surroundings, surroundings
+from conformance.network.simulator import Recorder
+from spec.core import Parameter
+from spec.errors import BadInput
+from spec.schedule import Schedule
+from spec.trace import Header, Trace, schema
+
+# An oracle is the clause as a predicate over the whole trace: the positions of the rows that break it.
+Oracle = Callable[[Trace], "set[int]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """name: the protocol. checks and oracles: one each a clause, under the same name.
+
+    parameters: the protocol's parameters as integers for the checks; BadInput when one is missing or wrong.
+    not_applicable: why a clause does not apply under these parameters, or None.
+    horizon_ns: when a schedule's run has had the time to deliver everything.
+    """
+
+    name: str
+    checks: tuple[Check, ...]
+    oracles: Mapping[str, Oracle]
+    recorder: Callable[[], Recorder]
+    parameters: Callable[[Mapping[str, Parameter]], dict[str, int]]
+    not_applicable: Callable[[str, Mapping[str, Parameter]], str | None]
+    horizon_ns: Callable[[Schedule], int]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return schema(self.name).columns
+
+    def surroundings(self, header: Header) -> Surroundings:
+        return surroundings(header.topology, self.parameters(header.parameters))
+
+    def applicable(self, header: Header) -> Sequence[Check]:
+        return [check for check in self.checks if self.not_applicable(check.clause, header.parameters) is None]
+
+
+@cache
+def load(protocol: str) -> Plugin:
+    """The plugin of `protocol`; BadInput for an unknown one."""
+    schema(protocol)  # its error names the protocols there are
+    if importlib.util.find_spec(f"conformance.{protocol}") is None:
+        raise BadInput(f"protocol {protocol!r} has no conformance checks yet")
+    plugin: Plugin = importlib.import_module(f"conformance.{protocol}.plugin").PLUGIN
+    return plugin

@@ -1,0 +1,16 @@
+"""Total order: the sans-IO host and switch."""
+
+from __future__ import annotations
+
+from impl.totalorder.host import Host
+from impl.totalorder.rules import RULES, Rules
+from impl.totalorder.switch import Switch
+from spec.core import NodeConfig
+from spec.topology import Role
+
+__all__ = ["RULES", "Host", "Rules", "Switch", "make_core"]
+
+
+def make_core(config: NodeConfig, rules: Rules = RULES) -> Host | Switch:
+    """The core for one node's configuration."""
+    return Host(config, rules) if config.role is Role.HOST else Switch(config, rules)

@@ -1,0 +1,74 @@
+"""What the documents argue about, each as one pure function, so that a literal rule or a mutant is another function.
+
+Every rule has an operator of the same name in CamelCase in BarrierOrder.tla. Times and barriers are ns, and at least 1
+once something was said: 0 stands for a link that has not spoken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+def stamp(clock: int, last: int, promised: int) -> int:
+    """Timestamp of the next scattering (TO-MONO): the clock, but strictly above the last timestamp given out, and at or
+    above every barrier that this host has sent (TO-BAR-HOST)."""
+    return max(clock, last + 1, promised)
+
+
+def data_barrier(timestamp: int) -> int:
+    """Barrier of a host's data message (TO-BAR-HOST): its timestamp."""
+    return timestamp
+
+
+def beacon_barrier(clock: int, last: int) -> int:
+    """Barrier of a host's beacon (TO-BAR-HOST): its clock, but never below the last timestamp, which was promised."""
+    return max(clock, last)
+
+
+def register(held: int, arrived: int) -> int:
+    """Newest barrier of an ingress link (TO-BAR-MIN): what arrived, which is at or above what was held."""
+    return arrived
+
+
+def aggregate(barriers: Sequence[int]) -> int:
+    """Barrier of an egress link (TO-BAR-MIN), and of a receiver (TO-DELIVER): the least of those counted."""
+    return min(barriers)
+
+
+def counted(reaching: tuple[int, ...], ingress: tuple[int, ...]) -> tuple[int, ...]:
+    """The ingress links whose barriers an egress link's barrier covers (TO-BAR-PART): those that reach it."""
+    return reaching
+
+
+def deliverable(timestamp: int, barrier: int) -> bool:
+    """Whether a buffered message may be delivered (TO-DELIVER): strictly below the barrier."""
+    return timestamp < barrier
+
+
+def precedence(timestamp: int, sender: int) -> tuple[int, int]:
+    """Sort key of the one order of delivery (TO-ORDER): timestamp, and the sender's id among equal timestamps."""
+    return (timestamp, sender)
+
+
+def beacon_due(clock: int, last_carried: int, interval: int) -> bool:
+    """Whether a beacon may leave a link (TO-ENV-C): no data message carried a barrier over it for the interval."""
+    return clock - last_carried >= interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The rules that a core is built with."""
+
+    stamp: Callable[[int, int, int], int] = stamp
+    data_barrier: Callable[[int], int] = data_barrier
+    beacon_barrier: Callable[[int, int], int] = beacon_barrier
+    register: Callable[[int, int], int] = register
+    aggregate: Callable[[Sequence[int]], int] = aggregate
+    counted: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, ...]] = counted
+    deliverable: Callable[[int, int], bool] = deliverable
+    precedence: Callable[[int, int], tuple[int, ...]] = precedence
+    beacon_due: Callable[[int, int, int], bool] = beacon_due
+
+
+RULES = Rules()

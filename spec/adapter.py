@@ -1,0 +1,110 @@
+"""The adapter contract: newline-delimited JSON between the harness and one process a node.
+
+Over stdin and stdout, one object a line, told apart by `type`. In stdio mode the harness is the node's network and clock:
+after `init` the node answers `ready`; after every `submit`, `packet` and `tick` it answers with the effects in their
+order (`send`, `deliver`, `refuse`, any `log`) and then `done`. In datagram mode the node has real sockets and a clock of
+its own: `init`, `listening`, `connect`, `ready`, then `submit` as often as wanted, `stop`, `stopped`; what happened is in
+its log.
+
+Packets and deliveries are the objects of the protocol's `messages.py`; byte strings are base64.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from spec.core import NodeConfig
+from spec.topology import LinkId, NodeId
+
+VERSION = 1
+
+
+class Line(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    """One line of the contract."""
+
+
+class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    receiver: NodeId
+    payload: bytes
+
+
+class Init(Line, frozen=True, tag="init"):
+    """log, clock_offset_ns: datagram mode only: the file for the trace rows, and what to add to the machine's clock."""
+
+    config: NodeConfig
+    log: str | None = None
+    clock_offset_ns: int = 0
+    contract: int = VERSION
+
+
+class Submit(Line, frozen=True, tag="submit"):
+    """now: the node's local clock; absent in datagram mode."""
+
+    messages: tuple[Payload, ...]
+    now: int | None = None
+
+
+class PacketIn(Line, frozen=True, tag="packet"):
+    now: int
+    link: LinkId
+    packet: msgspec.Raw
+
+
+class Tick(Line, frozen=True, tag="tick"):
+    """The deadline that the node asked for is reached."""
+
+    now: int
+
+
+class Connect(Line, frozen=True, tag="connect"):
+    """peers: for each egress link the port on 127.0.0.1 to send to."""
+
+    peers: dict[LinkId, int]
+
+
+class Stop(Line, frozen=True, tag="stop"):
+    """Write everything out, stop all network activity, answer `stopped` if in datagram mode, and end."""
+
+
+class Ready(Line, frozen=True, tag="ready"):
+    """deadline: the local clock reading at which the node wants a tick."""
+
+    deadline: int | None = None
+
+
+class Listening(Line, frozen=True, tag="listening"):
+    """ports: for each ingress link the UDP port on 127.0.0.1 that it arrives at."""
+
+    ports: dict[LinkId, int]
+
+
+class SendOut(Line, frozen=True, tag="send"):
+    link: LinkId
+    packet: msgspec.Raw
+
+
+class DeliverOut(Line, frozen=True, tag="deliver"):
+    message: msgspec.Raw
+
+
+class RefuseOut(Line, frozen=True, tag="refuse"):
+    link: LinkId
+    reason: str
+
+
+class Log(Line, frozen=True, tag="log"):
+    text: str
+
+
+class Done(Line, frozen=True, tag="done"):
+    deadline: int | None = None
+
+
+class Stopped(Line, frozen=True, tag="stopped"):
+    """The log is complete."""
+
+
+ToNode: TypeAlias = Init | Submit | PacketIn | Tick | Connect | Stop
+FromNode: TypeAlias = Ready | Listening | SendOut | DeliverOut | RefuseOut | Log | Done | Stopped

@@ -1,0 +1,113 @@
+"""What a sans-IO core takes in, gives out, and is told about its place in the network.
+
+A core has no clock, socket, thread, randomness or log. Whatever drives it (the simulated network, the UDP driver, the
+stdio wrapper) hands it events with the node's local clock reading and carries out the effects in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+import msgspec
+
+from spec.topology import LinkId, NodeId, Role, Routes, Topology
+
+Packet = TypeVar("Packet")
+Delivery = TypeVar("Delivery")
+Parameter: TypeAlias = int | str
+
+
+class Submitted(msgspec.Struct, frozen=True, gc=False):
+    """The application hands over one submission: messages, as (receiver, payload), that belong together."""
+
+    now: int
+    messages: tuple[tuple[NodeId, bytes], ...]
+
+
+class PacketArrived(msgspec.Struct, Generic[Packet], frozen=True, gc=False):
+    """A packet arrived from ingress link `link` at local clock `now`."""
+
+    now: int
+    link: LinkId
+    packet: Packet
+
+
+class TimerFired(msgspec.Struct, frozen=True, gc=False):
+    """The local clock reached what `next_deadline` asked for."""
+
+    now: int
+
+
+class Send(msgspec.Struct, Generic[Packet], frozen=True, gc=False):
+    """Put `packet` on egress link `link`."""
+
+    link: LinkId
+    packet: Packet
+
+
+class Deliver(msgspec.Struct, Generic[Delivery], frozen=True, gc=False):
+    """Hand `message` to the application."""
+
+    message: Delivery
+
+
+class Refuse(msgspec.Struct, frozen=True, gc=False):
+    """The packet from `link` breaks the protocol; it was counted, and changed nothing."""
+
+    link: LinkId
+    reason: str
+
+
+Event: TypeAlias = Submitted | PacketArrived[Packet] | TimerFired
+Effect: TypeAlias = Send[Packet] | Deliver[Delivery] | Refuse
+
+
+class LocalProtocolError(ValueError):
+    """The caller, not the peer, broke the contract (a submission to an unknown host, a clock that fell)."""
+
+
+class Core(Protocol[Packet, Delivery]):
+    """One node. Not reentrant; `now` never falls from one event to the next."""
+
+    def handle(self, event: Event[Packet]) -> Sequence[Effect[Packet, Delivery]]:
+        """Take one event; return its effects in the order in which they happen."""
+        ...
+
+    def next_deadline(self) -> int | None:
+        """The local clock reading at which the core wants `TimerFired`, or None."""
+        ...
+
+
+class NodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one node is told at its start (the `init` of the adapter contract).
+
+    ingress, egress: link ids, of used links only. next_link: egress link towards each host, as (host, link) pairs.
+    reaching: for each egress link, in the order of `egress`, the ingress links from which data can reach it.
+    """
+
+    node: NodeId
+    role: Role
+    protocol: str
+    ingress: tuple[LinkId, ...]
+    egress: tuple[LinkId, ...]
+    next_link: tuple[tuple[NodeId, LinkId], ...]
+    reaching: tuple[tuple[LinkId, ...], ...]
+    parameters: dict[str, Parameter]
+
+
+def node_config(
+    node: NodeId, topology: Topology, routes: Routes, protocol: str, parameters: dict[str, Parameter]
+) -> NodeConfig:
+    """The configuration of `node` in `topology`."""
+    egress = tuple(link for link in topology.egress(node) if link in routes.used)
+    return NodeConfig(
+        node=node,
+        role=topology.nodes[node].role,
+        protocol=protocol,
+        ingress=tuple(link for link in topology.ingress(node) if link in routes.used),
+        egress=egress,
+        next_link=tuple((host, link) for host, link in enumerate(routes.next_link[node]) if link in egress),
+        reaching=tuple(routes.reaching[link] for link in egress),
+        parameters=parameters,
+    )

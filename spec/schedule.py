@@ -1,0 +1,143 @@
+"""A schedule: everything that decides a simulated run, so that the same schedule gives the same trace, byte for byte.
+
+Times are nanoseconds of true time. The delay of packet k on link l is a function of (seed, l, k) and nothing else, so
+that taking one message away leaves all other draws alone.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from spec.core import Parameter
+from spec.errors import BadInput
+from spec.files import read_bytes, write_atomically
+from spec.topology import LinkId, NodeId, Role, Topology
+from spec.topology import validate as validate_topology
+
+FORMAT = 1
+# Times stay far below the edge of int64, so that sums of a few of them cannot wrap anywhere.
+MAX_TIME_NS = 1 << 60
+
+
+class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A node's local clock: it reads start + offset_ns + true time * (1 + drift_ppb / 1e9)."""
+
+    offset_ns: int = 0
+    drift_ppb: int = 0
+
+
+class Delay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One-way delay of a link: base_ns plus a uniform whole number of 0 to jitter_ns."""
+
+    base_ns: int
+    jitter_ns: int = 0
+
+
+class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    receiver: NodeId
+    payload: bytes = b""
+
+
+class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """At time_ns the application at `node` hands over `messages`, which belong together."""
+
+    time_ns: int
+    node: NodeId
+    messages: tuple[Message, ...]
+
+
+class FaultKind(StrEnum):
+    LOSE = "lose"
+    DELAY = "delay"
+    DUPLICATE = "duplicate"
+
+
+class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What happens to the packet with this index (from 0) on this link; delay_ns is added to a delayed one."""
+
+    link: LinkId
+    index: int
+    kind: FaultKind
+    delay_ns: int = 0
+
+
+class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """clocks: one a node; delays: one a link; end_ns: when to stop, None to stop when all has settled."""
+
+    protocol: str
+    topology: Topology
+    delays: tuple[Delay, ...]
+    submissions: tuple[Submission, ...]
+    clocks: tuple[Clock, ...] = ()
+    parameters: dict[str, Parameter] = {}
+    faults: tuple[Fault, ...] = ()
+    seed: int = 0
+    end_ns: int | None = None
+    format: int = FORMAT
+
+    def clock(self, node: NodeId) -> Clock:
+        return self.clocks[node] if self.clocks else Clock()
+
+
+def validate(schedule: Schedule, name: str = "schedule") -> Schedule:
+    """The schedule itself; raises BadInput with one sentence that begins with `name`."""
+
+    def refuse(problem: str) -> BadInput:
+        return BadInput(f"{name}: {problem}")
+
+    try:
+        validate_topology(schedule.topology)
+    except BadInput as error:
+        raise refuse(str(error)) from None
+    nodes, links = schedule.topology.nodes, schedule.topology.links
+    if schedule.format != FORMAT:
+        raise refuse(f"format is {schedule.format}, this version reads {FORMAT}; export the schedule again")
+    if len(schedule.delays) != len(links):
+        raise refuse(f"delays has {len(schedule.delays)} entries for {len(links)} links; give one a link")
+    if schedule.clocks and len(schedule.clocks) != len(nodes):
+        raise refuse(f"clocks has {len(schedule.clocks)} entries for {len(nodes)} nodes; give one a node, or none")
+    for number, delay in enumerate(schedule.delays):
+        if delay.base_ns < 0 or delay.jitter_ns < 0:
+            raise refuse(f"delays[{number}] is negative; a packet cannot arrive earlier than it was sent")
+    for number, clock in enumerate(schedule.clocks):
+        if abs(clock.drift_ppb) >= 500_000_000 or abs(clock.offset_ns) > MAX_TIME_NS:
+            raise refuse(f"clocks[{number}] is out of range; drift_ppb stays within half of 1e9")
+    for number, submission in enumerate(schedule.submissions):
+        _check_submission(f"{name}: submissions[{number}]", submission, schedule.topology)
+    for number, fault in enumerate(schedule.faults):
+        if not 0 <= fault.link < len(links) or fault.index < 0 or not 0 <= fault.delay_ns <= MAX_TIME_NS:
+            raise refuse(
+                f"faults[{number}] names link {fault.link}, packet {fault.index}; links are 0 to {len(links) - 1}"
+            )
+    if schedule.end_ns is not None and not 0 <= schedule.end_ns <= MAX_TIME_NS:
+        raise refuse(f"end_ns is {schedule.end_ns}; give 0 to {MAX_TIME_NS}, or leave it out")
+    return schedule
+
+
+def _check_submission(place: str, submission: Submission, topology: Topology) -> None:
+    if not 0 <= submission.time_ns <= MAX_TIME_NS:
+        raise BadInput(f"{place} is at {submission.time_ns} ns; give 0 to {MAX_TIME_NS}")
+    named = [submission.node, *(message.receiver for message in submission.messages)]
+    for node in named:
+        if not 0 <= node < len(topology.nodes) or topology.nodes[node].role is not Role.HOST:
+            raise BadInput(f"{place} names node {node}, which is no host; hosts are {list(topology.hosts())}")
+    if not submission.messages:
+        raise BadInput(f"{place} has no message; give it at least one receiver")
+    if len(set(named[1:])) < len(submission.messages):
+        raise BadInput(f"{place} sends to one receiver twice; give each receiver one message")
+
+
+def read(path: Path) -> Schedule:
+    """Read and validate a schedule file (JSON)."""
+    try:
+        schedule = msgspec.json.decode(read_bytes(path, "schedule"), type=Schedule)
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{path}: not a schedule: {error}") from None
+    return validate(schedule, str(path))
+
+
+def write(path: Path, schedule: Schedule) -> None:
+    write_atomically(path, msgspec.json.format(msgspec.json.encode(schedule), indent=1) + b"\n")

@@ -1,0 +1,181 @@
+"""Hosts, switches and directed FIFO links, and the routes that data take over them.
+
+A host's sending and receiving side are separate: data never pass *through* a host. A node's id is its index in
+`Topology.nodes`, a link's id its index in `Topology.links`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import StrEnum
+from typing import TypeAlias
+
+import msgspec
+
+from spec.errors import BadInput
+
+NodeId: TypeAlias = int
+LinkId: TypeAlias = int
+
+NO_LINK = -1
+
+
+class Role(StrEnum):
+    HOST = "host"
+    SWITCH = "switch"
+
+
+class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    role: Role
+
+
+class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A directed FIFO link: an egress link of `source`, an ingress link of `target`."""
+
+    source: NodeId
+    target: NodeId
+
+
+class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+
+    def hosts(self) -> tuple[NodeId, ...]:
+        return tuple(i for i, node in enumerate(self.nodes) if node.role is Role.HOST)
+
+    def switches(self) -> tuple[NodeId, ...]:
+        return tuple(i for i, node in enumerate(self.nodes) if node.role is Role.SWITCH)
+
+    def ingress(self, node: NodeId) -> tuple[LinkId, ...]:
+        return tuple(i for i, link in enumerate(self.links) if link.target == node)
+
+    def egress(self, node: NodeId) -> tuple[LinkId, ...]:
+        return tuple(i for i, link in enumerate(self.links) if link.source == node)
+
+
+class Routes(msgspec.Struct, frozen=True):
+    """Where data go, and so which barriers an egress link's barrier must cover.
+
+    next_link[v][h]: the egress link of node v towards host h, or NO_LINK.
+    reaching[e]: the ingress links of e's source from which data can reach egress link e (TO-BAR-MIN, TO-BAR-PART);
+    empty on a host's own egress links.
+    used: the links that data of some sender to some receiver can take; only these carry barriers.
+    """
+
+    next_link: tuple[tuple[LinkId, ...], ...]
+    reaching: tuple[tuple[LinkId, ...], ...]
+    used: frozenset[LinkId]
+
+    def path(self, topology: Topology, sender: NodeId, receiver: NodeId) -> tuple[LinkId, ...]:
+        """The links from sender to receiver, in order; empty when there is no route."""
+        links: list[LinkId] = []
+        link = self.next_link[sender][receiver]
+        while link != NO_LINK:
+            links.append(link)
+            node = topology.links[link].target
+            link = NO_LINK if node == receiver else self.next_link[node][receiver]
+        return tuple(links)
+
+
+def route(topology: Topology) -> Routes:
+    """Shortest routes between all hosts, ties broken by the lowest link id. Raises BadInput for a topology in
+    which an egress link would have to wait for itself."""
+    validate(topology)
+    hosts = topology.hosts()
+    ingress = [topology.ingress(v) for v in range(len(topology.nodes))]
+    egress = [topology.egress(v) for v in range(len(topology.nodes))]
+    table = [[NO_LINK] * len(topology.nodes) for _ in topology.nodes]
+    reaching: list[set[LinkId]] = [set() for _ in topology.links]
+    used: set[LinkId] = set()
+    for receiver in hosts:
+        distance = _distances(topology, ingress, receiver)
+        for node, links in enumerate(egress):
+            # The receiver itself may send to itself: over the network, like everybody else.
+            best = [(distance[topology.links[e].target], e) for e in links if topology.links[e].target in distance]
+            if best:
+                table[node][receiver] = min(best)[1]
+        _follow(topology, table, receiver, hosts, reaching, used)
+    _refuse_cycles(reaching)
+    return Routes(
+        next_link=tuple(tuple(row) for row in table),
+        reaching=tuple(tuple(sorted(links)) for links in reaching),
+        used=frozenset(used),
+    )
+
+
+def validate(topology: Topology) -> None:
+    """Raise BadInput for dangling links, loops of one link, duplicate names, or a topology without hosts."""
+    count = len(topology.nodes)
+    for number, link in enumerate(topology.links):
+        if not (0 <= link.source < count and 0 <= link.target < count):
+            raise BadInput(f"topology: link {number} joins {link.source} and {link.target}; nodes are 0 to {count - 1}")
+        if link.source == link.target:
+            raise BadInput(f"topology: link {number} leads from node {link.source} to itself; remove it")
+    names = [node.name for node in topology.nodes]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"topology: two nodes are named {name!r}; give each its own name")
+    if not topology.hosts():
+        raise BadInput("topology: there is no host; add nodes with role 'host'")
+
+
+def _distances(topology: Topology, ingress: list[tuple[LinkId, ...]], receiver: NodeId) -> dict[NodeId, int]:
+    """Hops to `receiver` from every node that has a path through switches alone."""
+    distance = {receiver: 0}
+    queue = deque([receiver])
+    while queue:
+        node = queue.popleft()
+        for link in ingress[node]:
+            source = topology.links[link].source
+            if source in distance:
+                continue
+            distance[source] = distance[node] + 1
+            if topology.nodes[source].role is Role.SWITCH:
+                queue.append(source)
+    return distance
+
+
+def _follow(
+    topology: Topology,
+    table: list[list[LinkId]],
+    receiver: NodeId,
+    hosts: tuple[NodeId, ...],
+    reaching: list[set[LinkId]],
+    used: set[LinkId],
+) -> None:
+    """Walk every host's route to `receiver`, noting which ingress link feeds which egress link."""
+    walked: set[LinkId] = set()
+    for sender in hosts:
+        link = table[sender][receiver]
+        while link != NO_LINK and link not in walked:
+            walked.add(link)
+            used.add(link)
+            node = topology.links[link].target
+            if node == receiver:
+                break
+            onward = table[node][receiver]
+            if onward != NO_LINK:
+                reaching[onward].add(link)
+            link = onward
+
+
+def _refuse_cycles(reaching: list[set[LinkId]]) -> None:
+    """A barrier that waits for itself never rises (TO-BAR-MIN), so the relation must be acyclic."""
+    pending = {link: len(feeders) for link, feeders in enumerate(reaching)}
+    fed: dict[LinkId, list[LinkId]] = {}
+    for link, feeders in enumerate(reaching):
+        for feeder in feeders:
+            fed.setdefault(feeder, []).append(link)
+    ready = [link for link, count in pending.items() if count == 0]
+    done = 0
+    while ready:
+        link = ready.pop()
+        done += 1
+        for onward in fed.get(link, ()):
+            pending[onward] -= 1
+            if pending[onward] == 0:
+                ready.append(onward)
+    if done < len(reaching):
+        stuck = sorted(link for link, count in pending.items() if count > 0)
+        raise BadInput(f"topology: the barriers of links {stuck} would wait for one another; make the routes acyclic")

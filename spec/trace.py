@@ -1,0 +1,114 @@
+"""The trace: what an observer outside can see of a run, one schema for every protocol.
+
+A trace is a header and rows. A row is a tuple of integers in the order of `TraceSchema.columns`; its position in the
+run is its index. Columns and kinds are data (`common_trace.toml` and each protocol's `trace.toml`).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from enum import IntEnum, StrEnum
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from spec.core import Parameter
+from spec.errors import BadInput
+from spec.topology import NodeId, Topology
+
+VERSION = 1
+ABSENT = -1
+
+Row: TypeAlias = tuple[int, ...]
+
+
+class Kind(IntEnum):
+    """Event kinds that every protocol has; spec/common_trace.toml says what each means."""
+
+    SUBMITTED = 1
+    SENT = 2
+    ARRIVED = 3
+    DELIVERED = 4
+    REFUSED = 5
+    LOST = 6
+    ENDED = 7
+
+
+CLEAN, QUIESCENT = 1, 2  # bits of `flags` in an ENDED row
+
+
+class Order(StrEnum):
+    """Which order the rows are known to have happened in; each includes those above it.
+
+    node: the rows of one node. link: also, packets of one link arrive after they were sent. global: the rows are a
+    linearisation of the whole run that agrees with causality.
+    """
+
+    NODE = "node"
+    LINK = "link"
+    GLOBAL = "global"
+
+    def includes(self, other: Order) -> bool:
+        ranks = list(Order)
+        return ranks.index(self) >= ranks.index(other)
+
+
+class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What must be known to judge the rows.
+
+    complete: for each kind, by name, the nodes whose events of that kind are all in the trace. order: see `Order`.
+    catalogue: version of the clause catalogue. run: which run of a corpus this is.
+    """
+
+    protocol: str
+    topology: Topology
+    parameters: dict[str, Parameter]
+    complete: dict[str, tuple[NodeId, ...]]
+    order: Order
+    iut: str = ""
+    run: int = 0
+    seed: int = 0
+    catalogue: str = ""
+    trace: int = VERSION
+
+
+class TraceSchema(msgspec.Struct, frozen=True):
+    """Column names in order, and the codes of kinds and packets by name."""
+
+    protocol: str
+    columns: tuple[str, ...]
+    kinds: dict[str, int]
+    packets: dict[str, int]
+
+    def index(self, column: str) -> int:
+        return self.columns.index(column)
+
+
+class Trace(msgspec.Struct):
+    header: Header
+    rows: list[Row]
+
+    def column(self, name: str) -> list[int]:
+        at = schema(self.header.protocol).index(name)
+        return [row[at] for row in self.rows]
+
+
+@cache
+def schema(protocol: str) -> TraceSchema:
+    """The schema of `protocol`'s traces; BadInput for a protocol that has none."""
+    here = Path(__file__).parent
+    path = here / protocol / "trace.toml"
+    if not protocol.isidentifier() or not path.is_file():
+        known = sorted(found.parent.name for found in here.glob("*/trace.toml"))
+        raise BadInput(f"protocol {protocol!r} is unknown; choose one of: {', '.join(known)}")
+    common = tomllib.loads((here / "common_trace.toml").read_text())
+    own = tomllib.loads(path.read_text())
+    kinds = {name: code for name, (code, _) in (common["kinds"] | own.get("kinds", {})).items()}
+    return TraceSchema(
+        protocol=protocol,
+        columns=(*common["columns"], *own["columns"]),
+        kinds=kinds,
+        packets=own.get("packets", {}),
+    )

@@ -1,0 +1,77 @@
+"""Traces as newline-delimited JSON: the header on the first line, then one object a row, absent columns left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from spec.errors import BadInput
+from spec.files import read_bytes, write_atomically
+from spec.trace import ABSENT, VERSION, Header, Row, Trace, TraceSchema, schema
+
+_INT64 = range(-(1 << 63), 1 << 63)
+
+
+def write(path: Path, trace: Trace) -> None:
+    write_atomically(path, encode(trace))
+
+
+def read(path: Path) -> Trace:
+    """Read a whole trace. Raises BadInput naming file and line."""
+    return decode(read_bytes(path, "trace"), str(path))
+
+
+def encode(trace: Trace) -> bytes:
+    names = schema(trace.header.protocol)
+    kind_at = names.index("kind")
+    kind_names = {code: name for name, code in names.kinds.items()}
+    lines = [msgspec.json.encode(trace.header)]
+    for row in trace.rows:
+        shown: dict[str, int | str] = {"kind": kind_names[row[kind_at]]}
+        shown |= {
+            name: value for name, value in zip(names.columns, row, strict=True) if value != ABSENT and name != "kind"
+        }
+        lines.append(msgspec.json.encode(shown))
+    return b"\n".join(lines) + b"\n"
+
+
+def decode(content: bytes, name: str) -> Trace:
+    lines = content.splitlines()
+    if not lines:
+        raise BadInput(f"{name}: empty; the first line of a trace is its header")
+    header = decode_header(lines[0], name)
+    names = schema(header.protocol)
+    rows = [
+        decode_row(line, names, f"{name}: line {number}") for number, line in enumerate(lines[1:], 2) if line.strip()
+    ]
+    return Trace(header, rows)
+
+
+def decode_header(line: bytes, name: str) -> Header:
+    try:
+        header = msgspec.json.decode(line, type=Header)
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{name}: line 1 is not a trace header: {error}") from None
+    if header.trace != VERSION:
+        raise BadInput(f"{name}: trace version {header.trace}, this version reads {VERSION}; record it again")
+    return header
+
+
+def decode_row(line: bytes, names: TraceSchema, place: str) -> Row:
+    """One row. Columns that this schema does not know are passed over; they are the recorder's own."""
+    try:
+        found = msgspec.json.decode(line, type=dict[str, int | str | float | bool | None])
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{place} is not a JSON object: {error}") from None
+    kind = found.get("kind")
+    if not isinstance(kind, str) or kind not in names.kinds:
+        raise BadInput(f"{place} has kind {kind!r}; the kinds are {', '.join(names.kinds)}")
+    found["kind"] = names.kinds[kind]
+    values: list[int] = []
+    for column in names.columns:
+        value = found.get(column, ABSENT)
+        if not isinstance(value, int) or isinstance(value, bool) or value not in _INT64:
+            raise BadInput(f"{place}: {column} is {value!r}; give a whole number of 64 bits")
+        values.append(value)
+    return tuple(values)
