@@ -113,9 +113,7 @@ def is_stale(folder: Path = SPEC) -> bool:
 def main(arguments: Sequence[str] | None = None, folder: Path = SPEC) -> int:
     """Write the page, or with ``--check`` only compare it; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m spec.clauses", description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help=f"write nothing; exit with 1 when {PAGE} is stale"
-    )
+    parser.add_argument("--check", action="store_true", help=f"write nothing; exit with 1 when {PAGE} is stale")
     options = parser.parse_args(arguments)
     try:
         if not options.check:
