@@ -1,10 +1,10 @@
 """The adapter contract: newline-delimited JSON between the harness and one process a node.
 
-Over stdin and stdout, one object a line, told apart by `type`. In stdio mode the harness is the node's network and clock:
-after `init` the node answers `ready`; after every `submit`, `packet` and `tick` it answers with the effects in their
-order (`send`, `deliver`, `refuse`, any `log`) and then `done`. In datagram mode the node has real sockets and a clock of
-its own: `init`, `listening`, `connect`, `ready`, then `submit` as often as wanted, `stop`, `stopped`; what happened is in
-its log.
+Over stdin and stdout, one object a line, told apart by `type`. In stdio mode the harness is the node's network and
+clock: after `init` the node answers `ready`; after every `submit`, `packet` and `tick` it answers with the effects in
+their order (`send`, `deliver`, `refuse`, any `log`) and then `done`. In datagram mode the node has real sockets and a
+clock of its own: `init`, `listening`, `connect`, `ready`, then `submit` as often as wanted, `stop`, `stopped`; what
+happened is in its log.
 
 Packets and deliveries are the objects of the protocol's `messages.py`; byte strings are base64.
 """
