@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parent.parent / "traceability"
+SCRIPT = Path(__file__).resolve().parent.parent / "traceability.py"
 
 CATALOGUE = """\
 protocol = "echo"
