@@ -1,0 +1,374 @@
+---------------------------- MODULE BarrierOrder ----------------------------
+(***************************************************************************)
+(* Best-effort total order by barriers, without loss: hosts put timestamps *)
+(* and barriers on FIFO links, switches forward and keep the newest        *)
+(* barrier of each ingress link, receivers hold arrived messages until     *)
+(* they are below the barrier.  Refines TotalOrder.                        *)
+(*                                                                         *)
+(* Source: source document 000 (patent text), environments A (barriers in  *)
+(* data messages), B (in beacons) and C (in both).                         *)
+(*                                                                         *)
+(* The meaning of a barrier b on a link: no data message with a timestamp  *)
+(* strictly below b follows it on that link.  A host's sending and         *)
+(* receiving side are apart: a host forwards nothing.  What the module     *)
+(* leaves out is listed in README.md.                                      *)
+(***************************************************************************)
+EXTENDS Integers, Sequences
+
+CONSTANTS
+  Host,           \* numbers; each host can send and receive
+  Switch,         \* numbers, others than the hosts'
+  Link,           \* pairs <<source, target>> of hosts and switches
+  Route,          \* Route[<<s, r>>] is the sequence of links from s to r, where one is
+  Destinations,   \* Destinations[h] is the set of receiver sets that h scatters to
+  FirstClock,     \* FirstClock[h] is the clock of h at the start
+  ClocksMayFall,  \* whether a clock may be set back
+  Time,           \* the timestamps; 0 is before them all
+  Environment     \* "A", "B" or "C": which messages carry barriers
+
+CONSTANTS         \* the rules; see Rules
+  Stamp(_, _, _), DataBarrier(_), BeaconBarrier(_, _), Register(_, _), Aggregate(_),
+  Counted(_, _), Deliverable(_, _), Precedence(_, _)
+
+Pairs == {<<s, r>> \in Host \X Host : \E R \in Destinations[s] : r \in R}
+
+ASSUME NodesAreNumbers == Host \subseteq Nat /\ Switch \subseteq Nat /\ Host \cap Switch = {}
+ASSUME LinksJoinNodes == Link \subseteq (Host \cup Switch) \X (Host \cup Switch)
+ASSUME RoutesLead ==
+  \A p \in Pairs :
+    /\ p \in DOMAIN Route
+    /\ Route[p][1][1] = p[1] /\ Route[p][Len(Route[p])][2] = p[2]
+    /\ \A i \in DOMAIN Route[p] : Route[p][i] \in Link
+    /\ \A i \in 1 .. Len(Route[p]) - 1 :
+         Route[p][i][2] = Route[p][i + 1][1] /\ Route[p][i][2] \in Switch
+ASSUME TimeIsPositive == Time \subseteq Nat \ {0}
+ASSUME EnvironmentIsKnown == Environment \in {"A", "B", "C"}
+
+VARIABLES
+  clock,     \* clock[h] is the local clock of host h
+  sent,      \* sent[h] is the sequence of h's scatterings, oldest first
+  channel,   \* channel[l] is the sequence in flight on link l, oldest first
+  promised,  \* promised[l] is the last barrier put on link l; 0 for none
+  newest,    \* newest[l] is what the target of l holds as its newest barrier; 0 for none
+  buffer,    \* buffer[h] is the receive buffer, sorted by precedence
+  delivered  \* delivered[h] is the sequence of h's deliveries, oldest first
+vars == <<clock, sent, channel, promised, newest, buffer, delivered>>
+-----------------------------------------------------------------------------
+DataCarries == Environment \in {"A", "C"}
+BeaconsCarry == Environment \in {"B", "C"}
+Absent == -1   \* the barrier of a data message that has none
+
+Max(a, b) == IF a >= b THEN a ELSE b
+MaxOver(S) == IF S = {} THEN 0 ELSE CHOOSE x \in S : \A y \in S : y <= x
+
+RECURSIVE Ascending(_)
+Ascending(S) ==
+  IF S = {} THEN <<>>
+  ELSE LET least == CHOOSE x \in S : \A y \in S : x <= y
+       IN  <<least>> \o Ascending(S \ {least})
+
+Ingress == [n \in Host \cup Switch |-> {l \in Link : l[2] = n}]
+HostEgress == {l \in Link : l[1] \in Host}
+SwitchEgress == {l \in Link : l[1] \in Switch}
+
+(* The links that come just before l on some route. *)
+Reaching ==
+  [l \in Link |->
+    {k \in Ingress[l[1]] :
+      \E p \in Pairs : \E i \in 1 .. Len(Route[p]) - 1 : Route[p][i] = k /\ Route[p][i + 1] = l}]
+
+(* The link that a message from s to r takes after link l. *)
+Onward ==
+  [p \in Pairs |-> [l \in {Route[p][i] : i \in 1 .. Len(Route[p]) - 1} |->
+    LET i == CHOOSE i \in DOMAIN Route[p] : Route[p][i] = l IN Route[p][i + 1]]]
+
+Last(h) == IF sent[h] = <<>> THEN 0 ELSE sent[h][Len(sent[h])].timestamp
+Promised(h) == MaxOver({promised[l] : l \in {k \in HostEgress : k[1] = h}})
+
+Beacon(barrier) == [kind |-> "beacon", barrier |-> barrier]
+IsData(m) == m.kind = "data"
+
+(* The timestamp of a scattering's copy of the given index. *)
+CopyTimestamp(timestamp, index) == timestamp
+
+(* The data messages that a scattering puts on link l, one a receiver. *)
+Copies(l, h, number, timestamp, receivers) ==
+  LET order == Ascending(receivers)
+      copy(i) ==
+        LET t == CopyTimestamp(timestamp, i) IN
+        [kind |-> "data", sender |-> h, receiver |-> order[i], number |-> number,
+         timestamp |-> t, barrier |-> IF DataCarries THEN DataBarrier(t) ELSE Absent]
+      here(m) == Route[<<h, m.receiver>>][1] = l
+  IN  SelectSeq([i \in DOMAIN order |-> copy(i)], here)
+
+(* The last barrier put on a link, after the messages ms. *)
+PromisedAfter(held, ms) ==
+  IF ms = <<>> \/ ms[Len(ms)].barrier = Absent THEN held ELSE ms[Len(ms)].barrier
+
+KeyBelow(a, b) == \E i \in DOMAIN a : a[i] < b[i] /\ \A j \in 1 .. i - 1 : a[j] = b[j]
+Key(m) == Precedence(m.timestamp, m.sender)
+
+(* The buffer with m at its place: after all that m does not precede. *)
+Place(queue, m) ==
+  LET before(n) == ~ KeyBelow(Key(m), Key(n))
+      after(n) == KeyBelow(Key(m), Key(n))
+  IN  SelectSeq(queue, before) \o <<m>> \o SelectSeq(queue, after)
+
+(* The barrier that a switch may put on its egress link l, given what it holds. *)
+SwitchBarrier(l, held) ==
+  Aggregate([k \in Counted(Reaching[l], Ingress[l[1]]) |-> held[k]])
+
+(* The barrier of a receiver. *)
+ReceiverBarrier(r) == Aggregate([k \in Ingress[r] |-> newest[k]])
+-----------------------------------------------------------------------------
+Init ==
+  /\ clock = FirstClock
+  /\ sent = [h \in Host |-> <<>>]
+  /\ channel = [l \in Link |-> <<>>]
+  /\ promised = [l \in Link |-> 0]
+  /\ newest = [l \in Link |-> 0]
+  /\ buffer = [h \in Host |-> <<>>]
+  /\ delivered = [h \in Host |-> <<>>]
+
+(***************************************************************************)
+(* A clock moves on, however far it is from the others; where clocks may   *)
+(* fall, it may also be set back.                                          *)
+(***************************************************************************)
+Tick(h) ==
+  /\ Destinations[h] # {}
+  /\ \/ clock[h] + 1 \in Time /\ clock' = [clock EXCEPT ![h] = @ + 1]
+     \/ ClocksMayFall /\ clock[h] > 0 /\ clock' = [clock EXCEPT ![h] = @ - 1]
+  /\ UNCHANGED <<sent, channel, promised, newest, buffer, delivered>>
+
+(***************************************************************************)
+(* A host scatters: copies with one timestamp leave on the first links of  *)
+(* their routes, in the order of the receivers.                            *)
+(***************************************************************************)
+Scatter(h, receivers) ==
+  LET t == Stamp(clock[h], Last(h), Promised(h))                       \* TO-MONO
+      copies == [l \in Link |->
+                  IF l[1] = h THEN Copies(l, h, Len(sent[h]) + 1, t, receivers) ELSE <<>>]
+  IN
+  /\ t \in Time
+  /\ sent' = [sent EXCEPT ![h] =
+                Append(@, [timestamp |-> t, receivers |-> receivers])] \* TO-SCATTER
+  /\ channel' = [l \in Link |-> channel[l] \o copies[l]]
+  /\ promised' = [l \in Link |-> PromisedAfter(promised[l], copies[l])] \* TO-BAR-HOST
+  /\ UNCHANGED <<clock, newest, buffer, delivered>>
+
+(***************************************************************************)
+(* A host puts a beacon on a link, if that raises what it has promised.    *)
+(***************************************************************************)
+HostBeacon(l) ==
+  LET barrier == BeaconBarrier(clock[l[1]], Last(l[1])) IN             \* TO-BAR-HOST
+  /\ BeaconsCarry                                                      \* TO-ENV-B, TO-ENV-C
+  /\ barrier > promised[l]                                             \* TO-BAR-RISE
+  /\ channel' = [channel EXCEPT ![l] = Append(@, Beacon(barrier))]
+  /\ promised' = [promised EXCEPT ![l] = barrier]
+  /\ UNCHANGED <<clock, sent, newest, buffer, delivered>>
+
+(***************************************************************************)
+(* A switch takes the oldest message of an ingress link, registers its     *)
+(* barrier, and forwards data at once, with its own barrier in it.         *)
+(***************************************************************************)
+Registered(l, m) ==
+  IF m.barrier = Absent THEN newest ELSE [newest EXCEPT ![l] = Register(@, m.barrier)]
+
+ForwardData(l) ==
+  /\ channel[l] # <<>> /\ l[2] \in Switch /\ IsData(Head(channel[l]))
+  /\ LET m == Head(channel[l])
+         onto == Onward[<<m.sender, m.receiver>>][l]
+         held == Registered(l, m)
+         copy == IF m.barrier = Absent THEN m
+                 ELSE [m EXCEPT !.barrier = SwitchBarrier(onto, held)] \* TO-BAR-MIN
+     IN
+     /\ newest' = held
+     /\ channel' = [channel EXCEPT ![l] = Tail(@), ![onto] = Append(@, copy)]
+     /\ promised' = [promised EXCEPT ![onto] = PromisedAfter(@, <<copy>>)]
+  /\ UNCHANGED <<clock, sent, buffer, delivered>>
+
+(***************************************************************************)
+(* A switch takes a beacon from an ingress link and registers its barrier. *)
+(* Beacons of its own follow in SwitchBeacon.                              *)
+(***************************************************************************)
+TakeBeacon(l) ==
+  /\ channel[l] # <<>> /\ l[2] \in Switch /\ ~ IsData(Head(channel[l]))
+  /\ newest' = Registered(l, Head(channel[l]))
+  /\ channel' = [channel EXCEPT ![l] = Tail(@)]
+  /\ UNCHANGED <<clock, sent, promised, buffer, delivered>>
+
+(***************************************************************************)
+(* A switch puts a beacon on an egress link, at any time at which it has   *)
+(* another barrier to tell than the last one.                              *)
+(***************************************************************************)
+SwitchBeacon(l) ==
+  LET barrier == SwitchBarrier(l, newest) IN                           \* TO-BAR-MIN
+  /\ BeaconsCarry                                                      \* TO-ENV-B, TO-ENV-C
+  /\ barrier # promised[l]
+  /\ channel' = [channel EXCEPT ![l] = Append(@, Beacon(barrier))]
+  /\ promised' = [promised EXCEPT ![l] = barrier]
+  /\ UNCHANGED <<clock, sent, newest, buffer, delivered>>
+
+(***************************************************************************)
+(* The oldest message of a link arrives at a host: data goes to its place  *)
+(* in the receive buffer, and a barrier is registered.                     *)
+(***************************************************************************)
+Arrive(l) ==
+  /\ channel[l] # <<>> /\ l[2] \in Host
+  /\ LET m == Head(channel[l]) IN
+     /\ newest' = Registered(l, m)
+     /\ channel' = [channel EXCEPT ![l] = Tail(@)]
+     /\ buffer' = IF IsData(m)
+                  THEN [buffer EXCEPT ![l[2]] = Place(@,
+                         [sender |-> m.sender, number |-> m.number, timestamp |-> m.timestamp])]
+                  ELSE buffer
+  /\ UNCHANGED <<clock, sent, promised, delivered>>
+
+(***************************************************************************)
+(* A receiver delivers the first message of its buffer once it is below    *)
+(* the barrier.                                                            *)
+(***************************************************************************)
+Deliver(r) ==
+  /\ buffer[r] # <<>>
+  /\ Deliverable(Head(buffer[r]).timestamp, ReceiverBarrier(r))        \* TO-DELIVER
+  /\ delivered' = [delivered EXCEPT ![r] = Append(@, Head(buffer[r]))]
+  /\ buffer' = [buffer EXCEPT ![r] = Tail(@)]
+  /\ UNCHANGED <<clock, sent, channel, promised, newest>>
+
+Next ==
+  \/ \E h \in Host : Tick(h)
+  \/ \E h \in Host : \E receivers \in Destinations[h] : Scatter(h, receivers)
+  \/ \E l \in HostEgress : HostBeacon(l)
+  \/ \E l \in Link : ForwardData(l)
+  \/ \E l \in Link : TakeBeacon(l)
+  \/ \E l \in SwitchEgress : SwitchBeacon(l)
+  \/ \E l \in Link : Arrive(l)
+  \/ \E r \in Host : Deliver(r)
+  \/ UNCHANGED vars   \* so that plain TLC does not call the end of a bounded time a deadlock
+
+Spec == Init /\ [][Next]_vars
+
+(* Clocks go on, links carry, hosts and switches send beacons, receivers deliver. *)
+Fairness ==
+  /\ \A h \in Host : WF_vars(Tick(h)) /\ WF_vars(Deliver(h))
+  /\ \A l \in Link : WF_vars(ForwardData(l)) /\ WF_vars(TakeBeacon(l)) /\ WF_vars(Arrive(l))
+  /\ \A l \in HostEgress : WF_vars(HostBeacon(l))
+  /\ \A l \in SwitchEgress : WF_vars(SwitchBeacon(l))
+
+FairSpec == Spec /\ Fairness
+-----------------------------------------------------------------------------
+Abstract == INSTANCE TotalOrder
+RefinesTotalOrder == Abstract!Spec
+
+TypeOK ==
+  /\ Abstract!TypeOK
+  /\ clock \in [Host -> Time \cup {0}]
+  /\ DOMAIN channel = Link
+  /\ promised \in [Link -> Nat]
+  /\ newest \in [Link -> Nat]
+  /\ \A h \in Host : \A i \in DOMAIN buffer[h] : buffer[h][i] \in Abstract!Delivery
+
+InFlight(l) == {channel[l][i] : i \in DOMAIN channel[l]}
+
+(* TO-SCATTER: every copy of a scattering bears the scattering's timestamp. *)
+OneTimestampPerScattering ==
+  LET AsScattered(m) == m.timestamp = sent[m.sender][m.number].timestamp IN
+  /\ \A l \in Link : \A m \in InFlight(l) : IsData(m) => AsScattered(m)
+  /\ \A h \in Host : \A i \in DOMAIN buffer[h] : AsScattered(buffer[h][i])
+  /\ \A h \in Host : \A i \in DOMAIN delivered[h] : AsScattered(delivered[h][i])
+
+TimestampsRise == Abstract!TimestampsRise                 \* TO-MONO
+DeliveredInTotalOrder == Abstract!DeliveredInTotalOrder   \* TO-ORDER
+ReceiversAgree == Abstract!ReceiversAgree                 \* follows from TO-ORDER
+DeliveredOnceAsSent == Abstract!DeliveredOnceAsSent       \* TO-ONCE
+
+(* TO-BAR-LINK: after a barrier no data message strictly below it follows on the link. *)
+BarrierPromiseHolds ==
+  \A l \in Link : \A j \in DOMAIN channel[l] :
+    IsData(channel[l][j]) =>
+      /\ newest[l] <= channel[l][j].timestamp
+      /\ \A i \in 1 .. j - 1 : channel[l][i].barrier <= channel[l][j].timestamp
+
+(* TO-BAR-RISE: barriers never fall on a link. *)
+BarriersNeverFall ==
+  \A l \in Link : \A j \in DOMAIN channel[l] :
+    channel[l][j].barrier # Absent =>
+      /\ newest[l] <= channel[l][j].barrier
+      /\ \A i \in 1 .. j - 1 : channel[l][i].barrier <= channel[l][j].barrier
+
+(* TO-DELIVER: what is delivered is strictly below the newest barrier of every ingress link. *)
+DeliverBelowBarrier ==
+  \A r \in Host : \A i \in DOMAIN delivered[r] : \A l \in Ingress[r] :
+    delivered[r][i].timestamp < newest[l]
+
+(* The messages that a step has put on link l. *)
+Put(l) == SubSeq(channel'[l], Len(channel[l]) + 1, Len(channel'[l]))
+
+(* TO-BAR-HOST: a host's barrier is the timestamp on data, and on beacons no  *)
+(* more than what the host knows that it will keep.                           *)
+HostBarrierIsItsPromise ==
+  [][\A l \in HostEgress : \A i \in DOMAIN Put(l) :
+       LET m == Put(l)[i] IN
+       m.barrier # Absent =>
+         IF IsData(m) THEN m.barrier = m.timestamp
+         ELSE m.barrier <= Max(clock[l[1]], Last(l[1]))]_vars
+
+(* TO-BAR-MIN: a switch's barrier is at or below the newest barrier of every  *)
+(* link that reaches the egress link, and is the newest barrier of some link. *)
+SwitchBarrierIsMinimum ==
+  [][\A l \in SwitchEgress : \A i \in DOMAIN Put(l) :
+       LET b == Put(l)[i].barrier IN
+       b # Absent => /\ \A k \in Reaching[l] : b <= newest'[k]
+                     /\ \E k \in Ingress[l[1]] : b = newest'[k]]_vars
+
+(* TO-BAR-PART: no link from which no data can reach the egress link holds the barrier down. *)
+OnlyReachingLinksCount ==
+  [][\A l \in SwitchEgress : \A i \in DOMAIN Put(l) :
+       LET b == Put(l)[i].barrier IN
+       b # Absent => \E k \in Reaching[l] : newest'[k] <= b]_vars
+
+(* TO-ENV-A: barriers travel in data messages only, and in all of them. *)
+BarriersOnDataOnly ==
+  Environment = "A" => \A l \in Link : \A m \in InFlight(l) : IsData(m) /\ m.barrier # Absent
+
+(* TO-ENV-B: barriers travel in beacons only. *)
+BarriersOnBeaconsOnly ==
+  Environment = "B" => \A l \in Link : \A m \in InFlight(l) : IsData(m) => m.barrier = Absent
+
+(* TO-COMPLETE: what has arrived is delivered in the end.  In a bounded time   *)
+(* no barrier passes the last timestamp, so that it is left out.               *)
+Holds(queue, h, t) == \E i \in DOMAIN queue : queue[i].sender = h /\ queue[i].timestamp = t
+ArrivedIsDelivered ==
+  \A r \in Host, h \in Host, t \in Time \ {MaxOver(Time)} :
+    Holds(buffer[r], h, t) ~> Holds(delivered[r], h, t)
+-----------------------------------------------------------------------------
+(* Reachability: TLC must refute each of these. *)
+
+(* Some message arrives after another and is placed in front of it. *)
+ArrivalOrderReach ==
+  [][\A r \in Host : Len(buffer'[r]) > Len(buffer[r]) =>
+       SubSeq(buffer'[r], 1, Len(buffer[r])) = buffer[r]]_vars
+
+(* Some receiver delivers two messages with one timestamp. *)
+TieReach ==
+  \A r \in Host : \A i, j \in DOMAIN delivered[r] :
+    i # j => delivered[r][i].timestamp # delivered[r][j].timestamp
+
+(* Some message waits although every link has spoken. *)
+HeldReach ==
+  \A r \in Host : buffer[r] = <<>> \/ ReceiverBarrier(r) = 0
+                  \/ Deliverable(Head(buffer[r]).timestamp, ReceiverBarrier(r))
+
+(* Some message waits exactly at the barrier. *)
+AtBarrierReach ==
+  \A r \in Host : buffer[r] = <<>> \/ Head(buffer[r]).timestamp # ReceiverBarrier(r)
+
+(* Every receiver delivers two messages of different senders. *)
+AllDeliverReach ==
+  \E r \in Host : /\ Ingress[r] # {}
+                  /\ \A i, j \in DOMAIN delivered[r] :
+                       delivered[r][i].sender = delivered[r][j].sender
+
+(* A switch's barrier is above 0 on a link that leads to another switch. *)
+SecondHopReach == \A l \in Link : l[1] \in Switch /\ l[2] \in Switch => newest[l] = 0
+=============================================================================
