@@ -1,8 +1,8 @@
 """Z3 claims: a sentence about the rules, proved for every value, or refuted with a counterexample.
 
 A claim counts only when three things hold (`ClaimResult.counts`): every obligation is PROVED, the hypotheses of every
-obligation are satisfiable (else the proof says nothing), and the claim has mutants, each of which is REFUTED (else the claim
-may say nothing). Rules are handed to the claim by name, so that a mutant is other rules, never another claim.
+obligation are satisfiable (else the proof says nothing), and the claim has mutants, each of which is REFUTED (else the
+claim may say nothing). Rules are handed to the claim by name, so that a mutant is other rules, never another claim.
 
 Nothing here knows a protocol; `models.z3_claims` finds the claims.
 """
@@ -35,9 +35,9 @@ class Verdict(StrEnum):
 class Obligation:
     """``hypotheses`` imply ``goal``, for all values of their free constants.
 
-    ``show`` names the terms whose values a counterexample tells, in the order of telling. With ``step_of_invariant`` the
-    obligation belongs to an inductive proof: its refutation shows that this proof fails, perhaps in a state that is never
-    reached, so that it takes the claim's proof away, but kills no mutant.
+    ``show`` names the terms whose values a counterexample tells, in the order of telling. With ``step_of_invariant``
+    the obligation belongs to an inductive proof: its refutation shows that this proof fails, perhaps in a state that
+    is never reached, so that it takes the claim's proof away, but kills no mutant.
     """
 
     name: str
@@ -58,7 +58,9 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """``obligations(rules)`` states the claim for the rules that it is handed; ``hypotheses`` are its premises in words."""
+    """``obligations(rules)`` states the claim for the rules that it is handed; ``hypotheses`` are its premises in
+    words.
+    """
 
     name: str
     clauses: tuple[str, ...]
@@ -83,7 +85,9 @@ class ObligationResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantResult:
-    """``obligation`` is the first one refuted that is no step of an invariant; None, and no REFUTED, when there is none."""
+    """``obligation`` is the first one refuted that is no step of an invariant; None, and no REFUTED, when there is
+    none.
+    """
 
     name: str
     sentence: str
@@ -138,9 +142,13 @@ def prove_under(claim: Claim, rules: Rules, *, timeout_ms: int = TIMEOUT_MS) -> 
 
 def _try_mutant(claim: Claim, mutant: Mutant, timeout_ms: int) -> MutantResult:
     start = time.perf_counter()
-    results = prove_under(claim, mutant.rules, timeout_ms=timeout_ms)
-    refuted = first_refuted(results)
-    proved = all(result.verdict is Verdict.PROVED for result in results)
+    refuted, proved = None, True
+    for obligation in claim.obligations({**claim.rules, **mutant.rules}):
+        result = _discharge(obligation, timeout_ms)
+        proved = proved and result.verdict is Verdict.PROVED
+        refuted = first_refuted([result])
+        if refuted is not None:
+            break
     return MutantResult(
         name=mutant.name,
         sentence=mutant.sentence,

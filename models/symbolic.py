@@ -1,9 +1,9 @@
 """Runs a plain Python rule on Z3 terms, path by path, so that one text of a rule serves machines and proofs.
 
 ``lift(rule)`` takes a pure function over integers, booleans and tuples of them, and gives a function over Z3 terms.
-Each time the rule asks for the truth of a comparison (``if``, ``max``, ``min``, ``sorted``, the comparison of tuples) the run
-forks; the results of all paths are joined with ``z3.If``. Nothing in the rule need know of Z3. A set of links is handed over
-as the membership of one arbitrary link: ``&``, ``|`` and ``-`` of sets then work pointwise.
+Each time the rule asks for the truth of a comparison (``if``, ``max``, ``min``, ``sorted``, the comparison of tuples) the
+run forks; the results of all paths are joined with ``z3.If``. Nothing in the rule need know of Z3. A set of links is handed
+over as the membership of one arbitrary link: ``&``, ``|`` and ``-`` of sets then work pointwise.
 
 Bounds: the rule must end on every path, and must have at most `PATH_LIMIT` paths.
 """

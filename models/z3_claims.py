@@ -1,7 +1,7 @@
 """Finds the Z3 claims of a protocol, and runs them.
 
-A module directly under ``models/<protocol>/`` that has a ``CLAIMS`` tuple contributes its claims; there is no list to keep.
-``python -m models.z3_claims totalorder`` prints one line a claim.
+A module directly under ``models/<protocol>/`` that has a ``CLAIMS`` tuple contributes its claims; there is no list to
+keep. ``python -m models.z3_claims totalorder`` prints one line a claim.
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ import importlib.util
 import pkgutil
 import sys
 
-from models.claim import Claim, ClaimResult, ObligationResult, Rules, Verdict, first_refuted, prove, prove_under
+from models.claim import (
+    Claim,
+    ClaimResult,
+    ObligationResult,
+    Rules,
+    Verdict,
+    first_refuted,
+    prove,
+    prove_under,
+)
 from spec.errors import BadInput, CannotRun, ScatterproofError
 
 
@@ -43,7 +52,8 @@ def check_claims(protocol: str) -> list[ClaimResult]:
 
 
 def refutations(protocol: str, rules: Rules) -> dict[str, ObligationResult]:
-    """Which claims fail under these rules (by name, as plain Python functions): claim name to its first failing obligation.
+    """Which claims fail under these rules (by name, as plain Python functions): claim name to its first failing
+    obligation.
 
     Only claims that use one of the rules are asked. An empty answer does not show the rules right or equivalent.
     """
@@ -64,7 +74,8 @@ def main(arguments: list[str]) -> int:
     results = check_claims(arguments[0])
     for result in results:
         remark = "" if result.hypotheses_satisfiable else ", hypotheses not shown satisfiable"
-        print(f"{result.verdict.upper():8} {result.name} ({', '.join(result.clauses)}){remark}, {result.milliseconds:.0f} ms")
+        clauses = ", ".join(result.clauses)
+        print(f"{result.verdict.upper():8} {result.name} ({clauses}){remark}, {result.milliseconds:.0f} ms")
         for obligation in result.obligations:
             if obligation.verdict is not Verdict.PROVED or not obligation.satisfiable:
                 print(f"    obligation {obligation.name}: {obligation.verdict}, {obligation.counterexample}")

@@ -1,13 +1,14 @@
 """Any network of hosts and switches, with messages in flight on FIFO links, as functions and formulas over links.
 
-State (`State`) is a record of functions, so that it can be free (an arbitrary state of an arbitrary network: the links are an
-uninterpreted sort) or known (the start of a run on a small network). On link l the messages in flight have the indices
-``head(l) <= k < tail(l)``; a data message has a timestamp, and any message may carry a barrier. That covers environments A
-(barriers on data), B (on beacons) and C (both) at once. ``newest(l)`` is the register at the far end of l; ``said(l)`` is the
-greatest barrier ever sent on l, which no node need know.
+State (`State`) is a record of functions, so that it can be free (an arbitrary state of an arbitrary network: the links
+are an uninterpreted sort) or known (the start of a run on a small network). On link l the messages in flight have the
+indices ``head(l) <= k < tail(l)``; a data message has a timestamp, and any message may carry a barrier. That covers
+environments A (barriers on data), B (on beacons) and C (both) at once. ``newest(l)`` is the register at the far end of
+l; ``said(l)`` is the greatest barrier ever sent on l, which no node need know.
 
-An action takes a state and gives (its guard, the state after it). Routes are the relation ``reaches(ingress, egress)``: data
-from the ingress link may leave on the egress link (TO-BAR-PART). Actions bear the names of the TLA+ ones.
+An action takes a state and gives (its guard, the state after it). Routes are the relation ``reaches(ingress,
+egress)``: data from the ingress link may leave on the egress link (TO-BAR-PART). Actions bear the names of the TLA+
+ones.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ INT, BOOL = z3.IntSort(), z3.BoolSort()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """``source(l)`` is the node that sends on l; ``links`` lists all links of a small network, None means any number."""
+    """``source(l)`` is the node that sends on l; ``links`` lists all links of a small network, None means any
+    number.
+    """
 
     source: Callable[[Any], Any]
     is_host: Callable[[Any], Any]
@@ -114,7 +117,13 @@ def greater(one: Any, other: Any) -> Any:
 
 
 def _append(
-    state: State, *, on: Links, data: Any, timestamp: Any, carries: Callable[[Any], Any], barrier: Callable[[Any], Any]
+    state: State,
+    *,
+    on: Links,
+    data: Any,
+    timestamp: Any,
+    carries: Callable[[Any], Any],
+    barrier: Callable[[Any], Any],
 ) -> State:
     """One message more at the end of every link in ``on``."""
 
@@ -161,7 +170,12 @@ def _send_data(
 ) -> Step:
     barrier = lift(rules["data_barrier"])(timestamp)
     sent = _append(
-        state, on=on, data=z3.BoolVal(True), timestamp=timestamp, carries=lambda link: carries, barrier=lambda link: barrier
+        state,
+        on=on,
+        data=z3.BoolVal(True),
+        timestamp=timestamp,
+        carries=lambda link: carries,
+        barrier=lambda link: barrier,
     )
     return _sent_by(topology, host, on), _promise(sent, host, carries, barrier)
 
@@ -220,14 +234,20 @@ def forward(
     carries: Callable[[Any], Any],
     barrier: Callable[[Any], Any],
 ) -> Step:
-    """A switch registers a data message, and sends it in the same step on the links in ``on``, with ``barrier`` (TO-SW-PATH).
+    """A switch registers a data message, and sends it in the same step on the links in ``on``, with ``barrier``
+    (TO-SW-PATH).
 
     Which barriers are right is the caller's hypothesis.
     """
     k = state.head(link)
     guard, after = arrive(state, rules, link=link)
     sent = _append(
-        after, on=on, data=z3.BoolVal(True), timestamp=state.timestamp(link, k), carries=carries, barrier=barrier
+        after,
+        on=on,
+        data=z3.BoolVal(True),
+        timestamp=state.timestamp(link, k),
+        carries=carries,
+        barrier=barrier,
     )
     e = z3.Const("e", LINK)
     allowed = (
@@ -242,7 +262,12 @@ def forward_beacon(topology: Topology, state: State, *, on: Links, barrier: Call
     """A switch sends a beacon on the links in ``on``, at any time."""
     true = z3.BoolVal(True)
     sent = _append(
-        state, on=on, data=z3.BoolVal(False), timestamp=z3.IntVal(0), carries=lambda link: true, barrier=barrier
+        state,
+        on=on,
+        data=z3.BoolVal(False),
+        timestamp=z3.IntVal(0),
+        carries=lambda link: true,
+        barrier=barrier,
     )
     e = z3.Const("e", LINK)
     if topology.links is None:

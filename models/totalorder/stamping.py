@@ -1,7 +1,7 @@
 """TO-MONO and TO-BAR-HOST: what a host's timestamps and its own barriers promise, whatever its clock does.
 
-A reading of the clock is an arbitrary number: it may stand still or step back. Only where a claim says so are readings taken
-never to fall. TLA+: ``Stamp``, ``DataBarrier``, ``BeaconBarrier``.
+A reading of the clock is an arbitrary number: it may stand still or step back. Only where a claim says so are readings
+taken never to fall. TLA+: ``Stamp``, ``DataBarrier``, ``BeaconBarrier``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ def _timestamps_rise(using: Rules) -> Iterable[Obligation]:
     show = {**SHOW, "timestamp": stamped}
     yield Obligation(name="above_the_last", hypotheses=NATURAL, goal=stamped > LAST, show=show)
     yield Obligation(
-        name="next_above_this", hypotheses=NATURAL, goal=again > stamped, show={**show, "later_clock": LATER, "next": again}
+        name="next_above_this",
+        hypotheses=NATURAL,
+        goal=again > stamped,
+        show={**show, "later_clock": LATER, "next": again},
     )
     yield Obligation(name="at_or_above_the_clock", hypotheses=NATURAL, goal=stamped >= CLOCK, show=show)
     # A timestamp ahead of the clock is allowed only where the last one, or a barrier, forces it.
@@ -85,7 +88,10 @@ def _host_barriers_rise(using: Rules) -> Iterable[Obligation]:
     barrier, said = data(stamped), beacon(LATER, LAST)
     show = {**SHOW, "later_clock": LATER}
     yield Obligation(
-        name="data_barrier_never_falls", hypotheses=before, goal=barrier >= PROMISED, show={**show, "barrier": barrier}
+        name="data_barrier_never_falls",
+        hypotheses=before,
+        goal=barrier >= PROMISED,
+        show={**show, "barrier": barrier},
     )
     yield Obligation(name="beacon_never_falls", hypotheses=before, goal=said >= PROMISED, show={**show, "beacon": said})
     yield Obligation(
@@ -158,13 +164,18 @@ CLAIMS = (
     Claim(
         name="timestamps_rise",
         clauses=("TO-MONO",),
-        sentence="Each timestamp is strictly above the sender's last one and at or above its clock, and no further ahead of the "
+        sentence="Each timestamp is strictly above the sender's last one and at or above its clock, and no further "
+        "ahead of the "
         "clock than the last timestamp or a promised barrier forces.",
         hypotheses=(ANY_CLOCK, "Clock, last timestamp and promised barrier are not negative."),
         rules=rules("stamp"),
         obligations=_timestamps_rise,
         mutants=(
-            _stamp_mutant("last_without_plus_one", "Two scatterings get one timestamp when the clock stands.", _without_plus_one),
+            _stamp_mutant(
+                "last_without_plus_one",
+                "Two scatterings get one timestamp when the clock stands.",
+                _without_plus_one,
+            ),
             _stamp_mutant("last_dropped", "The clock, and barriers, alone.", _without_last),
             _stamp_mutant("clock_dropped", "A logical clock: timestamps no longer follow the time.", _without_clock),
             _stamp_mutant("min_for_max", "The least of the three bounds.", _minimum),
@@ -179,7 +190,11 @@ CLAIMS = (
         rules=rules("stamp", "data_barrier", "beacon_barrier"),
         obligations=_host_barrier,
         mutants=(
-            _stamp_mutant("promised_dropped", "A clock that steps back takes timestamps below a beacon.", _without_promised),
+            _stamp_mutant(
+                "promised_dropped",
+                "A clock that steps back takes timestamps below a beacon.",
+                _without_promised,
+            ),
             _stamp_mutant("min_for_max", "The least of the three bounds.", _minimum),
             Mutant(
                 name="data_barrier_plus_one",
@@ -197,7 +212,10 @@ CLAIMS = (
         name="host_barriers_never_fall",
         clauses=("TO-BAR-RISE", "TO-BAR-HOST"),
         sentence="The barriers that a host sends never fall, on data and beacons together.",
-        hypotheses=("Readings of the clock never fall; without this a beacon of max(clock, last) can (mutant clock_steps_back).",),
+        hypotheses=(
+            "Readings of the clock never fall; without this a beacon of max(clock, last) can (mutant "
+            "clock_steps_back).",
+        ),
         rules={**rules("stamp", "data_barrier", "beacon_barrier"), "reading": _clock_never_falls},
         obligations=_host_barriers_rise,
         mutants=(
@@ -208,7 +226,8 @@ CLAIMS = (
             ),
             Mutant(
                 name="beacon_is_the_clock",
-                sentence="The literal first reading: a data barrier ahead of a standing clock is followed by a lower beacon.",
+                sentence="The literal first reading: a data barrier ahead of a standing clock is followed by a lower "
+                "beacon.",
                 rules={"beacon_barrier": _clock_only},
             ),
         ),

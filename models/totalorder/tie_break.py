@@ -14,8 +14,12 @@ from models.symbolic import lift
 from models.totalorder.rules import rules
 
 
-def precedes(using: Rules, earlier: tuple[z3.ArithRef, z3.ArithRef], later: tuple[z3.ArithRef, z3.ArithRef]) -> z3.BoolRef:
-    """Whether the scattering (timestamp, sender) ``earlier`` is strictly before ``later`` under the rule ``precedence``."""
+def precedes(
+    using: Rules, earlier: tuple[z3.ArithRef, z3.ArithRef], later: tuple[z3.ArithRef, z3.ArithRef]
+) -> z3.BoolRef:
+    """Whether the scattering (timestamp, sender) ``earlier`` is strictly before ``later`` under the rule
+    ``precedence``.
+    """
     key = using["precedence"]
     result: z3.BoolRef = lift(lambda t, s, u, r: bool(key(t, s) < key(u, r)))(*earlier, *later)
     return result
@@ -61,7 +65,8 @@ CLAIMS = (
     Claim(
         name="precedence_is_a_strict_total_order",
         clauses=("TO-ORDER", "TO-SCATTER"),
-        sentence="Of two scatterings with different (timestamp, sender) exactly one precedes the other, transitively, and a "
+        sentence="Of two scatterings with different (timestamp, sender) exactly one precedes the other, transitively, "
+        "and a "
         "smaller timestamp always precedes.",
         hypotheses=("Timestamps and sender numbers are not negative.",),
         rules=rules("precedence"),
