@@ -1,0 +1,286 @@
+"""The house style as a check: sizes, directions of imports, and words that must not stay.
+
+    ci/tidy [--rule RULE] [ROOT]
+
+Prints `file:line: what is wrong; what to do instead` for each finding. Exit codes: 0 none, 1 some, 2 wrong
+usage. A rule is a function from a file to its findings; patterns are spelled so as not to find themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+MODULE_LINES = 400
+TEST_MODULE_LINES = 600
+FUNCTION_LINES = 60
+LINE_LENGTH = 110
+CHINESE_PHRASE = 20
+
+PROTOCOLS = frozenset({"totalorder", "broadcast", "workqueue", "pubsub"})
+CORE = frozenset({"spec", "models", "impl", "conformance"})
+MAY_IMPORT = {
+    "spec": frozenset[str](),
+    "models": frozenset({"spec"}),
+    "impl": frozenset({"spec"}),
+    "conformance": frozenset({"spec"}),
+    "fuzz": CORE,
+    "spark": CORE,
+    "scatterproof": CORE | {"fuzz", "spark"},
+}
+# Python is left out: ruff holds its lines to the same length.
+LINED_ENDINGS = frozenset({".tla", ".cfg", ".p4", ".sh", ""})
+MADE_FOLDERS = frozenset({"build", "dist", "results", "report", "states", "spark-warehouse", "__pycache__"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One place that breaks a rule; `line` counts from 1."""
+
+    file: str
+    line: int
+    what: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.what}; {self.instead}"
+
+
+class Source:
+    """A text file of the project, with its syntax tree when it is Python."""
+
+    def __init__(self, root: Path, path: Path) -> None:
+        self.path = PurePosixPath(path.relative_to(root).as_posix())
+        self.text = path.read_text(encoding="utf-8")
+        self.lines = self.text.splitlines()
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        if self.path.suffix != ".py":
+            return None
+        try:
+            return ast.parse(self.text)
+        except SyntaxError:  # ruff reports it, with the place
+            return None
+
+    @cached_property
+    def is_test(self) -> bool:
+        return "tests" in self.path.parts or self.path.name == "conftest.py"
+
+    @property
+    def package(self) -> str:
+        return self.path.parts[0]
+
+    def nodes(self) -> Iterator[ast.AST]:
+        return ast.walk(self.tree) if self.tree else iter(())
+
+    def finding(self, line: int, what: str, instead: str) -> Finding:
+        return Finding(file=str(self.path), line=line, what=what, instead=instead)
+
+
+def sizes(source: Source) -> Iterator[Finding]:
+    """Long modules, functions and lines."""
+    if source.path.suffix in {".py", ".tla"}:
+        limit = TEST_MODULE_LINES if source.is_test else MODULE_LINES
+        if len(source.lines) > limit:
+            what = f"{len(source.lines)} lines in one module, {limit} is the limit"
+            yield source.finding(limit + 1, what, "move one responsibility into a module of its own")
+    if source.path.suffix in LINED_ENDINGS:
+        for number, line in enumerate(source.lines, 1):
+            if len(line) > LINE_LENGTH:
+                yield source.finding(number, f"{len(line)} characters, {LINE_LENGTH} is the limit", "break the line")
+    for node in source.nodes():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            if length > FUNCTION_LINES:
+                what = f"{node.name} has {length} lines, {FUNCTION_LINES} is the limit"
+                yield source.finding(node.lineno, what, "take out the steps that have a name")
+
+
+def excepts(source: Source) -> Iterator[Finding]:
+    """Handlers that would swallow a defect of ours."""
+    instead = "name the errors that are expected here"
+    for node in source.nodes():
+        if isinstance(node, ast.ExceptHandler):
+            caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+            for kind in caught:
+                if kind is None:
+                    yield source.finding(node.lineno, "bare except", instead)
+                elif _name(kind) in {"Exception", "BaseException"}:
+                    yield source.finding(node.lineno, f"except {_name(kind)}", instead)
+        elif isinstance(node, ast.Call) and _name(node.func) == "suppress":
+            kinds = {_name(kind) for kind in node.args}
+            if kinds & {"Exception", "BaseException"}:
+                yield source.finding(node.lineno, "suppress of every error", instead)
+
+
+def imports(source: Source) -> Iterator[Finding]:
+    """Imports against the direction spec <- models, impl, conformance <- fuzz, spark <- scatterproof."""
+    allowed = MAY_IMPORT.get(source.package)
+    if allowed is None:
+        return
+    for line, module in imported(source):
+        target = module.split(".", 1)[0]
+        if target in MAY_IMPORT and target != source.package and target not in allowed:
+            may = ", ".join(sorted(allowed)) or "none of our packages"
+            what = f"{source.package} imports {module}"
+            yield source.finding(line, what, f"{source.package} may import {may}: pass the value in from above")
+
+
+def imported(source: Source) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of each module imported, relative and by `import_module("...")` too."""
+    folder = source.path.parent.parts
+    for node in source.nodes():
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, alias.name) for alias in names)
+            case ast.ImportFrom(module=module, level=0):
+                yield node.lineno, module or ""
+            case ast.ImportFrom(module=module, level=level):
+                yield (
+                    node.lineno,
+                    ".".join([*folder[: len(folder) - level + 1], *([module] if module else [])]),
+                )
+            case ast.Call(func=func, args=[ast.Constant(value=str(module)), *_]) if _name(func) == "import_module":
+                yield node.lineno, module
+
+
+def protocols(source: Source) -> Iterator[Finding]:
+    """Shared modules that name a protocol: adding a fifth one must not touch them."""
+    if source.package not in MAY_IMPORT or source.is_test or PROTOCOLS & _path_names(source.path):
+        return
+    instead = "look it up by the protocol's name, or move this into the protocol's own module"
+    for line, module in imported(source):
+        for name in PROTOCOLS.intersection(module.split(".")):
+            yield source.finding(line, f"shared module imports {name}", instead)
+    docstrings = {id(node) for node in _docstrings(source)}
+    for node in source.nodes():
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            for name in sorted(PROTOCOLS & set(re.findall(r"\w+", node.value))):
+                yield source.finding(node.lineno, f"shared module names {name}", instead)
+
+
+def leftovers(source: Source) -> Iterator[Finding]:
+    """Words of unfinished work."""
+    for line, word in _matches(source, r"\b(TOD[O]|FIXM[E]|XX[X])\b"):
+        yield source.finding(line, f"leftover {word}", "do it, or say in the document what is left out and why")
+
+
+def places(source: Source) -> Iterator[Finding]:
+    """Paths of one machine, addresses of registries."""
+    for line, word in _matches(source, r"/wor[k]/|/tmp/bash_job[s]|/roo[t]/|/home/[a-z]\w*/"):
+        yield source.finding(line, f"machine path {word}", "use a path relative to the project, or a temporary folder")
+    registries = r"pypi\.or[g]|pythonhoste[d]|registry\.npmj[s]|proxy\.golan[g]|repo\d?\.mave[n]"
+    for line, word in _matches(source, registries):
+        yield source.finding(line, f"registry address {word}", "leave the address to the user's own configuration")
+    if source.path.suffix in {".lock", ".in"}:
+        for line, word in _matches(source, r"\w+://|--(extra-)?index-url|--find-links"):
+            yield source.finding(line, f"address in a lock ({word})", "remake it with ci/lock")
+
+
+def quotations(source: Source) -> Iterator[Finding]:
+    """Text of the source document copied out instead of restated."""
+    for line, text in _matches(source, rf"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]{{{CHINESE_PHRASE + 1},}}"):
+        what = f"{len(text)} Chinese characters in a row, {CHINESE_PHRASE} is the limit"
+        yield source.finding(line, what, "say it in the project's words and cite the paragraph")
+
+
+def dodges(source: Source) -> Iterator[Finding]:
+    """Tests that may not run, or that wait for time to pass."""
+    if not source.is_test:
+        return
+    for node in source.nodes():
+        if isinstance(node, ast.Attribute | ast.Name):
+            name = _name(node)
+            if name in {"skip", "skipif", "xfail", "importorskip", "skipTest", "skipUnless", "skipIf"}:
+                instead = "let the test run everywhere, on a stand-in where a tool is missing"
+                yield source.finding(node.lineno, f"{name} in a test", instead)
+            elif name == "sleep":
+                instead = "wait for the event itself, or move the simulated clock"
+                yield source.finding(node.lineno, "sleep in a test", instead)
+
+
+RULES: dict[str, Callable[[Source], Iterator[Finding]]] = {
+    rule.__name__: rule for rule in (sizes, excepts, imports, protocols, leftovers, places, quotations, dodges)
+}
+
+
+def _name(node: ast.AST | None) -> str:
+    """The last part of a dotted name, or nothing."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
+
+
+def _path_names(path: PurePosixPath) -> set[str]:
+    """Folders of the path, and the words of the file's stem: `mutants_pubsub.py` belongs to a protocol."""
+    return {*path.parts[:-1], *path.stem.split("_")}
+
+
+def _docstrings(source: Source) -> Iterator[ast.Constant]:
+    for node in source.nodes():
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                yield first.value
+
+
+def _matches(source: Source, pattern: str) -> Iterator[tuple[int, str]]:
+    expression = re.compile(pattern)
+    for number, line in enumerate(source.lines, 1):
+        for match in expression.finditer(line):
+            yield number, match.group()
+
+
+def sources(root: Path) -> Iterator[Source]:
+    """Text files that git tracks or would track; every file where there is no repository."""
+    if (root / ".git").exists():
+        command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        paths = [root / name for name in listing.split("\0") if name]
+    else:
+        paths = [path for path in root.rglob("*") if not MADE_FOLDERS & set(path.relative_to(root).parts)]
+    for path in sorted(set(paths)):
+        if path.is_file() and not path.is_symlink():
+            try:
+                yield Source(root, path)
+            except UnicodeDecodeError:  # a picture or a Parquet file
+                continue
+
+
+def check(root: Path, rules: list[str] | None = None) -> tuple[int, list[Finding]]:
+    """Number of files read, and what the named rules (all by default) find, in the order of the files."""
+    chosen = [RULES[name] for name in rules or RULES]
+    files = 0
+    found: list[Finding] = []
+    for source in sources(root):
+        files += 1
+        for rule in chosen:
+            found.extend(rule(source))
+    return files, found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="ci/tidy", description="Check the house style.")
+    parser.add_argument("--rule", choices=sorted(RULES), action="append", help="only this rule (may be given again)")
+    here = Path(__file__).resolve().parent.parent
+    parser.add_argument("root", type=Path, nargs="?", default=here, help="folder to check (default: this project)")
+    options = parser.parse_args(arguments)
+    files, found = check(options.root.resolve(), options.rule)
+    for finding in found:
+        print(finding)
+    print(f"tidy: {files} files, {len(found)} findings")
+    return 1 if found or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
