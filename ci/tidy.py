@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 MODULE_LINES = 400
 TEST_MODULE_LINES = 600
 FUNCTION_LINES = 60
-LINE_LENGTH = 110
+LINE_LENGTH = 120
 CHINESE_PHRASE = 20
 
 PROTOCOLS = frozenset({"totalorder", "broadcast", "workqueue", "pubsub"})
