@@ -1,0 +1,45 @@
+"""A Java home that Spark can use: the Java that the models run on, behind a launcher of our own.
+
+Spark always asks for the module jdk.incubator.vector. The Java runtime that pip installs lacks it and would not start;
+others warn about it on every start. Spark does without, so the launcher leaves it out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from pathlib import Path
+
+from conformance.checks.compiled import cache_folder
+from models.java import find_java
+from spec.files import write_atomically
+
+LOG_VARIABLE = "SCATTERPROOF_SPARK_LOG"  # where Java's and its Python workers' standard error goes
+
+_LAUNCHER = """\
+#!/bin/sh
+# Written by spark/java_home.py. Starts Java without the module that Spark asks for and does not need.
+count=$#
+while [ "$count" -gt 0 ]; do
+  argument=$1
+  shift
+  count=$((count - 1))
+  case $argument in
+    --add-modules=jdk.incubator.vector) ;;
+    *) set -- "$@" "$argument" ;;
+  esac
+done
+if [ -n "${%s:-}" ]; then exec 2>>"$%s"; fi
+exec %s "$@"
+"""
+
+
+def java_home_for_spark() -> Path:
+    """A folder for JAVA_HOME whose bin/java starts the Java found; CannotRun where there is none."""
+    content = (_LAUNCHER % (LOG_VARIABLE, LOG_VARIABLE, shlex.quote(str(find_java())))).encode()
+    home = cache_folder() / "java" / hashlib.sha256(content).hexdigest()[:16]
+    launcher = home / "bin" / "java"
+    if not launcher.is_file() or launcher.read_bytes() != content:
+        write_atomically(launcher, content)
+    launcher.chmod(0o755)
+    return home

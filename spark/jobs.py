@@ -1,0 +1,92 @@
+"""Run one function over many items in Spark tasks, an item a task, with progress.
+
+Items and results are small: names of files, numbers of runs, counts. Rows of traces stay in the files, which each task
+opens by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark import Accumulator
+from pyspark.sql import SparkSession
+
+from spec.errors import BadInput, CannotRun, ScatterproofError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+# on_progress(done, of): how much of the work is done, in whatever the weights count.
+OnProgress: TypeAlias = Callable[[int, int], None]
+
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """A task met one of our errors: carried home as a value, since Spark would wrap it in its own words."""
+
+    sentence: str
+    exit_code: int
+
+
+def run_tasks(
+    session: SparkSession,
+    items: Sequence[Item],
+    work: Callable[[Item], Result],
+    *,
+    weights: Sequence[int],
+    on_progress: OnProgress | None = None,
+) -> list[Result]:
+    """work(item) of each item, in their order. weights: how much of the work each item is.
+
+    Raises the BadInput or CannotRun of the first item, in their order, that met one.
+    """
+    context, total = session.sparkContext, sum(weights)
+    done: Accumulator[int] = context.accumulator(0)
+
+    def guarded(numbers: Iterable[int]) -> Iterator[Result | _Refused]:
+        for number in numbers:
+            try:
+                yield work(items[number])
+            except ScatterproofError as error:
+                yield _Refused(str(error), error.exit_code)
+            done.add(weights[number])
+
+    if not items:
+        return []
+    job = context.parallelize(range(len(items)), len(items)).mapPartitions(guarded)
+    with ThreadPoolExecutor(1) as thread:
+        # Spark's own thread collects, so that this one can show progress, and be interrupted.
+        outcome = thread.submit(job.collect)
+        try:
+            while not wait([outcome], timeout=_POLL_S).done:
+                if on_progress is not None:
+                    on_progress(done.value, total)
+        finally:
+            if not outcome.done():
+                context.cancelAllJobs()
+        try:
+            results = outcome.result()
+        except Py4JError as error:
+            raise CannotRun(f"a Spark task failed: {_reason(error)}") from error
+    if on_progress is not None:
+        on_progress(total, total)
+    return list(_unwrapped(results))
+
+
+def _unwrapped(results: Iterable[Result | _Refused]) -> Iterator[Result]:
+    for result in results:
+        if isinstance(result, _Refused):
+            raise (BadInput if result.exit_code == BadInput.exit_code else CannotRun)(result.sentence)
+        yield result
+
+
+def _reason(error: Py4JError) -> str:
+    """What the Python in the task raised, when Spark's report holds it, else the report's first line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    raised = [before for before, line in zip(lines, lines[1:], strict=False) if line.startswith("at org.apache.spark.api")]
+    return raised[0] if raised else lines[0]
