@@ -1,9 +1,8 @@
 """Runs a plain Python rule on Z3 terms, path by path, so that one text of a rule serves machines and proofs.
 
 ``lift(rule)`` takes a pure function over integers, booleans and tuples of them, and gives a function over Z3 terms.
-Each time the rule asks for the truth of a comparison (``if``, ``max``, ``min``, ``sorted``, the comparison of tuples) the
-run forks; the results of all paths are joined with ``z3.If``. Nothing in the rule need know of Z3. A set of links is handed
-over as the membership of one arbitrary link: ``&``, ``|`` and ``-`` of sets then work pointwise.
+Each time the rule asks for the truth of a comparison (``if``, ``max``, ``min``, ``sorted``, comparing tuples) the run
+forks; the results of all paths are joined with ``z3.If``. Nothing in the rule need know of Z3.
 
 Bounds: the rule must end on every path, and must have at most `PATH_LIMIT` paths.
 """
@@ -31,28 +30,6 @@ class Condition:
 
     def __bool__(self) -> bool:
         return self.path.decide(self.expression)
-
-    def _with(self, join: Callable[..., z3.BoolRef], other: object) -> Condition:
-        return Condition(join(self.expression, _bare(other)), self.path)
-
-    def __and__(self, other: object) -> Condition:
-        return self._with(z3.And, other)
-
-    def __or__(self, other: object) -> Condition:
-        return self._with(z3.Or, other)
-
-    def __sub__(self, other: object) -> Condition:
-        """Difference of sets, for the membership of one link."""
-        return self._with(lambda mine, theirs: z3.And(mine, z3.Not(theirs)), other)
-
-    def __xor__(self, other: object) -> Condition:
-        return self._with(z3.Xor, other)
-
-    def __invert__(self) -> Condition:
-        return Condition(z3.Not(self.expression), self.path)
-
-    __rand__ = __and__
-    __ror__ = __or__
 
 
 class Term:
@@ -129,7 +106,8 @@ class Path:
 def lift(rule: Callable[..., Any]) -> Callable[..., Any]:
     """The rule as a function over Z3 terms; arguments may be terms, integers, booleans and tuples of these.
 
-    Raises CannotRun when the rule has more than `PATH_LIMIT` paths, or answers on two paths in two shapes.
+    Raises CannotRun when the rule has more than `PATH_LIMIT` paths, answers on two paths in two shapes, or fails on
+    terms.
     """
 
     def on_terms(*arguments: Any) -> Any:
@@ -139,7 +117,12 @@ def lift(rule: Callable[..., Any]) -> Callable[..., Any]:
             if len(runs) == PATH_LIMIT:
                 raise CannotRun(f"rule {_name(rule)} has more than {PATH_LIMIT} paths: shorten its arguments")
             path = Path(answers)
-            result = rule(*(_wrap(argument, path) for argument in arguments))
+            try:
+                result = rule(*(_wrap(argument, path) for argument in arguments))
+            except (TypeError, ValueError, IndexError, AttributeError) as error:
+                raise CannotRun(
+                    f"rule {_name(rule)} does not run on terms ({error}): use + - * and comparisons"
+                ) from error
             runs.append((z3.And(*path.conditions), _bare(result)))
             answers = _next_answers(path.answers)
         return _join(runs, _name(rule))

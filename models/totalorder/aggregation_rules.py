@@ -8,7 +8,7 @@ that needs one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import z3
@@ -61,17 +61,15 @@ def at_most_minimum(value: Any, newest: Newest, counts: network.Links, forgotten
     return z3.And(value >= 0, z3.ForAll([i], z3.Implies(counts(i), value <= newest(i))))
 
 
-def _drop_first(barriers: Iterable[int]) -> int:
-    known = tuple(barriers)
-    return min(known[1:] or known)
+def _drop_first(barriers: Sequence[int]) -> int:
+    return min(barriers[1:] or barriers)
 
 
-def _ignore_zero(barriers: Iterable[int]) -> int:
-    known = tuple(barriers)
-    return min(tuple(b for b in known if b != 0) or known)
+def _ignore_zero(barriers: Sequence[int]) -> int:
+    return min(tuple(b for b in barriers if b != 0) or barriers)
 
 
-def least_less_one(barriers: Iterable[int]) -> int:
+def least_less_one(barriers: Sequence[int]) -> int:
     return max(min(barriers) - 1, 0)
 
 

@@ -95,14 +95,16 @@ def steps(using: Rules, topology: Topology, state: State) -> dict[str, network.S
         return z3.ForAll([e], z3.Implies(on(e), right))
 
     _, arrived = network.arrive(state, using, link=link)
-    forwarding, forwarded = network.forward(topology, state, using, link=link, on=on, carries=carries, barrier=barrier)
-    sending, sent = network.forward_beacon(topology, state, on=on, barrier=barrier)
+    forwarding, forwarded = network.forward_data(
+        topology, state, using, link=link, on=on, carries=carries, barrier=barrier
+    )
+    sending, sent = network.switch_beacon(topology, state, on=on, barrier=barrier)
     return {
         "host_scatters": network.scatter(topology, state, using, host=host, on=on, clock=clock, carries=with_barrier),
         "host_sends_more_of_the_scattering": network.scatter_more(
             topology, state, using, host=host, on=on, carries=with_barrier
         ),
-        "host_sends_beacon": network.send_beacon(topology, state, using, host=host, on=on, clock=clock),
+        "host_sends_beacon": network.host_beacon(topology, state, using, host=host, on=on, clock=clock),
         "node_registers_arrival": network.arrive(state, using, link=link),
         "switch_forwards_data": (z3.And(forwarding, bound(arrived.newest)), forwarded),
         "switch_sends_beacon": (z3.And(sending, bound(state.newest)), sent),
@@ -221,12 +223,20 @@ def _switch_minimum(using: Rules) -> Iterable[Obligation]:
 
 
 def _only_reaching(using: Rules) -> Iterable[Obligation]:
-    reaching, ingress = z3.Bools("is_reaching is_ingress")
-    counts = lift(using["counted"])(reaching, ingress)
-    show = {"is_reaching": reaching, "is_ingress": ingress, "is_counted": counts}
-    known = (z3.Implies(reaching, ingress),)
-    yield Obligation(name="every_reaching_link_counts", hypotheses=(*known, reaching), goal=counts, show=show)
-    yield Obligation(name="no_other_link_counts", hypotheses=(*known, z3.Not(reaching)), goal=z3.Not(counts), show=show)
+    for count in range(1, 4):
+        ingress = tuple(range(count))
+        subsets = [tuple(i for i in ingress if bits >> i & 1) for bits in range(1, 2**count)]
+        wrong = [
+            (reaching, counts)
+            for reaching in subsets
+            if set(counts := using["counted"](reaching, ingress)) != set(reaching)
+        ]
+        yield Obligation(
+            name=f"exactly_the_reaching_of_{count}",
+            hypotheses=(),
+            goal=z3.BoolVal(not wrong),
+            show={f"of {count} links reach {r}, count {c}": z3.BoolVal(True) for r, c in wrong[:1]},
+        )
     # Fewer links never lower the minimum, so that a receiver waits only for those that can reach it.
     part, whole = z3.Ints("barrier_of_reaching barrier_of_all")
     newest, is_reaching = z3.Function("newest_of", LINK, INT), z3.Function("is_reaching_link", LINK, BOOL)
@@ -333,7 +343,9 @@ CLAIMS = (
         sentence="Exactly the links from which data can reach the egress link count, and its barrier is at or above "
         "the minimum "
         "over all ingress links.",
-        hypotheses=("A reaching link is an ingress link.",),
+        hypotheses=(
+            "Of the rule itself: up to three ingress links, every set of reaching ones; of the barrier: any number.",
+        ),
         rules=rules("counted"),
         obligations=_only_reaching,
         mutants=(
@@ -343,9 +355,14 @@ CLAIMS = (
                 rules={"counted": lambda reaching, ingress: ingress},
             ),
             Mutant(
+                name="one_reaching_link_dropped",
+                sentence="A link from which data can still come is not waited for.",
+                rules={"counted": lambda reaching, ingress: reaching[1:]},
+            ),
+            Mutant(
                 name="all_but_reaching",
                 sentence="The links that cannot reach the egress link.",
-                rules={"counted": lambda reaching, ingress: ingress - reaching},
+                rules={"counted": lambda reaching, ingress: tuple(i for i in ingress if i not in reaching)},
             ),
         ),
     ),

@@ -7,8 +7,8 @@ environments A (barriers on data), B (on beacons) and C (both) at once. ``newest
 l; ``said(l)`` is the greatest barrier ever sent on l, which no node need know.
 
 An action takes a state and gives (its guard, the state after it). Routes are the relation ``reaches(ingress,
-egress)``: data from the ingress link may leave on the egress link (TO-BAR-PART). Actions bear the names of the TLA+
-ones.
+egress)``: data from the ingress link may leave on the egress link (TO-BAR-PART). Actions bear the names of the
+TLA+ ones, in snake_case, where both have them.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _promise(state: State, host: Any, carries: Any, barrier: Any) -> State:
     )
 
 
-def send_beacon(topology: Topology, state: State, rules: Rules, *, host: Any, on: Links, clock: Any) -> Step:
+def host_beacon(topology: Topology, state: State, rules: Rules, *, host: Any, on: Links, clock: Any) -> Step:
     """The host promises its beacon barrier on every link in ``on`` (TO-BAR-HOST)."""
     barrier = lift(rules["beacon_barrier"])(clock, state.last(host))
     true = z3.BoolVal(True)
@@ -224,7 +224,7 @@ def lose(state: State, *, link: Any) -> Step:
     return state.head(link) < state.tail(link), after
 
 
-def forward(
+def forward_data(
     topology: Topology,
     state: State,
     rules: Rules,
@@ -258,7 +258,7 @@ def forward(
     return z3.And(guard, state.is_data(link, k), allowed), sent
 
 
-def forward_beacon(topology: Topology, state: State, *, on: Links, barrier: Callable[[Any], Any]) -> Step:
+def switch_beacon(topology: Topology, state: State, *, on: Links, barrier: Callable[[Any], Any]) -> Step:
     """A switch sends a beacon on the links in ``on``, at any time."""
     true = z3.BoolVal(True)
     sent = _append(

@@ -7,7 +7,7 @@ link that has not spoken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -31,13 +31,13 @@ def register(held: int, arrived: int) -> int:
     return arrived
 
 
-def aggregate(barriers: Iterable[int]) -> int:
+def aggregate(barriers: Sequence[int]) -> int:
     """Barrier of an egress link, from the newest barriers of the counted ingress links (TO-BAR-MIN)."""
     return min(barriers)
 
 
-def counted(reaching: Any, ingress: Any) -> Any:
-    """Sets of ingress links: those from which data can reach the egress link (TO-BAR-PART)."""
+def counted(reaching: tuple[int, ...], ingress: tuple[int, ...]) -> tuple[int, ...]:
+    """The ingress links that an egress link's barrier covers: those from which data can reach it (TO-BAR-PART)."""
     return reaching
 
 
@@ -51,9 +51,14 @@ def precedence(timestamp: int, sender: int) -> tuple[int, ...]:
     return (timestamp, sender)
 
 
+def beacon_due(clock: int, last_carried: int, interval: int) -> bool:
+    """Whether a beacon may leave a link: no data message carried a barrier over it for the interval (TO-ENV-C)."""
+    return clock - last_carried >= interval
+
+
 RULES: dict[str, Callable[..., Any]] = {
     rule.__name__: rule
-    for rule in (stamp, data_barrier, beacon_barrier, register, aggregate, counted, deliverable, precedence)
+    for rule in (stamp, data_barrier, beacon_barrier, register, aggregate, counted, deliverable, precedence, beacon_due)
 }
 
 

@@ -72,9 +72,9 @@ class Run:
         )
         self._tell(f"host {link} sends more of it", None, "timestamp", self.state.last(host))
 
-    def send_beacon(self, link: Any) -> None:
+    def host_beacon(self, link: Any) -> None:
         clock, host = self._clock(), self.topology.source(link)
-        self._take(network.send_beacon(self.topology, self.state, self.rules, host=host, on=_only(link), clock=clock))
+        self._take(network.host_beacon(self.topology, self.state, self.rules, host=host, on=_only(link), clock=clock))
         self._tell(f"host {link} sends a beacon", clock, "barrier", self._newest_sent(link))
 
     def arrive(self, link: Any) -> None:
@@ -82,11 +82,11 @@ class Run:
         self._take(network.arrive(self.state, self.rules, link=link))
         self._tell(f"arrival {NAMES[link]}", None, "register", self.state.newest(link))
 
-    def forward(self, link: Any, to: Any, *, carries: bool) -> None:
+    def forward_data(self, link: Any, to: Any, *, carries: bool) -> None:
         """The switch receives a data message and forwards it, in one step."""
         barrier = self._aggregate(network.arrive(self.state, self.rules, link=link)[1])
         self._take(
-            network.forward(
+            network.forward_data(
                 self.topology,
                 self.state,
                 self.rules,
@@ -98,9 +98,9 @@ class Run:
         )
         self._tell(f"switch forwards {NAMES[link]} {NAMES[to]}", None, "barrier", barrier if carries else None)
 
-    def forward_beacon(self, to: Any) -> None:
+    def switch_beacon(self, to: Any) -> None:
         barrier = self._aggregate(self.state)
-        self._take(network.forward_beacon(self.topology, self.state, on=_only(to), barrier=lambda _: barrier))
+        self._take(network.switch_beacon(self.topology, self.state, on=_only(to), barrier=lambda _: barrier))
         self._tell(f"switch sends a beacon {NAMES[to]}", None, "barrier", barrier)
 
     def promise_holds(self) -> z3.BoolRef:
@@ -199,18 +199,18 @@ def run_of_one_switch(rules: Rules, *, data_carries_barriers: bool) -> Run:
     if data_carries_barriers:
         for link in (FIRST, SECOND, FIRST, SECOND):
             run.scatter(link, carries=True)
-            run.forward(link, TO_A, carries=True)
+            run.forward_data(link, TO_A, carries=True)
         return run
     for link in INGRESS:
-        run.send_beacon(link)
+        run.host_beacon(link)
         run.arrive(link)
-        run.forward_beacon(TO_A)
+        run.switch_beacon(TO_A)
     for link in INGRESS:
         run.scatter(link, carries=False)
-        run.forward(link, TO_A, carries=False)
-    run.send_beacon(FIRST)
+        run.forward_data(link, TO_A, carries=False)
+    run.host_beacon(FIRST)
     run.scatter_more(FIRST, carries=False)
     run.arrive(FIRST)
-    run.forward_beacon(TO_A)
-    run.forward(FIRST, TO_A, carries=False)
+    run.switch_beacon(TO_A)
+    run.forward_data(FIRST, TO_A, carries=False)
     return run

@@ -42,6 +42,8 @@ def _obligations(using: Rules) -> Iterable[Obligation]:
         show=show,
     )
     yield Obligation(name="total", hypotheses=(*natural, distinct), goal=z3.Or(forth, back), show=two)
+    tie = (*natural, first[0] == second[0], first[1] < second[1])
+    yield Obligation(name="ties_go_by_the_sender", hypotheses=tie, goal=forth, show=two)
     yield Obligation(name="agrees_with_timestamps", hypotheses=(*natural, first[0] < second[0]), goal=forth, show=two)
 
 
@@ -67,7 +69,7 @@ CLAIMS = (
         clauses=("TO-ORDER", "TO-SCATTER"),
         sentence="Of two scatterings with different (timestamp, sender) exactly one precedes the other, transitively, "
         "and a "
-        "smaller timestamp always precedes.",
+        "smaller timestamp always precedes, among equal ones the smaller sender.",
         hypotheses=("Timestamps and sender numbers are not negative.",),
         rules=rules("precedence"),
         obligations=_obligations,
@@ -86,6 +88,11 @@ CLAIMS = (
                 name="timestamp_plus_sender",
                 sentence="The two numbers packed into one by addition.",
                 rules={"precedence": _summed},
+            ),
+            Mutant(
+                name="ties_reversed",
+                sentence="A total order that agrees with barriers, but not the one agreed upon.",
+                rules={"precedence": lambda timestamp, sender: (timestamp, -sender)},
             ),
             Mutant(
                 name="newest_first",

@@ -1,0 +1,158 @@
+"""Proves that a mutant of a rule equals the rule, for all arguments that meet stated hypotheses.
+
+``prove_equivalent(rule, mutant, {"timestamp": "int", "barrier": "int"})`` takes plain Python functions, as they stand
+in the implementation; they run on Z3 terms by `models.symbolic.lift`. The result is a `ClaimResult`: PROVED means
+equivalent, REFUTED carries arguments on which the two differ. Arguments are integers of any size, not below ``least``:
+overflow is another matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from models.claim import Claim, ClaimResult, Mutant, Obligation, Rules, prove
+
+if TYPE_CHECKING:
+    import z3
+
+Kind: TypeAlias = Literal["int", "bool", "ints"]
+"""``ints`` is a tuple of integers; it is tried at each length of `SIZES`."""
+SIZES = (1, 2, 3, 4)
+
+
+def prove_equivalent(
+    original: Callable[..., Any],
+    mutant: Callable[..., Any],
+    params: Mapping[str, Kind],
+    hypotheses: Callable[..., Any] | None = None,
+    *,
+    least: int = 0,
+) -> ClaimResult:
+    """Whether ``original(*params) == mutant(*params)`` wherever ``hypotheses(*params)``.
+
+    Raises CannotRun when one of the two does not run on terms, or Z3 is missing.
+    """
+    claim = equivalence_claim(
+        name=f"{getattr(original, '__name__', 'rule')}_equals_its_mutant",
+        clauses=(),
+        sentence="The mutant answers as the rule does.",
+        original=original,
+        mutant=mutant,
+        params=params,
+        hypotheses=hypotheses,
+        least=least,
+    )
+    return prove(claim)
+
+
+def equivalence_claim(
+    *,
+    name: str,
+    clauses: tuple[str, ...],
+    sentence: str,
+    original: Callable[..., Any],
+    mutant: Callable[..., Any],
+    params: Mapping[str, Kind],
+    hypotheses: Callable[..., Any] | None = None,
+    given: str = "",
+    needed: bool = False,
+    least: int = 0,
+) -> Claim:
+    """The equivalence as a claim. Its first mutant differs everywhere; with ``needed``, dropping the hypothesis is
+    another.
+
+    ``given`` is the hypothesis in words.
+    """
+
+    def state(using: Rules) -> Iterable[Obligation]:
+        return _obligations(original, using["mutant"], params, using["hypotheses"], least)
+
+    mutants = [
+        Mutant(
+            name="differs_everywhere", sentence="Another answer for all arguments.", rules={"mutant": _spoilt(mutant)}
+        )
+    ]
+    if needed:
+        mutants.append(
+            Mutant(name="without_hypothesis", sentence="The hypothesis dropped.", rules={"hypotheses": _always})
+        )
+    return Claim(
+        name=name,
+        clauses=clauses,
+        sentence=sentence,
+        hypotheses=(f"All numbers are at or above {least}.", *((given,) if given else ())),
+        rules={"mutant": mutant, "hypotheses": hypotheses or _always},
+        obligations=state,
+        mutants=tuple(mutants),
+    )
+
+
+def _obligations(
+    original: Callable[..., Any],
+    mutant: Callable[..., Any],
+    params: Mapping[str, Kind],
+    hypotheses: Callable[..., Any],
+    least: int,
+) -> Iterable[Obligation]:
+    import z3
+
+    from models.symbolic import lift
+
+    sizes = SIZES if "ints" in params.values() else (0,)
+    for size in sizes:
+        arguments: list[Any] = []
+        terms: dict[str, z3.ExprRef] = {}
+        for parameter, kind in params.items():
+            if kind == "ints":
+                items = tuple(z3.Int(f"{parameter}_{k}") for k in range(size))
+                arguments.append(items)
+                terms |= {str(item): item for item in items}
+            else:
+                term = z3.Int(parameter) if kind == "int" else z3.Bool(parameter)
+                arguments.append(term)
+                terms[parameter] = term
+        expected, found = lift(original)(*arguments), lift(mutant)(*arguments)
+        bounds = tuple(term >= least for term in terms.values() if z3.is_int(term))
+        yield Obligation(
+            name=f"equal_for_{size}" if size else "equal",
+            hypotheses=(*bounds, lift(lambda *values: bool(hypotheses(*values)))(*arguments)),
+            goal=_equal(expected, found),
+            show={**terms, **_named("original", expected), **_named("mutant", found)},
+        )
+
+
+def _equal(one: Any, other: Any) -> z3.BoolRef:
+    """Equality of scalars and of tuples; values of different shapes differ."""
+    import z3
+
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+        return z3.And(*(_equal(mine, theirs) for mine, theirs in zip(one, other, strict=True)))
+    if isinstance(one, tuple) or isinstance(other, tuple) or one.sort() != other.sort():
+        return z3.BoolVal(False)
+    equal: z3.BoolRef = one == other
+    return equal
+
+
+def _named(name: str, value: Any) -> dict[str, z3.ExprRef]:
+    if isinstance(value, tuple):
+        return {key: term for k, item in enumerate(value) for key, term in _named(f"{name}_{k}", item).items()}
+    return {name: value}
+
+
+def _always(*arguments: Any) -> bool:
+    return True
+
+
+def _spoilt(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule with every answer made wrong: a tuple one longer, a truth value negated, a number one greater."""
+
+    def spoilt(*arguments: Any) -> Any:
+        result = rule(*arguments)
+        if isinstance(result, tuple):
+            return (*result, 0)
+        if isinstance(result, bool) or not hasattr(result, "__add__"):
+            return not result
+        return result + 1
+
+    return spoilt
