@@ -1,17 +1,20 @@
 """A host of the total-order service: scatters messages, and delivers what arrived in one order.
 
-Clauses: TO-SCATTER, TO-MONO, TO-BAR-HOST, TO-ENV-A, TO-ENV-B, TO-ENV-C, TO-DELIVER, TO-ORDER, TO-ONCE.
+Clauses: TO-SCATTER, TO-MONO, TO-BAR-HOST, TO-ENV-A, TO-ENV-B, TO-ENV-C, TO-DELIVER, TO-ORDER, TO-ONCE, TO-COMPLETE.
 Operators: Scatter, HostBeacon, Receive and Deliver in BarrierOrder.tla.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
+from heapq import heappop, heappush
 from typing import TypeAlias, assert_never
 
-from impl.totalorder.ingress import Ingress
+from impl.totalorder.egress import Egress
+from impl.totalorder.ingress import Ingress, Refusal
+from impl.totalorder.limits import MAX_PAYLOAD_BYTES
 from impl.totalorder.rules import RULES, Rules
+from impl.totalorder.settings import settings
 from spec.core import (
     Deliver,
     Effect,
@@ -24,15 +27,13 @@ from spec.core import (
     Submitted,
     TimerFired,
 )
-from spec.topology import LinkId
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Delivery, Environment, Packet, PacketKind
+from spec.topology import LinkId, NodeId
+from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Delivery, Packet, PacketKind
 
 In: TypeAlias = Event[Packet]
 Out: TypeAlias = Effect[Packet, Delivery]
 
-_DATA, _BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
-# No data message carried a barrier yet, so a beacon is due at the first opportunity.
-_NEVER = -(1 << 62)
+_DATA = int(PacketKind.DATA)
 
 
 class Host:
@@ -40,21 +41,22 @@ class Host:
     together raise a switch's minimum once an interval, not once a host."""
 
     def __init__(self, config: NodeConfig, rules: Rules = RULES) -> None:
+        chosen = settings(config)
         self._node = config.node
         self._rules = rules
-        self._environment = Environment(str(config.parameters["environment"]))
-        self._interval = int(config.parameters["beacon_interval_ns"])
-        self._next_link = dict(config.next_link)
+        self._data_carry = chosen.data_carry_barriers
+        self._interval = chosen.beacon_interval_ns
         # Sending.
-        self._last = NOT_SPOKEN
-        self._promised = NOT_SPOKEN
-        self._numbers: dict[int, int] = {}
-        self._seqs = dict.fromkeys(config.egress, 0)
-        self._last_carried = dict.fromkeys(config.egress, _NEVER)
-        self._beacons = self._environment is not Environment.A and bool(config.egress)
-        self._deadline: int | None = 0 if self._beacons else None
+        self._egress = tuple(Egress(link) for link in config.egress)
+        by_link = {egress.link: egress for egress in self._egress}
+        self._towards = {receiver: by_link[link] for receiver, link in config.next_link}
+        self._numbers = dict.fromkeys(self._towards, 0)
+        self._last = NOT_SPOKEN  # the last timestamp given
+        self._promised = NOT_SPOKEN  # the greatest barrier sent, on whichever link
+        self._deadline: int | None = 0 if chosen.beacons_exist and self._egress else None
         # Receiving.
-        self._ingress = Ingress(config.ingress, rules)
+        self._ingress = Ingress(config.ingress, chosen, rules)
+        self._barrier = NOT_SPOKEN  # the aggregate of the ingress links' newest barriers
         self._buffer: list[tuple[tuple[int, ...], int, Packet]] = []
         self._arrivals = 0
 
@@ -70,70 +72,77 @@ class Host:
     def next_deadline(self) -> int | None:
         return self._deadline
 
-    def _scatter(self, now: int, messages: tuple[tuple[int, bytes], ...]) -> list[Out]:
+    def _scatter(self, now: int, messages: tuple[tuple[NodeId, bytes], ...]) -> Sequence[Out]:
         """Send the messages of one scattering, all with one timestamp (TO-SCATTER)."""
-        for receiver, _ in messages:
-            if receiver not in self._next_link:
-                raise LocalProtocolError(f"host {self._node} has no route to host {receiver}")
+        self._check(messages)
         timestamp = self._rules.stamp(now, self._last, self._promised)
         self._last = timestamp
         barrier = NO_BARRIER
-        if self._environment is not Environment.B:
+        if self._data_carry:
             barrier = self._rules.data_barrier(timestamp)
             self._promised = max(self._promised, barrier)
         effects: list[Out] = []
         for receiver, payload in messages:
-            link = self._next_link[receiver]
-            number = self._numbers.get(receiver, 0) + 1
+            egress = self._towards[receiver]
+            number = self._numbers[receiver] + 1
             self._numbers[receiver] = number
-            effects.append(
-                Send(
-                    link,
-                    Packet(_DATA, self._node, receiver, number, self._next_seq(link), timestamp, barrier, payload),
-                )
-            )
-            if barrier != NO_BARRIER:
-                self._last_carried[link] = now
+            seq = egress.seq
+            egress.seq = seq + 1
+            if self._data_carry:
+                egress.sent = barrier
+                egress.last_carried = now
+            packet = Packet(_DATA, self._node, receiver, number, seq, timestamp, barrier, payload)
+            effects.append(Send(egress.link, packet))
         return effects
 
-    def _beacon(self, now: int) -> list[Out]:
-        """Send a beacon on every egress link that has been without a barrier for the interval (TO-ENV-B, TO-ENV-C)."""
+    def _check(self, messages: tuple[tuple[NodeId, bytes], ...]) -> None:
+        """Raise LocalProtocolError for messages that cannot be sent as one scattering."""
+        receivers = {receiver for receiver, _ in messages}
+        if not messages or len(receivers) < len(messages):
+            raise LocalProtocolError("a scattering has at least one message, and one message for each receiver")
+        for receiver, payload in messages:
+            if receiver not in self._towards:
+                raise LocalProtocolError(f"host {self._node} has no route to host {receiver}")
+            if len(payload) > MAX_PAYLOAD_BYTES:
+                raise LocalProtocolError(f"a payload has {len(payload)} bytes; at most {MAX_PAYLOAD_BYTES} can be sent")
+
+    def _beacon(self, now: int) -> Sequence[Out]:
+        """Send a beacon on every egress link that no data message carried a barrier over for the interval (TO-ENV-B,
+        TO-ENV-C), where it says something new."""
         if self._deadline is None or now < self._deadline:
-            return []
+            return ()
         self._deadline = (now // self._interval + 1) * self._interval
+        barrier = self._rules.beacon_barrier(now, self._last)
         effects: list[Out] = []
-        for link, last_carried in self._last_carried.items():
-            if self._rules.beacon_due(now, last_carried, self._interval):
-                barrier = self._rules.beacon_barrier(now, self._last)
+        for egress in self._egress:
+            if barrier > egress.sent and self._rules.beacon_due(now, egress.last_carried, self._interval):
                 self._promised = max(self._promised, barrier)
-                effects.append(Send(link, Packet(_BEACON, self._node, 0, 0, self._next_seq(link), 0, barrier, b"")))
+                effects.append(egress.beacon(self._node, barrier))
         return effects
 
-    def _next_seq(self, link: LinkId) -> int:
-        seq = self._seqs[link]
-        self._seqs[link] = seq + 1
-        return seq
-
-    def _receive(self, link: LinkId, packet: Packet) -> list[Out]:
+    def _receive(self, link: LinkId, packet: Packet) -> Sequence[Out]:
         """Buffer a data message, take the barrier, and deliver what is below the least barrier (TO-DELIVER)."""
-        problem = self._ingress.refusal(link, packet)
-        if problem is None and packet.kind == _DATA and packet.receiver != self._node:
-            problem = f"receiver {packet.receiver} is not this host, {self._node}"
-        if problem is not None:
-            return [Refuse(link, problem)]
-        if packet.kind == _DATA:
+        data = packet.kind == _DATA
+        if data and packet.receiver != self._node:
+            return (Refuse(link, f"receiver {packet.receiver} is not this host, {self._node}"),)
+        try:
+            changed = self._ingress.take(link, packet)
+        except Refusal as refusal:
+            return (Refuse(link, str(refusal)),)
+        if changed:
+            self._barrier = self._rules.aggregate(self._ingress.barriers)
+        elif not data:
+            return ()
+        if data:
             # Arrival count as the last resort: packets themselves have no order.
             self._arrivals += 1
-            key = self._rules.precedence(packet.timestamp, packet.sender)
-            heapq.heappush(self._buffer, (key, self._arrivals, packet))
-        if not self._ingress.take(link, packet) and packet.kind != _DATA:
-            return []
+            heappush(self._buffer, (self._rules.precedence(packet.timestamp, packet.sender), self._arrivals, packet))
         return self._deliver()
 
-    def _deliver(self) -> list[Out]:
-        buffer, effects = self._buffer, list[Out]()
-        barrier = self._rules.aggregate(self._ingress.barriers)
-        while buffer and self._rules.deliverable(buffer[0][2].timestamp, barrier):
-            packet = heapq.heappop(buffer)[2]
+    def _deliver(self) -> Sequence[Out]:
+        buffer, barrier, deliverable = self._buffer, self._barrier, self._rules.deliverable
+        effects: list[Out] = []
+        while buffer and deliverable(buffer[0][2].timestamp, barrier):
+            packet = heappop(buffer)[2]
             effects.append(Deliver(Delivery(packet.sender, packet.number, packet.timestamp, packet.payload)))
         return effects

@@ -3,42 +3,58 @@
 from __future__ import annotations
 
 from impl.totalorder.rules import Rules
+from impl.totalorder.settings import Settings
 from spec.topology import LinkId
 from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Packet, PacketKind
+
+_DATA, _BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
+
+
+class Refusal(Exception):
+    """A packet that breaks a promise of its link, in one clause; nothing was changed."""
 
 
 class Ingress:
     """barriers[k] is the newest barrier of the k-th ingress link."""
 
-    __slots__ = ("_register", "_seqs", "barriers", "places")
+    __slots__ = ("_beacons_exist", "_data_carry", "_next_seqs", "_register", "barriers", "places")
 
-    def __init__(self, links: tuple[LinkId, ...], rules: Rules) -> None:
+    def __init__(self, links: tuple[LinkId, ...], settings: Settings, rules: Rules) -> None:
         self.places = {link: place for place, link in enumerate(links)}
         self.barriers = [NOT_SPOKEN] * len(links)
-        self._seqs = [0] * len(links)
+        self._next_seqs = [0] * len(links)
+        self._data_carry = settings.data_carry_barriers
+        self._beacons_exist = settings.beacons_exist
         self._register = rules.register
 
-    def refusal(self, link: LinkId, packet: Packet) -> str | None:
-        """Why the packet breaks its link's promises, or None. Changes nothing."""
+    def take(self, link: LinkId, packet: Packet) -> bool:
+        """Note the packet's link number and barrier; whether the link's newest barrier changed. Raises Refusal."""
         place = self.places.get(link)
         if place is None:
-            return f"link {link} is no ingress link of this node"
-        if packet.link_seq < self._seqs[place]:
-            return f"link number {packet.link_seq} came again or late; {self._seqs[place]} is the next (links are FIFO)"
+            raise Refusal(f"link {link} is no ingress link of this node")
+        if packet.link_seq < self._next_seqs[place]:
+            due = self._next_seqs[place]
+            raise Refusal(f"link number {packet.link_seq} came again or late; {due} is the next (links are FIFO)")
         held = self.barriers[place]
-        if packet.barrier != NO_BARRIER and packet.barrier < held:
-            return f"barrier {packet.barrier} is below the link's barrier {held} (TO-BAR-RISE)"
-        if packet.kind == PacketKind.DATA and packet.timestamp < held:
-            return f"timestamp {packet.timestamp} is strictly below the link's barrier {held} (TO-BAR-LINK)"
-        return None
-
-    def take(self, link: LinkId, packet: Packet) -> bool:
-        """Note an accepted packet's number and barrier; whether the barrier rose."""
-        place = self.places[link]
-        self._seqs[place] = packet.link_seq + 1
-        if packet.barrier == NO_BARRIER:
+        barrier = packet.barrier
+        carries = True
+        if packet.kind == _DATA:
+            carries = self._data_carry
+            if packet.timestamp < held:
+                raise Refusal(f"timestamp {packet.timestamp} is strictly below the link's barrier {held} (TO-BAR-LINK)")
+        elif packet.kind != _BEACON or not self._beacons_exist:
+            raise Refusal(f"packet kind {packet.kind} does not exist in this environment")
+        if not carries:
+            if barrier != NO_BARRIER:
+                raise Refusal("data messages carry no barrier in this environment (TO-ENV-B)")
+            self._next_seqs[place] = packet.link_seq + 1
             return False
-        held = self.barriers[place]
-        newest = self._register(held, packet.barrier)
+        if barrier < held:
+            # An absent barrier is below every held one.
+            if barrier == NO_BARRIER:
+                raise Refusal("the barrier is absent, which this environment wants in every such packet")
+            raise Refusal(f"barrier {barrier} is below the link's barrier {held} (TO-BAR-RISE)")
+        self._next_seqs[place] = packet.link_seq + 1
+        newest = self._register(held, barrier)
         self.barriers[place] = newest
-        return newest > held
+        return newest != held

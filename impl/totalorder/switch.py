@@ -1,7 +1,7 @@
 """A switch of the total-order service: forwards data, and aggregates the barriers of its ingress links.
 
 Clauses: TO-BAR-MIN, TO-BAR-PART, TO-BAR-RISE, TO-BAR-LINK, TO-ENV-A, TO-ENV-B, TO-ENV-C.
-Operators: Forward and SwitchBeacon in BarrierOrder.tla.
+Operators: ForwardData, TakeBeacon and SwitchBeacon in BarrierOrder.tla.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import TypeAlias, assert_never
 
-from impl.totalorder.ingress import Ingress
+from impl.totalorder.egress import Egress
+from impl.totalorder.ingress import Ingress, Refusal
 from impl.totalorder.rules import RULES, Rules
+from impl.totalorder.settings import settings
 from spec.core import (
     Effect,
     Event,
@@ -23,27 +25,24 @@ from spec.core import (
     Submitted,
     TimerFired,
 )
-from spec.topology import LinkId
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Delivery, Environment, Packet, PacketKind
+from spec.topology import LinkId, NodeId
+from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Delivery, Packet, PacketKind
 
 In: TypeAlias = Event[Packet]
 Out: TypeAlias = Effect[Packet, Delivery]
 
-_DATA, _BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
-_NEVER = -(1 << 62)
+_DATA = int(PacketKind.DATA)
 
 
-class _Egress:
-    """What a switch keeps for one egress link."""
+class _Minimum:
+    """One aggregate, shared by the egress links whose counted ingress links are the same."""
 
-    __slots__ = ("counted", "last_carried", "link", "sent", "seq")
+    __slots__ = ("barrier", "counted", "egress")
 
-    def __init__(self, link: LinkId, counted: Callable[[list[int]], Sequence[int]]) -> None:
-        self.link = link
+    def __init__(self, counted: Callable[[list[int]], Sequence[int]]) -> None:
         self.counted = counted
-        self.seq = 0
-        self.sent = NOT_SPOKEN  # the barrier last sent on this link
-        self.last_carried = _NEVER  # when a data message last carried a barrier over it
+        self.egress: list[Egress] = []
+        self.barrier = NOT_SPOKEN
 
 
 class Switch:
@@ -51,65 +50,84 @@ class Switch:
     last barrier sent on it: a beacon that says nothing new would multiply on every path of a diamond."""
 
     def __init__(self, config: NodeConfig, rules: Rules = RULES) -> None:
+        chosen = settings(config)
         self._node = config.node
         self._rules = rules
-        self._environment = Environment(str(config.parameters["environment"]))
-        self._interval = int(config.parameters["beacon_interval_ns"])
-        self._ingress = Ingress(config.ingress, rules)
-        self._egress: dict[LinkId, _Egress] = {}
-        fed: dict[LinkId, list[_Egress]] = {link: [] for link in config.ingress}
+        self._data_carry = chosen.data_carry_barriers
+        self._beacons_exist = chosen.beacons_exist
+        self._interval = chosen.beacon_interval_ns
+        self._ingress = Ingress(config.ingress, chosen, rules)
+        self._deadline: int | None = None  # when a beacon that was held back may have become due
+        # ingress link -> receiver -> where its data leave, and under which minimum; none where data cannot come from.
+        self._onward: dict[LinkId, dict[NodeId, tuple[Egress, _Minimum]]] = {link: {} for link in config.ingress}
+        # ingress link -> the minimums that its barrier takes part in.
+        self._fed: dict[LinkId, list[_Minimum]] = {link: [] for link in config.ingress}
+        self._minimums: dict[tuple[LinkId, ...], _Minimum] = {}
         for link, reaching in zip(config.egress, config.reaching, strict=True):
-            counted = rules.counted(reaching, config.ingress)
-            egress = _Egress(link, _pick(tuple(self._ingress.places[feeder] for feeder in counted)))
-            self._egress[link] = egress
+            self._add(link, reaching, config)
+
+    def _add(self, link: LinkId, reaching: tuple[LinkId, ...], config: NodeConfig) -> None:
+        """Set up one egress link."""
+        counted = self._rules.counted(reaching, config.ingress)
+        minimum = self._minimums.get(counted)
+        if minimum is None:
+            minimum = self._minimums[counted] = _Minimum(_pick(tuple(self._ingress.places[k] for k in counted)))
             for feeder in counted:
-                fed[feeder].append(egress)
-        self._fed = {link: tuple(egresses) for link, egresses in fed.items()}
-        self._next_link = dict(config.next_link)
-        self._waiting: dict[LinkId, int] = {}  # egress link -> when a beacon that is held back becomes due
+                self._fed[feeder].append(minimum)
+        egress = Egress(link)
+        minimum.egress.append(egress)
+        for feeder in reaching:
+            routes = self._onward[feeder]
+            routes.update((host, (egress, minimum)) for host, towards in config.next_link if towards == link)
 
     def handle(self, event: In) -> Sequence[Out]:
         if isinstance(event, PacketArrived):
             return self._receive(event.now, event.link, event.packet)
         if isinstance(event, TimerFired):
-            due = [link for link, deadline in self._waiting.items() if deadline <= event.now]
-            effects: list[Out] = []
-            for link in due:
-                self._beacon(event.now, self._egress[link], effects)
-            return effects
+            return self._wake(event.now)
         if isinstance(event, Submitted):
             raise LocalProtocolError(f"node {self._node} is a switch; only hosts take submissions")
         assert_never(event)
 
     def next_deadline(self) -> int | None:
-        return min(self._waiting.values()) if self._waiting else None
+        return self._deadline
 
-    def _receive(self, now: int, link: LinkId, packet: Packet) -> list[Out]:
-        problem = self._ingress.refusal(link, packet)
-        if problem is None and packet.kind == _DATA and packet.receiver not in self._next_link:
-            problem = f"there is no route to receiver {packet.receiver}"
-        if problem is not None:
-            return [Refuse(link, problem)]
-        rose = self._ingress.take(link, packet)
-        effects: list[Out] = []
+    def _receive(self, now: int, link: LinkId, packet: Packet) -> Sequence[Out]:
+        """Take the barrier, forward data, and send beacons on the links whose minimum rose (TO-BAR-MIN)."""
+        onward = None
         if packet.kind == _DATA:
-            effects.append(self._forward(now, packet))
-        if rose and self._environment is not Environment.A:
-            for egress in self._fed[link]:
-                self._beacon(now, egress, effects)
+            onward = self._onward.get(link, {}).get(packet.receiver)
+            if onward is None:
+                return (Refuse(link, f"there is no route from link {link} to receiver {packet.receiver}"),)
+        try:
+            changed = self._ingress.take(link, packet)
+        except Refusal as refusal:
+            return (Refuse(link, str(refusal)),)
+        moved: list[_Minimum] = []
+        if changed:
+            for minimum in self._fed[link]:
+                barrier = self._rules.aggregate(minimum.counted(self._ingress.barriers))
+                if barrier != minimum.barrier:
+                    minimum.barrier = barrier
+                    moved.append(minimum)
+        effects: list[Out] = []
+        if onward is not None:
+            effects.append(self._forward(now, onward[0], onward[1].barrier, packet))
+        if moved and self._beacons_exist:
+            for minimum in moved:
+                for egress in minimum.egress:
+                    self._offer(now, egress, minimum.barrier, effects)
         return effects
 
-    def _forward(self, now: int, packet: Packet) -> Out:
+    def _forward(self, now: int, egress: Egress, barrier: int, packet: Packet) -> Out:
         """Send a data message on, with the egress link's barrier in place of the one it came with (TO-BAR-MIN)."""
-        egress = self._egress[self._next_link[packet.receiver]]
-        barrier = NO_BARRIER
-        if self._environment is not Environment.B:
-            barrier = self._rules.aggregate(egress.counted(self._ingress.barriers))
-            egress.sent = barrier
-            egress.last_carried = now
-            self._waiting.pop(egress.link, None)
         seq = egress.seq
         egress.seq = seq + 1
+        if self._data_carry:
+            egress.sent = barrier
+            egress.last_carried = now
+        else:
+            barrier = NO_BARRIER
         return Send(
             egress.link,
             Packet(
@@ -124,24 +142,33 @@ class Switch:
             ),
         )
 
-    def _beacon(self, now: int, egress: _Egress, effects: list[Out]) -> None:
+    def _offer(self, now: int, egress: Egress, barrier: int, effects: list[Out]) -> None:
         """Send a beacon if it says something new and the link is idle; hold it back while the link is not."""
-        barrier = self._rules.aggregate(egress.counted(self._ingress.barriers))
         if barrier <= egress.sent:
-            self._waiting.pop(egress.link, None)
-        elif self._rules.beacon_due(now, egress.last_carried, self._interval):
-            self._waiting.pop(egress.link, None)
-            egress.sent = barrier
-            effects.append(
-                Send(egress.link, Packet(_BEACON, self._node, 0, 0, egress.seq, 0, barrier, b"")),
-            )
-            egress.seq += 1
-        else:
-            self._waiting[egress.link] = max(egress.last_carried + self._interval, now + 1)
+            return
+        if self._rules.beacon_due(now, egress.last_carried, self._interval):
+            effects.append(egress.beacon(self._node, barrier))
+            return
+        due = max(egress.last_carried + self._interval, now + 1)
+        if self._deadline is None or due < self._deadline:
+            self._deadline = due
+
+    def _wake(self, now: int) -> Sequence[Out]:
+        """Send the beacons that were held back and are due. One that data have overtaken has nothing new to say."""
+        if self._deadline is None or now < self._deadline:
+            return ()
+        self._deadline = None
+        effects: list[Out] = []
+        for minimum in self._minimums.values():
+            for egress in minimum.egress:
+                self._offer(now, egress, minimum.barrier, effects)
+        return effects
 
 
 def _pick(places: tuple[int, ...]) -> Callable[[list[int]], Sequence[int]]:
     """A function that picks the barriers at `places`: this is done for every packet."""
+    if not places:
+        return lambda barriers: (NOT_SPOKEN,)  # nobody vouches for the link: it promises nothing
     if len(places) == 1:
         (only,) = places
         return lambda barriers: (barriers[only],)

@@ -1,0 +1,33 @@
+"""Checks on a node's configuration that hold for every protocol."""
+
+from __future__ import annotations
+
+from spec.core import NodeConfig
+from spec.errors import BadInput
+
+
+def check(config: NodeConfig) -> None:
+    """Raise BadInput, with one sentence, for a configuration that contradicts itself."""
+
+    def refuse(problem: str) -> BadInput:
+        return BadInput(f"node {config.node}: {problem}")
+
+    for name, links in (("ingress", config.ingress), ("egress", config.egress)):
+        if len(set(links)) < len(links):
+            raise refuse(f"{name} names a link twice in {list(links)}; give each link once")
+    both = set(config.ingress) & set(config.egress)
+    if both:
+        raise refuse(f"links {sorted(both)} are both ingress and egress; links are directed")
+    if len(config.reaching) != len(config.egress):
+        raise refuse(
+            f"reaching has {len(config.reaching)} entries for {len(config.egress)} egress links; give one a link"
+        )
+    for link, feeders in zip(config.egress, config.reaching, strict=True):
+        if not set(feeders) <= set(config.ingress):
+            raise refuse(f"reaching of link {link} is {list(feeders)}; its entries are ingress links of the node")
+    for host, link in config.next_link:
+        if link not in config.egress:
+            raise refuse(f"next_link leads to host {host} over link {link}, which is no egress link of the node")
+    hosts = [host for host, _ in config.next_link]
+    if len(set(hosts)) < len(hosts):
+        raise refuse("next_link names a host twice; give each host one link")

@@ -1,0 +1,31 @@
+"""What a node keeps for one egress link, which hosts and switches do alike."""
+
+from __future__ import annotations
+
+from spec.core import Send
+from spec.topology import LinkId, NodeId
+from spec.totalorder.messages import NOT_SPOKEN, Packet, PacketKind
+
+_BEACON = int(PacketKind.BEACON)
+# Before the first data message that carried a barrier: a beacon is due at the first opportunity.
+NEVER = -(1 << 62)
+
+
+class Egress:
+    """seq: number of the next packet. sent: the barrier last sent, 0 for none. last_carried: the local clock when a
+    data message last carried a barrier over the link."""
+
+    __slots__ = ("last_carried", "link", "sent", "seq")
+
+    def __init__(self, link: LinkId) -> None:
+        self.link = link
+        self.seq = 0
+        self.sent = NOT_SPOKEN
+        self.last_carried = NEVER
+
+    def beacon(self, node: NodeId, barrier: int) -> Send[Packet]:
+        """The next packet on the link, as a beacon that `node` makes."""
+        seq = self.seq
+        self.seq = seq + 1
+        self.sent = barrier
+        return Send(self.link, Packet(_BEACON, node, 0, 0, seq, 0, barrier, b""))
