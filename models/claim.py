@@ -10,7 +10,7 @@ Nothing here knows a protocol; `models.z3_claims` finds the claims.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -114,7 +114,7 @@ class ClaimResult:
 def prove(claim: Claim, *, timeout_ms: int = TIMEOUT_MS) -> ClaimResult:
     """Proves the claim under its own rules, and tries each of its mutants; raises CannotRun without Z3."""
     start = time.perf_counter()
-    results = prove_under(claim, {}, timeout_ms=timeout_ms)
+    results = tuple(prove_under(claim, {}, timeout_ms=timeout_ms))
     mutants = tuple(_try_mutant(claim, mutant, timeout_ms) for mutant in claim.mutants)
     verdict = _worst(result.verdict for result in results)
     satisfiable = bool(results) and all(result.satisfiable for result in results)
@@ -133,18 +133,19 @@ def prove(claim: Claim, *, timeout_ms: int = TIMEOUT_MS) -> ClaimResult:
     )
 
 
-def prove_under(claim: Claim, rules: Rules, *, timeout_ms: int = TIMEOUT_MS) -> tuple[ObligationResult, ...]:
-    """The obligations of the claim with ``rules`` in place of its own of the same names."""
+def prove_under(claim: Claim, rules: Rules, *, timeout_ms: int = TIMEOUT_MS) -> Iterator[ObligationResult]:
+    """The obligations of the claim with ``rules`` in place of its own of the same names, each proved when it is asked
+    for.
+    """
     _require_z3()
-    stated = claim.obligations({**claim.rules, **rules})
-    return tuple(_discharge(obligation, timeout_ms) for obligation in stated)
+    for obligation in claim.obligations({**claim.rules, **rules}):
+        yield _discharge(obligation, timeout_ms)
 
 
 def _try_mutant(claim: Claim, mutant: Mutant, timeout_ms: int) -> MutantResult:
     start = time.perf_counter()
     refuted, proved = None, True
-    for obligation in claim.obligations({**claim.rules, **mutant.rules}):
-        result = _discharge(obligation, timeout_ms)
+    for result in prove_under(claim, mutant.rules, timeout_ms=timeout_ms):
         proved = proved and result.verdict is Verdict.PROVED
         refuted = first_refuted([result])
         if refuted is not None:

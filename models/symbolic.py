@@ -16,7 +16,7 @@ import z3
 
 from spec.errors import CannotRun
 
-PATH_LIMIT = 4096
+PATH_LIMIT = 512
 
 
 class Condition:

@@ -43,6 +43,8 @@ def claims_of(protocol: str) -> tuple[Claim, ...]:
         if error.name != "z3":
             raise
         raise CannotRun("the Z3 claims need the package z3-solver: install the project's requirements") from error
+    if not claims:
+        raise BadInput(f"protocol {protocol!r} has no Z3 claims under models/: name one that has, such as totalorder")
     return tuple(claims)
 
 

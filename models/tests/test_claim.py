@@ -188,7 +188,7 @@ def test_rule_that_does_not_run_on_terms_cannot_run() -> None:
 
 
 def test_rule_with_too_many_paths_cannot_run() -> None:
-    numbers = tuple(z3.Int(f"n_{k}") for k in range(14))
+    numbers = tuple(z3.Int(f"n_{k}") for k in range(11))
 
     with pytest.raises(CannotRun, match="paths"):
         lift(max)(numbers)
