@@ -13,6 +13,7 @@ from typing import TypeAlias, TypeVar
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import Accumulator
+from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import SparkSession
 
 from spec.errors import BadInput, CannotRun, ScatterproofError
@@ -71,7 +72,7 @@ def run_tasks(
                 context.cancelAllJobs()
         try:
             results = outcome.result()
-        except Py4JError as error:
+        except (PySparkException, Py4JError) as error:
             raise CannotRun(f"a Spark task failed: {_reason(error)}") from error
     if on_progress is not None:
         on_progress(total, total)
@@ -85,8 +86,7 @@ def _unwrapped(results: Iterable[Result | _Refused]) -> Iterator[Result]:
         yield result
 
 
-def _reason(error: Py4JError) -> str:
-    """What the Python in the task raised, when Spark's report holds it, else the report's first line."""
+def _reason(error: Exception) -> str:
+    """What the Python in the task raised, which ends the report of a PythonException; else the report's first line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    raised = [before for before, line in zip(lines, lines[1:], strict=False) if line.startswith("at org.apache.spark.api")]
-    return raised[0] if raised else lines[0]
+    return lines[-1] if isinstance(error, PythonException) else lines[0]

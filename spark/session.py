@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,6 +69,10 @@ def _start(master: str, scratch: Path) -> SparkSession:
         "SPARK_LOCAL_IP": "127.0.0.1",
         LOG_VARIABLE: str(log),
     }
+    with warnings.catch_warnings():
+        # Spark imports this on its way anyhow; it warns of pandas 3, which is not used here.
+        warnings.simplefilter("ignore", FutureWarning)
+        importlib.import_module("pyspark.testing.utils")
     builder = SparkSession.Builder().master(master).appName("scatterproof")
     for name, value in settings.items():
         builder = builder.config(name, value)

@@ -11,7 +11,7 @@ from spec.totalorder.messages import Environment
 def draw_parameters(draw: Random, span_ns: int) -> dict[str, Parameter]:
     """environment and beacon_interval_ns of a run whose submissions are spread over `span_ns`.
 
-    The interval is a tenth to a hundredth of the span: beacons matter, and do not crowd out the data.
+    The interval is a fifth to a fiftieth of the span: beacons matter, and do not crowd out the data.
     """
     environment = draw.choice(list(Environment))
-    return {"environment": environment.value, "beacon_interval_ns": max(1, span_ns // draw.randint(10, 100))}
+    return {"environment": environment.value, "beacon_interval_ns": max(1, span_ns // draw.randint(5, 50))}

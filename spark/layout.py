@@ -1,0 +1,93 @@
+"""Where a corpus keeps what: its own folder, in which every file is whole."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from spec.core import Parameter
+from spec.errors import BadInput, CannotRun
+from spec.files import read_bytes
+
+MANIFEST = "manifest.json"
+MINED = "mined"
+FORMAT = 1
+
+
+class RunEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One run of the corpus, in small. seed: the schedule's. file: the number of the pair of files that hold it.
+
+    planted: the name of the rules that the run's cores were given in place of the right ones, or nothing.
+    """
+
+    run: int
+    seed: int
+    family: str
+    hosts: int
+    switches: int
+    links: int
+    parameters: dict[str, Parameter]
+    submissions: int
+    events: int
+    file: int
+    planted: str = ""
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a corpus is made of; `seed` and `runs` make it again."""
+
+    protocol: str
+    seed: int
+    files: int
+    events: int
+    runs: tuple[RunEntry, ...]
+    format: int = FORMAT
+
+
+def events_path(corpus: Path, file: int) -> Path:
+    return corpus / "events" / f"part-{file:05}.parquet"
+
+
+def runs_path(corpus: Path, file: int) -> Path:
+    return corpus / "runs" / f"part-{file:05}.parquet"
+
+
+def read_manifest(corpus: Path) -> Manifest:
+    path = corpus / MANIFEST
+    try:
+        manifest = msgspec.json.decode(read_bytes(path, "manifest"), type=Manifest)
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{path}: not a corpus manifest: {error}") from None
+    if manifest.format != FORMAT:
+        raise BadInput(f"{path}: format is {manifest.format}, this version reads {FORMAT}; make the corpus again")
+    return manifest
+
+
+@contextmanager
+def replaced_folder(target: Path, mark: str) -> Iterator[Path]:
+    """A new folder that takes the place of `target` when all has gone well, and vanishes otherwise.
+
+    A folder that is there already is replaced when it holds a file `mark`, or nothing; else it is somebody's own.
+    """
+    if target.exists() and not (target.is_dir() and ((target / mark).is_file() or not any(target.iterdir()))):
+        raise BadInput(f"{target}: exists, and is no folder with a {mark}; give a new folder, or remove it first")
+    fresh = old = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+        fresh.chmod(0o755)
+        yield fresh
+        if target.exists():
+            old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+            target.replace(old / target.name)
+        fresh.replace(target)
+    except OSError as error:
+        raise CannotRun(f"{target}: cannot be written: {error.strerror}; check the folder and the disk") from None
+    finally:
+        for folder in filter(None, (fresh, old)):
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,16 @@
+"""One Spark session for all tests of this folder: it takes seconds to start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark.session import local_session
+
+
+@pytest.fixture(scope="session")
+def session() -> Iterator[SparkSession]:
+    with local_session("local[2]") as session:
+        yield session

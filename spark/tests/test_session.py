@@ -1,0 +1,87 @@
+"""The session, and how work and errors travel through it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark.java_home import java_home_for_spark
+from spark.jobs import run_tasks
+from spark.session import local_session
+from spec.errors import BadInput, CannotRun
+
+
+def test_a_running_session_is_lent_and_not_stopped(session: SparkSession) -> None:
+    with local_session("local[1]") as lent:
+        assert lent is session
+    assert session.sparkContext.parallelize([1, 2]).count() == 2
+
+
+def test_tasks_run_this_interpreter_and_find_the_project(session: SparkSession) -> None:
+    def where(_: int) -> tuple[str, str]:
+        import spec
+
+        return sys.executable, str(spec.__file__)
+
+    import spec
+
+    assert run_tasks(session, [0], where, weights=[1]) == [(sys.executable, str(spec.__file__))]
+
+
+def test_the_session_leaves_the_environment_alone(session: SparkSession) -> None:
+    assert "SCATTERPROOF_SPARK_LOG" not in os.environ
+
+
+def test_results_come_in_the_order_of_the_items_and_progress_ends_full(session: SparkSession) -> None:
+    seen: list[tuple[int, int]] = []
+    results = run_tasks(
+        session, [3, 1, 2], lambda item: item * 10, weights=[3, 1, 2], on_progress=lambda *at: seen.append(at)
+    )
+    assert results == [30, 10, 20]
+    assert seen[-1] == (6, 6)
+    assert all(before <= after for before, after in pairwise(seen))
+
+
+def test_the_first_refusal_of_a_task_is_raised_as_it_was(session: SparkSession) -> None:
+    def refuse(item: int) -> int:
+        if item:
+            raise BadInput(f"item {item}: no such thing")
+        return item
+
+    with pytest.raises(BadInput, match=r"^item 1: no such thing$"):
+        run_tasks(session, [0, 1, 2], refuse, weights=[1, 1, 1])
+
+
+def test_a_task_that_breaks_is_one_sentence_with_the_cause(session: SparkSession) -> None:
+    with pytest.raises(CannotRun, match=r"ZeroDivisionError: .*zero") as raised:
+        run_tasks(session, [0], lambda item: 1 // item, weights=[1])
+    assert "\n" not in str(raised.value)
+
+
+def test_the_launcher_drops_the_one_module_and_keeps_every_other_argument(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    echo = tmp_path / "ec ho"
+    shutil.copy(shutil.which("printf") or "", echo)
+    monkeypatch.setattr("spark.java_home.find_java", lambda: echo)
+    monkeypatch.setenv("SCATTERPROOF_CACHE", str(tmp_path / "cache"))
+    launcher = java_home_for_spark() / "bin" / "java"
+    given = ["[%s]", "a b", "--add-modules=jdk.incubator.vector", "", "--add-modules=x"]
+    said = subprocess.run([launcher, *given], check=True, capture_output=True, text=True)
+    assert said.stdout == "[a b][][--add-modules=x]"
+
+
+def test_without_java_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> Path:
+        raise CannotRun("no Java here")
+
+    monkeypatch.setattr("spark.java_home.find_java", none)
+    with pytest.raises(CannotRun, match=r"^no Java here$"):
+        java_home_for_spark()
