@@ -14,8 +14,7 @@ import msgspec
 from spec.core import Parameter
 from spec.errors import BadInput
 from spec.files import read_bytes, write_atomically
-from spec.topology import LinkId, NodeId, Role, Topology
-from spec.topology import validate as validate_topology
+from spec.topology import NO_LINK, LinkId, NodeId, Role, Routes, Topology, route
 
 FORMAT = 1
 # Times stay far below the edge of int64, so that sums of a few of them cannot wrap anywhere.
@@ -89,7 +88,7 @@ def validate(schedule: Schedule, name: str = "schedule") -> Schedule:
         return BadInput(f"{name}: {problem}")
 
     try:
-        validate_topology(schedule.topology)
+        routes = route(schedule.topology)
     except BadInput as error:
         raise refuse(str(error)) from None
     nodes, links = schedule.topology.nodes, schedule.topology.links
@@ -102,22 +101,34 @@ def validate(schedule: Schedule, name: str = "schedule") -> Schedule:
     for number, delay in enumerate(schedule.delays):
         if delay.base_ns < 0 or delay.jitter_ns < 0:
             raise refuse(f"delays[{number}] is negative; a packet cannot arrive earlier than it was sent")
+        if delay.base_ns + delay.jitter_ns > MAX_TIME_NS:
+            raise refuse(f"delays[{number}] is over {MAX_TIME_NS} ns; give a shorter delay")
     for number, clock in enumerate(schedule.clocks):
         if abs(clock.drift_ppb) >= 500_000_000 or abs(clock.offset_ns) > MAX_TIME_NS:
             raise refuse(f"clocks[{number}] is out of range; drift_ppb stays within half of 1e9")
     for number, submission in enumerate(schedule.submissions):
-        _check_submission(f"{name}: submissions[{number}]", submission, schedule.topology)
-    for number, fault in enumerate(schedule.faults):
-        if not 0 <= fault.link < len(links) or fault.index < 0 or not 0 <= fault.delay_ns <= MAX_TIME_NS:
-            raise refuse(
-                f"faults[{number}] names link {fault.link}, packet {fault.index}; links are 0 to {len(links) - 1}"
-            )
+        _check_submission(f"{name}: submissions[{number}]", submission, schedule.topology, routes)
+    _check_faults(name, schedule)
     if schedule.end_ns is not None and not 0 <= schedule.end_ns <= MAX_TIME_NS:
         raise refuse(f"end_ns is {schedule.end_ns}; give 0 to {MAX_TIME_NS}, or leave it out")
     return schedule
 
 
-def _check_submission(place: str, submission: Submission, topology: Topology) -> None:
+def _check_faults(name: str, schedule: Schedule) -> None:
+    links = len(schedule.topology.links)
+    seen: set[tuple[LinkId, int]] = set()
+    for number, fault in enumerate(schedule.faults):
+        place = f"{name}: faults[{number}]"
+        if not 0 <= fault.link < links or fault.index < 0:
+            raise BadInput(f"{place} names link {fault.link}, packet {fault.index}; links are 0 to {links - 1}")
+        if not 0 <= fault.delay_ns <= MAX_TIME_NS:
+            raise BadInput(f"{place} delays by {fault.delay_ns} ns; give 0 to {MAX_TIME_NS}")
+        if (fault.link, fault.index) in seen:
+            raise BadInput(f"{place} is the second for packet {fault.index} on link {fault.link}; keep one of them")
+        seen.add((fault.link, fault.index))
+
+
+def _check_submission(place: str, submission: Submission, topology: Topology, routes: Routes) -> None:
     if not 0 <= submission.time_ns <= MAX_TIME_NS:
         raise BadInput(f"{place} is at {submission.time_ns} ns; give 0 to {MAX_TIME_NS}")
     named = [submission.node, *(message.receiver for message in submission.messages)]
@@ -128,6 +139,9 @@ def _check_submission(place: str, submission: Submission, topology: Topology) ->
         raise BadInput(f"{place} has no message; give it at least one receiver")
     if len(set(named[1:])) < len(submission.messages):
         raise BadInput(f"{place} sends to one receiver twice; give each receiver one message")
+    for receiver in named[1:]:
+        if routes.next_link[submission.node][receiver] == NO_LINK:
+            raise BadInput(f"{place}: host {receiver} cannot be reached from host {submission.node}; choose another")
 
 
 def read(path: Path) -> Schedule:

@@ -6,8 +6,9 @@ A host's sending and receiving side are separate: data never pass *through* a ho
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from enum import StrEnum
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -78,9 +79,11 @@ class Routes(msgspec.Struct, frozen=True):
         return tuple(links)
 
 
+@lru_cache(maxsize=64)
 def route(topology: Topology) -> Routes:
-    """Shortest routes between all hosts, ties broken by the lowest link id. Raises BadInput for a topology in
-    which an egress link would have to wait for itself."""
+    """Shortest routes between all hosts. Where several links begin a shortest route, receivers are dealt out over them:
+    data from one sender to one receiver take one path (so that they stay FIFO), to different receivers any. Raises
+    BadInput for a topology in which an egress link would have to wait for itself."""
     validate(topology)
     hosts = topology.hosts()
     ingress = [topology.ingress(v) for v in range(len(topology.nodes))]
@@ -88,13 +91,16 @@ def route(topology: Topology) -> Routes:
     table = [[NO_LINK] * len(topology.nodes) for _ in topology.nodes]
     reaching: list[set[LinkId]] = [set() for _ in topology.links]
     used: set[LinkId] = set()
-    for receiver in hosts:
+    targets = [link.target for link in topology.links]
+    for rank, receiver in enumerate(hosts):
         distance = _distances(topology, ingress, receiver)
         for node, links in enumerate(egress):
             # The receiver itself may send to itself: over the network, like everybody else.
-            best = [(distance[topology.links[e].target], e) for e in links if topology.links[e].target in distance]
-            if best:
-                table[node][receiver] = min(best)[1]
+            hops = min((distance[targets[e]] for e in links if targets[e] in distance), default=None)
+            if hops is not None:
+                best = [e for e in links if distance.get(targets[e]) == hops]
+                # The hops still to go enter, or two switches in a row would always choose alike.
+                table[node][receiver] = best[rank // (hops + 1) % len(best)]
         _follow(topology, table, receiver, hosts, reaching, used)
     _refuse_cycles(reaching)
     return Routes(
@@ -113,25 +119,23 @@ def validate(topology: Topology) -> None:
         if link.source == link.target:
             raise BadInput(f"topology: link {number} leads from node {link.source} to itself; remove it")
     names = [node.name for node in topology.nodes]
-    for name in names:
-        if names.count(name) > 1:
-            raise BadInput(f"topology: two nodes are named {name!r}; give each its own name")
+    for name, uses in Counter(names).items():
+        if uses > 1:
+            raise BadInput(f"topology: {uses} nodes are named {name!r}; give each its own name")
     if not topology.hosts():
         raise BadInput("topology: there is no host; add nodes with role 'host'")
 
 
 def _distances(topology: Topology, ingress: list[tuple[LinkId, ...]], receiver: NodeId) -> dict[NodeId, int]:
-    """Hops to `receiver` from every node that has a path through switches alone."""
+    """Hops to `receiver` from itself and from every switch that has a path through switches alone."""
     distance = {receiver: 0}
     queue = deque([receiver])
     while queue:
         node = queue.popleft()
         for link in ingress[node]:
             source = topology.links[link].source
-            if source in distance:
-                continue
-            distance[source] = distance[node] + 1
-            if topology.nodes[source].role is Role.SWITCH:
+            if source not in distance and topology.nodes[source].role is Role.SWITCH:
+                distance[source] = distance[node] + 1
                 queue.append(source)
     return distance
 
