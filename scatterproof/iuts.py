@@ -1,0 +1,57 @@
+"""Implementations under test by name: the reference core, reached in three ways, and any program of the user's."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from conformance.adapters.datagram import DatagramIut
+from conformance.adapters.stdio import StdioIut
+from conformance.network.run import SimulatedIut
+from spec.core import Core, NodeConfig
+from spec.errors import BadInput
+from spec.iut import Iut
+
+NAMES = ("reference", "reference-stdio", "reference-udp")
+
+
+def reference_core(protocol: str) -> Callable[[NodeConfig], Core[Any, Any]]:
+    """The reference implementation's `make_core` for a protocol."""
+    try:
+        module = importlib.import_module(f"impl.{protocol}")
+    except ModuleNotFoundError:
+        raise BadInput(f"protocol {protocol!r} has no reference implementation") from None
+    make_core: Callable[[NodeConfig], Core[Any, Any]] = module.make_core
+    return make_core
+
+
+def find(name: str, protocol: str, results: Path) -> Iut:
+    """The implementation under test of that name; BadInput, with the names there are, for an unknown one."""
+    kind, colon, command = name.partition(":")
+    match (kind, bool(colon)):
+        case ("reference", False):
+            return SimulatedIut("reference", reference_core(protocol))
+        case ("reference-stdio", False):
+            return StdioIut(name, [sys.executable, "-m", "impl.drivers.stdio"], results / "nodes")
+        case ("reference-udp", False):
+            return DatagramIut(name, [sys.executable, "-m", "impl.drivers.udp"], results / "nodes")
+        case ("stdio", True):
+            return StdioIut(name, _split(command, name), results / "nodes")
+        case ("datagram", True):
+            return DatagramIut(name, _split(command, name), results / "nodes")
+        case _:
+            raise BadInput(f"--iut {name!r} is unknown; give {', '.join(NAMES)}, stdio:COMMAND or datagram:COMMAND")
+
+
+def _split(command: str, name: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise BadInput(f"--iut {name!r} is no shell command: {error}") from None
+    if not words:
+        raise BadInput(f"--iut {name!r} names no command; write it after the colon")
+    return words

@@ -1,0 +1,41 @@
+"""Options that several commands share, so that they read alike everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spec import clauses
+from spec.errors import BadInput
+
+Protocol = Annotated[
+    str | None,
+    typer.Option("--protocol", "-p", help="The protocol; may be left out while there is only one (`doctor` lists them)."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout instead of tables.")]
+IutName = Annotated[
+    str,
+    typer.Option(
+        "--iut",
+        help="Implementation under test: reference, reference-stdio, reference-udp, or stdio:COMMAND or"
+        " datagram:COMMAND for a program of your own, started once a node.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random; printed with every result.")]
+Results = Annotated[Path, typer.Option("--results", help="Folder for traces, logs and reports.")]
+Master = Annotated[str, typer.Option("--master", help="Spark master; local[*] uses this machine's cores.")]
+
+RESULTS = Path("results")
+
+
+def resolve(protocol: str | None) -> str:
+    """The protocol meant: the one named, or the only one there is."""
+    known = clauses.protocols()
+    if protocol is None and len(known) == 1:
+        return known[0]
+    if protocol not in known:
+        said = "is needed" if protocol is None else f"{protocol!r} is unknown"
+        raise BadInput(f"--protocol {said}; choose one of: {', '.join(known)}")
+    return protocol
