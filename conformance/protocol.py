@@ -22,7 +22,8 @@ Oracle = Callable[[Trace], "set[int]"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """name: the protocol. checks and oracles: one each a clause, under the same name.
+    """name: the protocol. checks and oracles: one each a clause, under the same name. premises: what a trace must be so
+    that anything can be said of it, as checks of no clause.
 
     parameters: the protocol's parameters as integers for the checks; BadInput when one is missing or wrong.
     not_applicable: why a clause does not apply under these parameters, or None.
@@ -31,6 +32,7 @@ class Plugin:
 
     name: str
     checks: tuple[Check, ...]
+    premises: tuple[Check, ...]
     oracles: Mapping[str, Oracle]
     recorder: Callable[[], Recorder]
     parameters: Callable[[Mapping[str, Parameter]], dict[str, int]]

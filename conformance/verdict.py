@@ -27,7 +27,8 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 class ClauseResult(msgspec.Struct, frozen=True):
-    """held: at how many rows the clause was at stake, and held."""
+    """held: at how many rows the clause was at stake, and held. broken: how many rows break it; `violations` shows the
+    first of them. reason: why the verdict is neither pass nor fail."""
 
     clause: str
     name: str
@@ -35,3 +36,4 @@ class ClauseResult(msgspec.Struct, frozen=True):
     held: int
     violations: tuple[Violation, ...]
     reason: str = ""
+    broken: int = 0

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.checks.online import Broken
-from conformance.checks.source import compiled_source, used_columns, used_surroundings
+from conformance.checks.source import compiled_source, units, used_columns, used_surroundings
 from conformance.checks.step import Check
 from conformance.checks.surroundings import Surroundings
 from spec.files import write_atomically
@@ -75,10 +75,10 @@ def cache_folder() -> Path:
 
 def _load(text: str, checks: Sequence[Check]) -> ModuleType:
     """Import `text` as a module. numba's own cache does not notice a change in a called step, so the file's name is a
-    digest of the text, of the steps' modules and of numba's version."""
+    digest of the text, of everything that the steps compile, and of numba's version."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}\n{text}".encode())
-    for name in sorted({check.step.__module__ for check in checks} | {"conformance.checks.step"}):
-        digest.update(inspect.getsource(sys.modules[name]).encode())
+    for name in sorted({unit.step.__module__ for unit in units(checks)}):
+        digest.update(_compiled_from(sys.modules[name]).encode())
     name = f"kernel_{digest.hexdigest()[:24]}"
     path = cache_folder() / "kernels" / f"{name}.py"
     if not path.is_file():
@@ -92,3 +92,11 @@ def _load(text: str, checks: Sequence[Check]) -> ModuleType:
     sys.modules[name] = module
     found.loader.exec_module(module)
     return module
+
+
+def _compiled_from(module: ModuleType) -> str:
+    """The source of a step's module and of the modules that its helpers come from, and the numbers frozen into it."""
+    names = vars(module)
+    sources = {value.__module__ for value in names.values() if inspect.isfunction(value)} | {module.__name__}
+    texts = [inspect.getsource(sys.modules[name]) for name in sorted(sources)]
+    return "\n".join([*texts, *sorted(f"{name} = {int(value)}" for name, value in names.items() if type(value) is int)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from conformance.checks.source import plain_source
+from conformance.checks.source import plain_source, units
 from conformance.checks.step import Check
 from conformance.checks.surroundings import Surroundings
 from spec.trace import Row
@@ -32,7 +32,7 @@ class Monitor:
         namespace: dict[str, Callable[..., Callable[[int, Row], None]]] = {}
         exec(compile(plain_source(checks, columns), "<checks>", "exec"), namespace)
         plain = {name: value if isinstance(value, int) else value.tolist() for name, value in around.items()}
-        self.observe = namespace["make"]([check.step for check in checks], plain, self.held, self._broken)
+        self.observe = namespace["make"]([unit.step for unit in units(checks)], plain, self.held, self._broken)
 
     @property
     def broken(self) -> list[Broken]:

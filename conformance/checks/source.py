@@ -7,39 +7,51 @@ same step functions; neither has any rule of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
-from conformance.checks.step import Cell, Check, PerLink, PerNode, StateKind, Table
+from conformance.checks.step import Cell, Check, Derived, PerLink, PerNode, PerPair, StateKind, Table
 from spec.trace import Kind
 
 COUNTS = ("node_count", "link_count")
 
+Unit: TypeAlias = Check | Derived
+
+
+def deriveds(checks: Sequence[Check]) -> tuple[Derived, ...]:
+    """What the checks share, each once."""
+    found: list[Derived] = []
+    for check in checks:
+        found += [derived for derived in check.derived if derived not in found]
+    return tuple(found)
+
+
+def units(checks: Sequence[Check]) -> tuple[Unit, ...]:
+    """The checks, then what they share, in the order in which the loops number their steps."""
+    return (*checks, *deriveds(checks))
+
 
 def used_columns(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, ...]:
     """The trace columns that the checks read, `kind` among them, in the order of the schema."""
-    wanted = {"kind"} | {name for check in checks for name in check.parameters}
+    wanted = {"kind"} | {name for unit in units(checks) for name in unit.parameters}
     return tuple(name for name in columns if name in wanted)
 
 
 def used_surroundings(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, ...]:
-    """What the checks read that is neither column, position nor state of theirs, in a fixed order."""
+    """What the steps read that is neither column, position, derived, nor state of theirs, in a fixed order."""
+    known = {"position", *columns, *(name for derived in deriveds(checks) for name in derived.names)}
     return tuple(
         sorted(
-            {
-                name
-                for check in checks
-                for name in check.parameters
-                if name not in columns and name != "position" and name not in check.state
-            }
+            {name for unit in units(checks) for name in unit.parameters if name not in known and name not in unit.state}
         )
     )
 
 
 def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     """Text of `make(steps, around, held, broken)`, which returns `observe(position, row)`."""
+    around = used_surroundings(checks, columns)
     lines = ["def make(steps, around, held, broken):"]
-    lines += [f"    step_{number} = steps[{number}]" for number in range(len(checks))]
-    lines += [f"    {name} = around[{name!r}]" for name in used_surroundings(checks, columns)]
-    lines += [f"    {name} = around[{name!r}]" for name in COUNTS if name not in used_surroundings(checks, columns)]
+    lines += [f"    step_{number} = steps[{number}]" for number in range(len(units(checks)))]
+    lines += [f"    {name} = around[{name!r}]" for name in dict.fromkeys((*around, *COUNTS))]
     lines += [f"    {name} = {_plain_state(kind)}" for name, kind in _states(checks)]
     lines += ["    def observe(position, row):", f"        {', '.join(columns)}, = row"]
 
@@ -63,17 +75,15 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     judge(columns, start, stop, base, around, state, held, broken) returns (next row, violations written): it stops
     early when `broken`, of shape (room, 6), has no room for one more row's violations.
     """
-    modules = sorted({check.step.__module__ for check in checks})
-    shown = used_columns(checks, columns)
+    modules = sorted({unit.step.__module__ for unit in units(checks)})
+    states = _states(checks)
     lines = ["import numpy as np", "from numba import njit, types", "from numba.typed import Dict"]
     lines += [f"import {module}" for module in modules]
-    lines += [f"step_{n} = njit({check.step.__module__}.{check.name}.step)" for n, check in enumerate(checks)]
-    for number in sorted(
-        {n for _, kind in _states(checks) if isinstance(kind, Table) for n in (kind.keys, kind.values)}
-    ):
-        lines.append(f"TUPLE_{number} = types.UniTuple(types.int64, {number})")
+    for number, unit in enumerate(units(checks)):
+        lines.append(f"step_{number} = njit({unit.step.__module__}.{unit.step.__name__}.step)")
+    sizes = {size for _, kind in states if isinstance(kind, Table) for size in (kind.keys, kind.values)}
+    lines += [f"TUPLE_{size} = types.UniTuple(types.int64, {size})" for size in sorted(sizes)]
     lines += ["@njit(cache=True)", "def fresh(node_count, link_count):"]
-    states = _states(checks)
     lines += [f"    {name} = {_compiled_state(kind)}" for name, kind in states]
     lines += [f"    return ({''.join(name + ', ' for name, _ in states)})"]
     lines += ["@njit(cache=True)", "def judge(columns, start, stop, base, around, state, held, broken):"]
@@ -87,7 +97,7 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
         "            return row, written",
         "        position = base + row",
     ]
-    lines += [f"        {name} = columns[{at}][row]" for at, name in enumerate(shown)]
+    lines += [f"        {name} = columns[{at}][row]" for at, name in enumerate(used_columns(checks, columns))]
 
     def call(number: int, check: Check) -> list[str]:
         return [
@@ -109,21 +119,27 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
 def _dispatch(checks: Sequence[Check], call: Callable[[int, Check], list[str]], indent: str) -> list[str]:
     """One branch a kind, so that a row costs only the checks that read its kind."""
     lines: list[str] = []
-    kinds = sorted({kind for check in checks for kind in check.kinds})
+    kinds = sorted({kind for unit in units(checks) for kind in unit.kinds})
     for number, kind in enumerate(kinds):
         lines.append(f"{indent}{'if' if number == 0 else 'elif'} kind == {int(kind)}:  # {Kind(kind).name}")
+        for at, derived in enumerate(deriveds(checks), len(checks)):
+            names = ", ".join(derived.names)
+            if kind in derived.kinds:
+                lines.append(f"{indent}    {names} = step_{at}({', '.join(_arguments(at, derived))})")
+            elif any(kind in check.kinds for check in checks if derived in check.derived):
+                lines.append(f"{indent}    {names} = {', '.join('0' for _ in derived.names)}")
         for at, check in enumerate(checks):
             if kind in check.kinds:
                 lines += [f"{indent}    {line}" for line in call(at, check)]
     return lines
 
 
-def _arguments(number: int, check: Check) -> list[str]:
-    return [f"c{number}_{name}" if name in check.state else name for name in check.parameters]
+def _arguments(number: int, unit: Unit) -> list[str]:
+    return [f"c{number}_{name}" if name in unit.state else name for name in unit.parameters]
 
 
 def _states(checks: Sequence[Check]) -> list[tuple[str, StateKind]]:
-    return [(f"c{n}_{name}", kind) for n, check in enumerate(checks) for name, kind in check.state.items()]
+    return [(f"c{n}_{name}", kind) for n, unit in enumerate(units(checks)) for name, kind in unit.state.items()]
 
 
 def _plain_state(kind: StateKind) -> str:
@@ -132,6 +148,8 @@ def _plain_state(kind: StateKind) -> str:
             return f"[{initial}] * node_count"
         case PerLink(initial):
             return f"[{initial}] * link_count"
+        case PerPair(initial):
+            return f"[{initial}] * (node_count * node_count)"
         case Cell(initial):
             return f"[{initial}]"
         case Table():
@@ -144,6 +162,8 @@ def _compiled_state(kind: StateKind) -> str:
             return f"np.full(node_count, {initial}, np.int64)"
         case PerLink(initial):
             return f"np.full(link_count, {initial}, np.int64)"
+        case PerPair(initial):
+            return f"np.full(node_count * node_count, {initial}, np.int64)"
         case Cell(initial):
             return f"np.full(1, {initial}, np.int64)"
         case Table(keys, values):

@@ -4,10 +4,13 @@ The step's parameter names say what it reads, and it is called with just that:
 
 - a trace column (`kind`, `node`, `timestamp`, ...), or `position`, the row's index in its run;
 - an array or number that describes the run (`conformance.checks.surroundings`);
-- its own state, declared with the check: `PerNode`, `PerLink`, `Cell` or `Table`.
+- its own state, declared with the check: `PerNode`, `PerLink`, `PerPair`, `Cell` or `Table`;
+- what a `Derived` step, which several checks share, found out about the row.
 
 It returns an Outcome: SILENT (this row is not the clause's business), HOLDS (the clause was at stake, and holds), or
-`violated(...)`. It compares integers and never adds to them: in machine arithmetic a sum wraps, in Python it does not.
+`violated(...)`. It compares column values and never adds to them: in machine arithmetic a sum wraps, in Python it does
+not. Counters of its own may count. Nodes of all rows, and links of packets, are in range (`conformance.checks.rows`
+refuses other traces); every other column may hold any integer of 64 bits.
 Helpers that steps call are decorated with `numba.extending.register_jitable`.
 """
 
@@ -16,11 +19,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from numba.extending import register_jitable
 
-from spec.trace import Kind, Order
+from spec.topology import Role
+from spec.trace import CLEAN, QUIESCENT, Kind, Order
 
 # (code, expected, found, witness): code 0 silent, 1 holds, 2 and above violated in that check's way number code - 2.
 # The witness is the position of the earlier row that the violation contradicts, or -1.
@@ -40,6 +44,21 @@ def _violated(way: int, expected: int, found: int, witness: int) -> Outcome:
 
 violated: Callable[[int, int, int, int], Outcome] = register_jitable(_violated)
 
+_GREATEST = (1 << 63) - 1
+_SETTLED = CLEAN | QUIESCENT
+
+
+@register_jitable
+def elapsed(since: int, now: int, interval: int) -> bool:
+    """Whether now - since >= interval, for an interval of at least 1, without a difference that could wrap."""
+    return now > since and since <= _GREATEST - interval and now >= since + interval
+
+
+@register_jitable
+def settled(flags: int) -> bool:
+    """Whether a run's last row says that it ended as planned with nothing in flight: liveness may be judged."""
+    return flags >= 0 and flags & _SETTLED == _SETTLED
+
 
 @dataclass(frozen=True, slots=True)
 class PerNode:
@@ -51,6 +70,13 @@ class PerNode:
 @dataclass(frozen=True, slots=True)
 class PerLink:
     """One integer a link."""
+
+    initial: int
+
+
+@dataclass(frozen=True, slots=True)
+class PerPair:
+    """One integer an ordered pair of nodes (a, b), at a * node_count + b."""
 
     initial: int
 
@@ -71,23 +97,29 @@ class Table:
     values: int
 
 
-StateKind: TypeAlias = PerNode | PerLink | Cell | Table
+StateKind: TypeAlias = PerNode | PerLink | PerPair | Cell | Table
 
 
-class Step(Protocol):
-    __name__: str
-    __module__: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived:
+    """A step that says something about a row which several checks want to know, under the names that it declares. It
+    runs before the checks, once a row of its kinds; in rows of other kinds its names are 0."""
 
-    def __call__(self, *arguments: object) -> Outcome: ...
+    names: tuple[str, ...]
+    step: Callable[..., tuple[int, ...]]
+    parameters: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    state: dict[str, StateKind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One clause's step, and what it needs of a trace.
 
-    kinds: the event kinds whose rows it is called with; the trace must record them completely. order: the least order
-    that it needs; its verdict is the same for every linearisation that agrees with it. ways: what each way of violation
-    means, as a sentence with {expected}, {found}, {node}, {link}, {sender}, {receiver}, {number}.
+    kinds: the event kinds whose rows it is called with. at: the role of the nodes whose rows it judges, None for all;
+    the trace must record `reads` completely there. order: the least order that it needs; its verdict is the same for
+    every linearisation that agrees with it. ways: what each way of violation means, as a sentence with {expected},
+    {found}, {expected_node} (the node with that number), {node}, {link}, {sender}, {receiver}, {number}.
     """
 
     clause: str
@@ -98,27 +130,58 @@ class Check:
     order: Order
     ways: tuple[str, ...]
     state: dict[str, StateKind]
+    derived: tuple[Derived, ...]
+    at: Role | None
+
+    @property
+    def reads(self) -> tuple[Kind, ...]:
+        """Every kind that the verdict rests on."""
+        return tuple(sorted({*self.kinds, *(kind for derived in self.derived for kind in derived.kinds)}))
 
 
 def check(
-    clause: str, *, kinds: tuple[Kind, ...], order: Order, ways: tuple[str, ...], **state: StateKind
+    clause: str,
+    *,
+    kinds: tuple[Kind, ...],
+    order: Order,
+    ways: tuple[str, ...],
+    at: Role | None = None,
+    derived: tuple[Derived, ...] = (),
+    **state: StateKind,
 ) -> Callable[[Callable[..., Outcome]], Check]:
-    """Declare the decorated step to be the check of `clause`; keyword arguments declare its state."""
+    """Declare the decorated step to be the check of `clause`; further keyword arguments declare its state."""
 
     def declare(step: Callable[..., Outcome]) -> Check:
-        parameters = tuple(inspect.signature(step).parameters)
-        idle = set(state) - set(parameters)
-        if idle:
-            raise TypeError(f"{step.__name__}: state {sorted(idle)} is declared and not used")
         return Check(
             clause=clause,
             name=step.__name__,
             step=step,
-            parameters=parameters,
+            parameters=_parameters(step, state),
             kinds=kinds,
             order=order,
             ways=ways,
             state=state,
+            derived=derived,
+            at=at,
         )
 
     return declare
+
+
+def derive(
+    *names: str, kinds: tuple[Kind, ...], **state: StateKind
+) -> Callable[[Callable[..., tuple[int, ...]]], Derived]:
+    """Declare the decorated step to find out `names`, two or more; keyword arguments declare its state."""
+
+    def declare(step: Callable[..., tuple[int, ...]]) -> Derived:
+        return Derived(names=names, step=step, parameters=_parameters(step, state), kinds=kinds, state=state)
+
+    return declare
+
+
+def _parameters(step: Callable[..., tuple[int, ...]], state: dict[str, StateKind]) -> tuple[str, ...]:
+    parameters = tuple(inspect.signature(step).parameters)
+    idle = set(state) - set(parameters)
+    if idle:
+        raise TypeError(f"{step.__qualname__}: state {sorted(idle)} is declared and not used")
+    return parameters

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conformance.protocol import Plugin
-from conformance.totalorder import delivery_checks
+from conformance.totalorder import barrier_checks, carrier_checks, delivery_checks, sending_checks
+from conformance.totalorder.carrier_checks import ENVIRONMENT_CODES
+from conformance.totalorder.premises import PREMISES
 from conformance.totalorder.recording import Recorder
 from spec.core import Parameter
 from spec.errors import BadInput
 from spec.schedule import Schedule
 from spec.totalorder.messages import Environment
-
-# Environments as the integers that checks compare.
-ENVIRONMENT_CODES = {environment: code for code, environment in enumerate(Environment)}
 
 
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
@@ -52,7 +51,8 @@ def horizon_ns(schedule: Schedule) -> int:
 
 PLUGIN = Plugin(
     name="totalorder",
-    checks=(*delivery_checks.CHECKS,),
+    checks=(*sending_checks.CHECKS, *barrier_checks.CHECKS, *delivery_checks.CHECKS, *carrier_checks.CHECKS),
+    premises=PREMISES,
     oracles={},
     recorder=Recorder,
     parameters=parameters,

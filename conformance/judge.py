@@ -1,0 +1,219 @@
+"""Judging a trace: clause by clause, by the online checks, by their compiled form, or by the oracles.
+
+Every verdict is made here, and alike for all three: a clause passes only when the trace records all that its check
+reads, in an order that is strong enough, and the clause was at stake at least once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.checks.compiled import Kernel
+from conformance.checks.online import Broken, Monitor
+from conformance.checks.rows import Columns, columns_of_rows, refuse_bad_rows, refuse_rows_after_end
+from conformance.checks.step import Check
+from conformance.protocol import Plugin, load
+from conformance.verdict import ClauseResult, Verdict, Violation
+from spec.errors import BadInput
+from spec.topology import Role
+from spec.trace import ABSENT, Header, Kind, Row, Trace
+
+SHOWN = 10  # violations of a clause that are put into words; all are counted
+
+RowAt = Callable[[int], Row]
+
+
+def judge(trace: Trace, *, shown: int = SHOWN, place: str = "trace") -> list[ClauseResult]:
+    """Judge by the online checks. Raises BadInput for a trace that no check may look at."""
+    plugin = load(trace.header.protocol)
+    refuse(trace, place)
+    judging = Judging(trace.header, place)
+    for position, row in enumerate(trace.rows):
+        judging.observe(position, row)
+    return conclude(plugin, trace.header, judging.held, judging.broken, trace.rows, shown=shown, place=place)
+
+
+def judge_compiled(trace: Trace, *, shown: int = SHOWN, place: str = "trace") -> list[ClauseResult]:
+    """Judge by the compiled checks, in one batch."""
+    plugin = load(trace.header.protocol)
+    refuse(trace, place)
+    run = kernel(trace.header.protocol).run(plugin.surroundings(trace.header))
+    run.feed(columns_of(trace))
+    return conclude(plugin, trace.header, run.held.tolist(), run.broken, trace.rows, shown=shown, place=place)
+
+
+def judge_by_oracles(trace: Trace, *, shown: int = SHOWN, place: str = "trace") -> list[ClauseResult]:
+    """Judge by the oracles. They say which rows break a clause; how often it was at stake is taken from the checks."""
+    plugin = load(trace.header.protocol)
+    refuse(trace, place)
+    judging = Judging(trace.header, place)
+    for position, row in enumerate(trace.rows):
+        judging.observe(position, row)
+    broken = [
+        Broken(number, position, 0, ABSENT, ABSENT, -1)
+        for number, check in enumerate(plugin.checks)
+        for position in sorted(plugin.oracles[check.name](trace))
+    ]
+    broken += [violation for violation in judging.broken if violation.check >= len(plugin.checks)]
+    return conclude(plugin, trace.header, judging.held, broken, trace.rows, shown=shown, place=place, worded=False)
+
+
+class Judging:
+    """The online checks of one run, as it happens: `observe` each row, then `results`."""
+
+    def __init__(self, header: Header, place: str = "trace") -> None:
+        self._header = header
+        self._plugin = load(header.protocol)
+        self._place = place
+        around = self._plugin.surroundings(header)
+        self._monitor = Monitor(all_checks(self._plugin), self._plugin.columns, around)
+        self.observe = self._monitor.observe
+
+    @property
+    def held(self) -> list[int]:
+        return self._monitor.held
+
+    @property
+    def broken(self) -> list[Broken]:
+        return self._monitor.broken
+
+    def results(self, rows: Sequence[Row], *, shown: int = SHOWN) -> list[ClauseResult]:
+        return conclude(self._plugin, self._header, self.held, self.broken, rows, shown=shown, place=self._place)
+
+
+def all_checks(plugin: Plugin) -> tuple[Check, ...]:
+    """The checks of the clauses, then the premises: what monitors and kernels are made of here."""
+    return (*plugin.checks, *plugin.premises)
+
+
+@cache
+def kernel(protocol: str) -> Kernel:
+    """The compiled form of all checks and premises of a protocol, made once a process."""
+    plugin = load(protocol)
+    return Kernel(all_checks(plugin), plugin.columns)
+
+
+def columns_of(trace: Trace) -> dict[str, npt.NDArray[np.int64]]:
+    """The trace as one contiguous int64 array a column."""
+    return columns_of_rows(trace.rows, load(trace.header.protocol).columns)
+
+
+def refuse(trace: Trace, place: str = "trace") -> None:
+    """Raise BadInput for a trace that no check may look at: columns, kinds, nodes, links, the end. What its premises
+    refuse comes up in judging."""
+    columns: Columns = columns_of_rows(trace.rows, load(trace.header.protocol).columns, place)
+    refuse_bad_rows(columns, trace.header.topology, place=place)
+    refuse_rows_after_end(columns, ended=False, place=place)
+
+
+def conclude(
+    plugin: Plugin,
+    header: Header,
+    held: Sequence[int],
+    broken: Sequence[Broken],
+    rows: Sequence[Row] | Mapping[int, Row],
+    *,
+    shown: int = SHOWN,
+    place: str = "trace",
+    worded: bool = True,
+) -> list[ClauseResult]:
+    """The verdicts, from what monitor or kernel of `all_checks` counted and found. `rows` need hold only the rows that
+    are put into words: per clause the first `shown` broken ones."""
+    count = len(plugin.checks)
+    for violation in broken:
+        if violation.check >= count:
+            sentence = _words(plugin, header, plugin.premises[violation.check - count], violation, rows)
+            raise BadInput(f"{place}: {sentence}; have the harness record submissions")
+    counts = Counter(violation.check for violation in broken)
+    results: list[ClauseResult] = []
+    first: dict[int, list[Broken]] = {}
+    for violation in sorted(broken, key=lambda violation: violation.position):
+        kept = first.setdefault(violation.check, [])
+        if len(kept) < shown:
+            kept.append(violation)
+    for number, check in enumerate(plugin.checks):
+        verdict, reason = _verdict(plugin, header, check, held[number], counts[number])
+        violations = tuple(
+            Violation(
+                clause=check.clause,
+                position=violation.position,
+                expected=violation.expected,
+                found=violation.found,
+                witness=violation.witness,
+                sentence=_words(plugin, header, check, violation, rows)
+                if worded
+                else f"row {violation.position} breaks {check.clause}",
+            )
+            for violation in first.get(number, ())
+            if verdict is Verdict.FAIL
+        )
+        fails = counts[number] if verdict is Verdict.FAIL else 0
+        results.append(ClauseResult(check.clause, check.name, verdict, held[number], violations, reason, fails))
+    return results
+
+
+def _verdict(plugin: Plugin, header: Header, check: Check, held: int, broken: int) -> tuple[Verdict, str]:
+    """The verdict, and the reason when it is neither pass nor fail."""
+    reason = plugin.not_applicable(check.clause, header.parameters)
+    if reason is not None:
+        return Verdict.NOT_APPLICABLE, reason
+    reason = _unrecorded(header, check)
+    if reason is not None:
+        return Verdict.INCONCLUSIVE, reason
+    if broken:
+        return Verdict.FAIL, ""
+    if held == 0:
+        ends = " at the end of a run that settled" if Kind.ENDED in check.kinds else ""
+        return Verdict.INCONCLUSIVE, f"the clause was never at stake in this run{ends}"
+    return Verdict.PASS, ""
+
+
+def _unrecorded(header: Header, check: Check) -> str | None:
+    """What the trace lacks for this check."""
+    if not header.order.includes(check.order):
+        return f"the rows are in {header.order} order only; the check needs {check.order} order"
+    nodes = header.topology.nodes
+    for kind in check.reads:
+        if kind is Kind.ENDED:  # one row a run, not a node's: without it the clause is not at stake
+            continue
+        recorded = set(header.complete.get(kind.name.lower(), ()))
+        # Applications are at hosts, and so are submissions and deliveries.
+        role = Role.HOST if kind in (Kind.SUBMITTED, Kind.DELIVERED) else check.at
+        for number, node in enumerate(nodes):
+            if role in (None, node.role) and number not in recorded:
+                return f"the trace does not record every {kind.name.lower()} event of node {node.name}"
+    return None
+
+
+def _words(
+    plugin: Plugin, header: Header, check: Check, violation: Broken, rows: Sequence[Row] | Mapping[int, Row]
+) -> str:
+    """Five parts: clause, trace row, expected and found within the way's sentence, witness."""
+    row = dict(zip(plugin.columns, rows[violation.position], strict=True))
+    nodes, links = header.topology.nodes, header.topology.links
+
+    def name(node: int) -> str:
+        return nodes[node].name if 0 <= node < len(nodes) else f"number {node}"
+
+    def path(link: int) -> str:
+        return f"{name(links[link].source)}->{name(links[link].target)}" if 0 <= link < len(links) else f"number {link}"
+
+    said = check.ways[violation.code - 2].format_map(
+        {
+            **row,
+            "expected": violation.expected,
+            "found": violation.found,
+            "expected_node": name(violation.expected),
+            "node": name(row["node"]),
+            "sender": name(row["sender"]),
+            "receiver": name(row["receiver"]),
+            "link": path(row["link"]),
+        }
+    )
+    witness = f" (see row {violation.witness})" if violation.witness >= 0 else ""
+    return f"{check.clause}, row {violation.position} at {row['time_ns']} ns: {said}{witness}"

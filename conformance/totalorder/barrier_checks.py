@@ -1,0 +1,167 @@
+"""Checks of the barriers on links: TO-BAR-MIN, TO-BAR-PART, TO-BAR-LINK, TO-BAR-RISE. Operators of the same names in
+CamelCase: BarrierOrder.tla.
+
+A switch's barrier equals the minimum over the ingress links that reach the egress link. Any other value breaks exactly
+one of two clauses: TO-BAR-PART when it is below that minimum, but waiting for the switch's other ingress links explains
+it; TO-BAR-MIN when nothing explains it.
+"""
+
+from __future__ import annotations
+
+from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, State, check, violated
+from conformance.totalorder.ingress_barriers import lowest_at, lowest_barrier, take_barrier
+from spec.topology import Role
+from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
+from spec.trace import Kind, Order
+
+ARRIVED = int(Kind.ARRIVED)
+DATA = int(PacketKind.DATA)
+
+
+@check(
+    "TO-BAR-MIN",
+    kinds=(Kind.SENT, Kind.ARRIVED),
+    at=Role.SWITCH,
+    order=Order.NODE,
+    ways=(
+        "node {node} sent barrier {found} on link {link}, above {expected}, the least of the links that reach it",
+        "node {node} sent barrier {found} on link {link}, below {expected}, the least of all its ingress links",
+    ),
+    newest=PerLink(NOT_SPOKEN),
+    newest_at=PerLink(-1),
+)
+def switch_barrier_is_minimum(
+    position: int,
+    kind: int,
+    node: int,
+    link: int,
+    barrier: int,
+    node_is_host: Ints,
+    feeds_first: Ints,
+    feeds_links: Ints,
+    ingress_first: Ints,
+    ingress_links: Ints,
+    newest: State,
+    newest_at: State,
+) -> Outcome:
+    """A switch's barrier is at or below the minimum over the ingress links that reach the egress link, and at or above
+    the minimum over all its ingress links."""
+    if kind == ARRIVED:
+        take_barrier(newest, newest_at, link, barrier, position)
+        return SILENT
+    first, last = feeds_first[link], feeds_first[link + 1]
+    if node_is_host[node] or barrier == NO_BARRIER or first == last:
+        return SILENT
+    minimum = lowest_barrier(newest, feeds_links, first, last)
+    if barrier == minimum:
+        return HOLDS
+    if barrier > minimum:
+        return violated(0, minimum, barrier, lowest_at(newest, newest_at, feeds_links, first, last, minimum))
+    first, last = ingress_first[node], ingress_first[node + 1]
+    least = lowest_barrier(newest, ingress_links, first, last)
+    if barrier < least:
+        return violated(1, least, barrier, lowest_at(newest, newest_at, ingress_links, first, last, least))
+    return SILENT
+
+
+@check(
+    "TO-BAR-PART",
+    kinds=(Kind.SENT, Kind.ARRIVED),
+    at=Role.SWITCH,
+    order=Order.NODE,
+    ways=(
+        "node {node} sent barrier {found} on link {link}: it waited for ingress links that do not reach it; those that "
+        "do give {expected}",
+    ),
+    newest=PerLink(NOT_SPOKEN),
+    newest_at=PerLink(-1),
+)
+def only_reaching_links_count(
+    position: int,
+    kind: int,
+    node: int,
+    link: int,
+    barrier: int,
+    node_is_host: Ints,
+    feeds_first: Ints,
+    feeds_links: Ints,
+    ingress_first: Ints,
+    ingress_links: Ints,
+    newest: State,
+    newest_at: State,
+) -> Outcome:
+    """Ingress links that cannot reach the egress link hold its barrier down nowhere. At stake when one of them is
+    below all those that can."""
+    if kind == ARRIVED:
+        take_barrier(newest, newest_at, link, barrier, position)
+        return SILENT
+    first, last = feeds_first[link], feeds_first[link + 1]
+    all_first, all_last = ingress_first[node], ingress_first[node + 1]
+    if node_is_host[node] or barrier == NO_BARRIER or first == last or last - first == all_last - all_first:
+        return SILENT
+    minimum = lowest_barrier(newest, feeds_links, first, last)
+    least = lowest_barrier(newest, ingress_links, all_first, all_last)
+    if least >= minimum or barrier < least:
+        return SILENT
+    if barrier >= minimum:
+        return HOLDS
+    return violated(0, minimum, barrier, lowest_at(newest, newest_at, feeds_links, first, last, minimum))
+
+
+@check(
+    "TO-BAR-LINK",
+    kinds=(Kind.SENT,),
+    order=Order.NODE,
+    ways=("a data message of timestamp {found} left on link {link} after barrier {expected}",),
+    highest=PerLink(NOT_SPOKEN),
+    highest_at=PerLink(-1),
+)
+def barrier_promise_holds(
+    position: int,
+    link: int,
+    packet: int,
+    timestamp: int,
+    barrier: int,
+    highest: State,
+    highest_at: State,
+) -> Outcome:
+    """After a barrier no data message strictly below it leaves on that link. A message's own barrier is not earlier."""
+    outcome = SILENT
+    if packet == DATA and highest_at[link] >= 0:
+        outcome = HOLDS
+        if timestamp < highest[link]:
+            outcome = violated(0, highest[link], timestamp, highest_at[link])
+    if barrier != NO_BARRIER and (highest_at[link] < 0 or barrier > highest[link]):
+        highest[link], highest_at[link] = barrier, position
+    return outcome
+
+
+@check(
+    "TO-BAR-RISE",
+    kinds=(Kind.SENT,),
+    order=Order.NODE,
+    ways=("barrier {found} left on link {link} after barrier {expected}",),
+    highest=PerLink(NOT_SPOKEN),
+    highest_at=PerLink(-1),
+)
+def barriers_never_fall(
+    position: int,
+    link: int,
+    barrier: int,
+    highest: State,
+    highest_at: State,
+) -> Outcome:
+    """No barrier sent on a link is below one sent on it earlier. At stake from the second one on."""
+    if barrier == NO_BARRIER:
+        return SILENT
+    if highest_at[link] < 0:
+        highest[link], highest_at[link] = barrier, position
+        return SILENT
+    if barrier < highest[link]:
+        return violated(0, highest[link], barrier, highest_at[link])
+    if barrier > highest[link]:
+        highest[link], highest_at[link] = barrier, position
+    return HOLDS
+
+
+CHECKS = (switch_barrier_is_minimum, only_reaching_links_count, barrier_promise_holds, barriers_never_fall)

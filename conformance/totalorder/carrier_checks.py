@@ -1,0 +1,90 @@
+"""Checks of what carries barriers: TO-ENV-A, TO-ENV-B, TO-ENV-C. Operators of the same names in CamelCase:
+BarrierOrder.tla."""
+
+from __future__ import annotations
+
+from conformance.checks.step import HOLDS, SILENT, Outcome, PerLink, State, check, elapsed, violated
+from spec.totalorder.messages import NO_BARRIER, Environment, PacketKind
+from spec.trace import Kind, Order
+
+DATA = int(PacketKind.DATA)
+# Environments as the integers that checks compare.
+ENVIRONMENT_CODES = {environment: code for code, environment in enumerate(Environment)}
+A, B, C = (ENVIRONMENT_CODES[environment] for environment in (Environment.A, Environment.B, Environment.C))
+
+
+@check(
+    "TO-ENV-A",
+    kinds=(Kind.SENT,),
+    order=Order.NODE,
+    ways=(
+        "node {node} sent a beacon on link {link}; barriers travel in data messages only",
+        "node {node} sent a data message without a barrier on link {link}",
+    ),
+)
+def barriers_on_data_only(packet: int, barrier: int, environment: int) -> Outcome:
+    """Every packet is a data message with a barrier."""
+    if environment != A:
+        return SILENT
+    if packet != DATA:
+        return violated(0, DATA, packet, -1)
+    return violated(1, 0, barrier, -1) if barrier == NO_BARRIER else HOLDS
+
+
+@check(
+    "TO-ENV-B",
+    kinds=(Kind.SENT,),
+    order=Order.NODE,
+    ways=(
+        "node {node} sent a data message with barrier {found} on link {link}; barriers travel in beacons only",
+        "node {node} sent a beacon without a barrier on link {link}",
+    ),
+)
+def barriers_on_beacons_only(packet: int, barrier: int, environment: int) -> Outcome:
+    """Data messages have no barrier, beacons have one. At stake with data messages."""
+    if environment != B:
+        return SILENT
+    if packet == DATA:
+        return HOLDS if barrier == NO_BARRIER else violated(0, NO_BARRIER, barrier, -1)
+    return violated(1, 0, barrier, -1) if barrier == NO_BARRIER else SILENT
+
+
+@check(
+    "TO-ENV-C",
+    kinds=(Kind.SENT,),
+    order=Order.NODE,
+    ways=(
+        "node {node} sent a beacon on link {link} at local clock {found}, less than the beacon interval after the data "
+        "message that left it at {expected}",
+        "node {node} sent a data message without a barrier on link {link}",
+    ),
+    data_ns=PerLink(0),
+    data_at=PerLink(-1),
+)
+def beacons_only_when_idle(
+    position: int,
+    clock_ns: int,
+    link: int,
+    packet: int,
+    barrier: int,
+    environment: int,
+    beacon_interval_ns: int,
+    data_ns: State,
+    data_at: State,
+) -> Outcome:
+    """A beacon leaves a link only when no data message left it for the interval, by the local clock of the node. At
+    stake on links that carried data; rows without a clock (below 0) are passed over."""
+    if environment != C:
+        return SILENT
+    if packet == DATA:
+        data_ns[link] = clock_ns
+        data_at[link] = position if clock_ns >= 0 else -1
+        return violated(1, 0, barrier, -1) if barrier == NO_BARRIER else SILENT
+    if data_at[link] < 0 or clock_ns < 0:
+        return SILENT
+    if elapsed(data_ns[link], clock_ns, beacon_interval_ns):
+        return HOLDS
+    return violated(0, data_ns[link], clock_ns, data_at[link])
+
+
+CHECKS = (barriers_on_data_only, barriers_on_beacons_only, beacons_only_when_idle)

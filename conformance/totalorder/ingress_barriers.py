@@ -1,0 +1,36 @@
+"""What the checks of switches and receivers share: the newest barriers of ingress links, and their minimum."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from conformance.checks.step import Ints, State
+from spec.totalorder.messages import NO_BARRIER
+
+
+@register_jitable
+def take_barrier(newest: State, newest_at: State, link: int, barrier: int, position: int) -> None:
+    """Note a barrier that arrived. One that falls breaks TO-BAR-RISE where it was sent, and is refused: it holds
+    nothing down here, so that one fault is not charged to everyone behind it."""
+    if barrier != NO_BARRIER and barrier > newest[link]:
+        newest[link] = barrier
+        newest_at[link] = position
+
+
+@register_jitable
+def lowest_barrier(newest: Ints, links: Ints, first: int, last: int) -> int:
+    """The least of `newest` over links[first:last], at least one: a link that has not spoken holds it at NOT_SPOKEN."""
+    lowest = newest[links[first]]
+    for at in range(first + 1, last):
+        lowest = min(lowest, newest[links[at]])
+    return lowest
+
+
+@register_jitable
+def lowest_at(newest: Ints, newest_at: Ints, links: Ints, first: int, last: int, lowest: int) -> int:
+    """The latest position at which one of links[first:last] got the barrier `lowest`; -1 when it has not spoken."""
+    found = -1
+    for at in range(first, last):
+        if newest[links[at]] == lowest:
+            found = max(found, newest_at[links[at]])
+    return found
