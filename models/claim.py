@@ -35,21 +35,18 @@ class Verdict(StrEnum):
 class Obligation:
     """``hypotheses`` imply ``goal``, for all values of their free constants.
 
-    ``show`` names the terms whose values a counterexample tells, in the order of telling. With ``step_of_invariant``
-    the obligation belongs to an inductive proof: its refutation shows that this proof fails, perhaps in a state that
-    is never reached, so that it takes the claim's proof away, but kills no mutant.
+    ``show`` names the terms whose values a counterexample tells, in the order of telling.
     """
 
     name: str
     hypotheses: tuple[z3.BoolRef, ...]
     goal: z3.BoolRef
     show: Mapping[str, z3.ExprRef] = field(default_factory=dict)
-    step_of_invariant: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """The claim with some rules replaced; an obligation that is no step of an invariant must then be refuted."""
+    """The claim with some rules replaced; one of its obligations must then be refuted."""
 
     name: str
     sentence: str
@@ -60,6 +57,11 @@ class Mutant:
 class Claim:
     """``obligations(rules)`` states the claim for the rules that it is handed; ``hypotheses`` are its premises in
     words.
+
+    ``induction(rules)`` states the steps of an inductive proof, where there is one. The proof needs them, too; but a
+    refuted step may speak of a state that is never reached, so that no mutant is killed by one. A claim that is not
+    ``normative`` tells something about the rules (what is equivalent, what else would be safe) that a right rule need
+    not keep.
     """
 
     name: str
@@ -68,7 +70,9 @@ class Claim:
     hypotheses: tuple[str, ...]
     rules: Rules
     obligations: Callable[[Rules], Iterable[Obligation]]
+    induction: Callable[[Rules], Iterable[Obligation]] | None = None
     mutants: tuple[Mutant, ...]
+    normative: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +89,7 @@ class ObligationResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantResult:
-    """``obligation`` is the first one refuted that is no step of an invariant; None, and no REFUTED, when there is
-    none.
-    """
+    """``obligation`` is the first one refuted; None when none is."""
 
     name: str
     sentence: str
@@ -114,7 +116,7 @@ class ClaimResult:
 def prove(claim: Claim, *, timeout_ms: int = TIMEOUT_MS) -> ClaimResult:
     """Proves the claim under its own rules, and tries each of its mutants; raises CannotRun without Z3."""
     start = time.perf_counter()
-    results = tuple(prove_under(claim, {}, timeout_ms=timeout_ms))
+    results = tuple(prove_under(claim, {}, timeout_ms=timeout_ms)) + prove_steps(claim, {}, timeout_ms=timeout_ms)
     mutants = tuple(_try_mutant(claim, mutant, timeout_ms) for mutant in claim.mutants)
     verdict = _worst(result.verdict for result in results)
     satisfiable = bool(results) and all(result.satisfiable for result in results)
@@ -134,7 +136,7 @@ def prove(claim: Claim, *, timeout_ms: int = TIMEOUT_MS) -> ClaimResult:
 
 
 def prove_under(claim: Claim, rules: Rules, *, timeout_ms: int = TIMEOUT_MS) -> Iterator[ObligationResult]:
-    """The obligations of the claim with ``rules`` in place of its own of the same names, each proved when it is asked
+    """The obligations, with ``rules`` in place of the claim's own of the same names; each is proved when it is asked
     for.
     """
     _require_z3()
@@ -142,30 +144,38 @@ def prove_under(claim: Claim, rules: Rules, *, timeout_ms: int = TIMEOUT_MS) -> 
         yield _discharge(obligation, timeout_ms)
 
 
+def prove_steps(claim: Claim, rules: Rules, *, timeout_ms: int = TIMEOUT_MS) -> tuple[ObligationResult, ...]:
+    """The steps of the inductive proof under ``rules``; none when the claim has no such proof."""
+    _require_z3()
+    steps = claim.induction({**claim.rules, **rules}) if claim.induction else ()
+    return tuple(_discharge(step, timeout_ms, step_of_invariant=True) for step in steps)
+
+
+def first_refuted(results: Iterable[ObligationResult]) -> ObligationResult | None:
+    """The first refuted result, if there is one; what follows it is not proved at all."""
+    return next((result for result in results if result.verdict is Verdict.REFUTED), None)
+
+
 def _try_mutant(claim: Claim, mutant: Mutant, timeout_ms: int) -> MutantResult:
     start = time.perf_counter()
-    refuted, proved = None, True
+    seen: list[ObligationResult] = []
+    refuted = None
     for result in prove_under(claim, mutant.rules, timeout_ms=timeout_ms):
-        proved = proved and result.verdict is Verdict.PROVED
+        seen.append(result)
         refuted = first_refuted([result])
-        if refuted is not None:
+        if refuted:
             break
     return MutantResult(
         name=mutant.name,
         sentence=mutant.sentence,
-        verdict=Verdict.REFUTED if refuted else Verdict.PROVED if proved else Verdict.UNKNOWN,
+        verdict=_worst(result.verdict for result in seen),
         milliseconds=_since(start),
         obligation=refuted.name if refuted else None,
         counterexample=refuted.counterexample if refuted else None,
     )
 
 
-def first_refuted(results: Iterable[ObligationResult]) -> ObligationResult | None:
-    """The first result that shows the rules wrong, if there is one."""
-    return next((r for r in results if r.verdict is Verdict.REFUTED and not r.step_of_invariant), None)
-
-
-def _discharge(obligation: Obligation, timeout_ms: int) -> ObligationResult:
+def _discharge(obligation: Obligation, timeout_ms: int, *, step_of_invariant: bool = False) -> ObligationResult:
     """Asks Z3 for a counterexample, and for an instance of the hypotheses; a time-out of either proves nothing."""
     import z3
 
@@ -189,7 +199,7 @@ def _discharge(obligation: Obligation, timeout_ms: int) -> ObligationResult:
         verdict=verdict,
         milliseconds=_since(start),
         satisfiable=satisfiable,
-        step_of_invariant=obligation.step_of_invariant,
+        step_of_invariant=step_of_invariant,
         counterexample=counterexample,
     )
 

@@ -84,6 +84,7 @@ def equivalence_claim(
         hypotheses=(f"All numbers are at or above {least}.", *((given,) if given else ())),
         rules={"mutant": mutant, "hypotheses": hypotheses or _always},
         obligations=state,
+        normative=False,
         mutants=tuple(mutants),
     )
 

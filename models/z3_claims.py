@@ -57,11 +57,12 @@ def refutations(protocol: str, rules: Rules) -> dict[str, ObligationResult]:
     """Which claims fail under these rules (by name, as plain Python functions): claim name to its first failing
     obligation.
 
-    Only claims that use one of the rules are asked. An empty answer does not show the rules right or equivalent.
+    Only normative claims that use one of the rules are asked. An empty answer does not show the rules right or
+    equivalent.
     """
     failed: dict[str, ObligationResult] = {}
     for claim in claims_of(protocol):
-        if not rules.keys() & claim.rules.keys():
+        if not claim.normative or not rules.keys() & claim.rules.keys():
             continue
         refuted = first_refuted(prove_under(claim, rules))
         if refuted is not None:

@@ -25,7 +25,7 @@ def _claim(
     *,
     premise: z3.BoolRef | None = None,
     wrong: tuple[Callable[[int], int], ...] = (lambda x: x - 1,),
-    step_of_invariant: bool = False,
+    as_induction: bool = False,
 ) -> Claim:
     """The rule's answer is above its argument, for arguments that meet the premise."""
 
@@ -35,7 +35,6 @@ def _claim(
             hypotheses=() if premise is None else (premise,),
             goal=lift(rules["rule"])(X) > X,
             show={"x": X},
-            step_of_invariant=step_of_invariant,
         )
 
     return Claim(
@@ -44,7 +43,8 @@ def _claim(
         sentence="The answer is above the argument.",
         hypotheses=(),
         rules={"rule": rule},
-        obligations=obligations,
+        obligations=(lambda _: ()) if as_induction else obligations,
+        induction=obligations if as_induction else None,
         mutants=tuple(
             Mutant(name=f"wrong_{k}", sentence="Not above.", rules={"rule": rule}) for k, rule in enumerate(wrong)
         ),
@@ -89,7 +89,7 @@ def test_claim_whose_mutant_survives_does_not_count() -> None:
 
 
 def test_step_of_an_invariant_kills_no_mutant() -> None:
-    result = prove(_claim(lambda x: x + 1, step_of_invariant=True))
+    result = prove(_claim(lambda x: x + 1, as_induction=True))
 
     assert result.verdict is Verdict.PROVED
     assert result.mutants[0].verdict is Verdict.UNKNOWN

@@ -136,14 +136,8 @@ def _total_order(using: Rules) -> Iterable[Obligation]:
     yield overtaken_in_environments_b_and_c(using)
     receiver, other = _any_receiver("here"), _any_receiver("there")
     given = (_one_message_a_scattering(), _invariant(using, receiver))
-    arriving, arrived, newcomer, link = _arrivals(using, receiver)
-    delivering, delivered, message, barrier = _delivery(using, receiver)
-    yield Obligation(
-        name="arrival", hypotheses=(*given, arriving), goal=_invariant(using, arrived), step_of_invariant=True
-    )
-    yield Obligation(
-        name="delivery", hypotheses=(*given, delivering), goal=_invariant(using, delivered), step_of_invariant=True
-    )
+    arriving, _, newcomer, link = _arrivals(using, receiver)
+    delivering, _, message, barrier = _delivery(using, receiver)
     earlier = z3.Const("earlier", MESSAGE)
     show = {
         "delivered_timestamp": TIMESTAMP(earlier),
@@ -187,6 +181,17 @@ def _total_order(using: Rules) -> Iterable[Obligation]:
     )
 
 
+def _order_is_kept(using: Rules) -> Iterable[Obligation]:
+    """Arrivals and deliveries keep the invariant of one receiver."""
+    receiver = _any_receiver("here")
+    given = (_one_message_a_scattering(), _invariant(using, receiver))
+    for name, (guard, after, *_) in (
+        ("arrival", _arrivals(using, receiver)),
+        ("delivery", _delivery(using, receiver)),
+    ):
+        yield Obligation(name=name, hypotheses=(*given, guard), goal=_invariant(using, after))
+
+
 def _strictly_below(using: Rules) -> Iterable[Obligation]:
     timestamp, barrier = z3.Ints("timestamp barrier")
     answer = lift(using["deliverable"])(timestamp, barrier)
@@ -215,6 +220,7 @@ CLAIMS = (
             "second_message": same_scattering,
         },
         obligations=_total_order,
+        induction=_order_is_kept,
         mutants=(
             AT_THE_BARRIER,
             ONE_BEYOND,

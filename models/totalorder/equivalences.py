@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from models.claim import Claim
+from models.claim import Claim, ClaimResult
 from models.equivalence import Kind, equivalence_claim, prove_equivalent
 from models.totalorder.rules import RULES
+from spec.errors import BadInput
 
-__all__ = ["CLAIMS", "PARAMETERS", "prove_equivalent"]
+__all__ = ["CLAIMS", "PARAMETERS", "prove_equivalent", "prove_rule_equivalent"]
 
 PARAMETERS: dict[str, dict[str, Kind]] = {
     "stamp": {"clock": "int", "last": "int", "promised": "int"},
@@ -35,6 +36,18 @@ PAIR: dict[str, Kind] = {"timestamp_1": "int", "sender_1": "int", "timestamp_2":
 def _order(key: Callable[[Any, Any], tuple[Any, ...]]) -> Callable[..., bool]:
     """The order that a sort key gives; two keys are equivalent when their orders are equal."""
     return lambda t, s, u, r: bool(key(t, s) < key(u, r))
+
+
+def prove_rule_equivalent(rule: str, mutant: Callable[..., Any]) -> ClaimResult:
+    """Whether the mutant of the named rule answers as the rule does; sort keys count as equal when their orders are.
+
+    Raises BadInput for a rule that does not run on terms, CannotRun for such a mutant.
+    """
+    if rule not in PARAMETERS:
+        raise BadInput(f"rule {rule!r} has no equivalence proof: name one of {', '.join(PARAMETERS)}")
+    if rule == "precedence":
+        return prove_equivalent(_order(RULES[rule]), _order(mutant), PAIR)
+    return prove_equivalent(RULES[rule], mutant, PARAMETERS[rule])
 
 
 def _of(rule: str, **rest: Any) -> Claim:

@@ -97,26 +97,34 @@ def _host_barriers_rise(using: Rules) -> Iterable[Obligation]:
         show={**show, "barrier": barrier},
     )
     yield Obligation(name="beacon_never_falls", hypotheses=before, goal=said >= PROMISED, show={**show, "beacon": said})
+
+
+def _host_barriers_keep(using: Rules) -> Iterable[Obligation]:
+    """The steps of the invariant."""
+    stamp, beacon, data = (lift(using[name]) for name in ("stamp", "beacon_barrier", "data_barrier"))
+    reading = lift(using["reading"])(CLOCK, LATER)
+    held = z3.Or(PROMISED <= CLOCK, PROMISED <= LAST)
+    before = (*NATURAL, held, reading)
+    stamped = stamp(LATER, LAST, PROMISED)
+    barrier, said = data(stamped), beacon(LATER, LAST)
+    show = {**SHOW, "later_clock": LATER}
     yield Obligation(
         name="data_keeps_the_invariant",
         hypotheses=before,
         goal=z3.Or(barrier <= LATER, barrier <= stamped),
         show={**show, "barrier": barrier},
-        step_of_invariant=True,
     )
     yield Obligation(
         name="beacon_keeps_the_invariant",
         hypotheses=before,
         goal=z3.Or(said <= LATER, said <= LAST),
         show={**show, "beacon": said},
-        step_of_invariant=True,
     )
     yield Obligation(
         name="clock_keeps_the_invariant",
         hypotheses=before,
         goal=z3.Or(PROMISED <= LATER, PROMISED <= LAST),
         show=show,
-        step_of_invariant=True,
     )
 
 
@@ -221,6 +229,7 @@ CLAIMS = (
         ),
         rules={**rules("stamp", "data_barrier", "beacon_barrier"), "reading": _clock_never_falls},
         obligations=_host_barriers_rise,
+        induction=_host_barriers_keep,
         mutants=(
             Mutant(
                 name="clock_steps_back",

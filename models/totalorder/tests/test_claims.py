@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 import z3
 
-from models.claim import Claim, ClaimResult, Verdict, prove, prove_under
-from models.equivalence import prove_equivalent
+from models.claim import Claim, ClaimResult, Verdict, prove, prove_steps, prove_under
+from models.totalorder.barrier_aggregation import conjuncts, steps
 from models.totalorder.boundary_vectors import FILE, boundaries, document, precedes
-from models.totalorder.equivalences import PARAMETERS
+from models.totalorder.equivalences import PARAMETERS, prove_rule_equivalent
+from models.totalorder.network import LINK, any_state, any_topology
 from models.totalorder.rules import RULES
 from models.totalorder.runs import TO_A, Run
 from models.z3_claims import claims_of, refutations
+from spec.errors import BadInput
 
 CLAIMS = {claim.name: claim for claim in claims_of("totalorder")}
 
@@ -71,7 +73,7 @@ def test_to_bar_link_induction_fails_with_max_for_min(name: str) -> None:
     """The steps themselves bite, not only the runs."""
     claim = CLAIMS[name]
     rules = next(m.rules for m in CLAIMS["barrier_promise_holds"].mutants if m.name == "max_for_min")
-    verdicts = {result.name: result.verdict for result in prove_under(claim, rules) if result.step_of_invariant}
+    verdicts = {result.name: result.verdict for result in prove_steps(claim, rules)}
 
     failing = {step for step, verdict in verdicts.items() if verdict is Verdict.REFUTED}
     if name == "barrier_promise_holds":
@@ -141,7 +143,37 @@ def test_corrected_rules_are_refuted_by_no_claim() -> None:
 
 @pytest.mark.parametrize("rule", PARAMETERS)
 def test_each_rule_equals_itself_on_terms(rule: str) -> None:
-    assert prove_equivalent(RULES[rule], RULES[rule], PARAMETERS[rule]).counts
+    assert prove_rule_equivalent(rule, RULES[rule]).counts
+
+
+def test_to_order_sort_keys_are_equal_when_their_orders_are() -> None:
+    shifted = prove_rule_equivalent("precedence", lambda timestamp, sender: (timestamp, sender + 1))
+    reversed_ties = prove_rule_equivalent("precedence", lambda timestamp, sender: (timestamp, -sender))
+
+    assert shifted.counts
+    assert reversed_ties.verdict is Verdict.REFUTED
+
+
+def test_equivalence_of_a_rule_without_terms_is_bad_input() -> None:
+    with pytest.raises(BadInput, match="counted"):
+        prove_rule_equivalent("counted", RULES["counted"])
+
+
+def test_to_bar_link_invariant_holds_in_a_busy_network() -> None:
+    """Companion of the induction: its hypotheses admit data behind a barrier, a spoken register, and a step that
+    forwards.
+    """
+    topology, state = any_topology(), any_state()
+    guard, after = steps(CLAIMS["barrier_promise_holds"].rules, topology, state)["switch_forwards_data"]
+    link, egress = z3.Consts("link some_egress", LINK)
+    head = state.head(link)
+    solver = z3.Solver()
+    solver.add(*topology.assumptions(), *conjuncts(topology, state).values(), guard)
+    solver.add(state.tail(link) >= head + 2, state.has_barrier(link, head), state.newest(link) > 0)
+    solver.add(state.is_data(link, head + 1), state.barrier(link, head) > state.newest(link))
+    solver.add(after.tail(egress) == state.tail(egress) + 1, after.said(egress) > state.said(egress))
+
+    assert solver.check() == z3.sat
 
 
 def test_boundary_vectors_regenerate_identically() -> None:
