@@ -21,8 +21,9 @@ CONSTANTS
   Link,           \* pairs <<source, target>> of hosts and switches
   Route,          \* Route[<<s, r>>] is the sequence of links from s to r, where one is
   Destinations,   \* Destinations[h] is the set of receiver sets that h scatters to
+  MostSent,       \* MostSent[h] is the number of scatterings after which h is silent
   FirstClock,     \* FirstClock[h] is the clock of h at the start
-  ClocksMayFall,  \* whether a clock may be set back
+  ClockSteps,     \* by how much a clock may move: {1}, with -1 where it may be set back
   Time,           \* the timestamps; 0 is before them all
   Environment     \* "A", "B" or "C": which messages carry barriers
 
@@ -70,6 +71,8 @@ Ascending(S) ==
 Ingress == [n \in Host \cup Switch |-> {l \in Link : l[2] = n}]
 HostEgress == {l \in Link : l[1] \in Host}
 SwitchEgress == {l \in Link : l[1] \in Switch}
+HostIngress == {l \in Link : l[2] \in Host}
+SwitchIngress == {l \in Link : l[2] \in Switch}
 
 (* The links that come just before l on some route. *)
 Reaching ==
@@ -131,13 +134,12 @@ Init ==
   /\ delivered = [h \in Host |-> <<>>]
 
 (***************************************************************************)
-(* A clock moves on, however far it is from the others; where clocks may   *)
-(* fall, it may also be set back.                                          *)
+(* A clock moves, however far it is from the others.                       *)
 (***************************************************************************)
 Tick(h) ==
   /\ Destinations[h] # {}
-  /\ \/ clock[h] + 1 \in Time /\ clock' = [clock EXCEPT ![h] = @ + 1]
-     \/ ClocksMayFall /\ clock[h] > 0 /\ clock' = [clock EXCEPT ![h] = @ - 1]
+  /\ \E step \in ClockSteps :
+       clock[h] + step \in Time \cup {0} /\ clock' = [clock EXCEPT ![h] = @ + step]
   /\ UNCHANGED <<sent, channel, promised, newest, buffer, delivered>>
 
 (***************************************************************************)
@@ -149,7 +151,7 @@ Scatter(h, receivers) ==
       copies == [l \in Link |->
                   IF l[1] = h THEN Copies(l, h, Len(sent[h]) + 1, t, receivers) ELSE <<>>]
   IN
-  /\ t \in Time
+  /\ t \in Time /\ Len(sent[h]) < MostSent[h]
   /\ sent' = [sent EXCEPT ![h] =
                 Append(@, [timestamp |-> t, receivers |-> receivers])] \* TO-SCATTER
   /\ channel' = [l \in Link |-> channel[l] \o copies[l]]
@@ -175,7 +177,7 @@ Registered(l, m) ==
   IF m.barrier = Absent THEN newest ELSE [newest EXCEPT ![l] = Register(@, m.barrier)]
 
 ForwardData(l) ==
-  /\ channel[l] # <<>> /\ l[2] \in Switch /\ IsData(Head(channel[l]))
+  /\ channel[l] # <<>> /\ IsData(Head(channel[l]))
   /\ LET m == Head(channel[l])
          onto == Onward[<<m.sender, m.receiver>>][l]
          held == Registered(l, m)
@@ -192,7 +194,7 @@ ForwardData(l) ==
 (* Beacons of its own follow in SwitchBeacon.                              *)
 (***************************************************************************)
 TakeBeacon(l) ==
-  /\ channel[l] # <<>> /\ l[2] \in Switch /\ ~ IsData(Head(channel[l]))
+  /\ channel[l] # <<>> /\ ~ IsData(Head(channel[l]))
   /\ newest' = Registered(l, Head(channel[l]))
   /\ channel' = [channel EXCEPT ![l] = Tail(@)]
   /\ UNCHANGED <<clock, sent, promised, buffer, delivered>>
@@ -214,7 +216,7 @@ SwitchBeacon(l) ==
 (* in the receive buffer, and a barrier is registered.                     *)
 (***************************************************************************)
 Arrive(l) ==
-  /\ channel[l] # <<>> /\ l[2] \in Host
+  /\ channel[l] # <<>>
   /\ LET m == Head(channel[l]) IN
      /\ newest' = Registered(l, m)
      /\ channel' = [channel EXCEPT ![l] = Tail(@)]
@@ -235,23 +237,33 @@ Deliver(r) ==
   /\ buffer' = [buffer EXCEPT ![r] = Tail(@)]
   /\ UNCHANGED <<clock, sent, channel, promised, newest>>
 
+(***************************************************************************)
+(* Nothing moves any more.  It only keeps plain TLC from calling the end   *)
+(* of a bounded time a deadlock.                                           *)
+(***************************************************************************)
+Rest ==
+  /\ \A h \in Host : Destinations[h] = {} \/ \A step \in ClockSteps : clock[h] + step \notin Time
+  /\ \A l \in Link : channel[l] = <<>>
+  /\ UNCHANGED vars
+
 Next ==
   \/ \E h \in Host : Tick(h)
   \/ \E h \in Host : \E receivers \in Destinations[h] : Scatter(h, receivers)
   \/ \E l \in HostEgress : HostBeacon(l)
-  \/ \E l \in Link : ForwardData(l)
-  \/ \E l \in Link : TakeBeacon(l)
+  \/ \E l \in SwitchIngress : ForwardData(l)
+  \/ \E l \in SwitchIngress : TakeBeacon(l)
   \/ \E l \in SwitchEgress : SwitchBeacon(l)
-  \/ \E l \in Link : Arrive(l)
+  \/ \E l \in HostIngress : Arrive(l)
   \/ \E r \in Host : Deliver(r)
-  \/ UNCHANGED vars   \* so that plain TLC does not call the end of a bounded time a deadlock
+  \/ Rest
 
 Spec == Init /\ [][Next]_vars
 
 (* Clocks go on, links carry, hosts and switches send beacons, receivers deliver. *)
 Fairness ==
   /\ \A h \in Host : WF_vars(Tick(h)) /\ WF_vars(Deliver(h))
-  /\ \A l \in Link : WF_vars(ForwardData(l)) /\ WF_vars(TakeBeacon(l)) /\ WF_vars(Arrive(l))
+  /\ \A l \in SwitchIngress : WF_vars(ForwardData(l)) /\ WF_vars(TakeBeacon(l))
+  /\ \A l \in HostIngress : WF_vars(Arrive(l))
   /\ \A l \in HostEgress : WF_vars(HostBeacon(l))
   /\ \A l \in SwitchEgress : WF_vars(SwitchBeacon(l))
 
@@ -369,6 +381,9 @@ AllDeliverReach ==
                   /\ \A i, j \in DOMAIN delivered[r] :
                        delivered[r][i].sender = delivered[r][j].sender
 
-(* A switch's barrier is above 0 on a link that leads to another switch. *)
+(* A barrier above 0 goes from one switch to another. *)
 SecondHopReach == \A l \in Link : l[1] \in Switch /\ l[2] \in Switch => newest[l] = 0
+
+(* Nothing is ever delivered.  It holds where a rule stops everyone. *)
+NothingDelivered == \A r \in Host : delivered[r] = <<>>
 =============================================================================

@@ -13,8 +13,8 @@ TwoSwitchRoutes ==
       [] p = <<2, 1>> -> << <<2, 12>>, <<12, 11>>, <<11, 1>> >>
       [] p = <<2, 2>> -> << <<2, 12>>, <<12, 2>> >>]
 ToBoth == [h \in TwoHosts |-> {{1, 2}}]
-ToAny == [h \in TwoHosts |-> {{1}, {2}, {1, 2}}]
+OneEach == [h \in TwoHosts |-> 1]
+FirstOnly == [h \in TwoHosts |-> IF h = 1 THEN 1 ELSE 0]
 Zero == [h \in TwoHosts |-> 0]
 OneToTwo == 1 .. 2
-OneToThree == 1 .. 3
 =============================================================================

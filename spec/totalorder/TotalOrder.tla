@@ -11,10 +11,12 @@
 EXTENDS Naturals, Sequences
 
 CONSTANTS
-  Host,      \* numbers: the order of senders breaks ties of timestamps
-  Time       \* the timestamps; 0 is before them all
+  Host,          \* numbers: the order of senders breaks ties of timestamps
+  Destinations,  \* Destinations[h] is the set of receiver sets that h scatters to
+  Time           \* the timestamps; 0 is before them all
 
 ASSUME HostsAreNumbers == Host \subseteq Nat
+ASSUME DestinationsAreHosts == \A h \in Host : Destinations[h] \subseteq SUBSET Host
 ASSUME TimeIsPositive == Time \subseteq Nat \ {0}
 
 VARIABLES
@@ -22,7 +24,7 @@ VARIABLES
   delivered  \* delivered[h] is the sequence of h's deliveries, oldest first
 vars == <<sent, delivered>>
 
-Scattering == [timestamp : Time, receivers : SUBSET Host]
+Scattering == [timestamp : Nat, receivers : SUBSET Host]
 Delivery == [sender : Host, number : Nat, timestamp : Nat]
 
 TypeOK ==
@@ -58,7 +60,7 @@ Deliver(r, h, n) ==
   /\ UNCHANGED sent
 
 Next ==
-  \/ \E h \in Host, t \in Time, receivers \in SUBSET Host \ {{}} : Scatter(h, t, receivers)
+  \/ \E h \in Host : \E receivers \in Destinations[h], t \in Time : Scatter(h, t, receivers)
   \/ \E r \in Host, h \in Host : \E n \in DOMAIN sent[h] : Deliver(r, h, n)
 
 Spec == Init /\ [][Next]_vars
