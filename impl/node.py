@@ -5,6 +5,8 @@ from __future__ import annotations
 from spec.core import NodeConfig
 from spec.errors import BadInput
 
+_NODE_LIMIT = 1 << 32  # packets name nodes in 32 bits
+
 
 def check(config: NodeConfig) -> None:
     """Raise BadInput, with one sentence, for a configuration that contradicts itself."""
@@ -12,6 +14,9 @@ def check(config: NodeConfig) -> None:
     def refuse(problem: str) -> BadInput:
         return BadInput(f"node {config.node}: {problem}")
 
+    for number in (config.node, *(host for host, _ in config.next_link)):
+        if not 0 <= number < _NODE_LIMIT:
+            raise refuse(f"{number} is no node's number; give 0 to {_NODE_LIMIT - 1}")
     for name, links in (("ingress", config.ingress), ("egress", config.egress)):
         if len(set(links)) < len(links):
             raise refuse(f"{name} names a link twice in {list(links)}; give each link once")

@@ -1,0 +1,62 @@
+"""What a driver must know of a protocol, found in the folder `impl/<protocol>`:
+
+make_core in the package itself; codec.py with encode, decode and flaw; records.py with Records. The packet type is
+`Packet` of `spec/<protocol>/messages.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol, TypeAlias
+
+from spec.core import Core, NodeConfig
+from spec.errors import BadInput
+from spec.topology import NodeId
+from spec.trace import schema
+
+Columns: TypeAlias = dict[str, int]
+AnyCore: TypeAlias = Core[Any, Any]
+
+
+class Records(Protocol):
+    """What one node's events put into a trace row's columns, beside time, node, kind and link."""
+
+    def submission(self, node: NodeId, messages: Sequence[tuple[NodeId, bytes]]) -> list[Columns]:
+        """One row's columns for each message; counts submissions, so once a submission."""
+        ...
+
+    def packet(self, packet: Any) -> Columns: ...
+
+    def delivery(self, node: NodeId, delivery: Any) -> Columns: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """packet: the packet type. decode: the packet, or the reason why there is none. flaw: why a packet is none."""
+
+    make_core: Callable[[NodeConfig], AnyCore]
+    packet: type
+    encode: Callable[[Any], bytes]
+    decode: Callable[[bytes], Any | StrEnum]
+    flaw: Callable[[Any], StrEnum | None]
+    records: Callable[[], Records]
+
+
+def load(protocol: str) -> Parts:
+    """The parts of `protocol`; BadInput for one that is not implemented."""
+    schema(protocol)  # its error names the protocols there are
+    if importlib.util.find_spec(f"impl.{protocol}") is None:
+        raise BadInput(f"protocol {protocol!r} has no reference implementation yet; choose another")
+    codec = importlib.import_module(f"impl.{protocol}.codec")
+    return Parts(
+        make_core=importlib.import_module(f"impl.{protocol}").make_core,
+        packet=importlib.import_module(f"spec.{protocol}.messages").Packet,
+        encode=codec.encode,
+        decode=codec.decode,
+        flaw=codec.flaw,
+        records=importlib.import_module(f"impl.{protocol}.records").Records,
+    )

@@ -1,0 +1,103 @@
+"""A node as a process on stdin and stdout (`python -m impl.drivers.stdio`): the stdio mode of spec/adapter.py.
+
+The harness is network and clock: every line with an event is answered with the effects in their order, then `done`.
+Ends with exit code 0 at `stop`, at the end of stdin and on SIGTERM or SIGINT, with 2 after a line that is none.
+"""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+from types import FrameType
+from typing import Any, BinaryIO
+
+import msgspec
+
+from impl.drivers import lines
+from impl.drivers.protocol import Parts, load
+from spec.adapter import DeliverOut, Done, FromNode, Init, PacketIn, Ready, RefuseOut, SendOut, Stop, Submit, Tick
+from spec.core import Deliver, Event, LocalProtocolError, PacketArrived, Send, Submitted, TimerFired
+from spec.errors import BadInput
+
+
+class StdioNode:
+    """One core behind the contract's lines."""
+
+    def __init__(self, init: Init) -> None:
+        self._parts: Parts = load(init.config.protocol)
+        self._core = self._parts.make_core(init.config)
+        self._packets: msgspec.json.Decoder[Any] = msgspec.json.Decoder(self._parts.packet)
+
+    def ready(self) -> Ready:
+        return Ready(self._core.next_deadline())
+
+    def answer(self, line: Submit | PacketIn | Tick, place: str) -> list[FromNode]:
+        """The effects of one line, and `done`. Raises BadInput for what no harness may ask."""
+        if isinstance(line, PacketIn):
+            packet = self._packet(line, place)
+            problem = self._parts.flaw(packet)
+            if problem is not None:
+                return [RefuseOut(line.link, str(problem)), Done(self._core.next_deadline())]
+            return self._handle(PacketArrived(line.now, line.link, packet), place)
+        if isinstance(line, Tick):
+            return self._handle(TimerFired(line.now), place)
+        if line.now is None:
+            raise BadInput(f"{place}: submit has no `now`; in stdio mode the harness is the clock")
+        messages = tuple((message.receiver, message.payload) for message in line.messages)
+        return self._handle(Submitted(line.now, messages), place)
+
+    def _packet(self, line: PacketIn, place: str) -> object:
+        try:
+            return self._packets.decode(line.packet)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BadInput(f"{place}: packet is none of this protocol: {error}") from None
+
+    def _handle(self, event: Event[Any], place: str) -> list[FromNode]:
+        try:
+            effects = self._core.handle(event)
+        except LocalProtocolError as error:
+            raise BadInput(f"{place}: {error}") from None
+        answers: list[FromNode] = []
+        for effect in effects:
+            if isinstance(effect, Send):
+                answers.append(SendOut(effect.link, msgspec.Raw(msgspec.json.encode(effect.packet))))
+            elif isinstance(effect, Deliver):
+                answers.append(DeliverOut(msgspec.Raw(msgspec.json.encode(effect.message))))
+            else:
+                answers.append(RefuseOut(effect.link, effect.reason))
+        answers.append(Done(self._core.next_deadline()))
+        return answers
+
+
+def serve(source: BinaryIO, out: BinaryIO) -> None:
+    """Answer line after line until `stop` or the end of the source."""
+    node: StdioNode | None = None
+    for number, text in enumerate(source, 1):
+        place = f"stdin: line {number}"
+        if node is None:
+            node = StdioNode(lines.decode_init(text, place))
+            lines.write(out, [node.ready()])
+            continue
+        line = lines.decode(text, place)
+        if isinstance(line, Stop):
+            return
+        if not isinstance(line, Submit | PacketIn | Tick):
+            raise BadInput(f"{place} has type {lines.type_of(line)!r}; after init come submit, packet, tick and stop")
+        lines.write(out, node.answer(line, place))
+
+
+def _leave(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def main() -> int:
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGINT, _leave)
+    # Unbuffered, so that nothing is left to flush when the harness has gone.
+    out = io.FileIO(sys.stdout.fileno(), "w", closefd=False)
+    return lines.run(lambda: serve(sys.stdin.buffer, out))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

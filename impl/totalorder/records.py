@@ -1,0 +1,62 @@
+"""What total order puts into the columns of a trace row (spec/totalorder/trace.toml). Absent columns are left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from spec.topology import NodeId
+from spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
+
+
+def digest(payload: bytes) -> int:
+    """The upper 63 bits of the payload's BLAKE2b digest of 8 bytes, read in network order."""
+    return int.from_bytes(blake2b(payload, digest_size=8).digest()) >> 1
+
+
+class Records:
+    """The columns of one node's events."""
+
+    def __init__(self) -> None:
+        self._scatterings = 0
+        self._numbers = Counter[NodeId]()
+
+    def submission(self, node: NodeId, messages: Sequence[tuple[NodeId, bytes]]) -> list[dict[str, int]]:
+        """One row's columns for each message of the next scattering."""
+        self._scatterings += 1
+        rows: list[dict[str, int]] = []
+        for receiver, payload in messages:
+            self._numbers[receiver] += 1
+            rows.append(
+                {
+                    "sender": node,
+                    "receiver": receiver,
+                    "number": self._numbers[receiver],
+                    "digest": digest(payload),
+                    "scattering": self._scatterings,
+                }
+            )
+        return rows
+
+    def packet(self, packet: Packet) -> dict[str, int]:
+        columns = {"link_seq": packet.link_seq, "sender": packet.sender, "flags": 0, "packet": packet.kind}
+        if packet.kind == PacketKind.DATA:
+            columns |= {
+                "receiver": packet.receiver,
+                "number": packet.number,
+                "digest": digest(packet.payload),
+                "timestamp": packet.timestamp,
+            }
+        if packet.barrier != NO_BARRIER:
+            columns["barrier"] = packet.barrier
+        return columns
+
+    def delivery(self, node: NodeId, delivery: Delivery) -> dict[str, int]:
+        return {
+            "sender": delivery.sender,
+            "receiver": node,
+            "number": delivery.number,
+            "digest": digest(delivery.payload),
+            "timestamp": delivery.timestamp,
+        }
