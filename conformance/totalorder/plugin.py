@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from conformance.protocol import Plugin
 from conformance.totalorder import barrier_checks, carrier_checks, delivery_checks, sending_checks
 from conformance.totalorder.carrier_checks import ENVIRONMENT_CODES
+from conformance.totalorder.oracles import ORACLES
 from conformance.totalorder.premises import PREMISES
 from conformance.totalorder.recording import Recorder
 from spec.core import Parameter
@@ -53,7 +54,7 @@ PLUGIN = Plugin(
     name="totalorder",
     checks=(*sending_checks.CHECKS, *barrier_checks.CHECKS, *delivery_checks.CHECKS, *carrier_checks.CHECKS),
     premises=PREMISES,
-    oracles={},
+    oracles=ORACLES,
     recorder=Recorder,
     parameters=parameters,
     not_applicable=not_applicable,
