@@ -13,7 +13,7 @@ from conformance.checks.surroundings import Surroundings, surroundings
 from conformance.network.simulator import Recorder
 from spec.core import Parameter
 from spec.errors import BadInput
-from spec.schedule import Schedule
+from spec.schedule import FaultKind, Schedule
 from spec.trace import Header, Trace, schema
 
 # An oracle is the clause as a predicate over the whole trace: the positions of the rows that break it.
@@ -28,6 +28,7 @@ class Plugin:
     parameters: the protocol's parameters as integers for the checks; BadInput when one is missing or wrong.
     not_applicable: why a clause does not apply under these parameters, or None.
     horizon_ns: when a schedule's run has had the time to deliver everything.
+    allowed_faults: what the protocol's links may do to a packet; a schedule with another fault is refused.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Plugin:
     parameters: Callable[[Mapping[str, Parameter]], dict[str, int]]
     not_applicable: Callable[[str, Mapping[str, Parameter]], str | None]
     horizon_ns: Callable[[Schedule], int]
+    allowed_faults: frozenset[FaultKind] = frozenset(FaultKind)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -59,7 +59,8 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What must be known to judge the rows.
 
     complete: for each kind, by name, the nodes whose events of that kind are all in the trace. order: see `Order`.
-    catalogue: version of the clause catalogue. run: which run of a corpus this is.
+    catalogue: version of the clause catalogue. run: which run of a corpus this is. notes: why the run was cut
+    short, and what else the recorder has to say to a reader; no check looks at them.
     """
 
     protocol: str
@@ -71,6 +72,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     run: int = 0
     seed: int = 0
     catalogue: str = ""
+    notes: tuple[str, ...] = ()
     trace: int = VERSION
 
 
@@ -89,6 +91,10 @@ class TraceSchema(msgspec.Struct, frozen=True):
 class Trace(msgspec.Struct):
     header: Header
     rows: list[Row]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.header.notes
 
     def column(self, name: str) -> list[int]:
         at = schema(self.header.protocol).index(name)

@@ -10,24 +10,24 @@ _BILLION = 1_000_000_000
 
 
 class LocalClock:
-    """reading(t) = start + offset + t + t * drift; it never falls while true time t does not."""
+    """reading(t) = start + t + t * drift / 10^9 in whole ns; it never falls while true time t does not."""
 
-    __slots__ = ("_drift", "_start")
+    __slots__ = ("drift", "start")
 
     def __init__(self, clock: Clock, start: int) -> None:
-        self._start = start + clock.offset_ns
-        self._drift = clock.drift_ppb
+        self.start = start + clock.offset_ns
+        self.drift = clock.drift_ppb
 
     def reading(self, true_ns: int) -> int:
-        if self._drift == 0:
-            return self._start + true_ns
-        return self._start + true_ns + true_ns * self._drift // _BILLION
+        if self.drift == 0:
+            return self.start + true_ns
+        return self.start + true_ns + true_ns * self.drift // _BILLION
 
     def when(self, reading: int) -> int:
         """The least true time, at or above 0, at which the clock reads `reading` or more."""
-        if self._drift == 0:
-            return max(0, reading - self._start)
-        guess = max(0, (reading - self._start) * _BILLION // (_BILLION + self._drift))
+        if self.drift == 0:
+            return max(0, reading - self.start)
+        guess = max(0, (reading - self.start) * _BILLION // (_BILLION + self.drift))
         while self.reading(guess) < reading:
             guess += 1
         while guess > 0 and self.reading(guess - 1) >= reading:

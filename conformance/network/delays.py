@@ -2,50 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from spec.schedule import Delay
 
-_BLOCK = 1024
+_Numbers = npt.NDArray[np.uint64]
+
+_FIRST = 32  # delays drawn for every link at the start
 _WEYL = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def draws(seed: int, link: int, first: int, count: int) -> npt.NDArray[np.uint64]:
-    """Uniform 64-bit numbers number first to first + count - 1 of this seed and link (splitmix64, keyed twice)."""
+def draws(seed: int, links: Sequence[int], first: int, count: int) -> _Numbers:
+    """Uniform 64-bit numbers, a row a link: those with index first to first + count - 1 (splitmix64, keyed twice)."""
     # Arrays throughout: they wrap silently, as this arithmetic is meant to, where NumPy scalars warn.
-    keys = np.array([seed & (2**64 - 1), link], dtype=np.uint64) * _WEYL
-    key = _mix(_mix(keys[:1]) + keys[1:])
-    index = np.arange(first, first + count, dtype=np.uint64)
-    return _mix(key + (index + np.uint64(1)) * _WEYL)
+    key = _mix(np.array([seed & (2**64 - 1)], dtype=np.uint64) * _WEYL)
+    keys = _mix(key + np.array(links, dtype=np.uint64) * _WEYL)
+    index = np.arange(first + 1, first + count + 1, dtype=np.uint64)
+    return _mix(keys[:, np.newaxis] + index[np.newaxis, :] * _WEYL)
 
 
-def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix(values: _Numbers) -> _Numbers:
     values = (values ^ (values >> np.uint64(30))) * _MIX_1
     values = (values ^ (values >> np.uint64(27))) * _MIX_2
     return values ^ (values >> np.uint64(31))
 
 
-class LinkDelays:
-    """The delays of one link, drawn in blocks: a vectorised draw costs a small part of one a packet."""
+class Delays:
+    """The delays of all links, drawn in growing blocks: a vectorised draw costs a small part of one a packet.
 
-    __slots__ = ("_base", "_block", "_first", "_jitter", "_link", "_seed")
+    drawn[link][index] is the delay of that packet in ns, as far as it was drawn; `draw_more(link)` doubles that.
+    """
 
-    def __init__(self, seed: int, link: int, delay: Delay) -> None:
-        self._seed, self._link = seed, link
-        self._base, self._jitter = delay.base_ns, delay.jitter_ns
-        self._first = -_BLOCK
-        self._block: list[int] = []
+    __slots__ = ("_delays", "_seed", "drawn")
 
-    def __call__(self, index: int) -> int:
-        """Delay in ns of the packet with this index on the link."""
-        if self._jitter == 0:
-            return self._base
-        at = index - self._first
-        if not 0 <= at < _BLOCK:
-            self._first = index - index % _BLOCK
-            block = draws(self._seed, self._link, self._first, _BLOCK) % np.uint64(self._jitter + 1)
-            self._block = block.tolist()
-            at = index - self._first
-        return self._base + self._block[at]
+    def __init__(self, seed: int, delays: Sequence[Delay]) -> None:
+        self._seed, self._delays = seed, delays
+        self.drawn = [[delay.base_ns] * _FIRST for delay in delays]
+        self._add_jitter([link for link, delay in enumerate(delays) if delay.jitter_ns], 0)
+
+    def __call__(self, link: int, index: int) -> int:
+        """The delay in ns of the packet with this index on the link."""
+        while index >= len(self.drawn[link]):
+            self.draw_more(link)
+        return self.drawn[link][index]
+
+    def draw_more(self, link: int) -> None:
+        first, delay = len(self.drawn[link]), self._delays[link]
+        self.drawn[link] += [delay.base_ns] * first
+        if delay.jitter_ns:
+            self._add_jitter([link], first)
+
+    def _add_jitter(self, links: Sequence[int], first: int) -> None:
+        """Put the delays from index `first` on in place of the constant ones."""
+        if links:
+            base = np.array([[self._delays[link].base_ns] for link in links], dtype=np.uint64)
+            jitter = np.array([[self._delays[link].jitter_ns] for link in links], dtype=np.uint64)
+            count = len(self.drawn[links[0]]) - first
+            drawn = base + draws(self._seed, links, first, count) % (jitter + np.uint64(1))
+            for link, row in zip(links, drawn.tolist(), strict=True):
+                self.drawn[link][first:] = row

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from conformance.network.simulator import AnyCore, Observer, Simulation
-from conformance.protocol import load
+from conformance.protocol import Plugin, load
 from spec import clauses
 from spec.core import NodeConfig, node_config
+from spec.errors import BadInput
 from spec.schedule import Schedule
 from spec.topology import route
 from spec.trace import Header, Kind, Order, Trace
@@ -23,6 +24,7 @@ def simulate(schedule: Schedule, make_node: MakeNode, observe: Observer | None =
     have a `close()` are closed, however the run ends.
     """
     plugin = load(schedule.protocol)
+    refuse_faults(schedule, plugin)
     topology = schedule.topology
     routes = route(topology)
     nodes: list[AnyCore] = []
@@ -36,10 +38,21 @@ def simulate(schedule: Schedule, make_node: MakeNode, observe: Observer | None =
             close = getattr(made, "close", None)
             if close is not None:
                 close()
-    return Trace(header_of(schedule, iut), rows)
+    return Trace(header_of(schedule, iut, simulation.notes), rows)
 
 
-def header_of(schedule: Schedule, iut: str) -> Header:
+def refuse_faults(schedule: Schedule, plugin: Plugin) -> None:
+    """Raise BadInput for a fault that the protocol's link assumption rules out."""
+    for number, fault in enumerate(schedule.faults):
+        if fault.kind not in plugin.allowed_faults:
+            allowed = ", ".join(sorted(plugin.allowed_faults)) or "none"
+            raise BadInput(
+                f"schedule: faults[{number}] is {fault.kind}, which links of {schedule.protocol} never do; "
+                f"those allowed are: {allowed}"
+            )
+
+
+def header_of(schedule: Schedule, iut: str, notes: Sequence[str] = ()) -> Header:
     """The header of a run that the harness itself has recorded: everything, in one global order."""
     everywhere = tuple(range(len(schedule.topology.nodes)))
     return Header(
@@ -51,6 +64,7 @@ def header_of(schedule: Schedule, iut: str) -> Header:
         iut=iut,
         seed=schedule.seed,
         catalogue=catalogue_version(schedule.protocol),
+        notes=tuple(notes),
     )
 
 

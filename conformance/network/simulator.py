@@ -1,28 +1,42 @@
 """The only simulator: drives the nodes of any protocol over FIFO links, and records what an outsider can see.
 
-The harness is the network and the clock. Events at one instant happen in the order in which they were caused, so the
-same schedule gives the same trace, byte for byte.
+The harness is the network and the clock. The same schedule gives the same trace, byte for byte: delays are drawn by
+(seed, link, index), and events at one instant happen in the order in which they were caused. So a submission comes
+before anything that a node causes for its instant, a timer and an arrival follow the order in which they were set and
+sent, and packets of one link keep theirs.
 """
 
 from __future__ import annotations
 
-import heapq
+import traceback
 from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from conformance.network.clocks import local_clocks
-from conformance.network.delays import LinkDelays
-from spec.core import Core, Deliver, Effect, PacketArrived, Refuse, Send, Submitted, TimerFired
-from spec.schedule import FaultKind, Schedule
-from spec.topology import NodeId
+from conformance.network.delays import Delays
+from spec.core import Core, Deliver, Event, PacketArrived, Send, Submitted, TimerFired
+from spec.schedule import FaultKind, Schedule, Submission
+from spec.topology import LinkId, NodeId
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
 
 AnyCore: TypeAlias = Core[Any, Any]
-AnyEffect: TypeAlias = Effect[Any, Any]
+AnyEvent: TypeAlias = Event[Any]
 Observer: TypeAlias = Callable[[int, Row], None]
+# When; a running number; the link, the packet's index on it, the packet, and its columns in the trace, the same where
+# it is sent and arrives. Instead of a link one of the marks below; then node, and deadline or submission.
+_Entry: TypeAlias = tuple[int, int, int, int, Any, Row]
 
 _SUBMITTED, _SENT, _ARRIVED, _DELIVERED, _REFUSED, _LOST, _ENDED = (int(kind) for kind in Kind)
-_SUBMISSION, _TIMER, _ARRIVAL = 0, 1, 2
+_TIMER, _SUBMISSION, _STOP = -1, -2, -3
+_LAST = 1 << 62
+
+MAX_EVENTS = 10_000_000
+MAX_AT_ONE_INSTANT = 100_000
+_BILLION = 1_000_000_000
+# What a node's own mistakes raise. Anything else is the harness's or the machine's.
+_CRASHES = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 class Recorder(Protocol):
@@ -43,8 +57,13 @@ class Recorder(Protocol):
         ...
 
 
+class NodeFailed(Exception):
+    """A node crashed, hung or broke the contract. The run ends cut, with this sentence among its notes."""
+
+
 class Simulation:
-    """One run. `handled` counts arrivals, submissions and timers that a core handled."""
+    """One run. `handled` counts the arrivals, submissions and timers that nodes handled; `notes` says why a run was
+    cut short."""
 
     def __init__(
         self,
@@ -53,120 +72,187 @@ class Simulation:
         recorder: Recorder,
         horizon_ns: int,
         observe: Observer | None = None,
+        max_events: int = MAX_EVENTS,
     ) -> None:
+        """horizon_ns: when everything that was sent has had the time to be delivered."""
         links = schedule.topology.links
         self._schedule = schedule
-        self._nodes = nodes
+        self._handle = [node.handle for node in nodes]
+        self._next_deadline = [node.next_deadline for node in nodes]
         self._recorder = recorder
-        # Horizon: when everything that was sent has had the time to be delivered.
+        self._packet_tail, self._delivery_tail = recorder.packet, recorder.delivery
+        self._nothing = recorder.ended(ABSENT)
         self._horizon = horizon_ns
         self._end = horizon_ns if schedule.end_ns is None else schedule.end_ns
         self._observe = observe
+        self._max_events = max_events
+        self._sources = {link: ends.source for link, ends in enumerate(links)}
         self._targets = [link.target for link in links]
-        self._delays = [LinkDelays(schedule.seed, n, delay) for n, delay in enumerate(schedule.delays)]
+        self._delays = Delays(schedule.seed, schedule.delays)
         self._faults = {(fault.link, fault.index): fault for fault in schedule.faults}
         self._sent = [0] * len(links)
         self._free_from = [0] * len(links)  # the arrival of the last packet: links are FIFO
-        self._clocks = local_clocks([schedule.clock(n) for n in range(len(nodes))])
-        self._alarms: list[int | None] = [None] * len(nodes)
-        self._heap: list[tuple[int, int, int, int, int, Any]] = []
+        self._clocks = local_clocks([schedule.clock(node) for node in range(len(nodes))])
+        self._alarms: list[int | None] = [None] * len(nodes)  # the deadline that a timer is set for
+        self._heap: list[_Entry] = []
         self._caused = 0
+        self._now = 0
+        self._shown = 0  # rows that the observer has seen
         self.rows: list[Row] = []
         self.handled = 0
+        self.notes: list[str] = []
 
     def run(self) -> list[Row]:
         """Run to the end; returns the rows."""
-        for number, submission in enumerate(self._schedule.submissions):
-            self._push(submission.time_ns, _SUBMISSION, submission.node, number, None)
-        for node in range(len(self._nodes)):
-            self._arm(0, node)
-        heap, clocks, nodes, end = self._heap, self._clocks, self._nodes, self._end
-        record, packet_tail = self._record, self._recorder.packet
-        while heap and heap[0][0] <= end:
-            now, _, what, node, number, packet = heapq.heappop(heap)
-            clock = clocks[node].reading(now)
-            if what == _ARRIVAL:
-                link, seq = number >> 40, number & ((1 << 40) - 1)
-                record((now, clock, node, _ARRIVED, link, seq, *packet_tail(packet)))
-                effects = nodes[node].handle(PacketArrived(clock, link, packet))
-            elif what == _TIMER:
-                if self._alarms[node] != now:
-                    continue
-                self._alarms[node] = None
-                effects = nodes[node].handle(TimerFired(clock))
-            else:
-                effects = nodes[node].handle(self._submit(now, clock, node, number))
-            self.handled += 1
-            if effects:
-                self._carry_out(now, clock, node, effects)
-            self._arm(now, node)
+        submissions = self._schedule.submissions
+        self._heap += [(s.time_ns, number, _SUBMISSION, s.node, s, ()) for number, s in enumerate(submissions)]
+        self._heap.append((self._end, _LAST, _STOP, 0, None, ()))
+        heapify(self._heap)
+        self._caused = len(submissions)
+        at_one_instant = MAX_AT_ONE_INSTANT + 100 * sum(len(submission.messages) for submission in submissions)
+        before = -1
+        try:
+            for node, next_deadline in enumerate(self._next_deadline):
+                self._arm(0, node, next_deadline())
+            while not self._go_on(min(at_one_instant, self._max_events - self.handled)):
+                if self._now == before:
+                    raise NodeFailed(f"the run does not get past {before} ns: it was cut after {self.handled} events")
+                if self.handled >= self._max_events:
+                    raise NodeFailed(f"the run was cut at {self._now} ns, after {self.handled} events")
+                before = self._now
+        except NodeFailed as failure:
+            self.notes.append(str(failure))
         self._finish()
         return self.rows
 
-    def _submit(self, now: int, clock: int, node: NodeId, number: int) -> Submitted:
-        submission = self._schedule.submissions[number]
+    def _go_on(self, most: int) -> bool:
+        """Take up to `most` events; whether the end was reached.
+
+        All that happens for every packet is in this loop and in local variables: calls would cost more than what they
+        do.
+        """
+        heap, rows, sources, targets, sent = self._heap, self.rows, self._sources, self._targets, self._sent
+        free_from, faults, delays, draw_more = self._free_from, self._faults, self._delays.drawn, self._delays.draw_more
+        starts = [clock.start for clock in self._clocks]
+        drifts = [clock.drift for clock in self._clocks] if any(clock.drift for clock in self._clocks) else None
+        handle, next_deadline = self._handle, self._next_deadline
+        alarms, observe, packet_tail, delivery_tail = (
+            self._alarms,
+            self._observe,
+            self._packet_tail,
+            self._delivery_tail,
+        )
+        for _ in range(most):
+            now, _, link, index, packet, tail = heappop(heap)
+            node = targets[link] if link >= 0 else index
+            clock = now + starts[node]
+            if drifts is not None:
+                clock += now * drifts[node] // _BILLION
+            if link >= 0:
+                rows.append((now, clock, node, _ARRIVED, link, index, *tail))
+                event: AnyEvent = PacketArrived(clock, link, packet)
+            elif link == _TIMER:
+                if alarms[node] != packet:
+                    continue  # the node has changed its mind since this timer was set
+                alarms[node] = None
+                event = TimerFired(clock)
+            elif link == _SUBMISSION:
+                event = self._submit(now, clock, node, packet)
+            else:
+                self._now = now
+                return True
+            try:
+                effects = handle[node](event)
+                deadline = next_deadline[node]()
+            except _CRASHES as error:
+                raise self._failed(now, node, _crash(error)) from error
+            except NodeFailed as failure:
+                raise self._failed(now, node, str(failure)) from failure
+            self.handled += 1
+            for effect in effects:
+                if isinstance(effect, Send):
+                    link, packet = effect.link, effect.packet
+                    if sources.get(link) != node:
+                        raise self._failed(now, node, f"sent on link {link}, which is no egress link of it")
+                    index = sent[link]
+                    sent[link] = index + 1
+                    tail = packet_tail(packet)
+                    rows.append((now, clock, node, _SENT, link, index, *tail))
+                    if faults and (link, index) in faults:
+                        self._send_faulty(now, clock, node, link, index, packet, tail)
+                        continue
+                    if index >= len(delays[link]):
+                        draw_more(link)
+                    arrival = now + delays[link][index]
+                    if arrival < free_from[link]:
+                        arrival = free_from[link]
+                    else:
+                        free_from[link] = arrival
+                    self._caused += 1
+                    heappush(heap, (arrival, self._caused, link, index, packet, tail))
+                elif isinstance(effect, Deliver):
+                    rows.append((now, clock, node, _DELIVERED, ABSENT, ABSENT, *delivery_tail(node, effect.message)))
+                else:
+                    rows.append((now, clock, node, _REFUSED, effect.link, ABSENT, *self._nothing))
+            if deadline != alarms[node]:
+                self._arm(now, node, deadline)
+            if observe is not None:
+                self._show(observe)
+        self._now = now
+        return False
+
+    def _submit(self, now: int, clock: int, node: NodeId, submission: Submission) -> Submitted:
         messages = tuple((message.receiver, message.payload) for message in submission.messages)
         for tail in self._recorder.submission(node, messages):
-            self._record((now, clock, node, _SUBMITTED, ABSENT, ABSENT, *tail))
+            self.rows.append((now, clock, node, _SUBMITTED, ABSENT, ABSENT, *tail))
         return Submitted(clock, messages)
 
-    def _carry_out(self, now: int, clock: int, node: NodeId, effects: Sequence[AnyEffect]) -> None:
-        for effect in effects:
-            cls = effect.__class__
-            if cls is Send:
-                self._send(now, clock, node, effect.link, effect.packet)  # type: ignore[union-attr]
-            elif cls is Deliver:
-                tail = self._recorder.delivery(node, effect.message)  # type: ignore[union-attr]
-                self._record((now, clock, node, _DELIVERED, ABSENT, ABSENT, *tail))
-            elif isinstance(effect, Refuse):
-                empty = self._recorder.ended(ABSENT)
-                self._record((now, clock, node, _REFUSED, effect.link, ABSENT, *empty))
-
-    def _send(self, now: int, clock: int, node: NodeId, link: int, packet: Any) -> None:
-        index = self._sent[link]
-        self._sent[link] = index + 1
-        tail = self._recorder.packet(packet)
-        self._record((now, clock, node, _SENT, link, index, *tail))
-        arrival = now + self._delays[link](index)
-        copies = 1
-        if self._faults and (fault := self._faults.get((link, index))) is not None:
-            if fault.kind is FaultKind.LOSE:
-                self._record((now, clock, node, _LOST, link, index, *tail))
-                return
-            arrival += fault.delay_ns
-            copies += fault.kind is FaultKind.DUPLICATE
-        if arrival < self._free_from[link]:
-            arrival = self._free_from[link]
-        self._free_from[link] = arrival
-        for _ in range(copies):
-            self._push(arrival, _ARRIVAL, self._targets[link], link << 40 | index, packet)
-
-    def _push(self, time: int, what: int, node: NodeId, number: int, packet: Any) -> None:
-        self._caused += 1
-        heapq.heappush(self._heap, (time, self._caused, what, node, number, packet))
-
-    def _arm(self, now: int, node: NodeId) -> None:
-        """Ask for a wake-up at the node's deadline, unless an earlier or equal one is already set."""
-        deadline = self._nodes[node].next_deadline()
-        if deadline is None:
-            self._alarms[node] = None
+    def _send_faulty(
+        self, now: int, clock: int, node: NodeId, link: LinkId, index: int, packet: Any, tail: Row
+    ) -> None:
+        """Carry out the fault on this packet. A delayed packet holds up those behind it: links are FIFO."""
+        fault = self._faults[link, index]
+        if fault.kind is FaultKind.LOSE:
+            self.rows.append((now, clock, node, _LOST, link, index, *tail))
             return
-        when = max(now, self._clocks[node].when(deadline))
-        if self._alarms[node] != when:
-            self._alarms[node] = when
-            self._push(when, _TIMER, node, 0, None)
+        arrival = max(now + self._delays(link, index) + fault.delay_ns, self._free_from[link])
+        self._free_from[link] = arrival
+        for _ in range(2 if fault.kind is FaultKind.DUPLICATE else 1):
+            self._caused += 1
+            heappush(self._heap, (arrival, self._caused, link, index, packet, tail))
 
-    def _record(self, row: Row) -> None:
-        if self._observe is not None:
-            self._observe(len(self.rows), row)
-        self.rows.append(row)
+    def _arm(self, now: int, node: NodeId, deadline: int | None) -> None:
+        """Set a timer for the node's deadline; one in the past is due at once, after what was caused before."""
+        self._alarms[node] = deadline
+        if deadline is not None:
+            self._caused += 1
+            heappush(
+                self._heap, (max(now, self._clocks[node].when(deadline)), self._caused, _TIMER, node, deadline, ())
+            )
+
+    def _show(self, observe: Observer) -> None:
+        for position in range(self._shown, len(self.rows)):
+            observe(position, self.rows[position])
+        self._shown = len(self.rows)
+
+    def _failed(self, now: int, node: NodeId, how: str) -> NodeFailed:
+        self._now = now
+        return NodeFailed(f"node {node} ({self._schedule.topology.nodes[node].name}) failed at {now} ns: {how}")
 
     def _finish(self) -> None:
         """Close the trace: clean when nothing was cut short, quiescent when no message was left in flight."""
-        clean = self._end >= self._horizon
+        clean = self._end >= self._horizon and not self.notes
         in_flight = any(
-            what == _SUBMISSION or (what == _ARRIVAL and self._recorder.carries_message(packet))
-            for _, _, what, _, _, packet in self._heap
+            link == _SUBMISSION or (link >= 0 and self._recorder.carries_message(packet))
+            for _, _, link, _, packet, _ in self._heap
         )
         flags = (CLEAN if clean else 0) | (QUIESCENT if clean and not in_flight else 0)
-        self._record((self._end, ABSENT, ABSENT, _ENDED, ABSENT, ABSENT, *self._recorder.ended(flags)))
+        end = self._now if self.notes else self._end
+        self.rows.append((end, ABSENT, ABSENT, _ENDED, ABSENT, ABSENT, *self._recorder.ended(flags)))
+        if self._observe is not None:
+            self._show(self._observe)
+
+
+def _crash(error: Exception) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"

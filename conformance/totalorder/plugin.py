@@ -12,7 +12,7 @@ from conformance.totalorder.premises import PREMISES
 from conformance.totalorder.recording import Recorder
 from spec.core import Parameter
 from spec.errors import BadInput
-from spec.schedule import Schedule
+from spec.schedule import FaultKind, Schedule
 from spec.totalorder.messages import Environment
 
 
@@ -59,4 +59,6 @@ PLUGIN = Plugin(
     parameters=parameters,
     not_applicable=not_applicable,
     horizon_ns=horizon_ns,
+    # Links are FIFO: a packet may be lost or late, never there twice.
+    allowed_faults=frozenset({FaultKind.LOSE, FaultKind.DELAY}),
 )
