@@ -1,0 +1,1 @@
+"""Tests of the judge, its checks and its oracles. They alone may use the reference implementation here."""
