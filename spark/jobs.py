@@ -63,10 +63,12 @@ def run_tasks(
     with ThreadPoolExecutor(1) as thread:
         # Spark's own thread collects, so that this one can show progress, and be interrupted.
         outcome = thread.submit(job.collect)
+        shown = 0
         try:
             while not wait([outcome], timeout=_POLL_S).done:
-                if on_progress is not None:
-                    on_progress(done.value, total)
+                if on_progress is not None and shown < done.value:
+                    shown = done.value
+                    on_progress(shown, total)
         finally:
             if not outcome.done():
                 context.cancelAllJobs()
