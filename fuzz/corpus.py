@@ -1,0 +1,43 @@
+"""Schedules out of Hypothesis by number: schedule k of seed s is always the same one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+
+from fuzz.protocol import load
+from spec.schedule import Schedule
+
+# Few enough that the first failure is soon found, many enough that Hypothesis's own start costs little.
+CHUNK = 200
+_EVERY_CHECK = tuple(HealthCheck)
+
+
+def drawn_schedules(protocol: str, seed_number: int) -> Iterator[Schedule]:
+    """Schedules of `protocol` without end, drawn in chunks; the first of each chunk is a simplest one."""
+    chunk = 0
+    while True:
+        yield from _chunk(protocol, seed_number * 1_000_003 + chunk)
+        chunk += 1
+
+
+def _chunk(protocol: str, number: int) -> list[Schedule]:
+    drawn: list[Schedule] = []
+
+    @seed(number)
+    @settings(
+        max_examples=CHUNK,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=(Phase.generate,),
+        suppress_health_check=_EVERY_CHECK,
+        verbosity=Verbosity.quiet,
+    )
+    @given(load(protocol).schedules())
+    def draw(schedule: Schedule) -> None:
+        drawn.append(schedule)
+
+    draw()
+    return drawn

@@ -1,0 +1,1 @@
+"""State machines: the cores against a plain model, one small step at a time."""
