@@ -22,9 +22,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFolderO
     return ByFolderOrFile(config, log)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print the earlier steps last of all sections, so that pytest's closing line comes right after them."""
     steps = os.environ.get("SCATTERPROOF_STEPS")
-    if steps:
+    if steps and not hasattr(config, "workerinput"):  # a worker has a reporter too, which nobody hears
         terminalreporter.section("steps before pytest")
         terminalreporter.write(Path(steps).read_text())
+        Path(steps).write_text("")  # said once: `ci/test` prints what is left
