@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from conformance.checks.source import plain_source, units
 from conformance.checks.step import Check
@@ -29,11 +30,19 @@ class Monitor:
     def __init__(self, checks: Sequence[Check], columns: Sequence[str], around: Surroundings) -> None:
         self.held = [0] * len(checks)
         self._broken: list[tuple[int, ...]] = []
-        namespace: dict[str, Callable[..., Callable[[int, Row], None]]] = {}
-        exec(compile(plain_source(checks, columns), "<checks>", "exec"), namespace)
+        make = _maker(plain_source(checks, columns))
         plain = {name: value if isinstance(value, int) else value.tolist() for name, value in around.items()}
-        self.observe = namespace["make"]([unit.step for unit in units(checks)], plain, self.held, self._broken)
+        self.observe = make([unit.step for unit in units(checks)], plain, self.held, self._broken)
 
     @property
     def broken(self) -> list[Broken]:
         return [Broken(*violation) for violation in self._broken]
+
+
+@lru_cache(maxsize=64)
+def _maker(source: str) -> Callable[..., Callable[[int, Row], None]]:
+    """`make` out of the text of `plain_source`. Compiling the text takes longer than judging a short run."""
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "<checks>", "exec"), namespace)
+    make: Callable[..., Callable[[int, Row], None]] = namespace["make"]
+    return make
