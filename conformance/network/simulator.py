@@ -112,8 +112,8 @@ class Simulation:
         at_one_instant = MAX_AT_ONE_INSTANT + 100 * sum(len(submission.messages) for submission in submissions)
         before = -1
         try:
-            for node, next_deadline in enumerate(self._next_deadline):
-                self._arm(0, node, next_deadline())
+            for node in range(len(self._handle)):
+                self._arm(0, node, self._first_deadline(node))
             while not self._go_on(min(at_one_instant, self._max_events - self.handled)):
                 if self._now == before:
                     raise NodeFailed(f"the run does not get past {before} ns: it was cut after {self.handled} events")
@@ -124,6 +124,14 @@ class Simulation:
             self.notes.append(str(failure))
         self._finish()
         return self.rows
+
+    def _first_deadline(self, node: NodeId) -> int | None:
+        try:
+            return self._next_deadline[node]()
+        except _CRASHES as error:
+            raise self._failed(0, node, _crash(error)) from error
+        except NodeFailed as failure:
+            raise self._failed(0, node, str(failure)) from failure
 
     def _go_on(self, most: int) -> bool:
         """Take up to `most` events; whether the end was reached.

@@ -1,0 +1,87 @@
+"""Lines of the adapter contract as the harness writes and reads them; and a protocol's packets, strictly typed."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+
+from conformance.supervisor import Child, Failure
+from spec.adapter import FromNode, Line, ToNode
+from spec.errors import BadInput
+
+encode = msgspec.json.Encoder().encode
+_decoder: msgspec.json.Decoder[FromNode] = msgspec.json.Decoder(FromNode)
+_INT64 = range(-(1 << 63), 1 << 63)
+
+AnyLine = TypeVar("AnyLine", bound=Line)
+
+
+class Contents:
+    """Packets and deliveries of one protocol: the `Packet` and `Delivery` of its messages.py."""
+
+    def __init__(self, protocol: str) -> None:
+        try:
+            messages = importlib.import_module(f"spec.{protocol}.messages")
+        except ModuleNotFoundError:
+            raise BadInput(f"protocol {protocol!r} has no messages yet; choose another") from None
+        self._packet = msgspec.json.Decoder(messages.Packet)
+        self._delivery = msgspec.json.Decoder(messages.Delivery)
+
+    def packet(self, raw: msgspec.Raw) -> Any:
+        """The packet, or a Failure."""
+        return _checked(self._packet, raw)
+
+    def delivery(self, raw: msgspec.Raw) -> Any:
+        return _checked(self._delivery, raw)
+
+
+@cache
+def contents(protocol: str) -> Contents:
+    return Contents(protocol)
+
+
+def tell(child: Child, line: ToNode) -> None:
+    child.tell(encode(line))
+
+
+def answer(child: Child, timeout_s: float | None = None) -> FromNode | Failure:
+    """The child's next line, or what is wrong with it."""
+    line = child.line(timeout_s)
+    if isinstance(line, Failure):
+        return line
+    try:
+        return _decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return Failure(f"wrote {shown(line)}, which is no line of the contract: {error}")
+
+
+def expect(child: Child, kind: type[AnyLine], timeout_s: float | None = None) -> AnyLine | Failure:
+    """The child's next line, which has to be of this kind."""
+    line = answer(child, timeout_s)
+    if isinstance(line, kind | Failure):
+        return line
+    return Failure(f"answered with {type_of(line)!r} where {kind.__struct_config__.tag!r} is due")
+
+
+def type_of(line: Line) -> str:
+    return str(line.__struct_config__.tag)
+
+
+def shown(text: bytes) -> str:
+    """The beginning of what a child wrote, fit for a sentence."""
+    return repr(text[:80].decode("utf-8", "replace")) + ("..." if len(text) > 80 else "")
+
+
+def _checked(decoder: msgspec.json.Decoder[Any], raw: msgspec.Raw) -> Any:
+    try:
+        found = decoder.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return Failure(f"wrote {shown(bytes(raw))}: {error}")
+    for name in found.__struct_fields__:
+        value = getattr(found, name)
+        if isinstance(value, int) and value not in _INT64:
+            return Failure(f"wrote {shown(bytes(raw))}: {name} does not fit into 64 bits")
+    return found

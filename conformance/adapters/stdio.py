@@ -1,0 +1,120 @@
+"""Implementations under test that speak the stdio mode of spec/adapter.py: one process a node, the harness being their
+network and their clock. In the simulator each is a core like any other."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from conformance.adapters import lines
+from conformance.network.run import simulate
+from conformance.network.simulator import NodeFailed
+from conformance.supervisor import LIMITS, Child, Failure, Limits, stop
+from spec.adapter import DeliverOut, Done, Init, Log, PacketIn, Payload, Ready, RefuseOut, SendOut, Stop, Submit, Tick
+from spec.core import Deliver, Effect, Event, NodeConfig, PacketArrived, Refuse, Send, Submitted
+from spec.schedule import Schedule
+from spec.trace import Trace
+
+MAX_EFFECTS = 100_000  # of one event
+
+
+class StdioIut:
+    """Starts `command` once a node for every run. What the nodes wrote is kept in `folder`, if there is one: it holds
+    the last run's `<node>.stdout` and `<node>.stderr`."""
+
+    def __init__(self, name: str, command: Sequence[str], folder: Path | None = None, limits: Limits = LIMITS) -> None:
+        self.name = name
+        self._command = tuple(command)
+        self._folder = folder
+        self._limits = limits
+
+    def run(self, schedule: Schedule) -> Trace:
+        """Raises CannotRun when the command cannot be started. Whatever a node does wrong ends the run cut."""
+        names = [node.name for node in schedule.topology.nodes]
+        children: list[Child] = []
+        with ExitStack() as resources:
+            folder = self._folder or Path(resources.enter_context(tempfile.TemporaryDirectory()))
+
+            def start(config: NodeConfig) -> StdioNode:
+                name = f"{config.node}-{names[config.node]}"
+                children.append(Child(name, self._command, folder, self._limits))
+                return StdioNode(children[-1], config)
+
+            try:
+                trace = simulate(schedule, start, iut=self.name)
+            finally:
+                endings = stop(children, lines.encode(Stop()))
+        if not trace.notes and endings:
+            trace.header = msgspec.structs.replace(trace.header, notes=tuple(f"node {said}" for said in endings))
+        return trace
+
+
+class StdioNode:
+    """One process as a core. Raises NodeFailed for what no node may do."""
+
+    def __init__(self, child: Child, config: NodeConfig) -> None:
+        self._child = child
+        self._contents = lines.contents(config.protocol)
+        self._deadline: int | None = None
+        self._ready = False
+        # It gets ready while the others are started: its answer is read when it is first needed.
+        lines.tell(child, Init(config))
+
+    def next_deadline(self) -> int | None:
+        if not self._ready:
+            ready = lines.expect(self._child, Ready)
+            if isinstance(ready, Failure):
+                raise NodeFailed(ready.reason)
+            self._ready = True
+            self._take_deadline(ready.deadline)
+        return self._deadline
+
+    def handle(self, event: Event[Any]) -> Sequence[Effect[Any, Any]]:
+        if self._child.has_more():
+            raise NodeFailed("wrote more after it was done")
+        if isinstance(event, PacketArrived):
+            packet = msgspec.Raw(lines.encode(event.packet))
+            lines.tell(self._child, PacketIn(event.now, event.link, packet))
+        elif isinstance(event, Submitted):
+            messages = tuple(Payload(receiver, payload) for receiver, payload in event.messages)
+            lines.tell(self._child, Submit(messages, event.now))
+        else:
+            lines.tell(self._child, Tick(event.now))
+        return self._effects()
+
+    def _effects(self) -> list[Effect[Any, Any]]:
+        effects: list[Effect[Any, Any]] = []
+        while len(effects) < MAX_EFFECTS:
+            match lines.answer(self._child):
+                case SendOut(link, raw):
+                    effects.append(Send(link, _sound(self._contents.packet(raw))))
+                case DeliverOut(raw):
+                    effects.append(Deliver(_sound(self._contents.delivery(raw))))
+                case RefuseOut(link, reason):
+                    effects.append(Refuse(link, reason))
+                case Log():
+                    pass  # it is in the file of what the node wrote
+                case Done(deadline):
+                    self._take_deadline(deadline)
+                    return effects
+                case Failure(reason):
+                    raise NodeFailed(reason)
+                case other:
+                    raise NodeFailed(f"answered with {lines.type_of(other)!r} where effects and 'done' are due")
+        raise NodeFailed(f"answered one event with {MAX_EFFECTS} effects")
+
+    def _take_deadline(self, deadline: int | None) -> None:
+        if deadline is not None and abs(deadline) >= 1 << 63:
+            raise NodeFailed(f"asked for a tick at {deadline}, which does not fit into 64 bits")
+        self._deadline = deadline
+
+
+def _sound(found: Any) -> Any:
+    if isinstance(found, Failure):
+        raise NodeFailed(found.reason)
+    return found

@@ -1,0 +1,271 @@
+"""Child processes under supervision: limits on what they write and how long they take, and an end to all of them.
+
+Protocol-agnostic. What a child does wrong comes back as a `Failure`, never as an exception. A child has a session of
+its own; its stdout is read line by line here and kept in a file, its stderr goes to a file. It is asked to stop, then
+terminated, then killed with its whole process group. Should the harness die, its stdin ends and, on Linux, it is
+killed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from spec.errors import CannotRun
+
+_PR_SET_PDEATHSIG = 1
+_CHUNK_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """answer_s: for the next line. stop_s: for each way to end. file_bytes: of any file that the child writes."""
+
+    answer_s: float = 10.0
+    stop_s: float = 2.0
+    line_bytes: int = 1 << 20
+    total_bytes: int = 1 << 28
+    file_bytes: int = 1 << 30
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a child did wrong, as the end of a sentence that begins with its name."""
+
+    reason: str
+
+
+class Child:
+    """One process. Not for use by several threads; start it from a thread that outlives it."""
+
+    def __init__(self, name: str, command: Sequence[str], folder: Path, limits: Limits = LIMITS) -> None:
+        """Start `command`; `<name>.stdout` and `<name>.stderr` are in `folder`. Raises CannotRun when it cannot be."""
+        self.name = name
+        self.limits = limits
+        self._pending = bytearray()  # for its stdin
+        self._buffer = bytearray()  # from its stdout, without an end of line so far
+        self._lines: deque[bytes] = deque()
+        self._total = 0
+        self._open = True  # its stdout
+        self._stdout_path, self._stderr_path = folder / f"{name}.stdout", folder / f"{name}.stderr"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._kept = self._stdout_path.open("wb", buffering=0)
+            with self._stderr_path.open("wb") as stderr:
+                self._process = subprocess.Popen(
+                    list(command),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=stderr,
+                    bufsize=0,
+                    start_new_session=True,
+                    preexec_fn=_confine(os.getpid(), limits.file_bytes),
+                )
+        except (OSError, subprocess.SubprocessError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise CannotRun(f"{command[0]}: cannot be started: {reason}; check the command") from None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._stdin, False)
+        os.set_blocking(self._stdout, False)
+        self._poll = select.poll()
+        self._poll.register(self._stdout, select.POLLIN)
+
+    def tell(self, line: bytes) -> None:
+        """Send one line, without waiting; what does not fit into the pipe goes when the next line is waited for."""
+        self._pending += line
+        self._pending += b"\n"
+        self._write()
+
+    def line(self, timeout_s: float | None = None) -> bytes | Failure:
+        """The next line of its stdout, without the end of line."""
+        patience = self.limits.answer_s if timeout_s is None else timeout_s
+        deadline = time.monotonic() + patience
+        while not self._lines:
+            if len(self._buffer) > self.limits.line_bytes:
+                return self._failure(f"wrote a line of more than {self.limits.line_bytes} bytes")
+            if self._total > self.limits.total_bytes:
+                return self._failure(f"wrote more than {self.limits.total_bytes} bytes")
+            if not self._open:
+                return self._ended()
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return self._failure(f"gave no answer for {patience:g} s")
+            self._exchange(left)
+        return self._lines.popleft()
+
+    def has_more(self) -> bool:
+        """Whether it has written what nobody has read yet."""
+        return bool(self._lines or self._buffer)
+
+    def drain(self) -> None:
+        """Take in what it has written so far, and send what waits."""
+        self._exchange(0)
+
+    def is_running(self) -> bool:
+        return self._process.returncode is None and self._how_it_ended() is None
+
+    def close_stdin(self) -> None:
+        self._pending.clear()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
+    def terminate(self) -> None:
+        self._signal(signal.SIGTERM)
+
+    def reap(self) -> int:
+        """Kill what is left of its group, collect it and close everything; the exit code (negative: the signal)."""
+        if self._process.returncode is None:
+            # Its id cannot pass to another process before it is collected.
+            self._signal(signal.SIGKILL)
+            self._process.wait()
+            self._finish()
+        return self._process.returncode
+
+    def _finish(self) -> None:
+        while self._open and self._total <= self.limits.total_bytes and self._exchange(0):
+            pass
+        self.close_stdin()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._kept.close()
+
+    def _exchange(self, seconds: float) -> bool:
+        """Wait for something to read, or to write if anything waits; whether something was read."""
+        waiting = bool(self._pending) and self._write()
+        if waiting:
+            self._poll.register(self._stdin, select.POLLOUT)
+        ready = self._poll.poll(seconds * 1000)
+        if waiting:
+            self._poll.unregister(self._stdin)
+        for descriptor, _ in ready:
+            if descriptor == self._stdout:
+                return self._read()
+        return False
+
+    def _write(self) -> bool:
+        """Write what the pipe takes; whether anything is left."""
+        try:
+            del self._pending[: os.write(self._stdin, self._pending)]
+        except BlockingIOError:
+            return True
+        except OSError:
+            self._pending.clear()  # It is gone, or has closed its stdin; reading will tell.
+        return bool(self._pending)
+
+    def _read(self) -> bool:
+        try:
+            chunk = os.read(self._stdout, _CHUNK_BYTES)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            self._open = False
+            self._poll.unregister(self._stdout)
+            return False
+        self._total += len(chunk)
+        self._kept.write(chunk)
+        first, *rest = chunk.split(b"\n")
+        self._buffer += first
+        for part in rest:
+            self._lines.append(bytes(self._buffer))
+            self._buffer = bytearray(part)
+        return True
+
+    def _ended(self) -> Failure:
+        """Its stdout is closed: say how it ended, once it has."""
+        if not wait([self], 0.5):
+            return self._failure("closed its stdout")
+        ended = self._how_it_ended()
+        assert ended is not None
+        if ended.si_code == os.CLD_EXITED:
+            return self._failure(f"ended with exit code {ended.si_status}")
+        return self._failure(f"was ended by {signal.Signals(ended.si_status).name}")
+
+    def _how_it_ended(self) -> os.waitid_result | None:
+        """Looks without collecting it, so that its id stays its own."""
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
+    def _failure(self, reason: str) -> Failure:
+        with self._stderr_path.open("rb") as stderr:
+            stderr.seek(max(0, self._stderr_path.stat().st_size - 4096))
+            words = stderr.read().decode("utf-8", "replace").strip().splitlines()
+        return Failure(f"{reason}; stderr ends: {words[-1][:300]}" if words else reason)
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+
+def wait(children: Iterable[Child], seconds: float) -> bool:
+    """Wait until all have ended; whether they have. Keeps reading, so that none waits for a full pipe."""
+    deadline = time.monotonic() + seconds
+    pause = 0.001
+    running = list(children)
+    while running := [child for child in running if child.is_running()]:
+        if time.monotonic() >= deadline:
+            return False
+        for child in running:
+            child.drain()
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
+    return True
+
+
+def stop(children: Sequence[Child], last_line: bytes | None = None, patience_s: float | None = None) -> list[str]:
+    """End all children together and collect them: the last line and the end of stdin, then SIGTERM, then SIGKILL.
+
+    Returns what there is to say of those that did not end by themselves with exit code 0.
+    """
+    if patience_s is None:
+        patience_s = max((child.limits.stop_s for child in children), default=0.0)
+    how: dict[int, str] = {}
+    for child in children:
+        if last_line is not None:
+            child.tell(last_line)
+        child.close_stdin()
+    if not wait(children, patience_s):
+        for number, child in enumerate(children):
+            if child.is_running():
+                how[number] = "did not stop when it was asked to"
+                child.terminate()
+        if not wait(children, patience_s):
+            how |= {
+                n: "did not stop on SIGTERM and was killed" for n, child in enumerate(children) if child.is_running()
+            }
+    for number, child in enumerate(children):
+        code = child.reap()
+        if code:
+            how.setdefault(number, f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}")
+    return [f"{children[number].name} {what}" for number, what in sorted(how.items())]
+
+
+def _confine(parent: int, file_bytes: int) -> Callable[[], None]:
+    """What the child does before it becomes the command: it limits its files, and asks to die with its parent."""
+    prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+
+    def confine() -> None:
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        most = file_bytes if hard == resource.RLIM_INFINITY else min(file_bytes, hard)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if prctl is not None:
+            prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:
+                os.kill(os.getpid(), signal.SIGKILL)  # the harness died in between
+
+    return confine
