@@ -82,7 +82,7 @@ def write_runs(events: Path, runs: Path, traces: Iterable[Trace]) -> None:
 
 def read_runs(events: Path, runs: Path) -> Iterator[Trace]:
     """The traces of a pair of files, one at a time. Raises BadInput naming file, row group and column."""
-    headers = _read_headers(runs)
+    headers = read_headers(runs)
     rows = _rows(events, headers[0][0].protocol)
     for header, count in headers:
         found: list[Row] = []
@@ -100,9 +100,9 @@ def read_runs(events: Path, runs: Path) -> Iterator[Trace]:
 
 def _rows(path: Path, protocol: str) -> Iterator[tuple[int, Row]]:
     wanted = events_schema(protocol)
-    with _reading(path), pq.ParquetFile(path) as file:
+    with reading(path), pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
-            _require(path, file.schema_arrow, wanted, group)
+            require_columns(path, file.schema_arrow, wanted, group)
             table = file.read_row_group(group, columns=wanted.names)
             for name in wanted.names:
                 if table.column(name).null_count:
@@ -113,9 +113,10 @@ def _rows(path: Path, protocol: str) -> Iterator[tuple[int, Row]]:
             yield from zip(run, zip(*columns, strict=True), strict=True)
 
 
-def _read_headers(path: Path) -> list[tuple[Header, int]]:
-    with _reading(path), pq.ParquetFile(path) as file:
-        _require(path, file.schema_arrow, _RUNS, 0)
+def read_headers(path: Path) -> list[tuple[Header, int]]:
+    """The header and the number of rows of each run in a runs file, in the order of their events."""
+    with reading(path), pq.ParquetFile(path) as file:
+        require_columns(path, file.schema_arrow, _RUNS, 0)
         table = file.read(columns=["run", "rows", "header"])
     found: list[tuple[Header, int]] = []
     for run, rows, text in zip(*(column.to_pylist() for column in table.columns), strict=True):
@@ -133,7 +134,8 @@ def _read_headers(path: Path) -> list[tuple[Header, int]]:
     return found
 
 
-def _require(path: Path, found: pa.Schema, wanted: pa.Schema, group: int) -> None:
+def require_columns(path: Path, found: pa.Schema, wanted: pa.Schema, group: int) -> None:
+    """BadInput when a file's version or a column that is wanted is not as this version reads it."""
     version = (found.metadata or {}).get(_METADATA_KEY, b"").decode("utf-8", "replace")
     if version not in ("", str(VERSION)):
         raise BadInput(f"{path}: trace version {version}, this version reads {VERSION}; make the file again")
@@ -188,7 +190,8 @@ def _atomically(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def reading(path: Path) -> Iterator[None]:
+    """What goes wrong within is the file's fault: BadInput that names it."""
     try:
         yield
     except (pa.ArrowInvalid, OSError) as error:
