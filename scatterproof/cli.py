@@ -16,8 +16,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="Checks ordered messaging: model-check the specification, judge an implementation in any language, fuzz it, and"
-    " mine its traces.\n\nStart with [bold]scatterproof doctor[/bold] to see what can run here, and"
+    help="Checks ordered messaging: model-check the specification, judge an implementation in any language, fuzz it,"
+    " and mine its traces.\n\nStart with [bold]scatterproof doctor[/bold] to see what can run here, and"
     " [bold]scatterproof verify[/bold] to run everything.\n\nExit codes: 0 all that ran holds; 1 violations; 2 wrong"
     " usage or bad input; 3 could not run.",
 )

@@ -36,8 +36,8 @@ STYLES = {
 
 
 class Progress:
-    """Says what is going on. On a terminal one line is rewritten; elsewhere a line is written when the work moves on, and
-    otherwise at most every ten seconds, so that a log shows life without being flooded."""
+    """Says what is going on. On a terminal one line is rewritten; elsewhere a line is written at the start and the
+    end, and at most every ten seconds between, so that a log shows life without being flooded."""
 
     def __init__(self, title: str) -> None:
         self._title = title

@@ -12,7 +12,9 @@ from spec.errors import BadInput
 
 Protocol = Annotated[
     str | None,
-    typer.Option("--protocol", "-p", help="The protocol; may be left out while there is only one (`doctor` lists them)."),
+    typer.Option(
+        "--protocol", "-p", help="The protocol; may be left out while there is only one (`doctor` lists them)."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout instead of tables.")]
 IutName = Annotated[

@@ -20,7 +20,13 @@ def command(
     catalogue = clauses.load(resolve(protocol))
     chosen = catalogue.clauses if clause is None else (catalogue.clause(clause),)
     if as_json:
-        print_json({"protocol": catalogue.protocol, "version": catalogue.version, "clauses": [_as_dict(c, catalogue) for c in chosen]})
+        print_json(
+            {
+                "protocol": catalogue.protocol,
+                "version": catalogue.version,
+                "clauses": [_as_dict(c, catalogue) for c in chosen],
+            }
+        )
     elif clause is not None:
         _show(chosen[0], catalogue)
     else:

@@ -9,8 +9,8 @@ import sys
 from importlib import metadata
 
 import typer
-
 from models.java import find_java
+
 from scatterproof.console import CANNOT_RUN, OK, print_json, print_table
 from scatterproof.options import Json, Protocol, resolve
 from spec import clauses
@@ -33,7 +33,9 @@ def command(protocol: Protocol = None, as_json: Json = False) -> None:
     java = _java()
     rows = [("Python", platform.python_version(), sys.executable), ("Java", *java)]
     rows += [(name, *_package(name)) for name in sorted({p for packages, _ in _LAYERS.values() for p in packages})]
-    rows += [(name, "found" if (at := shutil.which(name)) else "not found", at or why) for name, why in _OPTIONAL.items()]
+    rows += [
+        (name, "found" if (at := shutil.which(name)) else "not found", at or why) for name, why in _OPTIONAL.items()
+    ]
     can_run = {
         layer: all(_package(name)[0] != "not found" for name in packages) and (not needs_java or java[0] == "found")
         for layer, (packages, needs_java) in _LAYERS.items()

@@ -1,0 +1,207 @@
+"""Benchmarks: simulator, checks, fuzzing and mining. Machines are shared and noisy: trust the ratios within one run.
+
+An event is an arrival, a submission or a timer handled by a core, with the trace on. Each figure is the best of three
+tries, so that another load on the machine hides as little as it can.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import msgspec
+
+from conformance.judge import Judging, columns_of, judge, kernel
+from conformance.network.run import SimulatedIut, header_of
+from conformance.network.simulator import Observer, Simulation
+from conformance.network.topologies import fat_tree
+from conformance.protocol import load
+from fuzz.fuzzer import fuzz
+from impl.totalorder import make_core
+from spark.corpus import make_corpus
+from spark.mine import mine
+from spark.session import MASTER, local_session
+from spec.core import node_config
+from spec.files import write_atomically
+from spec.schedule import Delay, Message, Schedule, Submission, validate
+from spec.topology import route
+from spec.totalorder.messages import PacketKind
+from spec.trace import Kind, Row, Trace
+
+PROTOCOL = "totalorder"
+HOSTS = (4, 8, 16, 64, 256)
+TRIES = 3
+Figure = tuple[str, str]
+
+
+def loaded_schedule(hosts: int, submissions: int, seed: int = 1) -> Schedule:
+    """A busy fat tree in environment C: every host scatters to three others, many times in a beacon interval."""
+    topology = fat_tree(hosts, radix=4 if hosts <= 16 else 8 if hosts <= 128 else 16)
+    draw, everyone = Random(seed), range(hosts)
+    span = 20_000 * submissions // hosts
+    return validate(
+        Schedule(
+            protocol=PROTOCOL,
+            topology=topology,
+            delays=tuple(Delay(1_000, 500) for _ in topology.links),
+            submissions=tuple(
+                Submission(
+                    draw.randrange(span),
+                    draw.randrange(hosts),
+                    tuple(Message(receiver, b"message %d" % n) for receiver in draw.sample(everyone, 3)),
+                )
+                for n in range(submissions)
+            ),
+            parameters={"environment": "C", "beacon_interval_ns": 50_000},
+            seed=seed,
+        )
+    )
+
+
+def run_once(schedule: Schedule, observe: Observer | None = None) -> tuple[list[Row], int, float]:
+    """Rows, events handled, and seconds of the run itself; building the nodes is not counted."""
+    plugin, topology, routes = load(PROTOCOL), schedule.topology, route(schedule.topology)
+    nodes = [
+        make_core(node_config(node, topology, routes, PROTOCOL, schedule.parameters))
+        for node in range(len(topology.nodes))
+    ]
+    simulation = Simulation(schedule, nodes, plugin.recorder(), plugin.horizon_ns(schedule), observe)
+    start = time.perf_counter()
+    rows = simulation.run()
+    return rows, simulation.handled, time.perf_counter() - start
+
+
+def data_share(rows: list[Row]) -> float:
+    """Which part of the packets sent were data."""
+    columns = load(PROTOCOL).columns
+    kind, packet = columns.index("kind"), columns.index("packet")
+    sent = [row[packet] for row in rows if row[kind] == Kind.SENT]
+    return sent.count(PacketKind.DATA) / len(sent)
+
+
+def best(measure: Callable[[], float]) -> float:
+    return max(measure() for _ in range(TRIES))
+
+
+def simulator() -> list[Figure]:
+    figures: list[Figure] = []
+    for hosts in HOSTS:
+        schedule = loaded_schedule(hosts, submissions=max(4_000, 16 * hosts))
+        header = header_of(schedule, "reference")
+
+        def off(schedule: Schedule = schedule) -> float:
+            _, handled, seconds = run_once(schedule)
+            return handled / seconds
+
+        def on(schedule: Schedule = schedule) -> float:
+            _, handled, seconds = run_once(schedule, Judging(header_of(schedule, "reference")).observe)
+            return handled / seconds
+
+        rows, handled, _ = run_once(schedule)
+        if any(result.broken for result in judge(Trace(header, rows), shown=1)):
+            raise SystemExit("ci/bench: the reference broke a clause; a benchmark of wrong runs says nothing")
+        plain, checked = best(off), best(on)
+        figures.append(
+            (
+                f"simulator, {hosts} hosts ({handled} events, {data_share(rows):.0%} of packets data)",
+                f"{plain:,.0f} events/s; {checked:,.0f} with all checks online",
+            )
+        )
+    return figures
+
+
+def checks() -> list[Figure]:
+    """All clauses over one long trace."""
+    schedule = loaded_schedule(8, submissions=40_000)
+    rows, _, _ = run_once(schedule)
+    trace = Trace(header_of(schedule, "reference"), rows)
+    columns, around = columns_of(trace), load(PROTOCOL).surroundings(trace.header)
+    start = time.perf_counter()
+    compiled_kernel = kernel(PROTOCOL)
+    compiled_kernel.run(around).feed(columns)
+    first = time.perf_counter() - start
+
+    def compiled() -> float:
+        run = compiled_kernel.run(around)
+        start = time.perf_counter()
+        run.feed(columns)
+        return len(rows) / (time.perf_counter() - start)
+
+    def online() -> float:
+        judging = Judging(trace.header)
+        start = time.perf_counter()
+        for position, row in enumerate(rows):
+            judging.observe(position, row)
+        return len(rows) / (time.perf_counter() - start)
+
+    fast, slow = best(compiled), best(online)
+    return [
+        (f"checks online, all clauses ({len(rows)} rows)", f"{slow:,.0f} rows/s"),
+        ("checks compiled, all clauses", f"{fast:,.0f} rows/s, {fast / slow:.0f} times the online ones"),
+        ("first compiled pass, compilation or its cache included", f"{first:.2f} s"),
+    ]
+
+
+def fuzzing() -> list[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        result = fuzz(PROTOCOL, SimulatedIut("reference", make_core), examples=1_000, seed=1, folder=Path(folder))
+    return [
+        (
+            f"fuzzing, drawn, run and judged ({result.rows / result.examples:.0f} rows a schedule)",
+            f"{result.schedules_per_second:,.0f} schedules/s",
+        )
+    ]
+
+
+def mining() -> list[Figure]:
+    with tempfile.TemporaryDirectory() as folder, local_session(MASTER):
+        corpus = Path(folder) / "corpus"
+        start = time.perf_counter()
+        manifest = make_corpus(PROTOCOL, 2_000, 1, corpus)
+        made = time.perf_counter() - start
+        mine(corpus)
+
+        def mined() -> float:
+            start = time.perf_counter()
+            mine(corpus)
+            return manifest.events / (time.perf_counter() - start)
+
+        rate = best(mined)
+    return [
+        (f"corpus on Spark ({len(manifest.runs)} runs)", f"{manifest.events / made:,.0f} rows/s"),
+        (f"mining on Spark, reading included ({manifest.events} rows)", f"{rate:,.0f} rows/s"),
+    ]
+
+
+SECTIONS = {"simulator": simulator, "checks": checks, "fuzz": fuzzing, "mine": mining}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="ci/bench", description=__doc__)
+    parser.add_argument("sections", nargs="*", metavar="section", help=f"any of {', '.join(SECTIONS)}; default all")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    arguments = parser.parse_args()
+    unknown = set(arguments.sections) - set(SECTIONS)
+    if unknown:
+        parser.error(f"no section {', '.join(sorted(unknown))}; choose from {', '.join(SECTIONS)}")
+    print(f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, {platform.system()}")
+    print("\n| what | figure |\n|---|---|")
+    figures: list[Figure] = []
+    for name in arguments.sections or SECTIONS:
+        for figure in SECTIONS[name]():
+            figures.append(figure)
+            print(f"| {figure[0]} | {figure[1]} |")
+            sys.stdout.flush()
+    if arguments.json:
+        write_atomically(arguments.json, msgspec.json.format(msgspec.json.encode(dict(figures)), indent=1) + b"\n")
+
+
+if __name__ == "__main__":
+    main()
