@@ -73,7 +73,7 @@ def make_corpus(
     draw_run(protocol, seed, 0)
     _make_core(protocol)
     shares = _share_out(protocol, runs, seed, files or -(-runs // RUNS_A_FILE), dict(plant or {}))
-    with replaced_folder(out, MANIFEST) as folder, local_session(master) as session:
+    with replaced_folder(out.absolute(), MANIFEST) as folder, local_session(master) as session:
         (folder / "events").mkdir()
         (folder / "runs").mkdir()
         entries = run_tasks(

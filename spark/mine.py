@@ -97,8 +97,9 @@ def mine(path: Path, master: str = MASTER, on_progress: OnProgress | None = None
     on_progress counts events. Raises BadInput for a folder without traces, a file that cannot be read or lacks a
     column, traces of several protocols, and rows that no check may look at; CannotRun without Java.
     """
+    path = path.absolute()  # the tasks may run elsewhere
     parts = parts_of(path)
-    protocol = _one_protocol(parts)
+    protocol = parts[0].protocol
     _warm(parts[0])
     with replaced_folder(path / MINED, SUMMARY) as folder, local_session(master) as session:
         (folder / "violations").mkdir()
@@ -142,7 +143,7 @@ def judge_part(part: Part, batch_rows: int = BATCH_ROWS) -> list[tuple[RunSpan, 
 def _feed(part: Part, spans: Sequence[RunSpan], batch_rows: int) -> list[tuple[list[int], list[Broken]]]:
     """What the kernel counted and found in each run. Batches are cut where runs end."""
     compiled, plugin = kernel(part.protocol), load(part.protocol)
-    batches = read_batches(part, compiled.columns, batch_rows)
+    batches = read_batches(part, ("run", *compiled.columns), batch_rows)
     judged: list[tuple[list[int], list[Broken]]] = []
     batch, at, left = {}, 0, 0
     for span in spans:
@@ -154,6 +155,8 @@ def _feed(part: Part, spans: Sequence[RunSpan], batch_rows: int) -> list[tuple[l
                 left = len(batch["kind"])
             take = min(left, span.rows - done)
             piece = {name: values[at : at + take] for name, values in batch.items()}
+            if (piece["run"] != span.header.run).any():
+                raise BadInput(f"{place} is mixed with others, or not in the order of {part.runs_file}; make it again")
             refuse_bad_rows(piece, span.header.topology, base=done, place=place)
             ended = refuse_rows_after_end(piece, ended=ended, place=place)
             run.feed(piece)
@@ -200,16 +203,6 @@ def _summaries(protocol: str, tallies: Sequence[dict[str, _Tally]]) -> Iterable[
             broken=sum(tally.broken for tally in own),
             reason="" if decided else next((tally.reason for tally in own if tally.reason), ""),
         )
-
-
-def _one_protocol(parts: Sequence[Part]) -> str:
-    for part in parts:
-        if part.protocol != parts[0].protocol:
-            raise BadInput(
-                f"{part.events}: has traces of {part.protocol}, {parts[0].events} of {parts[0].protocol}; "
-                "mine each protocol's traces by themselves"
-            )
-    return parts[0].protocol
 
 
 def _warm(part: Part) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spec.errors import BadInput
 from spec.trace import Header, Row, schema
+from spec.trace_parquet import events_schema, read_headers, reading, require_columns
 
 BATCH_ROWS = 1 << 16
 
@@ -46,14 +44,20 @@ def parts_of(corpus: Path) -> list[Part]:
     events = sorted((corpus / "events").glob("*.parquet"))
     if not events:
         raise BadInput(f"{corpus}: holds no traces (events/*.parquet); give a folder that `corpus` has made")
-    return [_part(path, corpus / "runs" / path.name) for path in events]
+    runs_files = [corpus / "runs" / path.name for path in events]
+    for path, runs_file in zip(events, runs_files, strict=True):
+        if not runs_file.is_file():
+            raise BadInput(f"{runs_file}: missing; it holds the headers of the runs in {path}")
+    headers = [read_headers(runs_file) for runs_file in runs_files]
+    _refuse_mixed_protocols(runs_files, headers)
+    return [_part(*of_one) for of_one in zip(events, runs_files, headers, strict=True)]
 
 
 def read_spans(part: Part) -> list[RunSpan]:
     """The runs of a pair of files, in the order of their rows."""
     spans: list[RunSpan] = []
     first = 0
-    for header, rows in _headers(part.runs_file):
+    for header, rows in read_headers(part.runs_file):
         spans.append(RunSpan(header=header, first=first, rows=rows))
         first += rows
     return spans
@@ -63,8 +67,11 @@ def read_batches(
     part: Part, columns: Sequence[str], batch_rows: int = BATCH_ROWS
 ) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
     """The events, `batch_rows` at a time, as one contiguous writable array a column."""
-    with _reading(part.events), pq.ParquetFile(part.events) as file:
+    with reading(part.events), pq.ParquetFile(part.events) as file:
         for batch in file.iter_batches(batch_rows, columns=list(columns)):
+            for name in columns:
+                if batch.column(name).null_count:
+                    raise BadInput(f"{part.events}: column {name} has empty places; every row needs a value")
             # Copied: the kernel is compiled for arrays that are writable, as those of the other judges are.
             yield {name: np.array(batch.column(name), dtype=np.int64) for name in columns}
 
@@ -85,54 +92,23 @@ def read_rows(part: Part, positions: set[int]) -> dict[int, Row]:
     return found
 
 
-def _part(events: Path, runs_file: Path) -> Part:
-    if not runs_file.is_file():
-        raise BadInput(f"{runs_file}: missing; it holds the headers of the runs in {events}")
-    headers = _headers(runs_file)
-    if not headers:
-        raise BadInput(f"{runs_file}: names no run; make the corpus again")
+def _refuse_mixed_protocols(runs_files: Sequence[Path], headers: Sequence[Sequence[tuple[Header, int]]]) -> None:
+    protocol = headers[0][0][0].protocol
+    for runs_file, here in zip(runs_files, headers, strict=True):
+        for header, _ in here:
+            if header.protocol != protocol:
+                raise BadInput(
+                    f"{runs_file}: run {header.run} is of {header.protocol}, those before it are of {protocol}; "
+                    "mine each protocol's traces by themselves"
+                )
+
+
+def _part(events: Path, runs_file: Path, headers: Sequence[tuple[Header, int]]) -> Part:
     protocol = headers[0][0].protocol
-    for header, _ in headers:
-        if header.protocol != protocol:
-            raise BadInput(
-                f"{runs_file}: run {header.run} is of {header.protocol}, others are of {protocol}; "
-                "mine each protocol's traces by themselves"
-            )
-    with _reading(events), pq.ParquetFile(events) as file:
-        _require(events, file.schema_arrow, dict.fromkeys(("run", *schema(protocol).columns), pa.int64()))
+    with reading(events), pq.ParquetFile(events) as file:
+        require_columns(events, file.schema_arrow, events_schema(protocol), 0)
         rows = file.metadata.num_rows
-    promised = sum(rows for _, rows in headers)
+    promised = sum(count for _, count in headers)
     if rows != promised:
-        raise BadInput(f"{events}: has {rows} rows, {runs_file} tells of {promised}; make the corpus again")
+        raise BadInput(f"{events}: has {rows} rows, {runs_file} tells of {promised}; make it again")
     return Part(events=events, runs_file=runs_file, protocol=protocol, rows=rows, runs=len(headers))
-
-
-def _headers(path: Path) -> list[tuple[Header, int]]:
-    """Each run's header and number of rows."""
-    with _reading(path):
-        _require(path, pq.read_schema(path), {"run": pa.int64(), "rows": pa.int64(), "header": pa.string()})
-        table = pq.read_table(path, columns=["run", "rows", "header"])
-    found: list[tuple[Header, int]] = []
-    for run, rows, header in zip(*(column.to_pylist() for column in table.columns), strict=True):
-        try:
-            found.append((msgspec.json.decode(header, type=Header), rows))
-        except msgspec.DecodeError as error:
-            raise BadInput(f"{path}: the header of run {run} is not a trace header: {error}") from None
-    return found
-
-
-def _require(path: Path, found: pa.Schema, wanted: Mapping[str, pa.DataType]) -> None:
-    for name, kind in wanted.items():
-        if name not in found.names:
-            raise BadInput(f"{path}: has no column {name}; it has {', '.join(found.names)}")
-        if found.field(name).type != kind:
-            raise BadInput(f"{path}: column {name} is {found.field(name).type}; make it {kind}")
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowInvalid, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise BadInput(f"{path}: cannot be read as Parquet: {reason}; make the file again") from None

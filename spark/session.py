@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -18,10 +19,11 @@ from pyspark.sql import SparkSession
 
 from conformance.checks.compiled import cache_folder
 from spark.java_home import LOG_VARIABLE, java_home_for_spark
-from spec.errors import CannotRun
+from spec.errors import BadInput, CannotRun
 
 ROOT = Path(__file__).resolve().parent.parent
 MASTER = "local[*]"
+_LOCAL = re.compile(r"local(\[(\*|[1-9]\d{0,2})\])?")
 JAVA_STOPS_WITHIN_S = 30
 # Java only hands out tasks here; the work is done in Python. So it starts quickly rather than run fast later.
 _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
@@ -31,8 +33,11 @@ _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 def local_session(master: str = MASTER) -> Iterator[SparkSession]:
     """A session on `master`, stopped at the end; a session that is already running is lent instead, and goes on.
 
-    Raises CannotRun where there is no Java, or where Spark does not start.
+    Raises BadInput for a master that is not local, since tasks write to this machine's files, and CannotRun where
+    there is no Java, or where Spark does not start.
     """
+    if not _LOCAL.fullmatch(master):
+        raise BadInput(f"master is {master!r}; give local[*] for all cores, or local[N] for N of them")
     running = SparkSession.getActiveSession()
     if running is not None:
         yield running

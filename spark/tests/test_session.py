@@ -24,6 +24,12 @@ def test_a_running_session_is_lent_and_not_stopped(session: SparkSession) -> Non
     assert session.sparkContext.parallelize([1, 2]).count() == 2
 
 
+def test_a_master_elsewhere_is_one_sentence() -> None:
+    for master in ("spark://there:7077", "local[0]", "local[x]", ""):
+        with pytest.raises(BadInput, match="give local"), local_session(master):
+            pass
+
+
 def test_tasks_run_this_interpreter_and_find_the_project(session: SparkSession) -> None:
     def where(_: int) -> tuple[str, str]:
         import spec

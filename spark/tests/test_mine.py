@@ -1,0 +1,269 @@
+"""Mining agrees, row for row, with the online checks and the oracles, however the rows come."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from conformance.judge import judge, judge_by_oracles
+from conformance.tests.runs import NETWORKS, change, conforming, damaged_rows, value
+from conformance.verdict import ClauseResult, Verdict
+from impl.totalorder import RULES
+from spark.corpus import Plant, make_corpus, simulate_run
+from spark.layout import events_path, runs_path
+from spark.mine import MineResult, judge_part, mine
+from spark.read import parts_of
+from spec.errors import BadInput
+from spec.trace import Kind, Row, Trace
+from spec.trace_parquet import write_runs
+
+PROTOCOL, SEED = "totalorder", 24
+EVERY = 1 << 62  # violations to put into words
+
+
+def at_or_below(timestamp: int, barrier: int) -> bool:
+    return timestamp <= barrier
+
+
+def on_arrival(timestamp: int, barrier: int) -> bool:
+    return True
+
+
+def highest(barriers: Sequence[int]) -> int:
+    return max(barriers)
+
+
+def by_sender(timestamp: int, sender: int) -> tuple[int, int]:
+    return (sender, timestamp)
+
+
+RULES_PLANTED = (
+    Plant("deliverable/at-or-below", replace(RULES, deliverable=at_or_below)),
+    Plant("deliverable/on-arrival", replace(RULES, deliverable=on_arrival)),
+    Plant("aggregate/highest", replace(RULES, aggregate=highest)),
+    Plant("precedence/by-sender", replace(RULES, precedence=by_sender)),
+)
+OFTEN_ENOUGH, SHORT = 60, 900  # runs to look through; rows that the oracles can take in a moment
+
+
+def planted() -> dict[int, Plant]:
+    """Each of the wrong rules in a short run of its own in which it shows."""
+    found: dict[int, Plant] = {}
+    for plant in RULES_PLANTED:
+        for run in (run for run in range(OFTEN_ENOUGH) if run not in found):
+            trace = simulate_run(PROTOCOL, SEED, run, plant)
+            if len(trace.rows) < SHORT and any(result.broken for result in judge(trace)):
+                found[run] = plant
+                break
+        else:
+            raise AssertionError(f"{plant.name} shows in no short run; the corpora are too tame")
+    return found
+
+
+def damaged(trace: Trace, draw: Random) -> Trace:
+    """The run after three damages that leave it a trace: packets and deliveries changed, dropped or swapped."""
+    rows = list(trace.rows)
+    for _ in range(3):
+        places = [at for at, row in enumerate(rows) if value(row, "kind") not in (Kind.SUBMITTED, Kind.ENDED)]
+        at, other = draw.sample(places, 2)
+        match draw.randrange(3):
+            case 0:
+                column = draw.choice(("timestamp", "barrier", "number", "digest"))
+                rows[at] = change(rows[at], **{column: value(rows[other], column) + draw.choice((-1, 0, 1))})
+            case 1:
+                del rows[at]
+            case _:
+                rows[at], rows[other] = rows[other], rows[at]
+    return Trace(trace.header, rows)
+
+
+def write_part(corpus: Path, file: int, traces: Sequence[Trace]) -> None:
+    write_runs(events_path(corpus, file), runs_path(corpus, file), traces)
+
+
+def numbered(trace: Trace, run: int) -> Trace:
+    return Trace(msgspec.structs.replace(trace.header, run=run), trace.rows)
+
+
+def violations(run: int, results: Sequence[ClauseResult]) -> list[dict[str, Any]]:
+    return [
+        {"run": run, **{name: getattr(found, name) for name in found.__struct_fields__}}
+        for result in results
+        for found in result.violations
+    ]
+
+
+def assert_mined_as_online(result: MineResult, traces: Sequence[Trace]) -> None:
+    """Every row of the table, and every count, is what the online checks say of these runs, and the oracles too."""
+    online = {trace.header.run: judge(trace, shown=EVERY) for trace in traces}
+    expected = [found for run, results in online.items() for found in violations(run, results)]
+    expected.sort(key=lambda found: (found["run"], found["position"], found["clause"]))
+    assert result.table().to_pylist() == [
+        {name: found[name] for name in result.table().schema.names} for found in expected
+    ]
+    for at, clause in enumerate(result.clauses):
+        own = [results[at] for results in online.values()]
+        assert (clause.clause, clause.name) == (own[0].clause, own[0].name)
+        assert clause.runs == Counter(result.verdict for result in own)
+        assert (clause.held, clause.broken) == (sum(r.held for r in own), sum(r.broken for r in own))
+    for trace in (trace for trace in traces if len(trace.rows) < SHORT):
+        by_oracles = judge_by_oracles(trace, shown=EVERY)
+        assert [(r.clause, r.verdict, [v.position for v in r.violations]) for r in by_oracles] == [
+            (r.clause, r.verdict, [v.position for v in r.violations]) for r in online[trace.header.run]
+        ]
+    assert (result.runs, result.events) == (len(traces), sum(len(trace.rows) for trace in traces))
+
+
+def test_conforming_runs_hold_and_every_clause_was_at_stake(session: SparkSession, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    make_corpus(PROTOCOL, 20, SEED, corpus)
+    result = mine(corpus)
+    assert result.holds
+    assert result.table().num_rows == 0
+    assert {clause.verdict for clause in result.clauses} == {Verdict.PASS}
+    assert all(clause.held for clause in result.clauses)
+
+
+def test_planted_rules_are_found_as_the_online_checks_and_the_oracles_find_them(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    plants = planted()
+    runs = max(plants) + 1
+    make_corpus(PROTOCOL, runs, SEED, tmp_path, plant=plants, files=3)
+    result = mine(tmp_path)
+    assert_mined_as_online(result, [simulate_run(PROTOCOL, SEED, run, plants.get(run)) for run in range(runs)])
+    assert set(result.table().column("run").to_pylist()) == set(plants)
+    assert "TO-DELIVER" in {clause.clause for clause in result.clauses if clause.verdict is Verdict.FAIL}
+
+
+def test_damaged_runs_are_found_alike_in_one_file_and_in_four(session: SparkSession, tmp_path: Path) -> None:
+    draw = Random(4)
+    shapes = [(network, environment) for network in NETWORKS for environment in "ABC"]
+    traces = [numbered(damaged(conforming(*shape), draw), run) for run, shape in enumerate(shapes)]
+    write_part(tmp_path / "one", 0, traces)
+    for file in range(4):
+        write_part(tmp_path / "four", file, traces[3 * file : 3 * file + 3])
+    one, four = mine(tmp_path / "one"), mine(tmp_path / "four")
+    assert one.violations > len(shapes)
+    assert_mined_as_online(one, traces)
+    assert_mined_as_online(four, traces)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data(), batch_rows=st.integers(1, 400))
+def test_any_batching_finds_what_the_online_checks_find(data: st.DataObject, batch_rows: int) -> None:
+    traces: list[Trace] = []
+    for run in range(data.draw(st.integers(1, 4))):
+        trace = conforming(data.draw(st.sampled_from(sorted(NETWORKS))), data.draw(st.sampled_from("ABC")))
+        rows: list[Row] = data.draw(st.one_of(st.just(trace.rows), damaged_rows(trace)))
+        traces.append(numbered(Trace(trace.header, rows), run))
+    with tempfile.TemporaryDirectory() as folder:
+        write_part(Path(folder), 0, traces)
+        (part,) = parts_of(Path(folder))
+        mined = outcome(lambda: [results for _, results in judge_part(part, batch_rows)])
+    assert mined == outcome(lambda: [judge(trace, shown=EVERY) for trace in traces])
+
+
+def outcome(judging: Callable[[], list[list[ClauseResult]]]) -> list[list[ClauseResult]] | str:
+    """The results, or that the rows were refused: which row is first depends on who looks in which order."""
+    try:
+        return judging()
+    except BadInput:
+        return "refused"
+
+
+def test_a_run_longer_than_a_batch_keeps_its_state_from_one_to_the_next(tmp_path: Path) -> None:
+    trace = damaged(conforming("chain", "C"), Random(1))
+    write_part(tmp_path, 0, [trace])
+    (part,) = parts_of(tmp_path)
+    for batch_rows in (1, 7, len(trace.rows) - 1, len(trace.rows)):
+        assert judge_part(part, batch_rows)[0][1] == judge(trace, shown=EVERY)
+
+
+def test_a_failed_mining_leaves_the_last_one_as_it_was(session: SparkSession, tmp_path: Path) -> None:
+    write_part(tmp_path, 0, [conforming("star", "C")])
+    mine(tmp_path)
+    before = (tmp_path / "mined" / "summary.json").read_bytes()
+    trace = conforming("star", "C")
+    broken = [*trace.rows[:5], change(trace.rows[5], node=99), *trace.rows[6:]]
+    write_part(tmp_path, 0, [Trace(trace.header, broken)])
+    with pytest.raises(BadInput, match=r"part-00000.parquet: run 0: row 5 has node 99; nodes are 0 to 3$"):
+        mine(tmp_path)
+    assert (tmp_path / "mined" / "summary.json").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["events", "mined", "runs"]
+
+
+def rewritten(path: Path, edit: Callable[[pa.Table], pa.Table]) -> None:
+    pq.write_table(edit(pq.read_table(path)), path)
+
+
+def swapped(table: pa.Table) -> pa.Table:
+    return pa.concat_tables([table.slice(10), table.slice(0, 10)])
+
+
+def of_another_protocol(table: pa.Table) -> pa.Table:
+    headers = [text.replace("totalorder", "carrier_pigeon") for text in table.column("header").to_pylist()]
+    return table.set_column(table.schema.get_field_index("header"), table.schema.field("header"), [headers])
+
+
+BAD_CORPORA: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no folder": (shutil.rmtree, "no such folder"),
+    "no files": (lambda corpus: shutil.rmtree(corpus / "events"), "holds no traces"),
+    "no headers": (lambda corpus: runs_path(corpus, 1).unlink(), "part-00001.parquet: missing; it holds the headers"),
+    "no column": (
+        lambda corpus: rewritten(events_path(corpus, 0), lambda table: table.drop_columns(["barrier"])),
+        "events/part-00000.parquet: row group 0: column barrier is missing",
+    ),
+    "a column of another type": (
+        lambda corpus: rewritten(
+            events_path(corpus, 0), lambda table: table.set_column(0, "run", table.column("run").cast(pa.int32()))
+        ),
+        "column run is int32; make it int64",
+    ),
+    "truncated": (
+        lambda corpus: events_path(corpus, 1).write_bytes(events_path(corpus, 1).read_bytes()[:-100]),
+        "events/part-00001.parquet: cannot be read as Parquet",
+    ),
+    "damaged within": (
+        lambda corpus: events_path(corpus, 1).write_bytes(
+            events_path(corpus, 1).read_bytes()[:4] + bytes(400) + events_path(corpus, 1).read_bytes()[404:]
+        ),
+        "events/part-00001.parquet: cannot be read as Parquet",
+    ),
+    "rows missing": (
+        lambda corpus: rewritten(events_path(corpus, 0), lambda table: table.slice(1)),
+        "rows, .*runs/part-00000.parquet tells of",
+    ),
+    "runs mixed": (lambda corpus: rewritten(events_path(corpus, 0), swapped), "run 0 is mixed with others"),
+    "two protocols": (
+        lambda corpus: rewritten(runs_path(corpus, 1), of_another_protocol),
+        "runs/part-00001.parquet: run 2 is of carrier_pigeon, .* of totalorder; mine each",
+    ),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_CORPORA)
+def test_a_bad_corpus_is_one_sentence(session: SparkSession, tmp_path: Path, bad: str) -> None:
+    spoil, sentence = BAD_CORPORA[bad]
+    corpus = tmp_path / "corpus"
+    for file in range(2):
+        write_part(corpus, file, [numbered(conforming("star", "C"), 2 * file + run) for run in range(2)])
+    spoil(corpus)
+    with pytest.raises(BadInput, match=sentence) as raised:
+        mine(corpus)
+    assert "\n" not in str(raised.value)
+    assert not (corpus / "mined").exists()
