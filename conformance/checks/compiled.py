@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.checks.online import Broken
-from conformance.checks.source import compiled_source, units, used_columns, used_surroundings
+from conformance.checks.source import compiled_source, table_keys, units, used_columns, used_surroundings
 from conformance.checks.step import Check
 from conformance.checks.surroundings import Surroundings
+from conformance.checks.tables import grown, is_full
 from spec.files import write_atomically
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
@@ -34,8 +35,9 @@ class Kernel:
         self.checks = tuple(checks)
         self.columns = used_columns(checks, columns)
         self.around = used_surroundings(checks, columns)
+        self.table_keys = table_keys(checks)
         module = _load(compiled_source(checks, columns), checks)
-        self.fresh: Callable[..., Any] = module.fresh
+        self.fresh: Callable[[Any, Any], tuple[npt.NDArray[np.int64], ...]] = module.fresh
         self.judge: Callable[..., tuple[int, int]] = module.judge
 
     def run(self, around: Surroundings) -> Run:
@@ -48,7 +50,7 @@ class Run:
     def __init__(self, kernel: Kernel, around: Surroundings) -> None:
         self._kernel = kernel
         self._around = tuple(around[name] for name in kernel.around)
-        self._state = kernel.fresh(around["node_count"], around["link_count"])
+        self._state: tuple[npt.NDArray[np.int64], ...] = kernel.fresh(around["node_count"], around["link_count"])
         self._rows = 0
         self.held = np.zeros(len(kernel.checks), dtype=np.int64)
         self.broken: list[Broken] = []
@@ -59,11 +61,20 @@ class Run:
         count, row = len(arrays[0]), 0
         room = np.empty((max(ROOM, len(self._kernel.checks)), 6), dtype=np.int64)
         while row < count:
+            self._grow_full_tables()
             row, written = self._kernel.judge(
                 arrays, row, count, self._rows, self._around, self._state, self.held, room
             )
             self.broken += [Broken(*violation) for violation in room[:written].tolist()]
         self._rows += count
+
+    def _grow_full_tables(self) -> None:
+        keys = self._kernel.table_keys
+        if any(count and is_full(state) for count, state in zip(keys, self._state, strict=True)):
+            self._state = tuple(
+                grown(state, count) if count and is_full(state) else state
+                for count, state in zip(keys, self._state, strict=True)
+            )
 
 
 def cache_folder() -> Path:

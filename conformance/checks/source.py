@@ -49,7 +49,8 @@ def used_surroundings(checks: Sequence[Check], columns: Sequence[str]) -> tuple[
 def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     """Text of `make(steps, around, held, broken)`, which returns `observe(position, row)`."""
     around = used_surroundings(checks, columns)
-    lines = ["def make(steps, around, held, broken):"]
+    lines = ["from conformance.checks.tables import PlainTable"]
+    lines += ["def make(steps, around, held, broken):"]
     lines += [f"    step_{number} = steps[{number}]" for number in range(len(units(checks)))]
     lines += [f"    {name} = around[{name!r}]" for name in dict.fromkeys((*around, *COUNTS))]
     lines += [f"    {name} = {_plain_state(kind)}" for name, kind in _states(checks)]
@@ -73,22 +74,23 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     """Text of a module with `fresh(node_count, link_count)`, a run's state, and `judge(...)`, which goes over rows.
 
     judge(columns, start, stop, base, around, state, held, broken) returns (next row, violations written): it stops
-    early when `broken`, of shape (room, 6), has no room for one more row's violations.
+    early when `broken`, of shape (room, 6), has no room for one more row's violations, or a table is full.
     """
     modules = sorted({unit.step.__module__ for unit in units(checks)})
-    states = _states(checks)
-    lines = ["import numpy as np", "from numba import njit, types", "from numba.typed import Dict"]
+    states, shown = _states(checks), used_columns(checks, columns)
+    lines = ["import numpy as np", "from numba import njit", "from conformance.checks.tables import empty_slots"]
     lines += [f"import {module}" for module in modules]
     for number, unit in enumerate(units(checks)):
-        lines.append(f"step_{number} = njit({unit.step.__module__}.{unit.step.__name__}.step)")
-    sizes = {size for _, kind in states if isinstance(kind, Table) for size in (kind.keys, kind.values)}
-    lines += [f"TUPLE_{size} = types.UniTuple(types.int64, {size})" for size in sorted(sizes)]
-    lines += ["@njit(cache=True)", "def fresh(node_count, link_count):"]
+        step = f"{unit.step.__module__}.{unit.step.__name__}.step"
+        lines.append(f"step_{number} = njit(_nrt=False, forceinline=True)({step})")
+    lines += ["def fresh(node_count, link_count):"]
     lines += [f"    {name} = {_compiled_state(kind)}" for name, kind in states]
     lines += [f"    return ({''.join(name + ', ' for name, _ in states)})"]
-    lines += ["@njit(cache=True)", "def judge(columns, start, stop, base, around, state, held, broken):"]
+    # Without numba's memory management: nothing is allocated here, and counting references would cost most of the time.
+    lines += ["@njit(cache=True, _nrt=False)", "def judge(columns, start, stop, base, around, state, held, broken):"]
     lines += [f"    {name} = around[{at}]" for at, name in enumerate(used_surroundings(checks, columns))]
     lines += [f"    {name} = state[{at}]" for at, (name, _) in enumerate(states)]
+    lines += [f"    column_{name} = columns[{at}]" for at, name in enumerate(shown)]
     lines += [
         "    written = 0",
         f"    last = broken.shape[0] - {len(checks)}",
@@ -97,7 +99,7 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
         "            return row, written",
         "        position = base + row",
     ]
-    lines += [f"        {name} = columns[{at}][row]" for at, name in enumerate(used_columns(checks, columns))]
+    lines += [f"        {name} = column_{name}[row]" for name in shown]
 
     def call(number: int, check: Check) -> list[str]:
         return [
@@ -111,17 +113,34 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
             "    written += 1",
         ]
 
-    lines += _dispatch(checks, call, " " * 8)
+    def guard(number: int, unit: Unit) -> list[str]:
+        tables = [_named(number, name) for name, kind in unit.state.items() if isinstance(kind, Table)]
+        return [
+            line
+            for table in tables
+            for line in (f"if {table}[{table}.shape[0] - 1, 0] * 2 >= {table}.shape[0] - 1:", "    return row, written")
+        ]
+
+    lines += _dispatch(checks, call, " " * 8, guard)
     lines += ["    return stop, written"]
     return "\n".join(lines) + "\n"
 
 
-def _dispatch(checks: Sequence[Check], call: Callable[[int, Check], list[str]], indent: str) -> list[str]:
-    """One branch a kind, so that a row costs only the checks that read its kind."""
+def _dispatch(
+    checks: Sequence[Check],
+    call: Callable[[int, Check], list[str]],
+    indent: str,
+    guard: Callable[[int, Unit], list[str]] = lambda number, unit: [],
+) -> list[str]:
+    """One branch a kind, so that a row costs only the checks that read its kind. Guards come first: they may leave the
+    row for later, which no step may have seen by then."""
     lines: list[str] = []
     kinds = sorted({kind for unit in units(checks) for kind in unit.kinds})
     for number, kind in enumerate(kinds):
         lines.append(f"{indent}{'if' if number == 0 else 'elif'} kind == {int(kind)}:  # {Kind(kind).name}")
+        for at, unit in enumerate(units(checks)):
+            if kind in unit.kinds:
+                lines += [f"{indent}    {line}" for line in guard(at, unit)]
         for at, derived in enumerate(deriveds(checks), len(checks)):
             names = ", ".join(derived.names)
             if kind in derived.kinds:
@@ -135,11 +154,21 @@ def _dispatch(checks: Sequence[Check], call: Callable[[int, Check], list[str]], 
 
 
 def _arguments(number: int, unit: Unit) -> list[str]:
-    return [f"c{number}_{name}" if name in unit.state else name for name in unit.parameters]
+    return [_named(number, name) if name in unit.state else name for name in unit.parameters]
+
+
+def _named(number: int, state: str) -> str:
+    """A unit's state in the loops, where all units' states stand side by side."""
+    return f"c{number}_{state}"
+
+
+def table_keys(checks: Sequence[Check]) -> tuple[int, ...]:
+    """For every state, in the order of `fresh`: how many integers a table's keys have, 0 for what is no table."""
+    return tuple(kind.keys if isinstance(kind, Table) else 0 for _, kind in _states(checks))
 
 
 def _states(checks: Sequence[Check]) -> list[tuple[str, StateKind]]:
-    return [(f"c{n}_{name}", kind) for n, unit in enumerate(units(checks)) for name, kind in unit.state.items()]
+    return [(_named(n, name), kind) for n, unit in enumerate(units(checks)) for name, kind in unit.state.items()]
 
 
 def _plain_state(kind: StateKind) -> str:
@@ -153,7 +182,7 @@ def _plain_state(kind: StateKind) -> str:
         case Cell(initial):
             return f"[{initial}]"
         case Table():
-            return "{}"
+            return "PlainTable()"
 
 
 def _compiled_state(kind: StateKind) -> str:
@@ -166,5 +195,5 @@ def _compiled_state(kind: StateKind) -> str:
             return f"np.full(node_count * node_count, {initial}, np.int64)"
         case Cell(initial):
             return f"np.full(1, {initial}, np.int64)"
-        case Table(keys, values):
-            return f"Dict.empty(TUPLE_{keys}, TUPLE_{values})"
+        case Table(keys, fields):
+            return f"empty_slots({keys}, {fields})"

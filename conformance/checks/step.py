@@ -23,6 +23,7 @@ from typing import TypeAlias
 
 from numba.extending import register_jitable
 
+from conformance.checks.tables import PlainTable
 from spec.topology import Role
 from spec.trace import CLEAN, QUIESCENT, Kind, Order
 
@@ -31,7 +32,7 @@ from spec.trace import CLEAN, QUIESCENT, Kind, Order
 Outcome: TypeAlias = tuple[int, int, int, int]
 Ints: TypeAlias = Sequence[int]
 State: TypeAlias = MutableSequence[int]
-TableState: TypeAlias = dict[tuple[int, ...], tuple[int, ...]]
+TableState: TypeAlias = PlainTable
 
 NO_WITNESS = -1
 SILENT: Outcome = (0, 0, 0, NO_WITNESS)
@@ -90,11 +91,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A dictionary from tuples of `keys` integers to tuples of `values` integers. Entries must leave it again, so that
-    memory is bounded by what is in flight."""
+    """Entries of `fields` integers under keys of `keys` integers, for the functions of `conformance.checks.tables`. A
+    step enters at most one in a row, and entries must leave again, so that memory is bounded by what is in flight."""
 
     keys: int
-    values: int
+    fields: int
 
 
 StateKind: TypeAlias = PerNode | PerLink | PerPair | Cell | Table

@@ -19,6 +19,7 @@ from conformance.checks.step import (
     settled,
     violated,
 )
+from conformance.checks.tables import field, find, put, remove, room, used
 from conformance.totalorder.carrier_checks import A
 from conformance.totalorder.ingress_barriers import lowest_at, lowest_barrier, take_barrier
 from spec.topology import Role
@@ -133,22 +134,25 @@ def delivered_once_as_sent(
     """
     key = (sender, receiver, number)
     if kind == SUBMITTED:
-        in_flight[key] = (digest, 0, -1, position)
+        put(in_flight, key, (digest, 0, -1, position))
         if 0 <= sender < node_count and 0 <= receiver < node_count:
             submitted[sender * node_count + receiver] = number
         return SILENT
     if kind == SENT:
-        if packet == DATA and node == sender and key in in_flight:
-            contents, _, sent_at, submitted_at = in_flight[key]
-            if sent_at < 0:
-                in_flight[key] = (contents, timestamp, position, submitted_at)
+        if packet == DATA and node == sender:
+            slot = find(in_flight, key)
+            if slot >= 0 and field(in_flight, slot, 2) < 0:
+                put(in_flight, key, (field(in_flight, slot, 0), timestamp, position, field(in_flight, slot, 3)))
         return SILENT
     if node != receiver:
         return violated(4, receiver, node, -1)
-    if key not in in_flight:
+    slot = find(in_flight, key)
+    if slot < 0:
         known = 0 <= sender < node_count and 1 <= number <= submitted[sender * node_count + receiver]
         return violated(0 if known else 1, 0, number, -1)
-    contents, sent_timestamp, sent_at, submitted_at = in_flight.pop(key)
+    contents, sent_timestamp = field(in_flight, slot, 0), field(in_flight, slot, 1)
+    sent_at, submitted_at = field(in_flight, slot, 2), field(in_flight, slot, 3)
+    remove(in_flight, key)
     if digest != contents:
         return violated(2, contents, digest, submitted_at)
     if sent_at >= 0 and timestamp != sent_timestamp:
@@ -167,7 +171,7 @@ def delivered_once_as_sent(
     newest=PerLink(NOT_SPOKEN),
     newest_at=PerLink(-1),
     newest_seq=PerLink(-1),
-    waiting=Table(3, 2),
+    waiting=Table(3, 3),
     passing=PerNode(0),
     delivered=Cell(0),
 )
@@ -200,8 +204,8 @@ def arrived_is_delivered(
     stop with the data, only what is strictly below the receiver's last barrier. A switch that keeps a data message is
     judged here too: no other clause speaks of it.
 
-    waiting: (receiver, sender, number) -> (timestamp, position of arrival), until it is delivered. passing: for each
-    switch, data messages that arrived and did not leave.
+    waiting: (receiver, sender, number) -> (timestamp, position of arrival, receiver), until it is delivered. passing:
+    for each switch, data messages that arrived and did not leave.
     """
     if kind == ARRIVED:
         take_barrier(newest, newest_at, link, barrier, position)
@@ -211,23 +215,25 @@ def arrived_is_delivered(
         if not node_is_host[node]:
             passing[node] += 1
         elif receiver == node:
-            waiting[(node, sender, number)] = (timestamp, position)
+            put(waiting, (node, sender, number), (timestamp, position, node))
         return SILENT
     if kind == SENT:
         if packet == DATA and not node_is_host[node]:
             passing[node] -= 1
         return SILENT
     if kind == DELIVERED:
-        if (node, sender, number) in waiting:
-            waiting.pop((node, sender, number))
+        if find(waiting, (node, sender, number)) >= 0:
+            remove(waiting, (node, sender, number))
             delivered[0] += 1
         return SILENT
     if not settled(flags):
         return SILENT
     kept, first_timestamp, first_at = 0, 0, -1
-    for key in waiting:
-        sent_timestamp, arrived_at = waiting[key]
-        first, last = ingress_first[key[0]], ingress_first[key[0] + 1]
+    for slot in range(room(waiting)):
+        if not used(waiting, slot):
+            continue
+        sent_timestamp, arrived_at, host = field(waiting, slot, 0), field(waiting, slot, 1), field(waiting, slot, 2)
+        first, last = ingress_first[host], ingress_first[host + 1]
         passed = first < last and sent_timestamp < lowest_barrier(newest, ingress_links, first, last)
         if environment == A and not passed:
             continue

@@ -22,6 +22,7 @@ from conformance.checks.step import (
     settled,
     violated,
 )
+from conformance.checks.tables import field, find, put, remove
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, PacketKind
 from spec.trace import Kind, Order
@@ -31,6 +32,11 @@ DATA = int(PacketKind.DATA)
 # What `place` says of a SENT row: no submitted message sent by its own sender (or sent already), the first one of its
 # scattering, or a further one.
 NONE, FIRST, FURTHER = 0, 1, 2
+
+
+@register_jitable
+def fields_of_three(table: TableState, slot: int) -> tuple[int, int, int]:
+    return (field(table, slot, 0), field(table, slot, 1), field(table, slot, 2))
 
 
 @derive(
@@ -63,21 +69,30 @@ def place_in_scattering(
     (timestamp, position of the first, messages not sent yet), until all are sent.
     """
     if kind == SUBMITTED:
-        messages[(node, receiver, number)] = (scattering, clock_ns)
-        timestamp_given, given_at, waiting = scatterings.get((node, scattering), (0, -1, 0))
-        scatterings[(node, scattering)] = (timestamp_given, given_at, waiting + 1)
+        put(messages, (node, receiver, number), (scattering, clock_ns))
+        slot = find(scatterings, (node, scattering))
+        if slot < 0:
+            put(scatterings, (node, scattering), (0, -1, 1))
+        else:
+            given, given_at, waiting = fields_of_three(scatterings, slot)
+            put(scatterings, (node, scattering), (given, given_at, waiting + 1))
         return (NONE, 0, -1, -1)
-    if packet != DATA or node != sender or (node, receiver, number) not in messages:
+    if packet != DATA or node != sender:
         return (NONE, 0, -1, -1)
-    its_scattering, submitted_ns = messages.pop((node, receiver, number))
-    first_timestamp, first_at, waiting = scatterings[(node, its_scattering)]
+    slot = find(messages, (node, receiver, number))
+    if slot < 0:
+        return (NONE, 0, -1, -1)
+    its_scattering, submitted_ns = field(messages, slot, 0), field(messages, slot, 1)
+    remove(messages, (node, receiver, number))
+    slot = find(scatterings, (node, its_scattering))
+    first_timestamp, first_at, waiting = fields_of_three(scatterings, slot)
     place = FURTHER
     if first_at < 0:
         place, first_timestamp, first_at = FIRST, timestamp, position
     if waiting == 1:
-        scatterings.pop((node, its_scattering))
+        remove(scatterings, (node, its_scattering))
     else:
-        scatterings[(node, its_scattering)] = (first_timestamp, first_at, waiting - 1)
+        put(scatterings, (node, its_scattering), (first_timestamp, first_at, waiting - 1))
     return (place, first_timestamp, first_at, submitted_ns)
 
 
