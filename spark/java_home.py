@@ -36,7 +36,7 @@ exec %s "$@"
 
 def java_home_for_spark() -> Path:
     """A folder for JAVA_HOME whose bin/java starts the Java found; CannotRun where there is none."""
-    content = (_LAUNCHER % (LOG_VARIABLE, LOG_VARIABLE, shlex.quote(str(find_java())))).encode()
+    content = (_LAUNCHER % (LOG_VARIABLE, LOG_VARIABLE, shlex.quote(str(find_java().absolute())))).encode()
     home = cache_folder() / "java" / hashlib.sha256(content).hexdigest()[:16]
     launcher = home / "bin" / "java"
     if not launcher.is_file() or launcher.read_bytes() != content:
