@@ -13,15 +13,16 @@ NEVER = -(1 << 62)
 
 class Egress:
     """seq: number of the next packet. sent: the barrier last sent, 0 for none. last_carried: the local clock when a
-    data message last carried a barrier over the link."""
+    data message last carried a barrier over the link. held_until: a switch looks at a held-back beacon no earlier."""
 
-    __slots__ = ("last_carried", "link", "sent", "seq")
+    __slots__ = ("held_until", "last_carried", "link", "sent", "seq")
 
     def __init__(self, link: LinkId) -> None:
         self.link = link
         self.seq = 0
         self.sent = NOT_SPOKEN
         self.last_carried = NEVER
+        self.held_until = NEVER
 
     def beacon(self, node: NodeId, barrier: int) -> Send[Packet]:
         """The next packet on the link, as a beacon that `node` makes."""

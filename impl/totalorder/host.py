@@ -57,6 +57,7 @@ class Host:
         # Receiving.
         self._ingress = Ingress(config.ingress, chosen, rules)
         self._barrier = NOT_SPOKEN  # the aggregate of the ingress links' newest barriers
+        self._precedence, self._deliverable = rules.precedence, rules.deliverable
         self._buffer: list[tuple[tuple[int, ...], int, Packet]] = []
         self._arrivals = 0
 
@@ -135,12 +136,15 @@ class Host:
             return ()
         if data:
             # Arrival count as the last resort: packets themselves have no order.
-            self._arrivals += 1
-            heappush(self._buffer, (self._rules.precedence(packet.timestamp, packet.sender), self._arrivals, packet))
+            arrivals = self._arrivals = self._arrivals + 1
+            heappush(self._buffer, (self._precedence(packet.timestamp, packet.sender), arrivals, packet))
         return self._deliver()
 
     def _deliver(self) -> Sequence[Out]:
-        buffer, barrier, deliverable = self._buffer, self._barrier, self._rules.deliverable
+        """Deliver, in the order of precedence, what the barrier allows."""
+        buffer, barrier, deliverable = self._buffer, self._barrier, self._deliverable
+        if not buffer or not deliverable(buffer[0][2].timestamp, barrier):
+            return ()
         effects: list[Out] = []
         while buffer and deliverable(buffer[0][2].timestamp, barrier):
             packet = heappop(buffer)[2]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import TypeAlias, assert_never
 
-from impl.totalorder.egress import Egress
+from impl.totalorder.egress import NEVER, Egress
 from impl.totalorder.ingress import Ingress, Refusal
 from impl.totalorder.rules import RULES, Rules
 from impl.totalorder.settings import settings
@@ -43,6 +43,9 @@ class _Minimum:
         self.counted = counted
         self.egress: list[Egress] = []
         self.barrier = NOT_SPOKEN
+
+
+_NOWHERE: dict[NodeId, tuple[Egress, _Minimum]] = {}
 
 
 class Switch:
@@ -96,28 +99,35 @@ class Switch:
         """Take the barrier, forward data, and send beacons on the links whose minimum rose (TO-BAR-MIN)."""
         onward = None
         if packet.kind == _DATA:
-            onward = self._onward.get(link, {}).get(packet.receiver)
+            onward = self._onward.get(link, _NOWHERE).get(packet.receiver)
             if onward is None:
                 return (Refuse(link, f"there is no route from link {link} to receiver {packet.receiver}"),)
         try:
             changed = self._ingress.take(link, packet)
         except Refusal as refusal:
             return (Refuse(link, str(refusal)),)
-        moved: list[_Minimum] = []
-        if changed:
-            for minimum in self._fed[link]:
-                barrier = self._rules.aggregate(minimum.counted(self._ingress.barriers))
-                if barrier != minimum.barrier:
-                    minimum.barrier = barrier
-                    moved.append(minimum)
-        effects: list[Out] = []
-        if onward is not None:
-            effects.append(self._forward(now, onward[0], onward[1].barrier, packet))
-        if moved and self._beacons_exist:
-            for minimum in moved:
-                for egress in minimum.egress:
-                    self._offer(now, egress, minimum.barrier, effects)
+        moved = self._aggregate(link) if changed else ()
+        forwarded = () if onward is None else (self._forward(now, onward[0], onward[1].barrier, packet),)
+        if not moved or not self._beacons_exist:
+            return forwarded
+        effects: list[Out] = list(forwarded)
+        for minimum in moved:
+            barrier = minimum.barrier
+            for egress in minimum.egress:
+                if barrier > egress.sent and now >= egress.held_until:
+                    self._offer(now, egress, barrier, effects)
         return effects
+
+    def _aggregate(self, link: LinkId) -> Sequence[_Minimum]:
+        """Compute again the minimums that an ingress link takes part in; those that changed."""
+        moved: list[_Minimum] = []
+        barriers, aggregate = self._ingress.barriers, self._rules.aggregate
+        for minimum in self._fed[link]:
+            barrier = aggregate(minimum.counted(barriers))
+            if barrier != minimum.barrier:
+                minimum.barrier = barrier
+                moved.append(minimum)
+        return moved
 
     def _forward(self, now: int, egress: Egress, barrier: int, packet: Packet) -> Out:
         """Send a data message on, with the egress link's barrier in place of the one it came with (TO-BAR-MIN)."""
@@ -143,13 +153,11 @@ class Switch:
         )
 
     def _offer(self, now: int, egress: Egress, barrier: int, effects: list[Out]) -> None:
-        """Send a beacon if it says something new and the link is idle; hold it back while the link is not."""
-        if barrier <= egress.sent:
-            return
+        """Send a beacon that says something new if the link is idle; hold it back while the link is not."""
         if self._rules.beacon_due(now, egress.last_carried, self._interval):
             effects.append(egress.beacon(self._node, barrier))
             return
-        due = max(egress.last_carried + self._interval, now + 1)
+        due = egress.held_until = max(egress.last_carried + self._interval, now + 1)
         if self._deadline is None or due < self._deadline:
             self._deadline = due
 
@@ -161,7 +169,9 @@ class Switch:
         effects: list[Out] = []
         for minimum in self._minimums.values():
             for egress in minimum.egress:
-                self._offer(now, egress, minimum.barrier, effects)
+                egress.held_until = NEVER
+                if minimum.barrier > egress.sent:
+                    self._offer(now, egress, minimum.barrier, effects)
         return effects
 
 
