@@ -1,0 +1,75 @@
+"""The little traces of `conformance/traces`: each violating one breaks its clause in the marked rows, and nothing else;
+each conforming one puts its clause at stake. A row's extra column `breaks`, clauses by blanks, is the expectation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.judge import judge, judge_by_oracles, judge_compiled
+from conformance.protocol import load
+from conformance.verdict import Verdict
+from spec import trace_ndjson
+
+FOLDER = Path(__file__).parents[1] / "traces" / "totalorder"
+VIOLATING = sorted((FOLDER / "violating").glob("*.ndjson"))
+CONFORMING = sorted((FOLDER / "conforming").glob("*.ndjson"))
+CLAUSES = [check.clause for check in load("totalorder").checks]
+
+
+def name(path: Path) -> str:
+    return path.stem
+
+
+def marked(path: Path) -> dict[str, set[int]]:
+    """clause -> positions of the rows that are marked as breaking it."""
+    found: dict[str, set[int]] = {}
+    for position, line in enumerate(path.read_text().splitlines()[1:]):
+        for clause in json.loads(line).get("breaks", "").split():
+            found.setdefault(clause, set()).add(position)
+    return found
+
+
+@pytest.mark.parametrize("path", VIOLATING, ids=name)
+def test_violating_trace_breaks_its_clause_in_the_marked_rows_and_nothing_else(path: Path) -> None:
+    trace = trace_ndjson.read(path)
+    for results in (judge(trace), judge_compiled(trace), judge_by_oracles(trace)):
+        broken = {
+            result.clause: {violation.position for violation in result.violations}
+            for result in results
+            if result.verdict is Verdict.FAIL
+        }
+        assert broken == marked(path)
+        assert path.stem.split(".")[0] in broken
+
+
+@pytest.mark.parametrize("path", CONFORMING, ids=name)
+def test_conforming_trace_passes_its_clause_and_breaks_none(path: Path) -> None:
+    trace = trace_ndjson.read(path)
+    for results in (judge(trace), judge_compiled(trace), judge_by_oracles(trace)):
+        verdicts = {result.clause: result.verdict for result in results}
+        assert verdicts[path.stem.split(".")[0]] is Verdict.PASS
+        assert Verdict.FAIL not in verdicts.values()
+
+
+@pytest.mark.parametrize("clause", CLAUSES)
+def test_every_clause_has_a_conforming_and_a_violating_trace(clause: str) -> None:
+    for paths in (VIOLATING, CONFORMING):
+        assert any(path.stem.split(".")[0] == clause for path in paths)
+
+
+def test_every_way_to_break_a_clause_has_a_trace() -> None:
+    """Two ways may share no sentence, so the sentences of all violating traces name all ways."""
+    told = [
+        violation.sentence
+        for path in VIOLATING
+        for result in judge(trace_ndjson.read(path))
+        for violation in result.violations
+    ]
+    for check in load("totalorder").checks:
+        for way in check.ways:
+            # The longest stretch between two values is enough to know a way by.
+            words = max(way.replace("}", "{").split("{")[::2], key=len)
+            assert any(words in sentence and sentence.startswith(check.clause) for sentence in told), way
