@@ -24,11 +24,13 @@ FAILURES = Path("results/failures")
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """violation: the first one of the clause in the shrunk schedule's trace; None for a run that ended cut. found_at:
-    the number of the schedule that failed first. minimal: no single step makes the schedule smaller."""
+    """violation: the first one of the clause in the shrunk schedule's trace; None for a run that ended cut, of which
+    `notes` say why. found_at: the number of the schedule that failed first. minimal: no single step makes the schedule
+    smaller."""
 
     clause: str
     violation: Violation | None
+    notes: tuple[str, ...]
     schedule: Schedule
     file: str
     found_at: int
@@ -119,12 +121,14 @@ def ends_as_planned(trace: Trace) -> bool:
 def keep(iut: Iut, clause: str, number: int, schedule: Schedule, folder: Path, max_runs: int) -> Failure:
     """Shrink a schedule that breaks `clause`, and save it as `<clause>-<digest>.json`."""
     small = shrink(schedule, lambda candidate: clause in violations_of(iut.run(candidate)), max_runs=max_runs)
-    violation = violations_of(iut.run(small.schedule))[clause]
+    trace = iut.run(small.schedule)
     path = folder / f"{clause}-{digest(small.schedule)}.json"
     write(path, small.schedule)
     return Failure(
         clause=clause,
-        violation=violation,
+        # An implementation that is not deterministic may not fail again.
+        violation=violations_of(trace).get(clause),
+        notes=trace.notes,
         schedule=small.schedule,
         file=str(path),
         found_at=number,

@@ -222,7 +222,7 @@ def cuts_of(function: Rule) -> tuple[RuleMutant, ...]:
     elif signature.result == "bool":
         results.append(("always", lambda _: ast.Constant(True)))
         results.append(("negate", lambda value: ast.UnaryOp(ast.Not(), value)))
-    elif signature.result.startswith("tuple["):
+    elif signature.result.startswith("tuple[") and not results:
         results.append(("reverse", _reversed))
     found: dict[str, RuleMutant] = {}
     for change, replace in results:
@@ -240,6 +240,10 @@ def cuts_of(function: Rule) -> tuple[RuleMutant, ...]:
                 function=compiled(source, tree.name, function),
             )
     return tuple(found.values())
+
+
+def signature_of(function: Rule) -> Signature:
+    return _signature(_definition(function))
 
 
 def compiled(source: str, name: str, like: Rule) -> Rule:

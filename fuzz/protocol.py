@@ -15,6 +15,7 @@ from hypothesis.strategies import SearchStrategy
 
 from conformance.network.run import MakeNode
 from fuzz.strategies import schedules
+from models.claim import ClaimResult
 from spec.core import Parameter
 from spec.errors import BadInput
 from spec.schedule import FaultKind, Schedule
@@ -37,22 +38,19 @@ class HandMutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equivalence:
-    """Why no run can tell these mutants from the rule: a claim that Z3 proves for each of them, by name.
+    """Why a mutant of `rule` may differ from it as a function and yet never show: `prove(rule, mutant)` asks Z3."""
 
-    mutants: names of generated or hand-written mutants. holds: for a mutant's function, whether Z3 proves it.
-    """
-
+    rule: str
     claim: str
     sentence: str
-    mutants: frozenset[str]
-    holds: Callable[[Callable[..., Any]], bool]
+    prove: Callable[[Callable[..., Any], Callable[..., Any]], ClaimResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzPlugin:
     """rules: the module of rule functions. node_with: a factory of nodes with these functions in place of the rules of
-    the same names. machine: the state machine for such a factory. on_model: by rule name and mutant name, the operator
-    of the TLA+ module `Mutants` that says the same."""
+    the same names. machine: the state machine for such a factory. on_model: by mutant name, the operator of the TLA+
+    module `Mutants` that says the same, as (constant, operator)."""
 
     name: str
     parameters: Callable[[], SearchStrategy[dict[str, Parameter]]]

@@ -1,4 +1,5 @@
-"""Hand-written mutants of total order: literal rules of the source document, and nodes that spoil what right rules give.
+"""Hand-written mutants of total order: literal rules of the source document, and nodes that spoil what correct rules
+give.
 
 The second kind wraps a reference core and changes its effects, as a faulty implementation would look from outside.
 """

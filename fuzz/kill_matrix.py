@@ -1,0 +1,162 @@
+"""The kill matrix: mutants in rows, layers in columns, and in each cell what killed the mutant there.
+
+A mutant ends *killed* (by a layer, with the instance named), *equivalent* (Z3 proves that nothing can tell it from the
+rule; the claim is named) or *open*, which is a defect of the harness.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from fuzz.layers import LAYERS, Bench, Cell, Outcome, Subject
+from fuzz.mutations import mutants_of_module, rules_of_module, signature_of
+from fuzz.protocol import FuzzPlugin, load
+from models.equivalence import Kind, prove_equivalent
+from spec.errors import BadInput, CannotRun
+
+OnProgress = Callable[[int, int, str], None]
+MUTANT_FAILURES = Path("results/mutants")
+
+
+class Standing(StrEnum):
+    KILLED = "killed"
+    EQUIVALENT = "equivalent"
+    OPEN = "open"
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One mutant. operator: the operator that made it, or "hand-written". proof: the Z3 claim, of an equivalent one.
+    clauses: those under which a layer killed it."""
+
+    mutant: str
+    operator: str
+    sentence: str
+    standing: Standing
+    proof: str
+    clauses: tuple[str, ...]
+    cells: dict[str, Cell]
+
+
+class KillMatrix(msgspec.Struct, frozen=True, kw_only=True):
+    """score: how many mutants ended in each standing. by_layer: how many each layer killed. by_clause: for each clause,
+    the mutants that were killed under it."""
+
+    protocol: str
+    seed: int
+    layers: tuple[str, ...]
+    score: dict[Standing, int]
+    by_layer: dict[str, int]
+    by_clause: dict[str, tuple[str, ...]]
+    rows: tuple[Row, ...]
+    seconds: float
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        return tuple(row.mutant for row in self.rows if row.standing is Standing.OPEN)
+
+
+def kill_matrix(
+    protocol: str,
+    layers: Sequence[str] = tuple(LAYERS),
+    *,
+    seed: int = 1,
+    on_progress: OnProgress | None = None,
+    folder: Path = MUTANT_FAILURES,
+    only: str = "",
+) -> KillMatrix:
+    """Try every mutant of the protocol whose name begins with `only` in every one of `layers`. Failing schedules are
+    shrunk and saved in `folder`. `on_progress(done, of, mutant)` is called after every mutant. BadInput for an unknown
+    layer."""
+    unknown = [layer for layer in layers if layer not in LAYERS]
+    if unknown:
+        raise BadInput(f"layer {unknown[0]!r} is unknown; choose from: {', '.join(LAYERS)}")
+    start = time.perf_counter()
+    plugin = load(protocol)
+    bench = Bench(plugin, seed, folder)
+    subjects = [subject for subject in subjects_of(plugin) if subject.name.startswith(only)]
+    rows: list[Row] = []
+    for subject in subjects:
+        rows.append(_row(plugin, bench, subject, layers))
+        if on_progress is not None:
+            on_progress(len(rows), len(subjects), subject.name)
+    return KillMatrix(
+        protocol=protocol,
+        seed=seed,
+        layers=tuple(layers),
+        score={standing: sum(row.standing is standing for row in rows) for standing in Standing},
+        by_layer={layer: sum(row.cells[layer].outcome is Outcome.KILLED for row in rows) for layer in layers},
+        by_clause=_by_clause(rows),
+        rows=tuple(rows),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
+    """All mutants of a protocol: generated from its rules, then hand-written."""
+    generated = [
+        Subject(
+            name=mutant.name,
+            operator=mutant.operator,
+            sentence=mutant.source.splitlines()[-1].strip(),
+            functions={mutant.rule: mutant.function},
+            make_node=plugin.node_with({mutant.rule: mutant.function}),
+        )
+        for mutant in mutants_of_module(plugin.rules)
+    ]
+    by_hand = [
+        Subject(
+            name=mutant.name,
+            operator="hand-written",
+            sentence=mutant.sentence,
+            functions=mutant.rules,
+            make_node=mutant.make_node,
+        )
+        for mutant in plugin.mutants
+    ]
+    return generated + by_hand
+
+
+def _row(plugin: FuzzPlugin, bench: Bench, subject: Subject, layers: Sequence[str]) -> Row:
+    cells = {layer: LAYERS[layer](bench, subject) for layer in layers}
+    killed = [cell for cell in cells.values() if cell.outcome is Outcome.KILLED]
+    proof = "" if killed else equivalence_of(plugin, subject)
+    return Row(
+        mutant=subject.name,
+        operator=subject.operator,
+        sentence=subject.sentence,
+        standing=Standing.KILLED if killed else Standing.EQUIVALENT if proof else Standing.OPEN,
+        proof=proof,
+        clauses=tuple(sorted({clause for cell in killed for clause in cell.clauses})),
+        cells=cells,
+    )
+
+
+def equivalence_of(plugin: FuzzPlugin, subject: Subject) -> str:
+    """The claim by which Z3 proves the mutant equivalent, in words; empty when none does."""
+    if len(subject.functions) != 1:
+        return ""
+    ((name, mutant),) = subject.functions.items()
+    rule = next(found for found in rules_of_module(plugin.rules) if found.__name__ == name)
+    signature = signature_of(rule)
+    kinds: dict[str, Kind] = {
+        parameter: "int" if kind == "int" else "ints" for parameter, kind in signature.parameters.items()
+    }
+    try:
+        if prove_equivalent(rule, mutant, kinds).counts:
+            return f"{name}_equals_its_mutant: the two functions agree on all arguments"
+        for equivalence in plugin.equivalences:
+            if equivalence.rule == name and equivalence.prove(rule, mutant).counts:
+                return f"{equivalence.claim}: {equivalence.sentence}"
+    except CannotRun:
+        return ""
+    return ""
+
+
+def _by_clause(rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:
+    clauses = sorted({clause for row in rows for clause in row.clauses})
+    return {clause: tuple(row.mutant for row in rows if clause in row.clauses) for clause in clauses}

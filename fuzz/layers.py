@@ -1,0 +1,200 @@
+"""The layers that a mutant is tried in: the columns of the kill matrix, each a function of (bench, subject)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from conformance.judge import judge, judge_by_oracles
+from conformance.network.run import MakeNode, SimulatedIut
+from conformance.verdict import ClauseResult
+from fuzz.corpus import drawn_schedules
+from fuzz.fuzzer import RUN_ENDS, broken_by, digest, ends_as_planned, violations_of
+from fuzz.machines.running import first_failure
+from fuzz.protocol import FuzzPlugin
+from fuzz.shrink import shrink
+from models.claim import Claim, first_refuted, prove_under
+from models.z3_claims import claims_of
+from spec.errors import CannotRun
+from spec.schedule import Schedule, write
+from spec.trace import Row, Trace
+
+# Schedules tried for a mutant that survives them all; every mutant that any run can tell shows within a tenth of them.
+FUZZED = 150
+# Schedules that checks and oracles see beside the one that fuzzing found.
+JUDGED = 8
+WALKS = 50
+Z3_TIMEOUT_MS = 2_000
+
+
+class Outcome(StrEnum):
+    KILLED = "killed"
+    SURVIVED = "survived"
+    NOT_EXPRESSED = "not expressed"  # the layer knows no such change
+    NOT_RUN = "not run"  # a tool is missing
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """instance: what killed it: a claim, case, schedule file or model; else why it could not. clauses: those broken."""
+
+    outcome: Outcome
+    instance: str = ""
+    clauses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A mutant, as every layer can take it: rule functions (empty where nodes differ), and nodes."""
+
+    name: str
+    operator: str
+    sentence: str
+    functions: Mapping[str, Callable[..., Any]]
+    make_node: MakeNode
+
+    @property
+    def iut(self) -> SimulatedIut:
+        return SimulatedIut(self.name, self.make_node)
+
+
+@dataclass(slots=True)
+class Bench:
+    """What is made once for all mutants: drawn schedules, the rows that the rules themselves leave (which break
+    nothing, and need not be judged again), Z3 claims, and what fuzzing found so far."""
+
+    plugin: FuzzPlugin
+    seed: int
+    folder: Path
+    schedules: list[Schedule] = field(default_factory=list)
+    unharmed: list[list[Row]] = field(default_factory=list)
+    claims: tuple[Claim, ...] = ()
+    found: dict[str, tuple[Schedule, str] | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.schedules = list(islice(drawn_schedules(self.plugin.name, self.seed), FUZZED))
+        rules = SimulatedIut("rules", self.plugin.node_with({}))
+        for number, schedule in enumerate(self.schedules):
+            trace = rules.run(schedule)
+            if violations_of(trace):
+                raise CannotRun(
+                    f"seed {self.seed}, schedule {number}: the reference core itself fails; mend it before its mutants"
+                )
+            self.unharmed.append(trace.rows)
+
+    def failing(self, subject: Subject) -> tuple[Schedule, str] | None:
+        """The mutant's first failing schedule, shrunk, and its file; None when none of `FUZZED` fails."""
+        if subject.name not in self.found:
+            self.found[subject.name] = self._fuzz(subject)
+        return self.found[subject.name]
+
+    def _fuzz(self, subject: Subject) -> tuple[Schedule, str] | None:
+        iut = subject.iut
+        for schedule, unharmed in zip(self.schedules, self.unharmed, strict=True):
+            trace = iut.run(schedule)
+            if trace.rows != unharmed and (broken := violations_of(trace)):
+                return self._shrunk(subject, schedule, min(broken))
+        return None
+
+    def _shrunk(self, subject: Subject, schedule: Schedule, clause: str) -> tuple[Schedule, str]:
+        small = shrink(schedule, lambda smaller: clause in violations_of(subject.iut.run(smaller))).schedule
+        path = self.folder / f"{subject.name.replace('/', '-')}-{digest(small)}.json"
+        write(path, small)
+        return small, str(path)
+
+    def telling_traces(self, subject: Subject) -> Iterator[tuple[str, Trace]]:
+        """Traces of the mutant that may show it, named: of the schedule that fuzzing found, and of the first few drawn
+        on which it differs at all."""
+        found, iut = self.failing(subject), subject.iut
+        if found is not None:
+            yield found[1], iut.run(found[0])
+        for number, schedule in enumerate(self.schedules[:JUDGED]):
+            trace = iut.run(schedule)
+            if trace.rows != self.unharmed[number]:
+                yield f"seed {self.seed}, schedule {number}", trace
+
+
+def by_z3(bench: Bench, subject: Subject) -> Cell:
+    """Does a claim about the corrected rules fail with the mutant in place of the rule?"""
+    if not subject.functions:
+        return Cell(Outcome.NOT_EXPRESSED, "the change is in a node, not in a rule")
+    if not bench.claims:
+        bench.claims = _claims_about_rules(bench.plugin)
+    asked = False
+    for claim in bench.claims:
+        if not subject.functions.keys() & claim.rules.keys():
+            continue
+        try:
+            refuted = first_refuted(prove_under(claim, subject.functions, timeout_ms=Z3_TIMEOUT_MS))
+        except (CannotRun, TypeError):
+            continue  # the mutant does not run on terms of this claim's kind
+        asked = True
+        if refuted is not None:
+            return Cell(Outcome.KILLED, f"{claim.name}: {refuted.name}", claim.clauses[:1])
+    return Cell(Outcome.SURVIVED) if asked else Cell(Outcome.NOT_EXPRESSED, "no claim is about this rule")
+
+
+def _claims_about_rules(plugin: FuzzPlugin) -> tuple[Claim, ...]:
+    """The claims that hold the rules themselves, the cheapest first: not those about another rule in one's place."""
+    rules = vars(plugin.rules)
+    about = [
+        claim
+        for claim in claims_of(plugin.name)
+        if all(function.__name__ == name for name, function in claim.rules.items() if name in rules)
+    ]
+    return tuple(sorted(about, key=lambda claim: len(claim.rules)))
+
+
+def by_checks(bench: Bench, subject: Subject) -> Cell:
+    """Do the online checks find a violation in the mutant's traces?"""
+    return _judged(bench, subject, lambda trace: judge(trace, shown=1))
+
+
+def by_oracles(bench: Bench, subject: Subject) -> Cell:
+    """Do the oracles?"""
+    return _judged(bench, subject, lambda trace: judge_by_oracles(trace, shown=1))
+
+
+def _judged(bench: Bench, subject: Subject, judging: Callable[[Trace], list[ClauseResult]]) -> Cell:
+    for name, trace in bench.telling_traces(subject):
+        clauses = sorted(set(broken_by(trace, judging(trace))) - {RUN_ENDS})
+        if clauses or not ends_as_planned(trace):
+            return Cell(Outcome.KILLED, name, tuple(clauses))
+    return Cell(Outcome.SURVIVED)
+
+
+def by_fuzzing(bench: Bench, subject: Subject) -> Cell:
+    """Does one of the drawn schedules fail?"""
+    found = bench.failing(subject)
+    if found is None:
+        return Cell(Outcome.SURVIVED, f"seed {bench.seed}, {FUZZED} schedules")
+    schedule, file = found
+    return Cell(Outcome.KILLED, file, tuple(sorted(violations_of(subject.iut.run(schedule)))))
+
+
+def by_machine(bench: Bench, subject: Subject) -> Cell:
+    """Does a walk of the state machine part from its model?"""
+    failure = first_failure(bench.plugin.machine(subject.make_node), WALKS)
+    if failure is None:
+        return Cell(Outcome.SURVIVED, f"{WALKS} walks")
+    return Cell(Outcome.KILLED, failure, _named_in(failure))
+
+
+def _named_in(message: str) -> tuple[str, ...]:
+    """The clause ids with which a failure of the machine begins."""
+    return tuple(word.strip() for word in message.split(":")[0].split(",") if word.strip().isupper())
+
+
+Layer = Callable[[Bench, Subject], Cell]
+LAYERS: dict[str, Layer] = {
+    "z3": by_z3,
+    "oracle": by_oracles,
+    "check": by_checks,
+    "fuzz": by_fuzzing,
+    "machine": by_machine,
+}

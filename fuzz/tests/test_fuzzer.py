@@ -1,0 +1,128 @@
+"""A planted failure is found, shrunk until nothing more can go, saved, and replayed to the same violation."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.network.run import SimulatedIut
+from fuzz.corpus import drawn_schedules
+from fuzz.fuzzer import RUN_ENDS, FuzzResult, fuzz, violations_of
+from fuzz.protocol import load
+from fuzz.shrink import lower, shrink, simpler, without_node
+from spec import schedule as schedules
+from spec.clauses import load as load_clauses
+from spec.schedule import Schedule, validate
+from spec.trace import Trace
+
+PLUGIN = load("totalorder")
+REFERENCE = SimulatedIut("reference", PLUGIN.node_with({}))
+NO_TIE_BREAK = SimulatedIut("no-tie-break", PLUGIN.node_with({"precedence": lambda timestamp, sender: (timestamp,)}))
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> FuzzResult:
+    folder = tmp_path_factory.mktemp("failures")
+    return fuzz("totalorder", NO_TIE_BREAK, examples=120, seed=1, folder=folder)
+
+
+def test_reference_core_keeps_every_clause_and_puts_each_at_stake(tmp_path: Path) -> None:
+    done: list[tuple[int, int]] = []
+    result = fuzz(
+        "totalorder", REFERENCE, examples=120, seed=1, folder=tmp_path, on_progress=lambda *at: done.append(at)
+    )
+    assert result.failures == ()
+    assert list(tmp_path.iterdir()) == []
+    assert done[-1] == (120, 0)
+    never = [clause for clause, count in result.at_stake.items() if count == 0]
+    assert never == []
+
+
+def test_every_checked_clause_of_the_catalogue_is_reported(found: FuzzResult) -> None:
+    checked = {clause.id for clause in load_clauses("totalorder").clauses if "check" in clause.layers}
+    assert set(found.at_stake) == checked
+
+
+def test_to_order_a_missing_tie_break_is_found_and_nothing_else_blamed(found: FuzzResult) -> None:
+    (failure,) = found.failures
+    assert failure.clause == "TO-ORDER"
+    assert failure.violation is not None
+    assert failure.minimal
+
+
+def test_a_shrunk_failure_is_1_minimal(found: FuzzResult) -> None:
+    (failure,) = found.failures
+    small = failure.schedule
+    steps = list(simpler(small))
+    # A host or switch, a submission, and a time at least can be tried; none can go.
+    assert len(steps) > len(small.topology.nodes)
+    for step in steps:
+        assert "TO-ORDER" not in violations_of(NO_TIE_BREAK.run(step)), f"this is smaller and fails too: {step}"
+    assert len(small.submissions) == 2
+    assert all(len(submission.messages) == 1 for submission in small.submissions)
+
+
+def test_a_saved_failure_replays_to_the_same_violation(found: FuzzResult) -> None:
+    (failure,) = found.failures
+    path = Path(failure.file)
+    assert path.name.startswith("TO-ORDER-")
+    replayed = schedules.read(path)
+    assert replayed == failure.schedule
+    assert violations_of(NO_TIE_BREAK.run(replayed))["TO-ORDER"] == failure.violation
+    assert violations_of(REFERENCE.run(replayed)) == {}
+
+
+def test_the_same_seed_finds_the_same_failure(found: FuzzResult, tmp_path: Path) -> None:
+    again = fuzz("totalorder", NO_TIE_BREAK, examples=120, seed=1, folder=tmp_path)
+    assert [failure.schedule for failure in again.failures] == [failure.schedule for failure in found.failures]
+
+
+def test_a_run_that_ends_cut_is_a_failure_of_its_own(tmp_path: Path) -> None:
+    class Crashing:
+        name = "crashing"
+
+        def run(self, schedule: Schedule) -> Trace:
+            trace = REFERENCE.run(schedule)
+            if len(schedule.submissions) < 2:
+                return trace
+            return Trace(trace.header, trace.rows[:-1])
+
+    result = fuzz("totalorder", Crashing(), examples=10, seed=1, folder=tmp_path)
+    assert [failure.clause for failure in result.failures] == [RUN_ENDS]
+    assert len(result.failures[0].schedule.submissions) == 2
+
+
+def test_every_simpler_schedule_is_valid_and_differs() -> None:
+    for schedule in islice(drawn_schedules("totalorder", 5), 12):
+        for step in simpler(schedule):
+            assert step != schedule
+            validate(step)
+
+
+def test_a_node_takes_its_links_faults_and_messages_along() -> None:
+    schedule = next(s for s in drawn_schedules("totalorder", 2) if len(s.topology.hosts()) > 3 and s.clocks)
+    gone = len(schedule.topology.hosts()) - 1
+    smaller = without_node(schedule, gone)
+    assert smaller is not None
+    validate(smaller)
+    assert len(smaller.topology.nodes) == len(schedule.topology.nodes) - 1
+    assert len(smaller.clocks) == len(smaller.topology.nodes)
+    assert schedule.topology.nodes[gone] not in smaller.topology.nodes
+
+
+def test_lowering_ends_one_step_below_and_nears_zero_from_both_sides() -> None:
+    assert list(lower(8)) == [0, 4, 6, 7]
+    assert list(lower(-8)) == [0, -4, -6, -7]
+    assert list(lower(3, least=1)) == [1, 2]
+    assert list(lower(1, least=1)) == []
+
+
+def test_shrinking_stops_at_its_budget_and_says_so() -> None:
+    schedule = next(drawn_schedules("totalorder", 1))
+    slow = replace(schedule, end_ns=1 << 40)
+    shrunk = shrink(slow, lambda candidate: candidate.end_ns is not None and candidate.end_ns > 999, max_runs=5)
+    assert (shrunk.runs, shrunk.minimal) == (5, False)
+    assert shrink(slow, lambda candidate: (candidate.end_ns or 0) > 999).schedule.end_ns == 1000

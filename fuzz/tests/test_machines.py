@@ -1,0 +1,36 @@
+"""The state machine: the reference core walks with it, damaged ones part from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzz.machines.running import first_failure
+from fuzz.mutations import mutants_of
+from fuzz.protocol import load
+from impl.totalorder import rules
+
+PLUGIN = load("totalorder")
+
+
+def test_reference_core_keeps_to_the_model() -> None:
+    assert first_failure(PLUGIN.machine(PLUGIN.node_with({})), 150) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "change", "clause"),
+    [
+        (rules.aggregate, "min-to-max", "TO-BAR-MIN"),
+        (rules.deliverable, "lt-to-le", "TO-DELIVER"),
+        (rules.data_barrier, "timestamp-plus-one", "TO-BAR-HOST"),
+        (rules.stamp, "drop-1", "TO-SCATTER"),
+        (rules.beacon_due, "always", "TO-ENV-C"),
+        (rules.beacon_due, "never", "TO-COMPLETE"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_damaged_rule_parts_from_the_model(rule: object, change: str, clause: str) -> None:
+    assert callable(rule)
+    (mutant,) = [mutant for mutant in mutants_of(rule) if mutant.name.endswith(f"/{change}")]
+    failure = first_failure(PLUGIN.machine(PLUGIN.node_with({mutant.rule: mutant.function})), 100)
+    assert failure is not None
+    assert failure.startswith(clause)
