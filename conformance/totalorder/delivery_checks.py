@@ -165,7 +165,7 @@ def delivered_once_as_sent(
     kinds=(Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.ENDED),
     order=Order.NODE,
     ways=(
-        "a message that arrived was never delivered, nor were {found} in all; its timestamp is {expected}",
+        "messages that arrived were never delivered, {found} in all; the first of them has timestamp {expected}",
         "node {expected_node} never sent on {found} of the data messages that arrived there",
     ),
     newest=PerLink(NOT_SPOKEN),

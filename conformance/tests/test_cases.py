@@ -1,0 +1,148 @@
+"""Cases: the reference implementation passes all, broken ones fail, and a run that shows nothing passes none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from conformance.case import Case, cases, run_case, select
+from conformance.network.run import SimulatedIut, simulate
+from conformance.protocol import load
+from conformance.verdict import Verdict
+from impl.totalorder import RULES, Rules, make_core
+from spec.core import NodeConfig
+from spec.errors import BadInput, CannotRun
+from spec.schedule import Schedule
+from spec.topology import route
+from spec.trace import Header, Trace
+
+CASES = cases("totalorder")
+BY_ID = {case.id: case for case in CASES}
+REFERENCE = SimulatedIut("reference", make_core)
+
+
+def with_rules(rules: Rules) -> SimulatedIut:
+    def make_node(config: NodeConfig) -> object:
+        return make_core(config, rules)
+
+    return SimulatedIut("broken", make_node)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_reference_passes(case: Case) -> None:
+    result = run_case(case, REFERENCE)
+    assert (result.verdict, result.reason) == (Verdict.PASS, "")
+    assert len(result.results) == len(load("totalorder").checks)
+
+
+def test_every_clause_with_a_check_has_a_case() -> None:
+    assert {case.clause for case in CASES} == {check.clause for check in load("totalorder").checks}
+
+
+def test_case_ids_are_unique_and_begin_with_their_clause() -> None:
+    assert len(BY_ID) == len(CASES)
+    assert all(case.id.startswith(f"{case.clause}/") and case.clause in case.at_stake for case in CASES)
+
+
+def test_two_links_case_gives_the_busy_host_an_idle_link_that_the_other_receiver_waits_for() -> None:
+    """TO-ENV-C/one-busy-receiver kills a timer of the whole host only if that link leads to the waiting receiver."""
+    schedule = BY_ID["TO-ENV-C/one-busy-receiver"].schedule
+    links = route(schedule.topology)
+    assert links.path(schedule.topology, 0, 2)[0] != links.path(schedule.topology, 0, 3)[0]
+    busy = [submission for submission in schedule.submissions if submission.messages[0].receiver == 2]
+    interval = schedule.parameters["beacon_interval_ns"]
+    gaps = [later.time_ns - earlier.time_ns for earlier, later in pairwise(busy)]
+    assert isinstance(interval, int)
+    assert max(gaps) < interval
+
+
+BROKEN: list[tuple[str, Rules, set[str]]] = [
+    ("TO-DELIVER/at-the-barrier", replace(RULES, deliverable=lambda t, b: t <= b), {"TO-DELIVER"}),
+    ("TO-ORDER/ties", replace(RULES, precedence=lambda t, s: (t,)), {"TO-ORDER"}),
+    ("TO-MONO/one-instant", replace(RULES, stamp=lambda c, last, p: max(c, last, p)), {"TO-MONO"}),
+    ("TO-MONO/one-instant", replace(RULES, stamp=lambda c, last, p: max(c, last + 2, p)), {"TO-MONO"}),
+    ("TO-MONO/drifting-clocks", replace(RULES, stamp=lambda c, last, p: max(last + 1, p)), {"TO-MONO"}),
+    ("TO-BAR-HOST/idle-host", replace(RULES, beacon_barrier=lambda c, last: last), {"TO-COMPLETE"}),
+    ("TO-BAR-HOST/burst-ahead-of-the-clock", replace(RULES, beacon_barrier=lambda c, last: c), {"TO-BAR-HOST"}),
+    ("TO-BAR-HOST/barrier-on-every-message", replace(RULES, data_barrier=lambda t: t + 1), {"TO-BAR-HOST"}),
+    ("TO-BAR-MIN/example-1", replace(RULES, aggregate=max), {"TO-BAR-MIN"}),
+    ("TO-BAR-PART/two-way-traffic", replace(RULES, counted=lambda reaching, ingress: ingress), {"TO-BAR-PART"}),
+    ("TO-ENV-C/idle-then-busy", replace(RULES, beacon_due=lambda c, last, i: True), {"TO-ENV-C"}),
+]
+
+
+@pytest.mark.parametrize(("name", "rules", "clauses"), BROKEN, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(BROKEN)])
+def test_broken_rule_fails_the_case_by_its_clause(name: str, rules: Rules, clauses: set[str]) -> None:
+    result = run_case(BY_ID[name], with_rules(rules))
+    assert result.verdict is Verdict.FAIL
+    assert clauses <= {found.clause for found in result.results if found.verdict is Verdict.FAIL}
+    assert result.reason.startswith((BY_ID[name].clause, "TO-COMPLETE"))
+
+
+class Made:
+    """An implementation that leaves a trace made by a function of the schedule."""
+
+    name = "made"
+
+    def __init__(self, make: Callable[[Schedule], Trace]) -> None:
+        self._make = make
+
+    def run(self, schedule: Schedule) -> Trace:
+        return self._make(schedule)
+
+
+def test_run_that_was_cut_short_is_no_pass_and_says_why() -> None:
+    def cut(schedule: Schedule) -> Trace:
+        trace = simulate(schedule, make_core)
+        return Trace(msgspec.structs.replace(trace.header, notes=("node h0 ended",)), trace.rows[:-1])
+
+    result = run_case(CASES[0], Made(cut))
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, "the run was cut short: node h0 ended")
+
+
+def test_run_in_which_nothing_was_submitted_is_no_pass() -> None:
+    def idle(schedule: Schedule) -> Trace:
+        return simulate(msgspec.structs.replace(schedule, submissions=()), make_core)
+
+    for case in CASES:
+        assert run_case(case, Made(idle)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_trace_that_is_none_gives_a_verdict_and_the_reason() -> None:
+    def nonsense(schedule: Schedule) -> Trace:
+        trace = simulate(schedule, make_core)
+        return Trace(trace.header, [(0, 0, 99, *trace.rows[0][3:]), *trace.rows])
+
+    result = run_case(CASES[0], Made(nonsense))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "row 0 has node 99" in result.reason
+
+
+def test_empty_trace_gives_a_verdict() -> None:
+    def empty(schedule: Schedule) -> Trace:
+        header: Header = simulate(schedule, make_core).header
+        return Trace(header, [])
+
+    assert run_case(CASES[0], Made(empty)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_implementation_that_cannot_start_is_not_run() -> None:
+    def refuse(schedule: Schedule) -> Trace:
+        raise CannotRun("no such program")
+
+    result = run_case(CASES[0], Made(refuse))
+    assert (result.verdict, result.reason, result.trace) == (Verdict.NOT_RUN, "no such program", None)
+
+
+def test_cases_are_selected_by_id_clause_or_pattern() -> None:
+    assert [case.id for case in select("totalorder", ["TO-ORDER/ties"])] == ["TO-ORDER/ties"]
+    assert {case.clause for case in select("totalorder", ["TO-ENV-*"])} == {"TO-ENV-A", "TO-ENV-B", "TO-ENV-C"}
+    assert select("totalorder") == CASES
+    with pytest.raises(BadInput, match="no case is named 'TO-NONE'"):
+        select("totalorder", ["TO-NONE"])
+    with pytest.raises(BadInput, match="protocol 'nonsense' is unknown"):
+        select("nonsense")
