@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -177,24 +178,33 @@ def check_models(
     protocol: str,
     tier: Tier = Tier.QUICK,
     *,
+    jobs: int = 2,
     on_progress: Progress | None = None,
     on_result: Checked | None = None,
     spec_folder: Path = SPEC_FOLDER,
 ) -> list[ModelResult]:
-    """Run the protocol's models of this tier (deep: all of them), one after the other.
+    """Run the protocol's models of this tier (deep: all of them), `jobs` at a time; results in the order of the file.
 
-    `on_progress` gets the model's name and the distinct states so far; `on_result` each result as it comes.
+    `on_progress` gets the model's name and the distinct states so far, from several threads when there are several
+    jobs; `on_result` gets each result in the order of the file, as soon as those listed above it are there.
     """
-    results = []
-    for model in models_of(protocol, spec_folder):
-        if tier is Tier.QUICK and model.tier is Tier.DEEP:
-            continue
+    chosen = [model for model in models_of(protocol, spec_folder) if tier is Tier.DEEP or model.tier is Tier.QUICK]
+
+    def check(model: Model) -> ModelResult:
         if on_progress is not None:
             on_progress(model.name, 0)
-        result = check_model(model, protocol, spec_folder=spec_folder, on_progress=on_progress).result
-        if on_result is not None:
-            on_result(result)
-        results.append(result)
+        return check_model(model, protocol, spec_folder=spec_folder, on_progress=on_progress).result
+
+    results = []
+    pool = ThreadPoolExecutor(max_workers=jobs)
+    try:
+        for result in pool.map(check, chosen):
+            if on_result is not None:
+                on_result(result)
+            results.append(result)
+    finally:
+        # After an error or an interrupt, what has not begun is not begun any more.
+        pool.shutdown(cancel_futures=True)
     return results
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from spec.errors import BadInput
@@ -15,6 +16,7 @@ from spec.errors import BadInput
 Value: TypeAlias = Union[int, str, bool, tuple["Value", ...], frozenset["Value"], "Function", "ModelValue"]
 
 _TOKEN = re.compile(r'\s*(?:(-?\d+)|("(?:[^"\\]|\\.)*")|([A-Za-z_]\w*)|(<<|>>|\|->|:>|@@|\.\.|[\[\](){},]))')
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _ESCAPED = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 
@@ -26,16 +28,11 @@ class Function(dict[Value, Value]):
         return hash(frozenset(self.items()))
 
 
-class ModelValue(str):
+@dataclass(frozen=True, slots=True)
+class ModelValue:
     """A model value: equal only to itself, and to no string of the same letters."""
 
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ModelValue) and str.__eq__(self, other)
-
-    def __hash__(self) -> int:
-        return hash(("model value", str(self)))
+    name: str
 
 
 def parse_value(text: str) -> Value:
@@ -55,6 +52,28 @@ def parse_state(text: str) -> dict[str, Value]:
     return {
         start.group(1): parse_value(text[start.end() : end].strip()) for start, end in zip(starts, ends, strict=True)
     }
+
+
+def format_value(value: Value) -> str:
+    """The value in TLA+, on one line; sets and functions in the order of their printed elements."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, ModelValue):
+        return value.name
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        for letter, character in _ESCAPES.items():
+            escaped = escaped.replace(character, f"\\{letter}")
+        return f'"{escaped}"'
+    if isinstance(value, tuple):
+        return "<<" + ", ".join(map(format_value, value)) + ">>"
+    if isinstance(value, frozenset):
+        return "{" + ", ".join(sorted(map(format_value, value))) + "}"
+    if value and all(type(key) is str and _NAME.fullmatch(key) for key in value):
+        return "[" + ", ".join(f"{key} |-> {format_value(held)}" for key, held in value.items()) + "]"
+    return "(" + " @@ ".join(f"{format_value(key)} :> {format_value(held)}" for key, held in value.items()) + ")"
 
 
 class _Reader:
@@ -115,6 +134,8 @@ class _Reader:
         if self.peek() != "..":
             return first
         self.take()
+        if not self.peek().lstrip("-").isdigit():
+            raise self._error(self.tokens[self.next][1])
         return frozenset(range(first, int(self.take()) + 1))
 
     def between(self, opening: str, closing: str) -> list[Value]:
@@ -133,6 +154,8 @@ class _Reader:
         while self.peek() != "]":
             if fields:
                 self.expect(",")
+            if not _NAME.fullmatch(self.peek()):
+                raise self._error(self.tokens[self.next][1])
             name = self.take()
             self.expect("|->")
             dict.__setitem__(fields, name, self.value())
