@@ -76,18 +76,25 @@ def replaced_folder(target: Path, mark: str) -> Iterator[Path]:
     """
     if target.exists() and not (target.is_dir() and ((target / mark).is_file() or not any(target.iterdir()))):
         raise BadInput(f"{target}: exists, and is no folder with a {mark}; give a new folder, or remove it first")
-    fresh = old = None
-    try:
+    with _writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-        fresh.chmod(0o755)
+        scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        fresh = scratch / "fresh"
+        with _writing(target):
+            fresh.mkdir()
         yield fresh
-        if target.exists():
-            old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-            target.replace(old / target.name)
-        fresh.replace(target)
+        with _writing(target):
+            if target.exists():
+                target.replace(scratch / "old")
+            fresh.replace(target)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise CannotRun(f"{target}: cannot be written: {error.strerror}; check the folder and the disk") from None
-    finally:
-        for folder in filter(None, (fresh, old)):
-            shutil.rmtree(folder, ignore_errors=True)

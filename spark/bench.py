@@ -1,0 +1,134 @@
+"""Figures of corpora and mining: events a second in Spark tasks, reading included, beside one core without Spark.
+
+python -m spark.bench PROTOCOL [EVENTS]
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from conformance.judge import columns_of, kernel
+from conformance.network.run import simulate
+from conformance.protocol import load
+from spark.configurations import configuration
+from spark.corpus import make_corpus
+from spark.layout import events_path, runs_path
+from spark.mine import judge_part, mine
+from spark.read import Part, parts_of
+from spark.session import MASTER, local_session
+from spec.schedule import Schedule
+from spec.trace import Trace
+from spec.trace_parquet import write_runs
+
+SEED = 1
+FILES = 8
+LONG_RUN_EVENTS = 200_000
+SHORT_RUN_EVENTS = 3_000  # about what a drawn run has
+MAX_SHORT_RUNS = 256
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    what: str
+    events: int
+    seconds: float
+
+    @property
+    def events_a_second(self) -> float:
+        return self.events / self.seconds
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.events_a_second:,.0f} events/s ({self.events:,} in {self.seconds:.2f} s)"
+
+
+def bench(
+    protocol: str, events: int, master: str = MASTER, say: Callable[[object], None] = print
+) -> tuple[Figure, ...]:
+    """Make two corpora, of short runs as they are drawn and of about `events` events in long runs, and mine them."""
+    figures: list[Figure] = []
+
+    def told(what: str, size: int, seconds: float) -> None:
+        figures.append(Figure(what=what, events=size, seconds=seconds))
+        say(figures[-1])
+
+    with tempfile.TemporaryDirectory(prefix="scatterproof-bench-") as folder, local_session(master):
+        short, long = Path(folder) / "short", Path(folder) / "long"
+        make_corpus(protocol, FILES, SEED, short, files=FILES)  # the first tasks start Python and load the project
+        runs = max(FILES, min(MAX_SHORT_RUNS, events // SHORT_RUN_EVENTS))
+        manifest, seconds = _timed(lambda: make_corpus(protocol, runs, SEED, short, files=FILES))
+        told("corpus: simulated and written in Spark tasks", manifest.events, seconds)
+        trace = _long_run(protocol, min(LONG_RUN_EVENTS, events))
+        _write_copies(long, trace, max(FILES, events // len(trace.rows)))
+        told("kernel alone, one core, columns in memory", len(trace.rows), _kernel_seconds(trace))
+        for name, corpus in (("short runs", short), ("long runs", long)):
+            parts = parts_of(corpus)
+            size = sum(part.rows for part in parts)
+            told(f"{name}: reading and kernel, one core", size, _timed(partial(_judge, parts))[1])
+            told(f"{name}: mined in Spark tasks, first time", size, _timed(partial(mine, corpus))[1])
+            told(f"{name}: mined in Spark tasks, again", size, _timed(partial(mine, corpus))[1])
+    return tuple(figures)
+
+
+def _timed(work: Callable[[], Value]) -> tuple[Value, float]:
+    begun = time.perf_counter()
+    value = work()
+    return value, time.perf_counter() - begun
+
+
+def _judge(parts: Sequence[Part]) -> None:
+    for part in parts:
+        judge_part(part)
+
+
+def _kernel_seconds(trace: Trace) -> float:
+    """The kernel on columns in memory; the second of two runs, so that compiling is left out."""
+    around, columns = load(trace.header.protocol).surroundings(trace.header), columns_of(trace)
+    kernel(trace.header.protocol).run(around).feed(columns)
+    return _timed(lambda: kernel(trace.header.protocol).run(around).feed(columns))[1]
+
+
+def _long_run(protocol: str, wanted: int) -> Trace:
+    """A drawn run, its submissions repeated over and over until there are about as many events as wanted."""
+    make_core = importlib.import_module(f"impl.{protocol}").make_core
+    drawn = configuration(protocol, SEED, 0)
+    events = len(simulate(drawn, make_core).rows)
+    return simulate(_repeated(drawn, -(-wanted // events)), make_core)
+
+
+def _repeated(schedule: Schedule, times: int) -> Schedule:
+    period = 1 + max(submission.time_ns for submission in schedule.submissions)
+    return msgspec.structs.replace(
+        schedule,
+        submissions=tuple(
+            msgspec.structs.replace(submission, time_ns=submission.time_ns + turn * period)
+            for turn in range(times)
+            for submission in schedule.submissions
+        ),
+    )
+
+
+def _write_copies(corpus: Path, trace: Trace, copies: int) -> None:
+    """The trace under `copies` run numbers, shared out to FILES files."""
+    for file in range(FILES):
+        runs = (Trace(msgspec.structs.replace(trace.header, run=run), trace.rows) for run in range(file, copies, FILES))
+        write_runs(events_path(corpus, file), runs_path(corpus, file), runs)
+
+
+def main(arguments: Sequence[str]) -> None:
+    bench(arguments[0], int(arguments[1]) if len(arguments) > 1 else 5_000_000)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
