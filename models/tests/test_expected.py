@@ -1,0 +1,175 @@
+"""Expected results: reading the list of models, replacing lines of a .cfg, and comparing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.expected import Kind, Model, Tier, check_models, compare, configuration, models_of
+from models.findings import findings_markdown, run_findings
+from models.tlc import Outcome, State, TlcRun
+from spec.errors import BadInput, CannotRun
+
+STEPS = """
+---- MODULE Steps ----
+EXTENDS Naturals
+CONSTANT Step(_)
+VARIABLE x
+ByOne(n) == n + 1
+ByTwo(n) == n + 2
+Spec == x = 0 /\\ [][x' = IF x < 4 THEN Step(x) ELSE x]_x
+Small == x <= 4
+NotTwo == x # 2
+NotThree == x # 3
+====
+"""
+CFG = "SPECIFICATION Spec\nCONSTANTS\n  Step <- ByOne\nINVARIANTS\n  Small\n"
+HOLDS = """
+[[model]]
+name = "small"
+module = "Steps"
+cfg = "Steps.cfg"
+says = "Steps of one stay small."
+distinct = 5
+depth = 5
+"""
+FINDING = """
+[[model]]
+name = "big_steps"
+kind = "finding"
+module = "Steps"
+cfg = "Steps.cfg"
+set = { Step = "ByTwo" }
+invariants = ["NotTwo"]
+violates = "NotTwo"
+trace = 2
+clauses = ["ST-SMALL"]
+says = "Steps of two meet two at once."
+"""
+
+
+@pytest.fixture
+def spec_folder(tmp_path: Path) -> Path:
+    (tmp_path / "steps").mkdir()
+    (tmp_path / "steps" / "Steps.tla").write_text(STEPS)
+    (tmp_path / "steps" / "Steps.cfg").write_text(CFG)
+    (tmp_path / "steps" / "models.toml").write_text(HOLDS + FINDING)
+    return tmp_path
+
+
+def rewrite(spec_folder: Path, text: str) -> None:
+    (spec_folder / "steps" / "models.toml").write_text(text)
+
+
+def test_models_that_find_what_is_expected_agree(spec_folder: Path) -> None:
+    seen: list[tuple[str, int]] = []
+    results = check_models("steps", spec_folder=spec_folder, on_progress=lambda name, count: seen.append((name, count)))
+    assert [(result.name, result.differences) for result in results] == [("small", ()), ("big_steps", ())]
+    assert results[1].seen.violates == "NotTwo"
+    assert ("small", 5) in seen
+
+
+def test_another_count_of_states_is_a_difference(spec_folder: Path) -> None:
+    rewrite(spec_folder, HOLDS.replace("distinct = 5", "distinct = 6"))
+    (result,) = check_models("steps", spec_folder=spec_folder)
+    assert result.differences == ("expected 6 distinct states, found 5",)
+    assert not result.agrees
+
+
+def test_a_deep_model_runs_only_when_asked_for(spec_folder: Path) -> None:
+    rewrite(spec_folder, HOLDS + 'tier = "deep"\n')
+    assert check_models("steps", spec_folder=spec_folder) == []
+    assert len(check_models("steps", Tier.DEEP, spec_folder=spec_folder)) == 1
+
+
+def test_findings_are_told_step_by_step(spec_folder: Path) -> None:
+    text = findings_markdown("steps", run_findings("steps", spec_folder), models_of("steps", spec_folder))
+    assert "Steps of two meet two at once." in text
+    assert "`NotTwo` is violated; 1 steps, shortest:" in text
+
+
+def test_a_finding_that_is_none_any_more_is_refused(spec_folder: Path) -> None:
+    rewrite(spec_folder, FINDING.replace("NotTwo", "NotThree"))
+    with pytest.raises(CannotRun, match="finding big_steps: expected NotThree, found that all holds"):
+        run_findings("steps", spec_folder)
+
+
+def test_set_replaces_one_line_and_the_sections_named(spec_folder: Path) -> None:
+    _, finding = models_of("steps", spec_folder)
+    text = configuration(finding, spec_folder, "steps")
+    assert text == "SPECIFICATION Spec\nCONSTANTS\n  Step <- ByTwo\nINVARIANTS\n  NotTwo\n"
+
+
+def test_a_definition_without_a_line_gets_one(spec_folder: Path) -> None:
+    model = Model(name="m", module="Steps", cfg="Steps.cfg", says="", set={"Small": "NotTwo"}, invariants=())
+    assert configuration(model, spec_folder, "steps").endswith("  Step <- ByOne\nCONSTANT Small <- NotTwo\n")
+
+
+def run(outcome: Outcome = Outcome.HOLDS, *, states: int = 0, violated: str | None = None, depth: int = 0) -> TlcRun:
+    trace = tuple(State("Step", {"x": number}) for number in range(states))
+    return TlcRun(outcome=outcome, seconds=0.1, violated=violated, trace=trace, depth=depth)
+
+
+def model(**fields: object) -> Model:
+    return Model(name="m", module="Steps", cfg="Steps.cfg", says="", **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("expected", "seen", "difference"),
+    [
+        (model(violates="Small"), run(), "expected Small, found that all holds"),
+        (model(), run(Outcome.VIOLATED, violated="Small"), "expected that all holds, found Small"),
+        (model(violates="A"), run(Outcome.VIOLATED, violated="B"), "expected A, found B"),
+        (model(depth=3), run(depth=4), "expected 3 levels of depth, found 4"),
+        (
+            model(violates="A", trace=4),
+            run(Outcome.VIOLATED, violated="A", states=5),
+            "counterexample of 4 states, found 5",
+        ),
+        (model(), run(Outcome.DEADLOCK), "TLC gave no verdict: deadlock"),
+        (model(violates="A"), run(Outcome.TIMED_OUT), "TLC gave no verdict: timed out"),
+        (model(every_action=True), run(), "TLC told nothing of the actions taken"),
+    ],
+)
+def test_a_run_that_differs_is_told_in_a_sentence(expected: Model, seen: TlcRun, difference: str) -> None:
+    (told,) = compare(expected, seen).differences
+    assert difference in told
+
+
+def test_an_action_never_taken_is_told() -> None:
+    seen = TlcRun(outcome=Outcome.HOLDS, seconds=0.1, actions={"Send": 3, "Deliver": 0})
+    assert compare(model(every_action=True), seen).differences == ("action Deliver was never taken",)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[[model]\n", "models.toml: not TOML"),
+        (HOLDS.replace("module", "modul"), "models.toml: .*modul"),
+        (HOLDS.replace("distinct = 5", 'distinct = "five"'), r"models.toml: Expected `int \| null`"),
+        (HOLDS + HOLDS, "'small' is listed twice"),
+        (HOLDS.replace('"Steps"', '"Gone"'), "'small' names Gone.tla, which is not in"),
+        (HOLDS + 'kind = "mutant"\n', "'small' is a mutant that replaces nothing"),
+        (HOLDS + 'kind = "mutant"\nset = { Step = "ByTwo" }\n', "'small' needs either `violates`"),
+        (HOLDS + 'kind = "reach"\n', "'small' is a reach model that expects no violation"),
+    ],
+)
+def test_a_malformed_list_is_refused_by_file_and_place(spec_folder: Path, text: str, sentence: str) -> None:
+    rewrite(spec_folder, text)
+    with pytest.raises(BadInput, match=sentence):
+        models_of("steps", spec_folder)
+
+
+def test_a_protocol_without_models_is_named() -> None:
+    with pytest.raises(BadInput, match="no models for protocol 'nosuch'"):
+        models_of("nosuch")
+
+
+def test_totalorder_lists_an_instance_for_each_environment_and_a_mutant_for_each_rule() -> None:
+    listed = models_of("totalorder")
+    names = {one.name for one in listed}
+    assert {"two_switches", "environment_a", "environment_b", "environment_c", "second_topology"} <= names
+    damaged = {rule for one in listed if one.kind is Kind.MUTANT for rule in one.set}
+    rules = {"Stamp", "DataBarrier", "BeaconBarrier", "Register", "Aggregate", "Counted", "Deliverable", "Precedence"}
+    assert rules <= damaged
