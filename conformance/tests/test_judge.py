@@ -1,0 +1,200 @@
+"""A verdict says no more than the trace shows, and a trace that no check may look at is refused in one sentence."""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+import numpy as np
+import pytest
+
+from conformance.checks.rows import columns_of_rows
+from conformance.judge import Judging, columns_of, judge, judge_by_oracles, judge_compiled, kernel
+from conformance.protocol import load
+from conformance.tests.runs import COLUMNS, change, conforming, value
+from conformance.verdict import ClauseResult, Verdict
+from spec.errors import BadInput
+from spec.trace import Kind, Order, Row, Trace
+
+STAR = conforming("star", "C")
+PLUGIN = load("totalorder")
+
+
+def verdicts(trace: Trace) -> dict[str, Verdict]:
+    return {result.clause: result.verdict for result in judge(trace)}
+
+
+def reasons(trace: Trace) -> dict[str, str]:
+    return {result.clause: result.reason for result in judge(trace)}
+
+
+def with_header(trace: Trace, **values: object) -> Trace:
+    return Trace(msgspec.structs.replace(trace.header, **values), trace.rows)
+
+
+def first(kind: Kind) -> int:
+    return next(position for position, row in enumerate(STAR.rows) if value(row, "kind") == kind)
+
+
+def with_row(position: int, **values: int) -> Trace:
+    rows = list(STAR.rows)
+    rows[position] = change(rows[position], **values)
+    return Trace(STAR.header, rows)
+
+
+def test_clauses_of_other_environments_are_not_applicable() -> None:
+    assert verdicts(STAR)["TO-ENV-C"] is Verdict.PASS
+    assert reasons(STAR)["TO-ENV-A"] == "the run is in environment C"
+
+
+@pytest.mark.parametrize("kind", ["submitted", "sent", "arrived", "delivered"])
+def test_clause_is_inconclusive_without_the_kinds_that_its_check_reads(kind: str) -> None:
+    complete = {name: nodes for name, nodes in STAR.header.complete.items() if name != kind}
+    found = judge(with_header(STAR, complete=complete))
+    for check, result in zip(PLUGIN.checks, found, strict=True):
+        if result.verdict is not Verdict.NOT_APPLICABLE and result.clause != "TO-BAR-PART":
+            reads = Kind[kind.upper()] in check.reads
+            assert (result.verdict is Verdict.INCONCLUSIVE) == reads, check.name
+            assert reads == result.reason.startswith(f"the trace does not record every {kind} event of node ")
+
+
+def test_clauses_of_switches_are_judged_where_only_switches_are_recorded() -> None:
+    switch = len(STAR.header.topology.nodes) - 1
+    found = verdicts(with_header(STAR, complete={"sent": (switch,), "arrived": (switch,)}))
+    assert found["TO-BAR-MIN"] is Verdict.PASS
+    assert found["TO-BAR-HOST"] is found["TO-DELIVER"] is found["TO-BAR-LINK"] is Verdict.INCONCLUSIVE
+
+
+def test_violation_in_an_incomplete_trace_is_inconclusive_not_a_failure() -> None:
+    """A barrier that was not recorded makes a good delivery look early."""
+    rows = [row for row in STAR.rows if value(row, "kind") != Kind.ARRIVED]
+    complete = {name: nodes for name, nodes in STAR.header.complete.items() if name != "arrived"}
+    result = next(
+        result
+        for result in judge(Trace(msgspec.structs.replace(STAR.header, complete=complete), rows))
+        if result.clause == "TO-DELIVER"
+    )
+    assert (result.verdict, result.violations, result.broken) == (Verdict.INCONCLUSIVE, (), 0)
+
+
+def test_to_once_needs_more_than_the_order_of_each_node() -> None:
+    found = with_header(STAR, order=Order.NODE)
+    assert verdicts(found)["TO-ONCE"] is Verdict.INCONCLUSIVE
+    assert "link order" in reasons(found)["TO-ONCE"]
+    assert verdicts(found)["TO-ORDER"] is Verdict.PASS
+
+
+def test_empty_trace_passes_nothing() -> None:
+    assert Verdict.PASS not in verdicts(Trace(STAR.header, [])).values()
+
+
+@pytest.mark.parametrize("flags", [0, 1, 2, -1])
+def test_to_complete_is_inconclusive_when_the_run_did_not_settle(flags: int) -> None:
+    found = with_row(len(STAR.rows) - 1, flags=flags)
+    assert verdicts(found)["TO-COMPLETE"] is Verdict.INCONCLUSIVE
+    assert "settled" in reasons(found)["TO-COMPLETE"]
+
+
+def test_all_violations_are_counted_and_the_first_ones_shown() -> None:
+    rows = [
+        change(row, digest=value(row, "digest") ^ 1) if value(row, "kind") == Kind.DELIVERED else row
+        for row in STAR.rows
+    ]
+    delivered = [position for position, row in enumerate(rows) if value(row, "kind") == Kind.DELIVERED]
+    for judged in (judge, judge_compiled, judge_by_oracles):
+        once = next(found for found in judged(Trace(STAR.header, rows), shown=3) if found.clause == "TO-ONCE")
+        assert once.broken == len(delivered)
+        assert [violation.position for violation in once.violations] == delivered[:3]
+
+
+def test_violation_is_told_with_names_row_time_and_witness() -> None:
+    position = first(Kind.DELIVERED)
+    trace = with_row(position, digest=1)
+    (violation,) = next(result for result in judge(trace) if result.clause == "TO-ONCE").violations
+    row = trace.rows[position]
+    node = STAR.header.topology.nodes[value(row, "node")].name
+    assert violation.sentence.startswith(
+        f"TO-ONCE, row {position} at {value(row, 'time_ns')} ns: node {node} delivered"
+    )
+    assert violation.sentence.endswith(
+        f"with digest 1; {violation.expected} was submitted (see row {violation.witness})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("position", "values", "said"),
+    [
+        (0, {"node": 99}, "row 0 has node 99; nodes are 0 to 3"),
+        (0, {"node": -1}, "row 0 has node -1; nodes are 0 to 3"),
+        (0, {"kind": 8}, "row 0 has kind 8; the kinds are 1 submitted, "),
+        (first(Kind.SENT), {"link": 6}, "has link 6; links are 0 to 5"),
+        (first(Kind.SENT), {"link": -(1 << 63)}, "links are 0 to 5"),
+        (first(Kind.SENT), {"link": 1}, "has link 1, which is no egress link of its node"),
+        (first(Kind.ARRIVED), {"link": 1}, "has link 1, which is no ingress link of its node"),
+        (0, {"kind": Kind.ENDED}, "rows follow the row 'ended'; put it last"),
+        (0, {"number": 7}, "message number 7 was submitted where 1 is the next"),
+        (0, {"scattering": 7}, "scattering 7 was submitted where 1 is the next"),
+        (0, {"sender": 2}, "names sender h2 and receiver"),
+        (0, {"receiver": 1 << 62}, f"receiver number {1 << 62}; name node itself, and a host"),
+        (0, {"receiver": 3}, "receiver s0; name node itself, and a host"),
+        (0, {"clock_ns": 1 << 63}, "row 0 has a number of more than 64 bits"),
+    ],
+)
+def test_trace_that_cannot_be_is_refused_in_one_sentence_by_all_three(
+    position: int, values: dict[str, int], said: str
+) -> None:
+    for judged in (judge, judge_compiled, judge_by_oracles):
+        with pytest.raises(BadInput) as refused:
+            judged(with_row(position, **values), place="my.ndjson")
+        assert str(refused.value).startswith("my.ndjson: ")
+        assert said in str(refused.value)
+
+
+def test_row_with_a_column_missing_is_refused() -> None:
+    with pytest.raises(BadInput, match="row 1 has 14 columns; give the 15 of the schema"):
+        judge(Trace(STAR.header, [STAR.rows[0], STAR.rows[1][:-1]]))
+
+
+def test_compiled_checks_stay_inside_their_arrays_whatever_the_free_columns_hold() -> None:
+    """Every column but kind, node and link is full of the edges of int64: any index made of them would be far out."""
+    edges = (-(1 << 63), -1, 0, 1, (1 << 63) - 1)
+    draw = random.Random(5)
+    free = [name for name in COLUMNS if name not in ("kind", "node", "link")]
+    rows: list[Row] = [change(row, **{name: draw.choice(edges) for name in free}) for row in STAR.rows[:-1]]
+    run = kernel("totalorder").run(PLUGIN.surroundings(STAR.header))
+    run.feed(columns_of_rows(rows, COLUMNS))
+    online = Judging(STAR.header)
+    for position, row in enumerate(rows):
+        online.observe(position, row)
+    assert run.held.tolist() == online.held
+    assert run.broken == online.broken
+
+
+def test_more_violations_than_there_is_room_for_are_handed_over_in_order() -> None:
+    """Every packet of this long trace falls below the one before it, in two clauses a row."""
+    sent = STAR.rows[first(Kind.SENT)]
+    rows = [change(sent, timestamp=-position, barrier=-position - 2) for position in range(9_000)]
+    run = kernel("totalorder").run(PLUGIN.surroundings(STAR.header))
+    run.feed(columns_of_rows(rows, COLUMNS))
+    online = Judging(STAR.header)
+    for position, row in enumerate(rows):
+        online.observe(position, row)
+    assert len(run.broken) > 18_000
+    assert run.broken == online.broken
+
+
+def test_columns_of_a_trace_are_contiguous_int64_arrays() -> None:
+    columns = columns_of(STAR)
+    assert tuple(columns) == COLUMNS
+    for name, column in columns.items():
+        assert column.dtype == np.int64
+        assert column.flags.c_contiguous
+        assert column.tolist() == STAR.column(name)
+
+
+def test_online_judging_gives_the_results_of_judging_the_whole() -> None:
+    judging = Judging(STAR.header)
+    for position, row in enumerate(STAR.rows):
+        judging.observe(position, row)
+    found: list[ClauseResult] = judging.results(STAR.rows)
+    assert found == judge(STAR)
