@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from conformance.adapters.datagram import DatagramIut
-
 from conformance.adapters.stdio import StdioIut
 from conformance.network.run import SimulatedIut
 from spec.core import Core, NodeConfig

@@ -9,8 +9,8 @@ import sys
 from importlib import metadata
 
 import typer
-from models.java import find_java
 
+from models.java import find_java
 from scatterproof.console import CANNOT_RUN, OK, print_json, print_table
 from scatterproof.options import Json, Protocol, resolve
 from spec import clauses

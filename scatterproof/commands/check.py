@@ -1,0 +1,57 @@
+"""`scatterproof check`: the models, by TLC and Z3."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from models.claim import ClaimResult
+from models.expected import ModelResult, Tier, check_models
+from models.z3_claims import check_claims
+from scatterproof import layers
+from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, print_json, print_table
+from scatterproof.layer_report import LayerReport
+from scatterproof.options import Json, Protocol, resolve
+from spec.errors import CannotRun
+
+
+def command(
+    protocol: Protocol = None,
+    deep: Annotated[bool, typer.Option("--deep", help="Run the models of the deep tier, too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Model-check the specification (TLC) and prove its claims for any number of nodes (Z3)."""
+    chosen = resolve(protocol)
+    missing: dict[str, str] = {}
+    models: list[ModelResult] = []
+    claims: list[ClaimResult] = []
+    try:
+        with Progress("TLC") as progress:
+            models = check_models(
+                chosen,
+                Tier.DEEP if deep else Tier.QUICK,
+                on_progress=lambda name, distinct: progress(f"{name}, {distinct} distinct states"),
+            )
+    except CannotRun as error:
+        missing["tlc"] = str(error)
+    try:
+        with Progress("Z3"):
+            claims = check_claims(chosen)
+    except CannotRun as error:
+        missing["z3"] = str(error)
+    if as_json:
+        print_json({"protocol": chosen, "models": models, "claims": claims, "not_run": missing})
+    else:
+        _print(layers.summarise_models(models), missing.get("tlc"))
+        _print(layers.summarise_claims(chosen, claims), missing.get("z3"))
+    agrees = all(result.agrees for result in models) and all(result.counts for result in claims)
+    raise typer.Exit(VIOLATIONS if not agrees else CANNOT_RUN if missing else OK)
+
+
+def _print(report: LayerReport, missing: str | None) -> None:
+    if missing is not None:
+        err.print(f"not run: {missing}", style="yellow", markup=False, highlight=False)
+        return
+    for table in report.details:
+        print_table(f"{table.title}: {report.sentence}", table.columns, table.rows)

@@ -1,0 +1,99 @@
+"""`scatterproof verify`: the main job, every layer, ending with a table of clauses against layers."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scatterproof.board import Board
+from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, out, print_json, print_table
+from scatterproof.layer_report import LayerReport, Status
+from scatterproof.layers import LAYERS, Job, Layer, run_layer
+from scatterproof.matrix import MatrixRow, matrix, verdict
+from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
+from scatterproof.verify_page import write_page
+from spec import clauses
+from spec.errors import BadInput
+
+NAMES = tuple(layer.name for layer in LAYERS)
+# TLC is a process of its own, so that it runs beside the layers that are Python.
+_BESIDE = frozenset({"tlc"})
+
+
+def command(
+    protocol: Protocol = None,
+    require: Annotated[
+        list[str] | None, typer.Option("--require", help=f"Fail when this layer cannot run: {', '.join(NAMES)}.")
+    ] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="Run this layer alone; may be repeated.")] = None,
+    seed: Seed = 1,
+    effort: Annotated[int, typer.Option("--effort", min=1, help="Times as many schedules and runs.")] = 1,
+    results: Results = RESULTS,
+    report: Annotated[Path, typer.Option("--report", help="Folder for index.html.")] = Path("report"),
+    as_json: Json = False,
+) -> None:
+    """Run everything: models, proofs, cases over three transports, fuzzing, mutants, mining. The main job."""
+    catalogue = clauses.load(resolve(protocol))
+    required, chosen = _known("--require", require), _known("--only", only) or NAMES
+    job = Job(protocol=catalogue.protocol, seed=seed, results=results, effort=effort)
+    layers = [layer for layer in LAYERS if layer.name in chosen]
+    reports = _run(layers, job)
+    rows = matrix(catalogue, reports)
+    page = report / "index.html"
+    write_page(page, catalogue, reports, rows, seed)
+    lacking = [r.layer for r in reports if r.layer in required and r.status is Status.NOT_RUN]
+    ended = verdict(reports, rows)
+    if as_json:
+        print_json({"protocol": catalogue.protocol, "seed": seed, "verdict": ended, "layers": reports, "clauses": rows})
+    else:
+        _print(catalogue.title, reports, rows, page)
+        for layer in lacking:
+            out.print(f"required layer {layer} did not run", style="bold red")
+    if ended is not Status.PASS:
+        raise typer.Exit(VIOLATIONS)
+    raise typer.Exit(CANNOT_RUN if lacking else OK)
+
+
+def _known(option: str, names: list[str] | None) -> tuple[str, ...]:
+    for name in names or ():
+        if name not in NAMES:
+            raise BadInput(f"{option} {name!r} is no layer; choose from: {', '.join(NAMES)}")
+    return tuple(names or ())
+
+
+def _run(layers: list[Layer], job: Job) -> list[LayerReport]:
+    """Run the layers; those that are processes of their own beside the others."""
+    with Board([layer.name for layer in layers]) as board, ThreadPoolExecutor(max_workers=1) as pool:
+
+        def one(layer: Layer) -> LayerReport:
+            board.begin(layer.name)
+            report = run_layer(layer, job, lambda text: board.say(layer.name, text))
+            board.end(report)
+            return report
+
+        beside: dict[str, Future[LayerReport]] = {
+            layer.name: pool.submit(one, layer) for layer in layers if layer.name in _BESIDE
+        }
+        here = {layer.name: one(layer) for layer in layers if layer.name not in beside}
+        here |= {name: future.result() for name, future in beside.items()}
+    return [here[layer.name] for layer in layers]
+
+
+def _print(title: str, reports: list[LayerReport], rows: tuple[MatrixRow, ...], page: Path) -> None:
+    print_table(
+        f"{title}: clauses against layers",
+        ("clause", "name", *(report.title for report in reports)),
+        [(row.clause, row.name, *(cell.status for cell in row.cells)) for row in rows if not row.not_yet],
+    )
+    waiting = [row.clause for row in rows if row.not_yet]
+    if waiting:
+        out.print(f"not yet in any layer, {len(waiting)} clauses: {', '.join(waiting)}", highlight=False)
+    print_table(
+        "Layers",
+        ("layer", "verdict", "s", "what was found"),
+        [(report.layer, report.status, f"{report.seconds:.0f}", report.sentence) for report in reports],
+    )
+    out.print(f"report: {page}", markup=False, highlight=False)

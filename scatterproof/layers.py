@@ -1,0 +1,299 @@
+"""The layers of the main job, each a function that runs it and returns its report.
+
+A tool that is missing makes the layer *not run*; nothing here turns that into a pass.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.case import CaseResult, cases, run_case
+from conformance.verdict import Verdict
+from fuzz.fuzzer import fuzz
+from fuzz.kill_matrix import KillMatrix, Standing, kill_matrix
+from models.claim import ClaimResult
+from models.expected import ModelResult, Tier, check_models
+from models.z3_claims import check_claims, claims_of
+from scatterproof import iuts
+from scatterproof.layer_report import Cell, Detail, LayerReport, Status, detail, gravest, not_run
+from spark.corpus import make_corpus
+from spark.mine import mine
+from spark.session import MASTER
+from spec.errors import CannotRun
+
+Say = Callable[[str], None]
+
+_OF_VERDICT = {
+    Verdict.PASS: Status.PASS,
+    Verdict.FAIL: Status.FAIL,
+    Verdict.INCONCLUSIVE: Status.INCONCLUSIVE,
+    Verdict.NOT_RUN: Status.NOT_RUN,
+    Verdict.NOT_APPLICABLE: Status.NONE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One run of the main job. effort: 1 for the everyday run; schedules and runs are multiplied by it."""
+
+    protocol: str
+    seed: int
+    results: Path
+    effort: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """title: the heading of its column. run: the work, told to `say` as it goes on."""
+
+    name: str
+    title: str
+    run: Callable[[Job, Say], LayerReport]
+
+
+def run_layer(layer: Layer, job: Job, say: Say) -> LayerReport:
+    """The layer's report; `not run`, with the reason, when this machine lacks what it needs."""
+    start = time.monotonic()
+    try:
+        report = layer.run(job, say)
+    except CannotRun as error:
+        return not_run(layer.name, layer.title, str(error))
+    return LayerReport(
+        layer=layer.name,
+        title=layer.title,
+        status=report.status,
+        sentence=report.sentence,
+        seconds=round(time.monotonic() - start, 1),
+        cells=report.cells,
+        details=report.details,
+    )
+
+
+def _report(status: Status, sentence: str, cells: Mapping[str, Cell], *details: Detail) -> LayerReport:
+    return LayerReport(
+        layer="", title="", status=status, sentence=sentence, seconds=0.0, cells=dict(cells), details=details
+    )
+
+
+def _by_clause(parts: Iterable[tuple[str, Status]], noun: str) -> dict[str, Cell]:
+    """One cell a clause: the gravest status of its parts, and how many there are."""
+    statuses: dict[str, list[Status]] = defaultdict(list)
+    for clause, status in parts:
+        statuses[clause].append(status)
+    return {clause: Cell(gravest(found), f"{len(found)} {noun}") for clause, found in statuses.items()}
+
+
+def tlc(job: Job, say: Say) -> LayerReport:
+    results = check_models(
+        job.protocol, Tier.QUICK, on_progress=lambda name, distinct: say(f"{name}, {distinct} distinct states")
+    )
+    return summarise_models(results)
+
+
+def summarise_models(results: list[ModelResult]) -> LayerReport:
+    agreeing = sum(result.agrees for result in results)
+    states = sum(result.seen.distinct for result in results)
+    cells = _by_clause(
+        ((clause, Status.PASS if result.agrees else Status.FAIL) for result in results for clause in result.clauses),
+        "models",
+    )
+    rows = [
+        (
+            result.name,
+            result.kind,
+            result.seen.violates or result.seen.result,
+            result.seen.distinct,
+            result.seen.depth,
+            result.seen.trace or "",
+            f"{result.seen.seconds:.1f}",
+            "; ".join(result.differences) or "as expected",
+        )
+        for result in results
+    ]
+    return _report(
+        Status.PASS if results and agreeing == len(results) else Status.FAIL,
+        f"{agreeing} of {len(results)} models as expected, {states} distinct states",
+        cells,
+        detail(
+            "TLC models",
+            ("model", "kind", "found", "distinct states", "depth", "counterexample", "s", "compared"),
+            rows,
+        ),
+    )
+
+
+def z3(job: Job, say: Say) -> LayerReport:
+    say("proving")
+    return summarise_claims(job.protocol, check_claims(job.protocol))
+
+
+def summarise_claims(protocol: str, results: list[ClaimResult]) -> LayerReport:
+    """Claims that judge no rule (equivalences, say) must be proved too, but speak for no clause."""
+    speaking = {claim.name for claim in claims_of(protocol) if claim.normative}
+    counting = sum(result.counts for result in results)
+    refuted = sum(len(result.mutants) for result in results)
+    cells = _by_clause(
+        (
+            (clause, Status.PASS if result.counts else Status.FAIL)
+            for result in results
+            if result.name in speaking
+            for clause in result.clauses
+        ),
+        "claims",
+    )
+    rows = [
+        (
+            result.name,
+            ", ".join(result.clauses),
+            result.verdict,
+            "yes" if result.hypotheses_satisfiable else "no",
+            len(result.mutants),
+            f"{result.milliseconds:.0f}",
+            result.sentence,
+        )
+        for result in results
+    ]
+    return _report(
+        Status.PASS if results and counting == len(results) else Status.FAIL,
+        f"{counting} of {len(results)} claims proved for any number of nodes; their {refuted} mutants tried",
+        cells,
+        detail(
+            "Z3 claims",
+            ("claim", "clauses", "verdict", "hypotheses satisfiable", "mutants refuted", "ms", "sentence"),
+            rows,
+        ),
+    )
+
+
+def conform(iut_name: str) -> Callable[[Job, Say], LayerReport]:
+    """The layer that gives every case to that implementation."""
+
+    def run(job: Job, say: Say) -> LayerReport:
+        folder = job.results / "latest" / iut_name
+        iut = iuts.find(iut_name, job.protocol, folder)
+        results: list[CaseResult] = []
+        for case in cases(job.protocol):
+            say(case.id)
+            results.append(run_case(case, iut))
+        return summarise_cases(iut_name, results)
+
+    return run
+
+
+def summarise_cases(iut_name: str, results: list[CaseResult]) -> LayerReport:
+    """A clause passes with the cases that are about it; any case in which it is broken fails it."""
+    parts = [(result.case.clause, _OF_VERDICT[result.verdict]) for result in results]
+    parts += [
+        (judged.clause, Status.FAIL)
+        for result in results
+        for judged in result.results
+        if judged.verdict is Verdict.FAIL and judged.clause != result.case.clause
+    ]
+    passed = sum(result.verdict is Verdict.PASS for result in results)
+    status = gravest(_OF_VERDICT[result.verdict] for result in results)
+    rows = [(r.case.id, r.verdict, r.case.stimulus, r.case.duty, r.reason) for r in results]
+    return _report(
+        Status.INCONCLUSIVE if status is Status.NONE else status,
+        f"{passed} of {len(results)} cases passed by {iut_name}",
+        _by_clause(parts, "cases"),
+        detail(f"Cases given to {iut_name}", ("case", "verdict", "stimulus", "duty", "reason"), rows),
+    )
+
+
+def fuzzing(job: Job, say: Say) -> LayerReport:
+    examples = 400 * job.effort
+    result = fuzz(
+        job.protocol,
+        iuts.find("reference", job.protocol, job.results),
+        examples=examples,
+        seed=job.seed,
+        on_progress=lambda done, failed: say(f"{done} of {examples} schedules, {failed} clauses broken"),
+        folder=job.results / "failures",
+    )
+    failed = {failure.clause: failure for failure in result.failures}
+    cells = {
+        clause: Cell(
+            Status.FAIL if clause in failed else Status.PASS if at_stake else Status.INCONCLUSIVE,
+            failed[clause].file if clause in failed else f"{at_stake} times at stake",
+        )
+        for clause, at_stake in result.at_stake.items()
+    }
+    status = Status.FAIL if failed else gravest(cell.status for cell in cells.values())
+    return _report(
+        status,
+        f"{result.examples} schedules, {result.rows} events, seed {job.seed}: {len(failed)} clauses broken",
+        cells,
+        detail("Failures found by fuzzing", ("clause", "schedule"), [(f.clause, f.file) for f in result.failures]),
+    )
+
+
+def mutants(job: Job, say: Say) -> LayerReport:
+    matrix = kill_matrix(
+        job.protocol,
+        seed=job.seed,
+        on_progress=lambda done, of, name: say(f"{done} of {of} mutants: {name}"),
+        folder=job.results / "mutants",
+    )
+    return summarise_matrix(matrix)
+
+
+def summarise_matrix(matrix: KillMatrix) -> LayerReport:
+    score = {standing: matrix.score.get(standing, 0) for standing in Standing}
+    rows = [
+        (
+            row.mutant,
+            row.standing,
+            row.proof or ", ".join(row.clauses),
+            *(_cell_text(row.cells[layer].outcome, row.cells[layer].instance) for layer in matrix.layers),
+        )
+        for row in matrix.rows
+    ]
+    return _report(
+        Status.FAIL if score[Standing.OPEN] or not score[Standing.KILLED] else Status.PASS,
+        f"{score[Standing.KILLED]} mutants killed, {score[Standing.EQUIVALENT]} proved equivalent,"
+        f" {score[Standing.OPEN]} open",
+        {clause: Cell(Status.PASS, f"{len(names)} killed") for clause, names in matrix.by_clause.items()},
+        detail("Kill matrix", ("mutant", "standing", "clauses, or proof", *matrix.layers), rows),
+    )
+
+
+def _cell_text(outcome: str, instance: str) -> str:
+    return f"{outcome} ({instance})" if instance else str(outcome)
+
+
+def mining(job: Job, say: Say) -> LayerReport:
+    runs, folder = 60 * job.effort, job.results / "corpus"
+    make_corpus(
+        job.protocol, runs, job.seed, folder, MASTER, on_progress=lambda done, of: say(f"{done} of {of} runs simulated")
+    )
+    result = mine(folder, MASTER, on_progress=lambda done, of: say(f"{done} of {of} events judged"))
+    cells = {
+        clause.clause: Cell(_OF_VERDICT[clause.verdict], f"{clause.held} times at stake") for clause in result.clauses
+    }
+    status = gravest(cell.status for cell in cells.values())
+    return _report(
+        status,
+        f"{result.runs} runs, {result.events} events, {result.violations} violations",
+        cells,
+        detail(
+            "Mined clauses",
+            ("clause", "verdict", "held", "broken", "reason"),
+            [(c.clause, c.verdict, c.held, c.broken, c.reason) for c in result.clauses],
+        ),
+    )
+
+
+LAYERS = (
+    Layer("tlc", "TLC", tlc),
+    Layer("z3", "Z3", z3),
+    Layer("conform", "in process", conform("reference")),
+    Layer("conform-stdio", "over stdio", conform("reference-stdio")),
+    Layer("conform-udp", "over UDP", conform("reference-udp")),
+    Layer("fuzz", "fuzzing", fuzzing),
+    Layer("mutants", "mutants", mutants),
+    Layer("mine", "Spark", mining),
+)

@@ -1,0 +1,62 @@
+"""The table of clauses against layers, and what it means for the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from scatterproof.layer_report import Cell, LayerReport, Status, gravest
+from spec.clauses import Catalogue, Clause
+from spec.clauses import Layer as CatalogueLayer
+
+# Which layer of the catalogue a layer of the main job stands for.
+_CATALOGUED = {
+    "tlc": CatalogueLayer.TLC,
+    "z3": CatalogueLayer.Z3,
+    "conform": CatalogueLayer.CASE,
+    "conform-stdio": CatalogueLayer.CASE,
+    "conform-udp": CatalogueLayer.CASE,
+    "fuzz": CatalogueLayer.CHECK,
+    "mutants": CatalogueLayer.CHECK,
+    "mine": CatalogueLayer.CHECK,
+}
+
+
+class MatrixRow(msgspec.Struct, frozen=True):
+    """One clause: a cell a layer, in the order of the layers."""
+
+    clause: str
+    name: str
+    must: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def not_yet(self) -> bool:
+        """Whether no layer checks the clause now."""
+        return all(cell.status is Status.NOT_YET for cell in self.cells)
+
+
+def matrix(catalogue: Catalogue, reports: Sequence[LayerReport]) -> tuple[MatrixRow, ...]:
+    """One row a clause of the catalogue, in its order."""
+    return tuple(
+        MatrixRow(clause.id, clause.name, clause.must, tuple(_cell(clause, report) for report in reports))
+        for clause in catalogue.clauses
+    )
+
+
+def _cell(clause: Clause, report: LayerReport) -> Cell:
+    """A layer that the catalogue names and that says nothing of the clause has failed it: silence is no pass."""
+    layer = _CATALOGUED[report.layer]
+    if layer in clause.not_yet:
+        return Cell(Status.NOT_YET, clause.not_yet[layer])
+    if report.status is Status.NOT_RUN:
+        return Cell(Status.NOT_RUN, report.sentence)
+    silent = Cell(Status.FAIL, f"the catalogue says that {layer.value} checks it, and nothing there did")
+    return report.cells.get(clause.id, silent)
+
+
+def verdict(reports: Sequence[LayerReport], rows: Sequence[MatrixRow]) -> Status:
+    """The gravest of all that ran; NOT_RUN layers do not count, as they are shown and may be required."""
+    statuses = [report.status for report in reports] + [cell.status for row in rows for cell in row.cells]
+    return gravest(status for status in statuses if status in (Status.FAIL, Status.INCONCLUSIVE, Status.PASS))
