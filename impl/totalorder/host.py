@@ -127,10 +127,10 @@ class Host:
         if data and packet.receiver != self._node:
             return (Refuse(link, f"receiver {packet.receiver} is not this host, {self._node}"),)
         try:
-            changed = self._ingress.take(link, packet)
+            before = self._ingress.take(link, packet)
         except Refusal as refusal:
             return (Refuse(link, str(refusal)),)
-        if changed:
+        if before is not None:
             self._barrier = self._rules.aggregate(self._ingress.barriers)
         elif not data:
             return ()

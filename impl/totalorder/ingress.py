@@ -27,8 +27,9 @@ class Ingress:
         self._beacons_exist = settings.beacons_exist
         self._register = rules.register
 
-    def take(self, link: LinkId, packet: Packet) -> bool:
-        """Note the packet's link number and barrier; whether the link's newest barrier changed. Raises Refusal."""
+    def take(self, link: LinkId, packet: Packet) -> int | None:
+        """Note the packet's link number and barrier; the link's newest barrier until then, None when that is so still.
+        Raises Refusal."""
         place = self.places.get(link)
         if place is None:
             raise Refusal(f"link {link} is no ingress link of this node")
@@ -48,7 +49,7 @@ class Ingress:
             if barrier != NO_BARRIER:
                 raise Refusal("data messages carry no barrier in this environment (TO-ENV-B)")
             self._next_seqs[place] = packet.link_seq + 1
-            return False
+            return None
         if barrier < held:
             # An absent barrier is below every held one.
             if barrier == NO_BARRIER:
@@ -57,4 +58,4 @@ class Ingress:
         self._next_seqs[place] = packet.link_seq + 1
         newest = self._register(held, barrier)
         self.barriers[place] = newest
-        return newest != held
+        return held if newest != held else None

@@ -70,5 +70,11 @@ class Rules:
     precedence: Callable[[int, int], tuple[int, ...]] = precedence
     beacon_due: Callable[[int, int, int], bool] = beacon_due
 
+    @property
+    def only_the_least_counts(self) -> bool:
+        """Whether the aggregate stays as it is when a link that was strictly above it rises: a core with hundreds of
+        links need not compute it again then. True of the rules above; other ones are taken at their word."""
+        return self.aggregate is aggregate and self.register is register
+
 
 RULES = Rules()

@@ -56,6 +56,7 @@ class Switch:
         chosen = settings(config)
         self._node = config.node
         self._rules = rules
+        self._only_the_least_counts = rules.only_the_least_counts
         self._data_carry = chosen.data_carry_barriers
         self._beacons_exist = chosen.beacons_exist
         self._interval = chosen.beacon_interval_ns
@@ -103,10 +104,10 @@ class Switch:
             if onward is None:
                 return (Refuse(link, f"there is no route from link {link} to receiver {packet.receiver}"),)
         try:
-            changed = self._ingress.take(link, packet)
+            before = self._ingress.take(link, packet)
         except Refusal as refusal:
             return (Refuse(link, str(refusal)),)
-        moved = self._aggregate(link) if changed else ()
+        moved = () if before is None else self._aggregate(link, before)
         forwarded = () if onward is None else (self._forward(now, onward[0], onward[1].barrier, packet),)
         if not moved or not self._beacons_exist:
             return forwarded
@@ -118,11 +119,14 @@ class Switch:
                     self._offer(now, egress, barrier, effects)
         return effects
 
-    def _aggregate(self, link: LinkId) -> Sequence[_Minimum]:
-        """Compute again the minimums that an ingress link takes part in; those that changed."""
+    def _aggregate(self, link: LinkId, before: int) -> Sequence[_Minimum]:
+        """Compute again the minimums that an ingress link takes part in, whose barrier was `before`; those that
+        changed."""
         moved: list[_Minimum] = []
         barriers, aggregate = self._ingress.barriers, self._rules.aggregate
         for minimum in self._fed[link]:
+            if before > minimum.barrier and self._only_the_least_counts:
+                continue
             barrier = aggregate(minimum.counted(barriers))
             if barrier != minimum.barrier:
                 minimum.barrier = barrier

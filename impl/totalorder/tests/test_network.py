@@ -41,6 +41,16 @@ def test_the_runs_are_not_empty_of_what_is_checked(topology: str, environment: s
     assert (beacons > 50) == (environment != "A")
 
 
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_to_bar_min_a_minimum_that_is_always_computed_again_is_the_same(topology: str, environment: str) -> None:
+    always = Rules(aggregate=lambda barriers: min(barriers))
+    assert RULES.only_the_least_counts
+    assert not always.only_the_least_counts
+    for seed in SEEDS:
+        assert played(topology, environment, seed, always).log == played(topology, environment, seed).log
+
+
 MUTANTS = {
     "the timestamp is the clock": ("TO-MONO", Rules(stamp=lambda clock, last, promised: max(clock, 1))),
     "timestamps may repeat": ("TO-MONO", Rules(stamp=lambda clock, last, promised: max(clock, last, promised, 1))),
