@@ -6,11 +6,15 @@ before anything that a node causes for its instant, a timer and an arrival follo
 sent, and packets of one link keep theirs.
 """
 
+# Rows are sums of tuples: unpacking into a new tuple takes half as long again.
+# ruff: noqa: RUF005
+
 from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
+from itertools import count
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -95,7 +99,7 @@ class Simulation:
         self._clocks = local_clocks([schedule.clock(node) for node in range(len(nodes))])
         self._alarms: list[int | None] = [None] * len(nodes)  # the deadline that a timer is set for
         self._heap: list[_Entry] = []
-        self._caused = 0
+        self._caused = count(len(schedule.submissions)).__next__  # in the order in which events are caused
         self._now = 0
         self._shown = 0  # rows that the observer has seen
         self.rows: list[Row] = []
@@ -108,7 +112,6 @@ class Simulation:
         self._heap += [(s.time_ns, number, _SUBMISSION, s.node, s, ()) for number, s in enumerate(submissions)]
         self._heap.append((self._end, _LAST, _STOP, 0, None, ()))
         heapify(self._heap)
-        self._caused = len(submissions)
         at_one_instant = MAX_AT_ONE_INSTANT + 100 * sum(len(submission.messages) for submission in submissions)
         before = -1
         try:
@@ -143,7 +146,7 @@ class Simulation:
         free_from, faults, delays, draw_more = self._free_from, self._faults, self._delays.drawn, self._delays.draw_more
         starts = [clock.start for clock in self._clocks]
         drifts = [clock.drift for clock in self._clocks] if any(clock.drift for clock in self._clocks) else None
-        handle, next_deadline = self._handle, self._next_deadline
+        handle, next_deadline, caused = self._handle, self._next_deadline, self._caused
         alarms, observe, packet_tail, delivery_tail = (
             self._alarms,
             self._observe,
@@ -157,7 +160,7 @@ class Simulation:
             if drifts is not None:
                 clock += now * drifts[node] // _BILLION
             if link >= 0:
-                rows.append((now, clock, node, _ARRIVED, link, index, *tail))
+                rows.append((now, clock, node, _ARRIVED, link, index) + tail)
                 event: AnyEvent = PacketArrived(clock, link, packet)
             elif link == _TIMER:
                 if alarms[node] != packet:
@@ -185,7 +188,7 @@ class Simulation:
                     index = sent[link]
                     sent[link] = index + 1
                     tail = packet_tail(packet)
-                    rows.append((now, clock, node, _SENT, link, index, *tail))
+                    rows.append((now, clock, node, _SENT, link, index) + tail)
                     if faults and (link, index) in faults:
                         self._send_faulty(now, clock, node, link, index, packet, tail)
                         continue
@@ -196,10 +199,9 @@ class Simulation:
                         arrival = free_from[link]
                     else:
                         free_from[link] = arrival
-                    self._caused += 1
-                    heappush(heap, (arrival, self._caused, link, index, packet, tail))
+                    heappush(heap, (arrival, caused(), link, index, packet, tail))
                 elif isinstance(effect, Deliver):
-                    rows.append((now, clock, node, _DELIVERED, ABSENT, ABSENT, *delivery_tail(node, effect.message)))
+                    rows.append((now, clock, node, _DELIVERED, ABSENT, ABSENT) + delivery_tail(node, effect.message))
                 else:
                     rows.append((now, clock, node, _REFUSED, effect.link, ABSENT, *self._nothing))
             if deadline != alarms[node]:
@@ -226,17 +228,14 @@ class Simulation:
         arrival = max(now + self._delays(link, index) + fault.delay_ns, self._free_from[link])
         self._free_from[link] = arrival
         for _ in range(2 if fault.kind is FaultKind.DUPLICATE else 1):
-            self._caused += 1
-            heappush(self._heap, (arrival, self._caused, link, index, packet, tail))
+            heappush(self._heap, (arrival, self._caused(), link, index, packet, tail))
 
     def _arm(self, now: int, node: NodeId, deadline: int | None) -> None:
         """Set a timer for the node's deadline; one in the past is due at once, after what was caused before."""
         self._alarms[node] = deadline
         if deadline is not None:
-            self._caused += 1
-            heappush(
-                self._heap, (max(now, self._clocks[node].when(deadline)), self._caused, _TIMER, node, deadline, ())
-            )
+            when = max(now, self._clocks[node].when(deadline))
+            heappush(self._heap, (when, self._caused(), _TIMER, node, deadline, ()))
 
     def _show(self, observe: Observer) -> None:
         for position in range(self._shown, len(self.rows)):
