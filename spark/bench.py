@@ -70,8 +70,9 @@ def bench(
         manifest, seconds = _timed(lambda: make_corpus(protocol, runs, SEED, short, files=FILES))
         told("corpus: simulated and written in Spark tasks", manifest.events, seconds)
         trace = _long_run(protocol, min(LONG_RUN_EVENTS, events))
-        _write_copies(long, trace, max(FILES, events // len(trace.rows)))
-        told("kernel alone, one core, columns in memory", len(trace.rows), _kernel_seconds(trace))
+        copies = max(FILES, events // len(trace.rows))
+        _write_copies(long, trace, copies)
+        told("kernel alone, one core, columns in memory", copies * len(trace.rows), _kernel_seconds(trace, copies))
         for name, corpus in (("short runs", short), ("long runs", long)):
             parts = parts_of(corpus)
             size = sum(part.rows for part in parts)
@@ -92,19 +93,25 @@ def _judge(parts: Sequence[Part]) -> None:
         judge_part(part)
 
 
-def _kernel_seconds(trace: Trace) -> float:
-    """The kernel on columns in memory; the second of two runs, so that compiling is left out."""
+def _kernel_seconds(trace: Trace, copies: int) -> float:
+    """The kernel on `copies` runs with columns in memory; a run before them has it compiled."""
     around, columns = load(trace.header.protocol).surroundings(trace.header), columns_of(trace)
-    kernel(trace.header.protocol).run(around).feed(columns)
-    return _timed(lambda: kernel(trace.header.protocol).run(around).feed(columns))[1]
+    compiled = kernel(trace.header.protocol)
+
+    def work() -> None:
+        for _ in range(copies):
+            compiled.run(around).feed(columns)
+
+    compiled.run(around).feed(columns)
+    return _timed(work)[1]
 
 
 def _long_run(protocol: str, wanted: int) -> Trace:
     """A drawn run, its submissions repeated over and over until there are about as many events as wanted."""
     make_core = importlib.import_module(f"impl.{protocol}").make_core
     drawn = configuration(protocol, SEED, 0)
-    events = len(simulate(drawn, make_core).rows)
-    return simulate(_repeated(drawn, -(-wanted // events)), make_core)
+    once, twice = (len(simulate(_repeated(drawn, times), make_core).rows) for times in (1, 2))
+    return simulate(_repeated(drawn, 1 + max(0, wanted - once) // (twice - once)), make_core)
 
 
 def _repeated(schedule: Schedule, times: int) -> Schedule:
