@@ -1,0 +1,167 @@
+"""The console command as a user meets it: exit codes, one clear sentence for bad input, JSON alone on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.case import cases
+from scatterproof import cli
+from spec import schedule as schedules
+from spec.clauses import protocols
+
+PROTOCOL = protocols()[0]
+
+
+class Console:
+    """Runs the command in this process, as `main` does it for a user."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch, self._capsys = monkeypatch, capsys
+
+    def __call__(self, *words: str) -> tuple[int, str, str]:
+        self._monkeypatch.setattr(sys, "argv", ["scatterproof", *words])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = self._capsys.readouterr()
+        code = ended.value.code
+        return (code if isinstance(code, int) else 0), said.out, said.err
+
+    def json(self, *words: str) -> tuple[int, Any]:
+        code, said, _ = self(*words, "--json")
+        return code, json.loads(said)
+
+
+@pytest.fixture
+def console(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Console:
+    return Console(monkeypatch, capsys)
+
+
+def test_every_command_has_help_that_names_its_options(console: Console) -> None:
+    code, said, _ = console("--help")
+    assert code == 0
+    for command in ("verify", "doctor", "clauses", "check", "conform", "fuzz", "replay", "corpus", "mine"):
+        assert command in said
+        code, own, _ = console(command, "--help")
+        assert code == 0
+        assert "--json" in own
+        assert "--protocol" in own
+
+
+def test_clauses_as_json_hold_a_sentence_and_a_layer_or_a_reason_each(console: Console) -> None:
+    code, found = console.json("clauses")
+    assert code == 0
+    assert len(found["clauses"]) > 50
+    for clause in found["clauses"]:
+        assert clause["must"].endswith(".")
+        assert set(clause["layers"]) | set(clause["not_yet"]) == {"tlc", "z3", "oracle", "check", "case"}
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("clauses", "TO-NONSENSE"), "TO-NONSENSE"),
+        (("clauses", "--protocol", "carrier-pigeons"), "carrier-pigeons"),
+        (("conform", "--iut", "nobody"), "nobody"),
+        (("conform", "--case", "TO-NONSENSE"), "TO-NONSENSE"),
+        (("conform", "--iut", "stdio:"), "names no command"),
+        (("conform", "--baseline", "no-such-file"), "no-such-file"),
+        (("replay", "no-such-schedule.json"), "no-such-schedule.json"),
+        (("mine", "no-such-corpus"), "no-such-corpus"),
+        (("verify", "--require", "crystal-ball"), "crystal-ball"),
+        (("verify", "--only", "crystal-ball"), "crystal-ball"),
+    ],
+)
+def test_bad_input_ends_with_one_sentence_and_exit_code_2(console: Console, words: tuple[str, ...], named: str) -> None:
+    code, said, complaint = console(*words)
+    assert code == 2
+    assert named in complaint
+    assert "Traceback" not in complaint
+    assert said == ""
+
+
+def test_an_unknown_option_is_wrong_usage(console: Console) -> None:
+    assert console("conform", "--no-such-option")[0] == 2
+
+
+def test_a_malformed_schedule_is_refused_by_file_and_place(console: Console, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"protocol": "' + PROTOCOL + '", "topology": 3}')
+    code, _, complaint = console("replay", str(broken))
+    assert code == 2
+    assert "broken.json" in complaint.replace("\n", "")
+    assert "topology" in complaint
+
+
+def test_conform_lists_the_cases_and_runs_none(console: Console, tmp_path: Path) -> None:
+    code, found = console.json("conform", "--list", "--results", str(tmp_path / "results"))
+    assert code == 0
+    assert [case["id"] for case in found] == [case.id for case in cases(PROTOCOL)]
+    assert not (tmp_path / "results").exists()
+
+
+def test_conform_of_the_reference_passes_and_leaves_junit_page_and_traces(console: Console, tmp_path: Path) -> None:
+    wanted = cases(PROTOCOL)[0].id
+    results, junit, page = tmp_path / "results", tmp_path / "junit.xml", tmp_path / "page.html"
+    code, found = console.json(
+        "conform", "--case", wanted, "--results", str(results), "--junit", str(junit), "--html", str(page)
+    )
+    assert code == 0
+    assert [(case["id"], case["verdict"]) for case in found["cases"]] == [(wanted, "pass")]
+    assert "<testsuite" in junit.read_text()
+    assert wanted in page.read_text()
+    assert list(results.glob("latest/*/trace.ndjson"))
+
+
+def test_a_program_that_does_nothing_does_not_pass(console: Console, tmp_path: Path) -> None:
+    wanted = cases(PROTOCOL)[0].id
+    silent = f"stdio:{sys.executable} -c pass"
+    code, found = console.json("conform", "--case", wanted, "--iut", silent, "--results", str(tmp_path))
+    assert code in (1, 3)
+    assert found["cases"][0]["verdict"] != "pass"
+    assert found["cases"][0]["reason"]
+
+
+def test_a_baseline_that_expects_a_failure_fails_when_the_case_passes(console: Console, tmp_path: Path) -> None:
+    wanted = cases(PROTOCOL)[0].id
+    baseline = tmp_path / "known.txt"
+    baseline.write_text(f"# known failures\n{wanted}\n")
+    words = ("conform", "--case", wanted, "--results", str(tmp_path), "--baseline", str(baseline))
+    code, found = console.json(*words)
+    assert code == 1
+    assert "take it out" in found["unexpected"][0]
+
+
+def test_replay_judges_a_saved_schedule_again(console: Console, tmp_path: Path) -> None:
+    case = cases(PROTOCOL)[0]
+    file = tmp_path / "case.json"
+    schedules.write(file, case.schedule)
+    code, found = console.json("replay", str(file), "--results", str(tmp_path / "results"))
+    assert code == 0
+    assert {clause["verdict"] for clause in found["clauses"] if clause["clause"] in case.at_stake} == {"pass"}
+    assert Path(found["trace"]).is_file()
+
+
+def test_verify_of_one_layer_shows_its_clauses_and_writes_the_page(console: Console, tmp_path: Path) -> None:
+    page = tmp_path / "report"
+    code, found = console.json("verify", "--only", "conform", "--results", str(tmp_path), "--report", str(page))
+    assert code == 0
+    assert [layer["layer"] for layer in found["layers"]] == ["conform"]
+    text = (page / "index.html").read_text()
+    assert all(row["clause"] in text for row in found["clauses"])
+    assert "http" not in text
+
+
+def test_verify_fails_with_3_when_a_required_layer_cannot_run(
+    console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCATTERPROOF_TLA2TOOLS", str(tmp_path / "nowhere.jar"))
+    words = ("verify", "--only", "tlc", "--only", "conform", "--results", str(tmp_path), "--report", str(tmp_path))
+    code, found = console.json(*words)
+    assert code == 0
+    assert {layer["layer"]: layer["status"] for layer in found["layers"]} == {"tlc": "not run", "conform": "pass"}
+    assert console.json(*words, "--require", "tlc")[0] == 3
