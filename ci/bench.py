@@ -25,9 +25,7 @@ from conformance.network.topologies import fat_tree
 from conformance.protocol import load
 from fuzz.fuzzer import fuzz
 from impl.totalorder import make_core
-from spark.corpus import make_corpus
-from spark.mine import mine
-from spark.session import MASTER, local_session
+from spark.bench import bench as spark_bench
 from spec.core import node_config
 from spec.files import write_atomically
 from spec.schedule import Delay, Message, Schedule, Submission, validate
@@ -161,22 +159,9 @@ def fuzzing() -> list[Figure]:
 
 
 def mining() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as folder, local_session(MASTER):
-        corpus = Path(folder) / "corpus"
-        start = time.perf_counter()
-        manifest = make_corpus(PROTOCOL, 2_000, 1, corpus)
-        made = time.perf_counter() - start
-        mine(corpus)
-
-        def mined() -> float:
-            start = time.perf_counter()
-            mine(corpus)
-            return manifest.events / (time.perf_counter() - start)
-
-        rate = best(mined)
+    figures = spark_bench(PROTOCOL, events=5_000_000, say=lambda _: None)
     return [
-        (f"corpus on Spark ({len(manifest.runs)} runs)", f"{manifest.events / made:,.0f} rows/s"),
-        (f"mining on Spark, reading included ({manifest.events} rows)", f"{rate:,.0f} rows/s"),
+        (f"Spark: {figure.what} ({figure.events} rows)", f"{figure.events_a_second:,.0f} rows/s") for figure in figures
     ]
 
 
