@@ -1,7 +1,7 @@
 """Benchmarks: simulator, checks, fuzzing and mining. Machines are shared and noisy: trust the ratios within one run.
 
-An event is an arrival, a submission or a timer handled by a core, with the trace on. Simulator and checks run on one core
-and are measured in CPU time; fuzzing and mining in wall time. Each figure is the best of three tries.
+An event is an arrival, a submission or a timer handled by a core, with the trace on. Simulator and checks run on one
+core and are measured in CPU time, best of three tries; fuzzing and mining are measured in wall time.
 """
 
 from __future__ import annotations

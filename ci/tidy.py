@@ -126,6 +126,9 @@ def imports(source: Source) -> Iterator[Finding]:
     allowed = MAY_IMPORT.get(source.package)
     if allowed is None:
         return
+    if source.is_test and source.package == "conformance":
+        # A judge's tests need somebody to judge; the judge itself still knows nobody.
+        allowed |= {"impl"}
     for line, module in imported(source):
         target = module.split(".", 1)[0]
         if target in MAY_IMPORT and target != source.package and target not in allowed:

@@ -113,9 +113,7 @@ def models_of(protocol: str, spec_folder: Path = SPEC_FOLDER) -> tuple[Model, ..
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise BadInput(
-            f"{path}: no models for protocol {protocol!r}; name one that has them, such as totalorder"
-        ) from None
+        raise BadInput(f"{path}: no models for protocol {protocol!r}; name one that has them") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: not TOML: {error}") from None
     try:

@@ -31,7 +31,7 @@ def claims_of(protocol: str) -> tuple[Claim, ...]:
     """
     package_name = f"models.{protocol}"
     if not protocol.isidentifier() or importlib.util.find_spec(package_name) is None:
-        raise BadInput(f"protocol {protocol!r} has no folder under models/: name one that has, such as totalorder")
+        raise BadInput(f"protocol {protocol!r} has no folder under models/; name one that has")
     claims: list[Claim] = []
     try:
         package = importlib.import_module(package_name)
@@ -44,7 +44,7 @@ def claims_of(protocol: str) -> tuple[Claim, ...]:
             raise
         raise CannotRun("the Z3 claims need the package z3-solver: install the project's requirements") from error
     if not claims:
-        raise BadInput(f"protocol {protocol!r} has no Z3 claims under models/: name one that has, such as totalorder")
+        raise BadInput(f"protocol {protocol!r} has no Z3 claims under models/; add a module with CLAIMS")
     return tuple(claims)
 
 

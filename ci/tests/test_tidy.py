@@ -57,6 +57,7 @@ ALLOWED = {
     "long line of prose": ("README.md", "x " * 200),
     "narrow except": ("impl/a.py", "try:\n    f()\nexcept (OSError, ValueError):\n    pass\n"),
     "downward imports": ("fuzz/a.py", "import spec, models.x, impl, conformance, numpy\n"),
+    "a judge's test judges the reference": ("conformance/tests/test_a.py", "import impl.core\n"),
     "the console imports all": ("scatterproof/a.py", "import spec, models, impl, conformance, fuzz, spark\n"),
     "own package": ("spec/b/a.py", "from .. import clauses\nfrom . import x\nimport spec.trace\n"),
     "protocol in its own module": ("conformance/checks/totalorder.py", 'name = "totalorder"\n'),
