@@ -17,6 +17,7 @@ from fuzz.layers import LAYERS, Bench, Cell, Outcome, Subject
 from fuzz.mutations import mutants_of_module, rules_of_module, signature_of
 from fuzz.protocol import FuzzPlugin, load
 from models.equivalence import Kind, prove_equivalent
+from models.expected import ModelResult
 from spec.errors import BadInput, CannotRun
 
 OnProgress = Callable[[int, int, str], None]
@@ -68,16 +69,17 @@ def kill_matrix(
     on_progress: OnProgress | None = None,
     folder: Path = MUTANT_FAILURES,
     only: str = "",
+    models: Sequence[ModelResult] = (),
 ) -> KillMatrix:
     """Try every mutant of the protocol whose name begins with `only` in every one of `layers`. Failing schedules are
-    shrunk and saved in `folder`. `on_progress(done, of, mutant)` is called after every mutant. BadInput for an unknown
-    layer."""
+    shrunk and saved in `folder`. `on_progress(done, of, mutant)` is called after every mutant. `models` are results of
+    TLC that are known already, and not asked for again. BadInput for an unknown layer."""
     unknown = [layer for layer in layers if layer not in LAYERS]
     if unknown:
         raise BadInput(f"layer {unknown[0]!r} is unknown; choose from: {', '.join(LAYERS)}")
     start = time.perf_counter()
     plugin = load(protocol)
-    bench = Bench(plugin, seed, folder)
+    bench = Bench(plugin, seed, folder, models={result.name: result for result in models})
     subjects = [subject for subject in subjects_of(plugin) if subject.name.startswith(only)]
     rows: list[Row] = []
     for subject in subjects:

@@ -11,16 +11,19 @@ from typing import Any
 
 import msgspec
 
+from conformance.case import cases, run_case
 from conformance.judge import judge, judge_by_oracles
 from conformance.network.run import MakeNode, SimulatedIut
-from conformance.verdict import ClauseResult
+from conformance.verdict import ClauseResult, Verdict
 from fuzz.corpus import drawn_schedules
 from fuzz.fuzzer import RUN_ENDS, broken_by, digest, ends_as_planned, violations_of
 from fuzz.machines.running import first_failure
 from fuzz.protocol import FuzzPlugin
 from fuzz.shrink import shrink
 from models.claim import Claim, first_refuted, prove_under
+from models.expected import Model, ModelResult, check_model, models_of
 from models.z3_claims import claims_of
+from spec.clauses import load as load_clauses
 from spec.errors import CannotRun
 from spec.schedule import Schedule, write
 from spec.trace import Row, Trace
@@ -29,7 +32,7 @@ from spec.trace import Row, Trace
 FUZZED = 150
 # Schedules that checks and oracles see beside the one that fuzzing found.
 JUDGED = 8
-WALKS = 50
+WALKS = 40
 Z3_TIMEOUT_MS = 2_000
 
 
@@ -66,7 +69,7 @@ class Subject:
 @dataclass(slots=True)
 class Bench:
     """What is made once for all mutants: drawn schedules, the rows that the rules themselves leave (which break
-    nothing, and need not be judged again), Z3 claims, and what fuzzing found so far."""
+    nothing, and need not be judged again), Z3 claims, what TLC said of models, and what fuzzing found so far."""
 
     plugin: FuzzPlugin
     seed: int
@@ -74,6 +77,7 @@ class Bench:
     schedules: list[Schedule] = field(default_factory=list)
     unharmed: list[list[Row]] = field(default_factory=list)
     claims: tuple[Claim, ...] = ()
+    models: dict[str, ModelResult] = field(default_factory=dict)
     found: dict[str, tuple[Schedule, str] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -106,6 +110,16 @@ class Bench:
         path = self.folder / f"{subject.name.replace('/', '-')}-{digest(small)}.json"
         write(path, small)
         return small, str(path)
+
+    def model_result(self, model: Model) -> ModelResult:
+        """What TLC finds in the model; it is run when nobody has run it yet."""
+        if model.name not in self.models:
+            self.models[model.name] = check_model(model, self.plugin.name).result
+        return self.models[model.name]
+
+    def clause_names(self) -> dict[str, str]:
+        """Clause name, as TLA+ operators bear it, to clause id."""
+        return {clause.name: clause.id for clause in load_clauses(self.plugin.name).clauses}
 
     def telling_traces(self, subject: Subject) -> Iterator[tuple[str, Trace]]:
         """Traces of the mutant that may show it, named: of the schedule that fuzzing found, and of the first few drawn
@@ -150,6 +164,37 @@ def _claims_about_rules(plugin: FuzzPlugin) -> tuple[Claim, ...]:
     return tuple(sorted(about, key=lambda claim: len(claim.rules)))
 
 
+def by_tlc(bench: Bench, subject: Subject) -> Cell:
+    """Does TLC refute a model that differs from the corrected one by the same change?"""
+    said = bench.plugin.on_model.get(subject.name)
+    if said is None:
+        return Cell(Outcome.NOT_EXPRESSED, "the module has no such operator")
+    constant, operator = said
+    same = [model for model in models_of(bench.plugin.name) if model.set == {constant: operator}]
+    if not same:
+        return Cell(Outcome.NOT_EXPRESSED, f"no model has {constant} <- {operator}")
+    for model in sorted(same, key=lambda model: model.violates is None):
+        try:
+            seen = bench.model_result(model)
+        except CannotRun as error:
+            return Cell(Outcome.NOT_RUN, str(error))
+        if seen.seen.violates is not None:
+            names = bench.clause_names()
+            clauses = [names[name] for name in seen.seen.violates.split(" or ") if name in names]
+            return Cell(Outcome.KILLED, f"{model.name}: {seen.seen.violates}", tuple(clauses) or model.clauses)
+    return Cell(Outcome.SURVIVED, f"{same[0].name}: {same[0].because or 'holds'}")
+
+
+def by_cases(bench: Bench, subject: Subject) -> Cell:
+    """Does a conformance case fail?"""
+    for case in cases(bench.plugin.name):
+        result = run_case(case, subject.iut)
+        if result.verdict is Verdict.FAIL:
+            broken = sorted(found.clause for found in result.results if found.verdict is Verdict.FAIL)
+            return Cell(Outcome.KILLED, case.id, tuple(broken))
+    return Cell(Outcome.SURVIVED, f"{len(cases(bench.plugin.name))} cases")
+
+
 def by_checks(bench: Bench, subject: Subject) -> Cell:
     """Do the online checks find a violation in the mutant's traces?"""
     return _judged(bench, subject, lambda trace: judge(trace, shown=1))
@@ -192,9 +237,11 @@ def _named_in(message: str) -> tuple[str, ...]:
 
 Layer = Callable[[Bench, Subject], Cell]
 LAYERS: dict[str, Layer] = {
+    "tlc": by_tlc,
     "z3": by_z3,
     "oracle": by_oracles,
     "check": by_checks,
+    "case": by_cases,
     "fuzz": by_fuzzing,
     "machine": by_machine,
 }

@@ -10,16 +10,18 @@ import pytest
 from fuzz.kill_matrix import KillMatrix, Standing, equivalence_of, kill_matrix, subjects_of
 from fuzz.layers import LAYERS, Outcome
 from fuzz.protocol import load
+from models.expected import models_of
 from spec import schedule as schedules
 from spec.clauses import load as load_clauses
 from spec.errors import BadInput
 
 RUNNING = ("check", "fuzz")
+WITHOUT_TLC = tuple(layer for layer in LAYERS if layer != "tlc")
 
 
 @pytest.fixture(scope="module")
 def ties(tmp_path_factory: pytest.TempPathFactory) -> KillMatrix:
-    return kill_matrix("totalorder", folder=tmp_path_factory.mktemp("mutants"), only="precedence/")
+    return kill_matrix("totalorder", WITHOUT_TLC, folder=tmp_path_factory.mktemp("mutants"), only="precedence/")
 
 
 def test_a_killed_mutant_names_what_killed_it(ties: KillMatrix) -> None:
@@ -76,8 +78,26 @@ def test_every_clause_has_a_mutant_that_breaks_it(tmp_path: Path) -> None:
     assert checked - broken == set()
 
 
+def test_every_mutant_on_a_model_names_an_operator_that_some_model_substitutes() -> None:
+    plugin = load("totalorder")
+    substituted = [model.set for model in models_of("totalorder")]
+    names = {subject.name for subject in subjects_of(plugin)}
+    for mutant, (constant, operator) in plugin.on_model.items():
+        assert mutant in names
+        assert {constant: operator} in substituted, f"no model has {constant} <- {operator}"
+
+
+def test_tlc_kills_by_the_model_with_the_same_change_and_keeps_known_results(tmp_path: Path) -> None:
+    (row,) = kill_matrix("totalorder", ("tlc",), folder=tmp_path, only="precedence/drop-sender").rows
+    cell = row.cells["tlc"]
+    assert (cell.outcome, cell.clauses) == (Outcome.KILLED, ("TO-ORDER",))
+    model, _, violated = cell.instance.partition(": ")
+    assert violated in ("DeliveredInTotalOrder", "ReceiversAgree")
+    assert model in {model.name for model in models_of("totalorder")}
+
+
 @pytest.mark.slow
 def test_no_mutant_is_open(tmp_path: Path) -> None:
-    matrix = kill_matrix("totalorder", [layer for layer in LAYERS if layer != "tlc"], folder=tmp_path)
+    matrix = kill_matrix("totalorder", WITHOUT_TLC, folder=tmp_path)
     assert matrix.open == ()
     assert matrix.score[Standing.KILLED] >= 15

@@ -25,7 +25,20 @@ def _same_order(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimRe
     )
 
 
+def _rising(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:
+    """Ingress links refuse a falling barrier before it is registered (TO-BAR-RISE)."""
+    return prove_equivalent(
+        rule, mutant, {"held": "int", "arrived": "int"}, hypotheses=lambda held, arrived: arrived >= held
+    )
+
+
 EQUIVALENCES = (
+    Equivalence(
+        rule="register",
+        claim="register_alike_on_rising_barriers",
+        sentence="The mutant registers what the rule does, for every barrier that is not refused for falling.",
+        prove=_rising,
+    ),
     Equivalence(
         rule="precedence",
         claim="precedence_compares_alike",

@@ -64,6 +64,11 @@ def least_ever(held: int, arrived: int) -> int:
     return min(held, arrived) if held else arrived
 
 
+def greatest_ever(held: int, arrived: int) -> int:
+    """As TO-RETX-BAR asks of registers where messages are resent."""
+    return max(held, arrived)
+
+
 def spoken_only(barriers: Sequence[int]) -> int:
     """Literal TO-BAR-MIN: the minimum of the barriers received; a link that has not spoken is left out."""
     return min([barrier for barrier in barriers if barrier] or [0])
@@ -77,6 +82,11 @@ def first_only(barriers: Sequence[int]) -> int:
 def newest_first(timestamp: int, sender: int) -> tuple[int, int]:
     """The order turned round."""
     return (-timestamp, sender)
+
+
+def sender_falling(timestamp: int, sender: int) -> tuple[int, int]:
+    """Ties the other way round."""
+    return (timestamp, -sender)
 
 
 def switch_keeps_data_barrier(config: NodeConfig) -> Alter:
@@ -269,9 +279,11 @@ def _restarting(config: NodeConfig) -> TheCore:
 _HOST, _SWITCH = Role.HOST, Role.SWITCH
 MUTANTS = (
     _by_rules("register/least-ever", "Literal: a running minimum over everything received.", register=least_ever),
+    _by_rules("register/greatest-ever", "The greatest barrier of a link is kept.", register=greatest_ever),
     _by_rules("aggregate/spoken-only", "Literal: a link that has not spoken is left out.", aggregate=spoken_only),
     _by_rules("aggregate/first-only", "One ingress link stands for all.", aggregate=first_only),
     _by_rules("precedence/newest-first", "The newest message first.", precedence=newest_first),
+    _by_rules("precedence/sender-falling", "Among equal timestamps, the last sender first.", precedence=sender_falling),
     _altered("keeps-data-barrier", _SWITCH, "Data go on with the barrier they came with.", switch_keeps_data_barrier),
     _altered(
         "beacons-with-incoming-barrier",
