@@ -1,21 +1,24 @@
-"""Writes ``spec/<protocol>/FINDINGS.md``: the literal rules that TLC refutes, each with its counterexample.
+"""Writes ``spec/<protocol>/FINDINGS.md``, the literal rules that TLC refutes, each with its counterexample, and beside
+it ``findings/NAME.json``, the counterexample as a schedule.
 
-The text follows from ``models.toml`` and from what TLC answers, so that it cannot say anything else:
-``python -m models.findings totalorder`` writes it anew.
+Both follow from ``models.toml`` and from what TLC answers, so that they cannot say anything else:
+``python -m models.findings totalorder`` writes them anew.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
-from models.expected import SPEC_FOLDER, Kind, Model, ModelRun, check_model, models_of
+from models.expected import SPEC_FOLDER, Kind, Model, ModelRun, check_model, configuration, models_of
 from models.tlc import TlcRun
 from spec.errors import CannotRun, ScatterproofError
 from spec.files import write_atomically
+from spec.schedule import Schedule, write
 
 
 def findings_markdown(protocol: str, runs: Sequence[ModelRun], models: Sequence[Model]) -> str:
@@ -24,7 +27,7 @@ def findings_markdown(protocol: str, runs: Sequence[ModelRun], models: Sequence[
         f"# Findings of {protocol}\n",
         f"Written by `python -m models.findings {protocol}` from `models.toml` and from TLC's answers: do not edit.\n",
         "A finding is a rule as the source document has it that TLC refutes. *Shortest* means that the search was "
-        "breadth first and that no counterexample has fewer steps.\n",
+        "breadth first and that no counterexample has fewer steps. `findings/` holds them as schedules.\n",
         *(_finding(protocol, one) for one in runs),
         _mutants([model for model in models if model.kind is Kind.MUTANT]),
     ]
@@ -43,6 +46,27 @@ def run_findings(protocol: str, spec_folder: Path = SPEC_FOLDER) -> list[ModelRu
                 )
             runs.append(found)
     return runs
+
+
+def schedules_of_findings(
+    protocol: str, runs: Sequence[ModelRun], spec_folder: Path = SPEC_FOLDER
+) -> dict[str, Schedule]:
+    """Schedules of the counterexamples by name of the finding, where ``models/<protocol>/schedule_of_trace.py`` is."""
+    module = _module(protocol, "schedule_of_trace")
+    if module is None:
+        return {}
+    return {
+        one.model.name: module.schedule_of_trace(one.run.trace, configuration(one.model, spec_folder, protocol))
+        for one in runs
+        if one.run.trace
+    }
+
+
+def _module(protocol: str, name: str) -> ModuleType | None:
+    """``models.<protocol>.<name>``, where there is one."""
+    if find_spec(f"models.{protocol}") is None or find_spec(f"models.{protocol}.{name}") is None:
+        return None
+    return import_module(f"models.{protocol}.{name}")
 
 
 def _finding(protocol: str, one: ModelRun) -> str:
@@ -66,10 +90,10 @@ def _finding(protocol: str, one: ModelRun) -> str:
 
 def _narrate(protocol: str, run: TlcRun) -> list[str]:
     """In the protocol's words where ``models/<protocol>/steps.py`` has them, else by the actions' names."""
-    name = f"models.{protocol}.steps"
-    if importlib.util.find_spec(f"models.{protocol}") is None or importlib.util.find_spec(name) is None:
+    module = _module(protocol, "steps")
+    if module is None:
         return [state.action for state in run.trace[1:]]
-    sentences: list[str] = importlib.import_module(name).narrate(run)
+    sentences: list[str] = module.narrate(run)
     return sentences
 
 
@@ -91,7 +115,10 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     (protocol,) = arguments
     try:
-        text = findings_markdown(protocol, run_findings(protocol), models_of(protocol))
+        runs = run_findings(protocol)
+        for name, schedule in schedules_of_findings(protocol, runs).items():
+            write(SPEC_FOLDER / protocol / "findings" / f"{name}.json", schedule)
+        text = findings_markdown(protocol, runs, models_of(protocol))
         write_atomically(SPEC_FOLDER / protocol / "FINDINGS.md", text.encode())
     except ScatterproofError as error:
         print(error, file=sys.stderr)

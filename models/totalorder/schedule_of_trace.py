@@ -8,6 +8,7 @@ as then the order of arrivals does not matter.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Sequence
 
@@ -25,8 +26,15 @@ _FIRST_READING = 1  # of a clock without offset, at true time 0
 _DELAY_NS = 1
 
 
-def schedule_of_trace(trace: Sequence[State], environment: str) -> Schedule:
-    """The schedule of a counterexample in environment "A", "B" or "C"; BadInput for a trace without a scattering."""
+def schedule_of_trace(trace: Sequence[State], configuration: str) -> Schedule:
+    """The schedule of a counterexample found under this text of a .cfg, which names the environment.
+
+    BadInput for a trace without a scattering, or a text without an environment.
+    """
+    named = re.search(r'^  Environment = "([ABC])"$', configuration, re.MULTILINE)
+    if named is None:
+        raise BadInput("counterexample: its .cfg names no environment; give it a line such as 'Environment = \"A\"'")
+    environment = named.group(1)
     steps = steps_of(trace)
     links = sorted(channels(trace[0].variables))
     nodes = _nodes(trace)
