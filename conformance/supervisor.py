@@ -26,6 +26,7 @@ from spec.errors import CannotRun
 
 _PR_SET_PDEATHSIG = 1
 _CHUNK_BYTES = 1 << 16
+_LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,9 @@ class Child:
             left = deadline - time.monotonic()
             if left <= 0:
                 return self._failure(f"gave no answer for {patience:g} s")
-            self._exchange(left)
+            # Children of its own may hold its stdout open when it has ended.
+            if not self._exchange(min(left, _LOOK_S)) and not self.is_running() and not self._exchange(0):
+                return self._ended()
         return self._lines.popleft()
 
     def has_more(self) -> bool:
@@ -178,7 +181,8 @@ class Child:
             self._poll.unregister(self._stdout)
             return False
         self._total += len(chunk)
-        self._kept.write(chunk)
+        if self._total <= self.limits.total_bytes:
+            self._kept.write(chunk)
         first, *rest = chunk.split(b"\n")
         self._buffer += first
         for part in rest:

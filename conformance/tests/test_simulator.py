@@ -1,0 +1,344 @@
+"""The simulated network: determinism, FIFO, faults, timers, and an end to runs that do not get on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from conformance.network import simulator
+from conformance.network.run import SimulatedIut, simulate
+from conformance.network.topologies import chain, fat_tree, one_way, star
+from conformance.protocol import load
+from conformance.totalorder.recording import Recorder
+from impl.totalorder import make_core
+from spec import trace_ndjson
+from spec.core import Deliver, Effect, Event, NodeConfig, PacketArrived, Send, Submitted, TimerFired, node_config
+from spec.errors import BadInput
+from spec.schedule import Clock, Delay, Fault, FaultKind, Message, Schedule, Submission, validate
+from spec.topology import Role, Topology, route
+from spec.totalorder.messages import Delivery, Packet
+from spec.trace import CLEAN, QUIESCENT, Kind, Row, Trace, schema
+
+NAMES = schema("totalorder").columns
+TIME, NODE, KIND, LINK, SEQ, FLAGS = (NAMES.index(n) for n in ("time_ns", "node", "kind", "link", "link_seq", "flags"))
+
+
+def busy(network: Topology, environment: str = "C", *, seed: int = 3, **rest: Any) -> Schedule:
+    hosts = network.hosts()
+    submissions = tuple(
+        Submission(400 * (at // 2), hosts[at % len(hosts)], tuple(Message(host, bytes([at])) for host in hosts))
+        for at in range(20)
+    )
+    schedule = Schedule(
+        protocol="totalorder",
+        topology=network,
+        delays=tuple(Delay(1000, 700) for _ in network.links),
+        submissions=submissions,
+        parameters={"environment": environment, "beacon_interval_ns": 3000},
+        seed=seed,
+    )
+    return validate(msgspec.structs.replace(schedule, **rest))
+
+
+SKEWED = tuple(
+    Clock(offset, drift) for offset, drift in ((0, 0), (5000, 90_000), (-700, -90_000), (1, 0), (0, 0), (9, 9))
+)
+
+
+def arrivals(rows: Sequence[Row], link: int) -> list[int]:
+    return [row[SEQ] for row in rows if row[KIND] == Kind.ARRIVED and row[LINK] == link]
+
+
+class Relay:
+    """A node without a protocol: sends every message as a packet on its own, delivers what is its own."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        self.config = config
+        self.towards = dict(config.next_link)
+        self.sent = 0
+
+    def handle(self, event: Event[Packet]) -> Sequence[Effect[Packet, Delivery]]:
+        if isinstance(event, PacketArrived):
+            packet = event.packet
+            if packet.receiver == self.config.node:
+                return [Deliver(Delivery(packet.sender, packet.number, packet.timestamp, packet.payload))]
+            return [Send(self.towards[packet.receiver], packet)]
+        if isinstance(event, Submitted):
+            self.sent += 1
+            return [
+                Send(
+                    self.towards[receiver],
+                    Packet(1, self.config.node, receiver, self.sent, self.sent, self.sent, self.sent, payload),
+                )
+                for receiver, payload in event.messages
+            ]
+        return []
+
+    def next_deadline(self) -> int | None:
+        return None
+
+
+def test_the_same_schedule_gives_the_same_bytes_in_processes_with_different_hash_seeds(tmp_path: Path) -> None:
+    schedule = busy(chain(2, 2), clocks=SKEWED, faults=(Fault(0, 3, FaultKind.LOSE),))
+    program = (
+        "import sys, msgspec; from spec.schedule import Schedule; from spec import trace_ndjson;"
+        "from conformance.network.run import simulate; from impl.totalorder import make_core;"
+        "schedule = msgspec.json.decode(sys.stdin.buffer.read(), type=Schedule);"
+        "sys.stdout.buffer.write(trace_ndjson.encode(simulate(schedule, make_core)))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            input=msgspec.json.encode(schedule),
+            capture_output=True,
+            check=True,
+            cwd=Path(__file__).parents[2],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }
+
+    assert outputs == {trace_ndjson.encode(simulate(schedule, make_core))}
+
+
+def test_another_seed_gives_another_trace() -> None:
+    assert simulate(busy(star(3), seed=3), make_core).rows != simulate(busy(star(3), seed=4), make_core).rows
+
+
+def test_removing_a_submission_leaves_the_delays_of_all_others_alone() -> None:
+    # One-way, a packet a message: host 0's packets are its submissions in their order.
+    network = one_way(2, 2)
+    schedule = msgspec.structs.replace(
+        busy(star(1)), topology=network, delays=tuple(Delay(9, 5000) for _ in network.links)
+    )
+
+    def link_delays(kept: Sequence[int]) -> dict[tuple[int, int], int]:
+        submissions = tuple(Submission(100_000 * at, at % 2, (Message(2),)) for at in kept)
+        rows = simulate(validate(msgspec.structs.replace(schedule, submissions=submissions)), Relay).rows
+        sent = {(row[LINK], row[SEQ]): row[TIME] for row in rows if row[KIND] == Kind.SENT}
+        return {
+            key: row[TIME] - sent[key]
+            for row in rows
+            if row[KIND] == Kind.ARRIVED and (key := (row[LINK], row[SEQ])) in sent
+        }
+
+    every, without = link_delays(range(6)), link_delays([0, 1, 2, 4, 5])
+
+    assert len(without) == len(every) - 2
+    assert without == {key: delay for key, delay in every.items() if key in without}
+
+
+@pytest.mark.parametrize("network", [star(3), chain(3, 1), fat_tree(5, 4)])
+def test_links_are_fifo_and_every_packet_arrives_once_after_it_was_sent(network: Topology) -> None:
+    trace = simulate(busy(network), make_core)
+    sent: dict[tuple[int, int], int] = {}
+    for position, row in enumerate(trace.rows):
+        if row[KIND] == Kind.SENT:
+            sent[row[LINK], row[SEQ]] = position
+        elif row[KIND] == Kind.ARRIVED:
+            assert sent[row[LINK], row[SEQ]] < position
+
+    for link in range(len(network.links)):
+        seqs = arrivals(trace.rows, link)
+        assert seqs == list(range(len(seqs)))
+    times = trace.column("time_ns")
+    assert times == sorted(times)
+
+
+def test_a_run_ends_clean_and_quiescent_with_all_delivered() -> None:
+    trace = simulate(busy(chain(2, 2), clocks=SKEWED), make_core)
+
+    assert trace.rows[-1][FLAGS] == CLEAN | QUIESCENT
+    assert trace.column("kind").count(Kind.DELIVERED) == trace.column("kind").count(Kind.SUBMITTED) == 80
+    assert trace.notes == ()
+
+
+def test_a_run_that_is_ended_early_is_neither_clean_nor_quiescent() -> None:
+    trace = simulate(busy(star(3), end_ns=2500), make_core)
+
+    assert trace.rows[-1][FLAGS] == 0
+    assert trace.rows[-1][TIME] == 2500
+
+
+def test_an_idle_sender_s_beacons_let_the_others_deliver() -> None:
+    schedule = busy(star(3), submissions=(Submission(10, 0, (Message(1, b"x"),)),))
+
+    assert simulate(schedule, make_core).column("kind").count(Kind.DELIVERED) == 1
+
+
+def test_a_lost_packet_is_recorded_behind_its_sending_and_never_arrives() -> None:
+    rows = simulate(busy(star(3), faults=(Fault(0, 2, FaultKind.LOSE),)), make_core).rows
+    (at,) = [position for position, row in enumerate(rows) if row[KIND] == Kind.LOST]
+
+    assert rows[at - 1][KIND] == Kind.SENT
+    assert rows[at][:KIND] + rows[at][KIND + 1 :] == rows[at - 1][:KIND] + rows[at - 1][KIND + 1 :]
+    assert 2 not in arrivals(rows, 0)
+    assert 3 in arrivals(rows, 0)
+
+
+def test_a_delayed_packet_holds_up_those_behind_it() -> None:
+    late = simulate(busy(star(3), faults=(Fault(0, 2, FaultKind.DELAY, 50_000),)), make_core).rows
+    seqs = arrivals(late, 0)
+    (time,) = [row[TIME] for row in late if row[KIND] == Kind.ARRIVED and row[LINK] == 0 and row[SEQ] == 2]
+
+    assert seqs == list(range(len(seqs)))
+    assert time > 50_000
+
+
+def test_to_once_links_of_total_order_never_duplicate_so_the_fault_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"faults\[0\] is duplicate, which links of totalorder never do"):
+        simulate(busy(star(3), faults=(Fault(0, 2, FaultKind.DUPLICATE),)), make_core)
+
+
+def test_a_duplicated_packet_arrives_twice() -> None:
+
+    schedule = busy(one_way(1, 1), submissions=(), faults=(Fault(0, 0, FaultKind.DUPLICATE),))
+    schedule = msgspec.structs.replace(schedule, submissions=(Submission(5, 0, (Message(1, b"x"),)),))
+
+    configs = [node_config(n, schedule.topology, route(schedule.topology), "totalorder", {}) for n in range(3)]
+    plugin = load("totalorder")
+    run = simulator.Simulation(schedule, [Relay(config) for config in configs], plugin.recorder(), 100_000)
+    rows = run.run()
+
+    assert arrivals(rows, 0) == [0, 0]
+    assert [row[KIND] for row in rows].count(Kind.DELIVERED) == 2
+
+
+def test_an_observer_sees_every_row_with_its_position() -> None:
+    seen: list[tuple[int, Row]] = []
+    trace = simulate(busy(star(3)), make_core, lambda position, row: seen.append((position, row)))
+
+    assert seen == list(enumerate(trace.rows))
+
+
+class Restless(Relay):
+    """Asks for the past, always."""
+
+    def next_deadline(self) -> int | None:
+        return 0
+
+
+class Hurried(Relay):
+    """Asks for the next instant, always."""
+
+    now = 0
+
+    def handle(self, event: Event[Packet]) -> Sequence[Effect[Packet, Delivery]]:
+        self.now = event.now
+        return super().handle(event)
+
+    def next_deadline(self) -> int | None:
+        return self.now + 1
+
+
+def test_a_node_that_asks_for_the_past_for_ever_cuts_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulator, "MAX_AT_ONE_INSTANT", 500)
+    trace = simulate(busy(star(2), submissions=()), Restless)
+
+    assert trace.rows[-1][FLAGS] == 0
+    assert trace.notes == ("the run does not get past 0 ns: it was cut after 1000 events",)
+
+
+def test_a_run_of_too_many_events_is_cut() -> None:
+    schedule = busy(star(2), submissions=(), end_ns=1 << 50)
+    nodes = [Hurried(NodeConfig(n, Role.HOST, "totalorder", (), (), (), (), {})) for n in range(3)]
+
+    run = simulator.Simulation(schedule, nodes, Recorder(), 1 << 50, max_events=2000)
+
+    assert run.run()[-1][FLAGS] == 0
+    assert run.handled == 2000
+    assert "was cut at" in run.notes[0]
+
+
+class Crashing(Relay):
+    def handle(self, event: Event[Packet]) -> Sequence[Effect[Packet, Delivery]]:
+        if isinstance(event, PacketArrived):
+            raise KeyError("gone")
+        return super().handle(event)
+
+
+class Trespassing(Relay):
+    def handle(self, event: Event[Packet]) -> Sequence[Effect[Packet, Delivery]]:
+        effects = super().handle(event)
+        return [Send(-1, effect.packet) if isinstance(effect, Send) else effect for effect in effects]
+
+
+@pytest.mark.parametrize(
+    ("make_node", "sentence"),
+    [
+        (Crashing, "ns: KeyError: 'gone' (test_simulator.py:"),
+        (Trespassing, "sent on link -1, which is no egress link of it"),
+    ],
+)
+def test_a_node_that_crashes_or_trespasses_cuts_the_run_with_a_note(make_node: Any, sentence: str) -> None:
+    trace = simulate(busy(star(3)), make_node)
+
+    assert trace.rows[-1][FLAGS] == 0
+    assert sentence in trace.notes[0]
+
+
+class Closing(Relay):
+    closed: list[int] = []  # noqa: RUF012
+
+    def close(self) -> None:
+        self.closed.append(self.config.node)
+
+
+class ClosingCrash(Closing, Crashing):
+    pass
+
+
+@pytest.mark.parametrize("make_node", [Closing, ClosingCrash])
+def test_nodes_are_closed_however_the_run_ends(make_node: Any) -> None:
+    Closing.closed.clear()
+    simulate(busy(star(3)), make_node)
+
+    assert Closing.closed == [0, 1, 2, 3]
+
+
+class Ticking(Relay):
+    """Wants a tick at 100 of its own clock; notes what it got."""
+
+    heard: list[tuple[int, int, str]] = []  # noqa: RUF012
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self.deadline: int | None = 100
+
+    def handle(self, event: Event[Packet]) -> Sequence[Effect[Packet, Delivery]]:
+        self.heard.append((self.config.node, event.now, type(event).__name__))
+        if isinstance(event, TimerFired):
+            self.deadline = None
+        return super().handle(event)
+
+    def next_deadline(self) -> int | None:
+        return self.deadline
+
+
+def test_a_timer_fires_once_at_its_reading_of_the_local_clock_and_behind_a_submission_of_that_instant() -> None:
+    Ticking.heard.clear()
+    clocks = (Clock(0), Clock(40), Clock(0, 100_000_000))
+    schedule = busy(one_way(1, 1), clocks=clocks, submissions=(Submission(99, 0, (Message(1),)),), end_ns=500)
+    simulate(schedule, Ticking)
+
+    assert [heard for heard in Ticking.heard if heard[2] == "TimerFired"] == [
+        (1, 100, "TimerFired"),
+        (2, 100, "TimerFired"),
+        (0, 100, "TimerFired"),
+    ]
+    assert [heard for heard in Ticking.heard if heard[0] == 0] == [(0, 100, "Submitted"), (0, 100, "TimerFired")]
+
+
+def test_the_header_says_that_all_is_recorded_in_one_global_order() -> None:
+    trace: Trace = SimulatedIut("mine", make_core).run(busy(star(2)))
+
+    assert trace.header.iut == "mine"
+    assert trace.header.complete == {kind.name.lower(): (0, 1, 2) for kind in Kind}
+    assert trace.header.catalogue

@@ -1,0 +1,154 @@
+"""Children that answer, hang, crash, flood or will not stop: each ends collected, with a sentence about it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.supervisor import Child, Failure, Limits, stop, wait
+from spec.errors import CannotRun
+
+SHORT = Limits(answer_s=5, stop_s=0.3, line_bytes=1000, total_bytes=100_000)
+
+
+def shell(folder: Path, script: str, limits: Limits = SHORT) -> Child:
+    return Child("child", ["sh", "-c", script], folder, limits)
+
+
+def ends(pid: int, folder: Path) -> bool:
+    """Whether the process ends soon (a zombie that nobody collects has ended, too)."""
+    script = f"while kill -0 {pid} 2>/dev/null && ! grep -q '^State:.Z' /proc/{pid}/status; do :; done"
+    watcher = Child("watcher", ["sh", "-c", script], folder)
+    ended = wait([watcher], 5)
+    stop([watcher])
+    return ended
+
+
+def test_lines_go_in_and_come_out_in_order(tmp_path: Path) -> None:
+    child = Child("echo", ["cat"], tmp_path, SHORT)
+    for text in (b"one", b"", b"three"):
+        child.tell(text)
+
+    assert [child.line(), child.line(), child.line()] == [b"one", b"", b"three"]
+    assert stop([child]) == []
+    assert (tmp_path / "echo.stdout").read_bytes() == b"one\n\nthree\n"
+
+
+def test_more_than_a_pipe_holds_goes_both_ways(tmp_path: Path) -> None:
+    child = Child("echo", ["cat"], tmp_path, Limits(line_bytes=1 << 22))
+    text = b"x" * (1 << 20)
+    child.tell(text)
+
+    assert child.line() == text
+    assert stop([child]) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("exit 3", "ended with exit code 3"),
+        ("echo sorry >&2; exit 1", "ended with exit code 1; stderr ends: sorry"),
+        ("kill -SEGV $$", "was ended by SIGSEGV"),
+        ("exec >&-; sleep 60", "closed its stdout"),
+        ("head -c 5000 /dev/zero; sleep 60", "wrote a line of more than 1000 bytes"),
+        ("printf half", "ended with exit code 0"),
+    ],
+)
+def test_what_a_child_does_wrong_is_a_failure(tmp_path: Path, script: str, sentence: str) -> None:
+    child = shell(tmp_path, script)
+    failure = child.line()
+    stop([child])
+
+    assert failure == Failure(sentence)
+
+
+def test_a_child_that_says_nothing_fails_when_its_time_is_over(tmp_path: Path) -> None:
+    child = shell(tmp_path, "sleep 60")
+    failure = child.line(0.05)
+    stop([child])
+
+    assert failure == Failure("gave no answer for 0.05 s")
+
+
+def test_a_child_that_floods_is_cut_off(tmp_path: Path) -> None:
+    child = shell(tmp_path, "yes")
+    line: bytes | Failure = b""
+    while not isinstance(line, Failure):
+        line = child.line()
+    stop([child])
+
+    assert line == Failure("wrote more than 100000 bytes")
+    assert (tmp_path / "child.stdout").stat().st_size <= 100_000
+
+
+def test_a_child_cannot_write_endless_files(tmp_path: Path) -> None:
+    child = shell(tmp_path, "yes >&2", Limits(file_bytes=10_000))
+
+    assert isinstance(child.line(), Failure)
+    stop([child])
+    assert (tmp_path / "child.stderr").stat().st_size == 10_000
+
+
+def test_a_command_that_does_not_exist_cannot_run(tmp_path: Path) -> None:
+    with pytest.raises(CannotRun, match="/no/such: cannot be started: No such file"):
+        Child("child", ["/no/such"], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("script", "sentences"),
+    [
+        ("cat", []),
+        ("read line; [ $line = bye ]", []),
+        ("sleep 60", ["child did not stop when it was asked to"]),
+        ("trap '' TERM; while true; do sleep 0.1; done", ["child did not stop on SIGTERM and was killed"]),
+        ("cat; exit 7", ["child ended with exit code 7"]),
+    ],
+)
+def test_stopping_is_ordered_and_says_who_did_not_obey(tmp_path: Path, script: str, sentences: list[str]) -> None:
+    child = shell(tmp_path, f"echo up; {script}")
+    assert child.line() == b"up"
+
+    assert stop([child], b"bye") == sentences
+    assert not child.is_running()
+
+
+def test_grandchildren_end_with_the_child(tmp_path: Path) -> None:
+    child = shell(tmp_path, "sleep 60 & echo $!; wait")
+    line = child.line()
+    assert isinstance(line, bytes)
+    stop([child])
+
+    assert ends(int(line), tmp_path)
+
+
+def test_a_child_that_was_killed_from_outside_is_noticed(tmp_path: Path) -> None:
+    child = shell(tmp_path, "echo $$; sleep 60")
+    line = child.line()
+    assert isinstance(line, bytes)
+    os.kill(int(line), signal.SIGKILL)
+
+    assert child.line() == Failure("was ended by SIGKILL")
+    assert stop([child]) == ["child was ended by signal 9"]
+
+
+def test_children_die_with_the_harness(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from conformance.supervisor import Child;"
+        f"child = Child('c', ['sh', '-c', 'echo $$; exec sleep 60'], Path({str(tmp_path)!r}));"
+        "print(child.line().decode(), flush=True); sys.stdin.read()"
+    )
+    harness = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=Path(__file__).parents[2], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with harness:
+        assert harness.stdout is not None
+        pid = int(harness.stdout.readline())
+        harness.kill()
+        harness.wait()
+
+    assert ends(pid, tmp_path)
