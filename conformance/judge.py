@@ -64,23 +64,31 @@ def judge_by_oracles(trace: Trace, *, shown: int = SHOWN, place: str = "trace") 
 
 
 class Judging:
-    """The online checks of one run, as it happens: `observe` each row, then `results`."""
+    """The online checks of one run, as it happens: `observe` each row, then `results`. Checks of clauses that do not
+    apply to the run are left out: they would cost time and find nothing."""
 
     def __init__(self, header: Header, place: str = "trace") -> None:
         self._header = header
         self._plugin = load(header.protocol)
         self._place = place
-        around = self._plugin.surroundings(header)
-        self._monitor = Monitor(all_checks(self._plugin), self._plugin.columns, around)
+        everything = all_checks(self._plugin)
+        applicable = {check.name for check in (*self._plugin.applicable(header), *self._plugin.premises)}
+        self._numbers = [number for number, check in enumerate(everything) if check.name in applicable]
+        checks = [everything[number] for number in self._numbers]
+        self._monitor = Monitor(checks, self._plugin.columns, self._plugin.surroundings(header))
         self.observe = self._monitor.observe
 
     @property
     def held(self) -> list[int]:
-        return self._monitor.held
+        """By the number of the check among `all_checks`."""
+        held = [0] * len(all_checks(self._plugin))
+        for number, count in zip(self._numbers, self._monitor.held, strict=True):
+            held[number] = count
+        return held
 
     @property
     def broken(self) -> list[Broken]:
-        return self._monitor.broken
+        return [found._replace(check=self._numbers[found.check]) for found in self._monitor.broken]
 
     def results(self, rows: Sequence[Row], *, shown: int = SHOWN) -> list[ClauseResult]:
         return conclude(self._plugin, self._header, self.held, self.broken, rows, shown=shown, place=self._place)

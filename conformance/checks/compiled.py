@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.checks.online import Broken
-from conformance.checks.source import compiled_source, table_keys, units, used_columns, used_surroundings
+from conformance.checks.source import are_tables, compiled_source, units, used_columns, used_surroundings
 from conformance.checks.step import Check
 from conformance.checks.surroundings import Surroundings
 from conformance.checks.tables import grown, is_full
@@ -35,7 +35,7 @@ class Kernel:
         self.checks = tuple(checks)
         self.columns = used_columns(checks, columns)
         self.around = used_surroundings(checks, columns)
-        self.table_keys = table_keys(checks)
+        self.tables = are_tables(checks)
         module = _load(compiled_source(checks, columns), checks)
         self.fresh: Callable[[Any, Any], tuple[npt.NDArray[np.int64], ...]] = module.fresh
         self.judge: Callable[..., tuple[int, int]] = module.judge
@@ -69,11 +69,11 @@ class Run:
         self._rows += count
 
     def _grow_full_tables(self) -> None:
-        keys = self._kernel.table_keys
-        if any(count and is_full(state) for count, state in zip(keys, self._state, strict=True)):
+        tables = self._kernel.tables
+        if any(table and is_full(state) for table, state in zip(tables, self._state, strict=True)):
             self._state = tuple(
-                grown(state, count) if count and is_full(state) else state
-                for count, state in zip(keys, self._state, strict=True)
+                grown(state) if table and is_full(state) else state
+                for table, state in zip(tables, self._state, strict=True)
             )
 
 

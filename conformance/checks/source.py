@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from conformance.checks.step import Cell, Check, Derived, PerLink, PerNode, PerPair, StateKind, Table
+from spec.topology import Role
 from spec.trace import Kind
 
 COUNTS = ("node_count", "link_count")
@@ -31,19 +32,20 @@ def units(checks: Sequence[Check]) -> tuple[Unit, ...]:
 
 
 def used_columns(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, ...]:
-    """The trace columns that the checks read, `kind` among them, in the order of the schema."""
-    wanted = {"kind"} | {name for unit in units(checks) for name in unit.parameters}
+    """The trace columns that the checks read, `kind` and `node` among them, in the order of the schema."""
+    wanted = {"kind", "node"} | {name for unit in units(checks) for name in unit.parameters}
     return tuple(name for name in columns if name in wanted)
 
 
 def used_surroundings(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, ...]:
     """What the steps read that is neither column, position, derived, nor state of theirs, in a fixed order."""
-    known = {"position", *columns, *(name for derived in deriveds(checks) for name in derived.names)}
-    return tuple(
-        sorted(
-            {name for unit in units(checks) for name in unit.parameters if name not in known and name not in unit.state}
-        )
-    )
+    known = {"position", *columns}
+    wanted = {"node_is_host"}
+    for unit in units(checks):
+        shared = unit.derived if isinstance(unit, Check) else ()
+        theirs = {name for derived in shared for name in (*derived.names, *derived.state)}
+        wanted |= {name for name in unit.parameters if name not in known | theirs and name not in unit.state}
+    return tuple(sorted(wanted))
 
 
 def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
@@ -58,7 +60,7 @@ def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
 
     def call(number: int, check: Check) -> list[str]:
         return [
-            f"outcome = step_{number}({', '.join(_arguments(number, check))})",
+            f"outcome = step_{number}({_arguments(checks, check)})",
             "if outcome[0] == 1:",
             f"    held[{number}] += 1",
             "elif outcome[0]:",
@@ -103,7 +105,7 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
 
     def call(number: int, check: Check) -> list[str]:
         return [
-            f"outcome = step_{number}({', '.join(_arguments(number, check))})",
+            f"outcome = step_{number}({_arguments(checks, check)})",
             "if outcome[0] == 1:",
             f"    held[{number}] += 1",
             "elif outcome[0] > 1:",
@@ -132,29 +134,55 @@ def _dispatch(
     indent: str,
     guard: Callable[[int, Unit], list[str]] = lambda number, unit: [],
 ) -> list[str]:
-    """One branch a kind, so that a row costs only the checks that read its kind. Guards come first: they may leave the
-    row for later, which no step may have seen by then."""
+    """One branch a kind, so that a row costs only the checks that read its kind; and for packets sent, one for hosts
+    and one for switches. Guards come first: they may leave the row for later, which no step may have seen by then."""
     lines: list[str] = []
-    kinds = sorted({kind for unit in units(checks) for kind in unit.kinds})
-    for number, kind in enumerate(kinds):
-        lines.append(f"{indent}{'if' if number == 0 else 'elif'} kind == {int(kind)}:  # {Kind(kind).name}")
-        for at, unit in enumerate(units(checks)):
-            if kind in unit.kinds:
-                lines += [f"{indent}    {line}" for line in guard(at, unit)]
-        for at, derived in enumerate(deriveds(checks), len(checks)):
-            names = ", ".join(derived.names)
-            if kind in derived.kinds:
-                lines.append(f"{indent}    {names} = step_{at}({', '.join(_arguments(at, derived))})")
-            elif any(kind in check.kinds for check in checks if derived in check.derived):
-                lines.append(f"{indent}    {names} = {', '.join('0' for _ in derived.names)}")
-        for at, check in enumerate(checks):
-            if kind in check.kinds:
-                lines += [f"{indent}    {line}" for line in call(at, check)]
+    everything = list(enumerate(units(checks)))
+    for kind in sorted({kind for _, unit in everything for kind in unit.kinds}):
+        lines.append(f"{indent}{'elif' if lines else 'if'} kind == {int(kind)}:  # {Kind(kind).name}")
+        reading = [(number, unit) for number, unit in everything if kind in unit.kinds]
+        inner = indent + "    "
+        if kind is not Kind.SENT:
+            lines += [inner + line for line in _calls(checks, kind, reading, call, guard)]
+            continue
+        for head, role in (("if node_is_host[node] == 1:", Role.HOST), ("else:", Role.SWITCH)):
+            here = [(number, unit) for number, unit in reading if unit.at in (None, role)]
+            lines.append(inner + head)
+            lines += [inner + "    " + line for line in [*_calls(checks, kind, here, call, guard), "pass"]]
     return lines
 
 
-def _arguments(number: int, unit: Unit) -> list[str]:
-    return [_named(number, name) if name in unit.state else name for name in unit.parameters]
+def _calls(
+    checks: Sequence[Check],
+    kind: Kind,
+    reading: Sequence[tuple[int, Unit]],
+    call: Callable[[int, Check], list[str]],
+    guard: Callable[[int, Unit], list[str]],
+) -> list[str]:
+    """The guards, what is derived, then the checks, of those units that read this kind."""
+    lines = [line for number, unit in reading for line in guard(number, unit)]
+    for derived in deriveds([unit for _, unit in reading if isinstance(unit, Check)]):
+        if kind not in derived.kinds and derived.names:
+            lines.append(f"{' = '.join(derived.names)} = 0")
+    for number, unit in reading:
+        if isinstance(unit, Derived):
+            names = f"{', '.join(unit.names)} = " if unit.names else ""
+            lines.append(f"{names}step_{number}({_arguments(checks, unit)})")
+    for number, unit in reading:
+        if isinstance(unit, Check):
+            lines += call(number, unit)
+    return lines
+
+
+def _arguments(checks: Sequence[Check], unit: Unit) -> str:
+    """What the unit's step is called with: its own state, that of what it shares, or a value of that name."""
+    everything = units(checks)
+    owners: tuple[Unit, ...] = (unit, *unit.derived) if isinstance(unit, Check) else (unit,)
+    given: list[str] = []
+    for name in unit.parameters:
+        owner = next((owner for owner in owners if name in owner.state), None)
+        given.append(name if owner is None else _named(everything.index(owner), name))
+    return ", ".join(given)
 
 
 def _named(number: int, state: str) -> str:
@@ -162,9 +190,9 @@ def _named(number: int, state: str) -> str:
     return f"c{number}_{state}"
 
 
-def table_keys(checks: Sequence[Check]) -> tuple[int, ...]:
-    """For every state, in the order of `fresh`: how many integers a table's keys have, 0 for what is no table."""
-    return tuple(kind.keys if isinstance(kind, Table) else 0 for _, kind in _states(checks))
+def are_tables(checks: Sequence[Check]) -> tuple[bool, ...]:
+    """Which states, in the order of `fresh`, are tables."""
+    return tuple(isinstance(kind, Table) for _, kind in _states(checks))
 
 
 def _states(checks: Sequence[Check]) -> list[tuple[str, StateKind]]:

@@ -5,7 +5,7 @@ The step's parameter names say what it reads, and it is called with just that:
 - a trace column (`kind`, `node`, `timestamp`, ...), or `position`, the row's index in its run;
 - an array or number that describes the run (`conformance.checks.surroundings`);
 - its own state, declared with the check: `PerNode`, `PerLink`, `PerPair`, `Cell` or `Table`;
-- what a `Derived` step, which several checks share, found out about the row.
+- what a `Derived` step, which several checks share, found out about the row, or keeps as its state.
 
 It returns an Outcome: SILENT (this row is not the clause's business), HOLDS (the clause was at stake, and holds), or
 `violated(...)`. It compares column values and never adds to them: in machine arithmetic a sum wraps, in Python it does
@@ -103,14 +103,16 @@ StateKind: TypeAlias = PerNode | PerLink | PerPair | Cell | Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
-    """A step that says something about a row which several checks want to know, under the names that it declares. It
-    runs before the checks, once a row of its kinds; in rows of other kinds its names are 0."""
+    """A step that several checks share: it says something about a row under the names that it declares, or keeps state
+    that they read. It runs before the checks, once a row of its kinds; in rows of other kinds its names are 0. at: as
+    for checks."""
 
     names: tuple[str, ...]
-    step: Callable[..., tuple[int, ...]]
+    step: Callable[..., tuple[int, ...] | None]
     parameters: tuple[str, ...]
     kinds: tuple[Kind, ...]
     state: dict[str, StateKind]
+    at: Role | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,9 +120,10 @@ class Check:
     """One clause's step, and what it needs of a trace.
 
     kinds: the event kinds whose rows it is called with. at: the role of the nodes whose rows it judges, None for all;
-    the trace must record `reads` completely there. order: the least order that it needs; its verdict is the same for
-    every linearisation that agrees with it. ways: what each way of violation means, as a sentence with {expected},
-    {found}, {expected_node} (the node with that number), {node}, {link}, {sender}, {receiver}, {number}.
+    the trace must record `reads` completely there, and rows SENT elsewhere do not reach the step. order: the least
+    order that it needs; its verdict is the same for every linearisation that agrees with it. ways: what each way of
+    violation means, as a sentence with {expected}, {found}, {expected_node} (the node with that number), {node},
+    {link}, {sender}, {receiver}, {number}.
     """
 
     clause: str
@@ -170,17 +173,17 @@ def check(
 
 
 def derive(
-    *names: str, kinds: tuple[Kind, ...], **state: StateKind
-) -> Callable[[Callable[..., tuple[int, ...]]], Derived]:
-    """Declare the decorated step to find out `names`, two or more; keyword arguments declare its state."""
+    *names: str, kinds: tuple[Kind, ...], at: Role | None = None, **state: StateKind
+) -> Callable[[Callable[..., tuple[int, ...] | None]], Derived]:
+    """Declare the decorated step to find out `names`, none or at least two; keyword arguments declare its state."""
 
-    def declare(step: Callable[..., tuple[int, ...]]) -> Derived:
-        return Derived(names=names, step=step, parameters=_parameters(step, state), kinds=kinds, state=state)
+    def declare(step: Callable[..., tuple[int, ...] | None]) -> Derived:
+        return Derived(names=names, step=step, parameters=_parameters(step, state), kinds=kinds, state=state, at=at)
 
     return declare
 
 
-def _parameters(step: Callable[..., tuple[int, ...]], state: dict[str, StateKind]) -> tuple[str, ...]:
+def _parameters(step: Callable[..., tuple[int, ...] | None], state: dict[str, StateKind]) -> tuple[str, ...]:
     parameters = tuple(inspect.signature(step).parameters)
     idle = set(state) - set(parameters)
     if idle:

@@ -2,11 +2,11 @@
 monitor, and one integer array for compiled checks, which then need no memory management at all (counting references
 made them ten times slower).
 
-Steps use `find`, `field`, `put`, `remove`, and to go over all entries `room`, `used`, `field`. A slot is valid until
-the next `put` or `remove`.
+Steps use `find`, `field`, `change`, `put`, `remove`, and to go over all entries `room`, `used`, `field`. A slot is
+valid until the next `put` or `remove`.
 
-The array has one row a slot, and one more whose first number counts the entries: [used, key ..., unused ..., fields,
-last first]. Slots are found by linear probing; removing shifts back those behind, so that nothing is left over.
+The array has one row a slot, [used, key ..., fields last first], and one more: [entries, length of a key]. Slots are
+found by linear probing; removing shifts back those behind, so that nothing is left over.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ FIRST_CAPACITY = 1 << 10
 
 
 class PlainTable:
-    """The form for the online monitor."""
+    """The form for the online monitor. entries: by slot, its key and its fields."""
 
-    __slots__ = ("fields", "free", "places")
+    __slots__ = ("entries", "free", "places")
 
     def __init__(self) -> None:
         self.places: dict[Key, int] = {}
-        self.fields: list[Key | None] = []
+        self.entries: list[tuple[Key, list[int]] | None] = []
         self.free: list[int] = []
 
 
@@ -42,37 +42,47 @@ def find(table: PlainTable, key: Key) -> int:
 
 def field(table: PlainTable, slot: int, number: int) -> int:
     """A field of a used slot, counted from 0."""
-    fields = table.fields[slot]
-    if fields is None:
-        raise IndexError(f"slot {slot} is not used")
-    return fields[number]
+    return _entry(table, slot)[1][number]
+
+
+def change(table: PlainTable, slot: int, number: int, value: int) -> None:
+    """Give a field of a used slot another value."""
+    _entry(table, slot)[1][number] = value
 
 
 def put(table: PlainTable, key: Key, fields: Key) -> None:
     """Enter the fields under the key, instead of those that are there."""
     slot = table.places.get(key, -1)
     if slot < 0:
-        slot = table.free.pop() if table.free else len(table.fields)
-        if slot == len(table.fields):
-            table.fields.append(None)
+        slot = table.free.pop() if table.free else len(table.entries)
+        if slot == len(table.entries):
+            table.entries.append(None)
         table.places[key] = slot
-    table.fields[slot] = fields
+    table.entries[slot] = (key, list(fields))
 
 
-def remove(table: PlainTable, key: Key) -> None:
-    """Take out a key that is there."""
-    slot = table.places.pop(key)
-    table.fields[slot] = None
+def remove(table: PlainTable, slot: int) -> None:
+    """Take out the entry of a used slot."""
+    key, _ = _entry(table, slot)
+    del table.places[key]
+    table.entries[slot] = None
     table.free.append(slot)
 
 
 def room(table: PlainTable) -> int:
     """How many slots there are, used or not."""
-    return len(table.fields)
+    return len(table.entries)
 
 
 def used(table: PlainTable, slot: int) -> bool:
-    return table.fields[slot] is not None
+    return table.entries[slot] is not None
+
+
+def _entry(table: PlainTable, slot: int) -> tuple[Key, list[int]]:
+    entry = table.entries[slot]
+    if entry is None:
+        raise IndexError(f"slot {slot} is not used")
+    return entry
 
 
 # ---------------------------------------------------------------- compiled
@@ -80,7 +90,9 @@ def used(table: PlainTable, slot: int) -> bool:
 
 def empty_slots(keys: int, fields: int, capacity: int = FIRST_CAPACITY) -> Slots:
     """The array of an empty table; `capacity` is a power of two."""
-    return np.zeros((capacity + 1, 1 + keys + fields), dtype=np.int64)
+    slots = np.zeros((capacity + 1, 1 + keys + fields), dtype=np.int64)
+    slots[capacity, 1] = keys
+    return slots
 
 
 def is_full(slots: Slots) -> bool:
@@ -88,10 +100,10 @@ def is_full(slots: Slots) -> bool:
     return bool(slots[-1, 0] * 2 >= len(slots) - 1)
 
 
-def grown(slots: Slots, keys: int) -> Slots:
+def grown(slots: Slots) -> Slots:
     """The same entries in twice the room."""
     larger = np.zeros(((len(slots) - 1) * 2 + 1, slots.shape[1]), dtype=np.int64)
-    _move(slots, larger, keys)
+    _move(slots, larger)
     return larger
 
 
@@ -136,8 +148,9 @@ def _search(slots: Slots, key: Any, keys: int) -> int:
 
 
 @njit(cache=True)
-def _move(slots: Slots, larger: Slots, keys: int) -> None:
+def _move(slots: Slots, larger: Slots) -> None:
     count, mask = slots.shape[0] - 1, larger.shape[0] - 2
+    keys = slots[count, 1]
     for old in range(count):
         if slots[old, 0] != 0:
             slot = _home_of_slot(slots, old, keys, mask)
@@ -145,7 +158,7 @@ def _move(slots: Slots, larger: Slots, keys: int) -> None:
                 slot = (slot + 1) & mask
             for column in range(slots.shape[1]):
                 larger[slot, column] = slots[old, column]
-    larger[mask + 1, 0] = slots[count, 0]
+    larger[mask + 1] = slots[count]
 
 
 @overload(find)
@@ -163,6 +176,14 @@ def _find(table: Any, key: Any) -> Any:
 def _field(table: Any, slot: Any, number: Any) -> Any:
     def compiled(table: Any, slot: Any, number: Any) -> Any:
         return table[slot, table.shape[1] - 1 - number]
+
+    return compiled
+
+
+@overload(change)
+def _change(table: Any, slot: Any, number: Any, value: Any) -> Any:
+    def compiled(table: Any, slot: Any, number: Any, value: Any) -> None:
+        table[slot, table.shape[1] - 1 - number] = value
 
     return compiled
 
@@ -185,14 +206,11 @@ def _put(table: Any, key: Any, fields: Any) -> Any:
 
 
 @overload(remove)
-def _remove(table: Any, key: Any) -> Any:
-    keys = len(key)
-
-    def compiled(table: Any, key: Any) -> None:
-        mask = table.shape[0] - 2
-        gap = _search(table, key, keys)
+def _remove(table: Any, slot: Any) -> Any:
+    def compiled(table: Any, slot: Any) -> None:
+        mask, keys = table.shape[0] - 2, table[table.shape[0] - 1, 1]
         table[mask + 1, 0] -= 1
-        slot = gap
+        gap = slot
         while True:
             slot = (slot + 1) & mask
             if table[slot, 0] == 0:

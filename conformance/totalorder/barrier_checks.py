@@ -9,48 +9,40 @@ it; TO-BAR-MIN when nothing explains it.
 from __future__ import annotations
 
 from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, State, check, violated
-from conformance.totalorder.ingress_barriers import lowest_at, lowest_barrier, take_barrier
+from conformance.totalorder.ingress_barriers import lowest_at, lowest_barrier, newest_barriers
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
 from spec.trace import Kind, Order
 
-ARRIVED = int(Kind.ARRIVED)
 DATA = int(PacketKind.DATA)
 
 
 @check(
     "TO-BAR-MIN",
-    kinds=(Kind.SENT, Kind.ARRIVED),
+    kinds=(Kind.SENT,),
     at=Role.SWITCH,
     order=Order.NODE,
     ways=(
         "node {node} sent barrier {found} on link {link}, above {expected}, the least of the links that reach it",
         "node {node} sent barrier {found} on link {link}, below {expected}, the least of all its ingress links",
     ),
-    newest=PerLink(NOT_SPOKEN),
-    newest_at=PerLink(-1),
+    derived=(newest_barriers,),
 )
 def switch_barrier_is_minimum(
-    position: int,
-    kind: int,
     node: int,
     link: int,
     barrier: int,
-    node_is_host: Ints,
     feeds_first: Ints,
     feeds_links: Ints,
     ingress_first: Ints,
     ingress_links: Ints,
-    newest: State,
-    newest_at: State,
+    newest: Ints,
+    newest_at: Ints,
 ) -> Outcome:
     """A switch's barrier is at or below the minimum over the ingress links that reach the egress link, and at or above
     the minimum over all its ingress links."""
-    if kind == ARRIVED:
-        take_barrier(newest, newest_at, link, barrier, position)
-        return SILENT
     first, last = feeds_first[link], feeds_first[link + 1]
-    if node_is_host[node] or barrier == NO_BARRIER or first == last:
+    if barrier == NO_BARRIER or first == last:
         return SILENT
     minimum = lowest_barrier(newest, feeds_links, first, last)
     if barrier == minimum:
@@ -66,38 +58,31 @@ def switch_barrier_is_minimum(
 
 @check(
     "TO-BAR-PART",
-    kinds=(Kind.SENT, Kind.ARRIVED),
+    kinds=(Kind.SENT,),
     at=Role.SWITCH,
     order=Order.NODE,
     ways=(
         "node {node} sent barrier {found} on link {link}: it waited for ingress links that do not reach it; those that "
         "do give {expected}",
     ),
-    newest=PerLink(NOT_SPOKEN),
-    newest_at=PerLink(-1),
+    derived=(newest_barriers,),
 )
 def only_reaching_links_count(
-    position: int,
-    kind: int,
     node: int,
     link: int,
     barrier: int,
-    node_is_host: Ints,
     feeds_first: Ints,
     feeds_links: Ints,
     ingress_first: Ints,
     ingress_links: Ints,
-    newest: State,
-    newest_at: State,
+    newest: Ints,
+    newest_at: Ints,
 ) -> Outcome:
     """Ingress links that cannot reach the egress link hold its barrier down nowhere. At stake when one of them is
     below all those that can."""
-    if kind == ARRIVED:
-        take_barrier(newest, newest_at, link, barrier, position)
-        return SILENT
     first, last = feeds_first[link], feeds_first[link + 1]
     all_first, all_last = ingress_first[node], ingress_first[node + 1]
-    if node_is_host[node] or barrier == NO_BARRIER or first == last or last - first == all_last - all_first:
+    if barrier == NO_BARRIER or first == last or last - first == all_last - all_first:
         return SILENT
     minimum = lowest_barrier(newest, feeds_links, first, last)
     least = lowest_barrier(newest, ingress_links, all_first, all_last)

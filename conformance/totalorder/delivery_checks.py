@@ -19,9 +19,9 @@ from conformance.checks.step import (
     settled,
     violated,
 )
-from conformance.checks.tables import field, find, put, remove, room, used
+from conformance.checks.tables import change, field, find, put, remove, room, used
 from conformance.totalorder.carrier_checks import A
-from conformance.totalorder.ingress_barriers import lowest_at, lowest_barrier, take_barrier
+from conformance.totalorder.ingress_barriers import lowest_at, lowest_barrier, newest_barriers
 from spec.topology import Role
 from spec.totalorder.messages import NOT_SPOKEN, PacketKind
 from spec.trace import Kind, Order
@@ -32,29 +32,21 @@ DATA = int(PacketKind.DATA)
 
 @check(
     "TO-DELIVER",
-    kinds=(Kind.ARRIVED, Kind.DELIVERED),
+    kinds=(Kind.DELIVERED,),
     at=Role.HOST,
     order=Order.NODE,
     ways=("node {node} delivered timestamp {found}, which is not strictly below its barrier {expected}",),
-    newest=PerLink(NOT_SPOKEN),
-    newest_at=PerLink(-1),
+    derived=(newest_barriers,),
 )
 def deliver_below_barrier(
-    position: int,
-    kind: int,
     node: int,
-    link: int,
     timestamp: int,
-    barrier: int,
     ingress_first: Ints,
     ingress_links: Ints,
-    newest: State,
-    newest_at: State,
+    newest: Ints,
+    newest_at: Ints,
 ) -> Outcome:
     """A receiver delivers only what is strictly below the least newest barrier of its ingress links."""
-    if kind == ARRIVED:
-        take_barrier(newest, newest_at, link, barrier, position)
-        return SILENT
     first, last = ingress_first[node], ingress_first[node + 1]
     if first == last:
         return violated(0, NOT_SPOKEN, timestamp, -1)
@@ -142,7 +134,8 @@ def delivered_once_as_sent(
         if packet == DATA and node == sender:
             slot = find(in_flight, key)
             if slot >= 0 and field(in_flight, slot, 2) < 0:
-                put(in_flight, key, (field(in_flight, slot, 0), timestamp, position, field(in_flight, slot, 3)))
+                change(in_flight, slot, 1, timestamp)
+                change(in_flight, slot, 2, position)
         return SILENT
     if node != receiver:
         return violated(4, receiver, node, -1)
@@ -152,7 +145,7 @@ def delivered_once_as_sent(
         return violated(0 if known else 1, 0, number, -1)
     contents, sent_timestamp = field(in_flight, slot, 0), field(in_flight, slot, 1)
     sent_at, submitted_at = field(in_flight, slot, 2), field(in_flight, slot, 3)
-    remove(in_flight, key)
+    remove(in_flight, slot)
     if digest != contents:
         return violated(2, contents, digest, submitted_at)
     if sent_at >= 0 and timestamp != sent_timestamp:
@@ -168,8 +161,7 @@ def delivered_once_as_sent(
         "messages that arrived were never delivered, {found} in all; the first of them has timestamp {expected}",
         "node {expected_node} never sent on {found} of the data messages that arrived there",
     ),
-    newest=PerLink(NOT_SPOKEN),
-    newest_at=PerLink(-1),
+    derived=(newest_barriers,),
     newest_seq=PerLink(-1),
     waiting=Table(3, 3),
     passing=PerNode(0),
@@ -187,14 +179,12 @@ def arrived_is_delivered(
     flags: int,
     packet: int,
     timestamp: int,
-    barrier: int,
     environment: int,
     node_count: int,
     node_is_host: Ints,
     ingress_first: Ints,
     ingress_links: Ints,
-    newest: State,
-    newest_at: State,
+    newest: Ints,
     newest_seq: State,
     waiting: TableState,
     passing: State,
@@ -208,7 +198,6 @@ def arrived_is_delivered(
     for each switch, data messages that arrived and did not leave.
     """
     if kind == ARRIVED:
-        take_barrier(newest, newest_at, link, barrier, position)
         if packet != DATA or 0 <= link_seq <= newest_seq[link]:
             return SILENT  # a beacon, or a copy that the network made
         newest_seq[link] = max(newest_seq[link], link_seq)
@@ -222,8 +211,9 @@ def arrived_is_delivered(
             passing[node] -= 1
         return SILENT
     if kind == DELIVERED:
-        if find(waiting, (node, sender, number)) >= 0:
-            remove(waiting, (node, sender, number))
+        slot = find(waiting, (node, sender, number))
+        if slot >= 0:
+            remove(waiting, slot)
             delivered[0] += 1
         return SILENT
     if not settled(flags):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import Ints, State
-from spec.totalorder.messages import NO_BARRIER
+from conformance.checks.step import Ints, PerLink, State, derive
+from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN
+from spec.trace import Kind
 
 
-@register_jitable
-def take_barrier(newest: State, newest_at: State, link: int, barrier: int, position: int) -> None:
-    """Note a barrier that arrived. One that falls breaks TO-BAR-RISE where it was sent, and is refused: it holds
-    nothing down here, so that one fault is not charged to everyone behind it."""
+@derive(kinds=(Kind.ARRIVED,), newest=PerLink(NOT_SPOKEN), newest_at=PerLink(-1))
+def newest_barriers(position: int, link: int, barrier: int, newest: State, newest_at: State) -> None:
+    """The newest barrier to have arrived from each link, and where. One that falls breaks TO-BAR-RISE where it was
+    sent, and is refused: it holds nothing down here, so that one fault is not charged to everyone behind it."""
     if barrier != NO_BARRIER and barrier > newest[link]:
         newest[link] = barrier
         newest_at[link] = position

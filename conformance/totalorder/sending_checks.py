@@ -11,7 +11,6 @@ from numba.extending import register_jitable
 from conformance.checks.step import (
     HOLDS,
     SILENT,
-    Ints,
     Outcome,
     PerNode,
     State,
@@ -22,7 +21,7 @@ from conformance.checks.step import (
     settled,
     violated,
 )
-from conformance.checks.tables import field, find, put, remove
+from conformance.checks.tables import change, field, find, put, remove
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, PacketKind
 from spec.trace import Kind, Order
@@ -34,17 +33,13 @@ DATA = int(PacketKind.DATA)
 NONE, FIRST, FURTHER = 0, 1, 2
 
 
-@register_jitable
-def fields_of_three(table: TableState, slot: int) -> tuple[int, int, int]:
-    return (field(table, slot, 0), field(table, slot, 1), field(table, slot, 2))
-
-
 @derive(
     "place",
     "first_timestamp",
     "first_at",
     "submitted_ns",
     kinds=(Kind.SUBMITTED, Kind.SENT),
+    at=Role.HOST,
     messages=Table(3, 2),
     scatterings=Table(2, 3),
 )
@@ -74,8 +69,7 @@ def place_in_scattering(
         if slot < 0:
             put(scatterings, (node, scattering), (0, -1, 1))
         else:
-            given, given_at, waiting = fields_of_three(scatterings, slot)
-            put(scatterings, (node, scattering), (given, given_at, waiting + 1))
+            change(scatterings, slot, 2, field(scatterings, slot, 2) + 1)
         return (NONE, 0, -1, -1)
     if packet != DATA or node != sender:
         return (NONE, 0, -1, -1)
@@ -83,16 +77,18 @@ def place_in_scattering(
     if slot < 0:
         return (NONE, 0, -1, -1)
     its_scattering, submitted_ns = field(messages, slot, 0), field(messages, slot, 1)
-    remove(messages, (node, receiver, number))
+    remove(messages, slot)
     slot = find(scatterings, (node, its_scattering))
-    first_timestamp, first_at, waiting = fields_of_three(scatterings, slot)
+    first_timestamp, first_at = field(scatterings, slot, 0), field(scatterings, slot, 1)
     place = FURTHER
     if first_at < 0:
         place, first_timestamp, first_at = FIRST, timestamp, position
-    if waiting == 1:
-        remove(scatterings, (node, its_scattering))
-    else:
-        put(scatterings, (node, its_scattering), (first_timestamp, first_at, waiting - 1))
+        change(scatterings, slot, 0, timestamp)
+        change(scatterings, slot, 1, position)
+    waiting = field(scatterings, slot, 2) - 1
+    change(scatterings, slot, 2, waiting)
+    if waiting == 0:
+        remove(scatterings, slot)
     return (place, first_timestamp, first_at, submitted_ns)
 
 
@@ -169,7 +165,6 @@ def timestamps_rise(
     barrier: int,
     place: int,
     submitted_ns: int,
-    node_is_host: Ints,
     last: State,
     last_at: State,
     promised: State,
@@ -177,8 +172,6 @@ def timestamps_rise(
 ) -> Outcome:
     """Timestamps of a sender's scatterings rise strictly, and come from its clock where that is high enough. At stake
     from the second scattering on. Clocks that are not recorded (below 0) ask for nothing."""
-    if not node_is_host[node]:
-        return SILENT
     outcome = SILENT
     if place == FIRST:
         if last_at[node] >= 0 and timestamp <= last[node]:
@@ -223,7 +216,6 @@ def host_barrier_is_its_promise(
     timestamp: int,
     barrier: int,
     place: int,
-    node_is_host: Ints,
     last: State,
     last_at: State,
     promised: State,
@@ -232,8 +224,6 @@ def host_barrier_is_its_promise(
     """A host's data message carries its timestamp as barrier, its beacon the greater of clock and last timestamp, and
     no timestamp given later is strictly below either. Without a recorded clock a beacon may carry any barrier that is
     at or above the last timestamp."""
-    if not node_is_host[node]:
-        return SILENT
     outcome = SILENT
     if packet == DATA:
         if barrier != NO_BARRIER and barrier != timestamp:
