@@ -13,13 +13,15 @@ from spec.topology import Role, Topology, route
 Surroundings: TypeAlias = dict[str, "int | npt.NDArray[np.int64]"]
 
 # feeds_links[feeds_first[e]:feeds_first[e + 1]] are the ingress links from which data can reach egress link e, and
-# ingress_links[ingress_first[n]:ingress_first[n + 1]] the ingress links of node n that data can take.
+# ingress_links[ingress_first[n]:ingress_first[n + 1]] the ingress links of node n that data can take. feeds_group[e] is
+# the first link that the same ingress links reach: what is found out for one link of a group holds for all.
 ARRAYS = (
     "node_is_host",
     "link_source",
     "link_target",
     "feeds_first",
     "feeds_links",
+    "feeds_group",
     "ingress_first",
     "ingress_links",
 )
@@ -32,6 +34,8 @@ def surroundings(topology: Topology, parameters: Mapping[str, int]) -> Surroundi
         tuple(link for link in topology.ingress(node) if link in routes.used) for node in range(len(topology.nodes))
     ]
     feeds_first, feeds_links = _packed(routes.reaching)
+    first_of: dict[tuple[int, ...], int] = {}
+    feeds_group = [first_of.setdefault(reaching, link) for link, reaching in enumerate(routes.reaching)]
     ingress_first, ingress_links = _packed(ingress)
     return {
         "node_count": len(topology.nodes),
@@ -41,6 +45,7 @@ def surroundings(topology: Topology, parameters: Mapping[str, int]) -> Surroundi
         "link_target": _array([link.target for link in topology.links]),
         "feeds_first": feeds_first,
         "feeds_links": feeds_links,
+        "feeds_group": _array(feeds_group),
         "ingress_first": ingress_first,
         "ingress_links": ingress_links,
         **parameters,

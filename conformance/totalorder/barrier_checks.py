@@ -8,8 +8,8 @@ it; TO-BAR-MIN when nothing explains it.
 
 from __future__ import annotations
 
-from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, State, check, violated
-from conformance.totalorder.ingress_barriers import lowest_at, lowest_barrier, newest_barriers
+from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, PerNode, State, check, violated
+from conformance.totalorder.ingress_barriers import kept_lowest, lowest_at, lowest_barrier, newest_barriers
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
 from spec.trace import Kind, Order
@@ -27,6 +27,8 @@ DATA = int(PacketKind.DATA)
         "node {node} sent barrier {found} on link {link}, below {expected}, the least of all its ingress links",
     ),
     derived=(newest_barriers,),
+    kept=PerLink(-1),
+    kept_link=PerLink(0),
 )
 def switch_barrier_is_minimum(
     node: int,
@@ -34,17 +36,20 @@ def switch_barrier_is_minimum(
     barrier: int,
     feeds_first: Ints,
     feeds_links: Ints,
+    feeds_group: Ints,
     ingress_first: Ints,
     ingress_links: Ints,
     newest: Ints,
     newest_at: Ints,
+    kept: State,
+    kept_link: State,
 ) -> Outcome:
     """A switch's barrier is at or below the minimum over the ingress links that reach the egress link, and at or above
     the minimum over all its ingress links."""
     first, last = feeds_first[link], feeds_first[link + 1]
     if barrier == NO_BARRIER or first == last:
         return SILENT
-    minimum = lowest_barrier(newest, feeds_links, first, last)
+    minimum = kept_lowest(newest, feeds_links, first, last, kept, kept_link, feeds_group[link])
     if barrier == minimum:
         return HOLDS
     if barrier > minimum:
@@ -66,6 +71,10 @@ def switch_barrier_is_minimum(
         "do give {expected}",
     ),
     derived=(newest_barriers,),
+    kept=PerLink(-1),
+    kept_link=PerLink(0),
+    least_kept=PerNode(-1),
+    least_link=PerNode(0),
 )
 def only_reaching_links_count(
     node: int,
@@ -73,10 +82,15 @@ def only_reaching_links_count(
     barrier: int,
     feeds_first: Ints,
     feeds_links: Ints,
+    feeds_group: Ints,
     ingress_first: Ints,
     ingress_links: Ints,
     newest: Ints,
     newest_at: Ints,
+    kept: State,
+    kept_link: State,
+    least_kept: State,
+    least_link: State,
 ) -> Outcome:
     """Ingress links that cannot reach the egress link hold its barrier down nowhere. At stake when one of them is
     below all those that can."""
@@ -84,8 +98,8 @@ def only_reaching_links_count(
     all_first, all_last = ingress_first[node], ingress_first[node + 1]
     if barrier == NO_BARRIER or first == last or last - first == all_last - all_first:
         return SILENT
-    minimum = lowest_barrier(newest, feeds_links, first, last)
-    least = lowest_barrier(newest, ingress_links, all_first, all_last)
+    minimum = kept_lowest(newest, feeds_links, first, last, kept, kept_link, feeds_group[link])
+    least = kept_lowest(newest, ingress_links, all_first, all_last, least_kept, least_link, node)
     if least >= minimum or barrier < least:
         return SILENT
     if barrier >= minimum:

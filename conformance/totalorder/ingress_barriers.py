@@ -35,3 +35,20 @@ def lowest_at(newest: Ints, newest_at: Ints, links: Ints, first: int, last: int,
         if newest[links[at]] == lowest:
             found = max(found, newest_at[links[at]])
     return found
+
+
+@register_jitable
+def kept_lowest(newest: Ints, links: Ints, first: int, last: int, kept: State, kept_link: State, place: int) -> int:
+    """The same as `lowest_barrier`, kept at `place` with a link that has it. Newest barriers never fall, so it is the
+    least until that link's rises: a switch with many links need not look at all of them for every packet."""
+    if kept[place] == newest[kept_link[place]]:
+        return kept[place]
+    lowest = newest[links[first]]
+    lowest_link = links[first]
+    for at in range(first + 1, last):
+        if newest[links[at]] < lowest:
+            lowest = newest[links[at]]
+            lowest_link = links[at]
+    kept[place] = lowest
+    kept_link[place] = lowest_link
+    return lowest
