@@ -13,6 +13,7 @@ TwoSwitchRoutes ==
       [] p = <<2, 1>> -> << <<2, 12>>, <<12, 11>>, <<11, 1>> >>
       [] p = <<2, 2>> -> << <<2, 12>>, <<12, 2>> >>]
 ToBoth == [h \in TwoHosts |-> {{1, 2}}]
+ToOther == [h \in TwoHosts |-> {{3 - h}}]
 OneEach == [h \in TwoHosts |-> 1]
 FirstOnly == [h \in TwoHosts |-> IF h = 1 THEN 1 ELSE 0]
 Zero == [h \in TwoHosts |-> 0]
