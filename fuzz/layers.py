@@ -22,6 +22,7 @@ from fuzz.protocol import FuzzPlugin
 from fuzz.shrink import shrink
 from models.claim import Claim, first_refuted, prove_under
 from models.expected import Model, ModelResult, check_model, models_of
+from models.tlc import Outcome as TlcOutcome
 from models.z3_claims import claims_of
 from spec.clauses import load as load_clauses
 from spec.errors import CannotRun
@@ -32,7 +33,7 @@ from spec.trace import Row, Trace
 FUZZED = 150
 # Schedules that checks and oracles see beside the one that fuzzing found.
 JUDGED = 8
-WALKS = 40
+SEEDS = 3
 Z3_TIMEOUT_MS = 2_000
 
 
@@ -178,6 +179,8 @@ def by_tlc(bench: Bench, subject: Subject) -> Cell:
             seen = bench.model_result(model)
         except CannotRun as error:
             return Cell(Outcome.NOT_RUN, str(error))
+        if seen.seen.result not in (TlcOutcome.HOLDS, TlcOutcome.VIOLATED):
+            return Cell(Outcome.NOT_RUN, f"{model.name}: {'; '.join(seen.differences) or seen.seen.result}")
         if seen.seen.violates is not None:
             names = bench.clause_names()
             clauses = [names[name] for name in seen.seen.violates.split(" or ") if name in names]
@@ -224,9 +227,9 @@ def by_fuzzing(bench: Bench, subject: Subject) -> Cell:
 
 def by_machine(bench: Bench, subject: Subject) -> Cell:
     """Does a walk of the state machine part from its model?"""
-    failure = first_failure(bench.plugin.machine(subject.make_node), WALKS)
+    failure = first_failure(bench.plugin.machines(subject.make_node), SEEDS)
     if failure is None:
-        return Cell(Outcome.SURVIVED, f"{WALKS} walks")
+        return Cell(Outcome.SURVIVED, f"{SEEDS} seeds")
     return Cell(Outcome.KILLED, failure, _named_in(failure))
 
 

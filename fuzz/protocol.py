@@ -49,7 +49,7 @@ class Equivalence:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzPlugin:
     """rules: the module of rule functions. node_with: a factory of nodes with these functions in place of the rules of
-    the same names. machine: the state machine for such a factory. on_model: by mutant name, the operator of the TLA+
+    the same names. machines: the state machines for such a factory. on_model: by mutant name, the operator of the TLA+
     module `Mutants` that says the same, as (constant, operator)."""
 
     name: str
@@ -59,7 +59,7 @@ class FuzzPlugin:
     node_with: Callable[[Mapping[str, Callable[..., Any]]], MakeNode]
     mutants: tuple[HandMutant, ...]
     equivalences: tuple[Equivalence, ...]
-    machine: Callable[[MakeNode], type[RuleBasedStateMachine]]
+    machines: Callable[[MakeNode], tuple[type[RuleBasedStateMachine], ...]]
     on_model: Mapping[str, tuple[str, str]]
 
     def schedules(self) -> SearchStrategy[Schedule]:

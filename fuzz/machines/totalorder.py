@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from conformance.network.run import MakeNode
 from conformance.network.topologies import chain, diamond, one_way, star
-from fuzz.totalorder.strategies import beacon_intervals, environments
+from fuzz.totalorder.strategies import beacon_intervals
 from spec.core import Deliver, Effect, Event, PacketArrived, Parameter, Refuse, Send, Submitted, TimerFired, node_config
 from spec.topology import NO_LINK, LinkId, NodeId, Role, Topology, route
 from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Delivery, Environment, Packet, PacketKind
@@ -103,16 +103,16 @@ class TotalOrderMachine(RuleBasedStateMachine):
     """Cores made by `make_node`, links as queues, and a `Model`."""
 
     make_node: MakeNode
+    environment: Environment
 
     @initialize(
         network=st.sampled_from(NETWORKS),
-        environment=environments(),
         interval=beacon_intervals(),
         offsets=st.binary(min_size=10, max_size=10),
     )
-    def start(self, network: Topology, environment: str, interval: int, offsets: bytes) -> None:
-        parameters: dict[str, Parameter] = {"environment": environment, "beacon_interval_ns": interval}
-        self.model = Model(network, Environment(environment), interval)
+    def start(self, network: Topology, interval: int, offsets: bytes) -> None:
+        parameters: dict[str, Parameter] = {"environment": self.environment.value, "beacon_interval_ns": interval}
+        self.model = Model(network, self.environment, interval)
         routes = self.model.routes
         self.now = 1
         # Equal clocks half of the time, so that timestamps tie.
@@ -129,9 +129,15 @@ class TotalOrderMachine(RuleBasedStateMachine):
         self.reach = [(sender, receivers) for sender, receivers in self.reach if receivers]
         self.wake()
 
-    @rule(sender=st.integers(0, 15), chosen=st.integers(0, 255), contents=st.binary(max_size=2))
-    def scatter(self, sender: int, chosen: int, contents: bytes) -> None:
-        """A host sends to some of those that it can reach."""
+    @rule(
+        sender=st.integers(0, 15), chosen=st.integers(0, 255), contents=st.binary(max_size=2), times=st.integers(1, 4)
+    )
+    def scatter(self, sender: int, chosen: int, contents: bytes, times: int) -> None:
+        """A host sends to some of those that it can reach; more than once pushes its timestamps ahead of its clock."""
+        for _ in range(times):
+            self.scatter_once(sender, chosen, contents)
+
+    def scatter_once(self, sender: int, chosen: int, contents: bytes) -> None:
         node, reachable = self.reach[sender % len(self.reach)]
         mask = chosen % ((1 << len(reachable)) - 1) + 1
         receivers = [receiver for place, receiver in enumerate(reachable) if mask >> place & 1]
@@ -235,6 +241,13 @@ class TotalOrderMachine(RuleBasedStateMachine):
                 self.model.delivered[node].append(effect.message)
 
 
-def machine(make_node: MakeNode) -> type[RuleBasedStateMachine]:
-    """The machine for nodes of this make."""
-    return type("TotalOrder", (TotalOrderMachine,), {"make_node": staticmethod(make_node)})
+def machines(make_node: MakeNode) -> tuple[type[RuleBasedStateMachine], ...]:
+    """The machines for nodes of this make, one an environment."""
+    return tuple(
+        type(
+            f"TotalOrder{environment}",
+            (TotalOrderMachine,),
+            {"make_node": staticmethod(make_node), "environment": environment},
+        )
+        for environment in Environment
+    )

@@ -13,7 +13,7 @@ PLUGIN = load("totalorder")
 
 
 def test_reference_core_keeps_to_the_model() -> None:
-    assert first_failure(PLUGIN.machine(PLUGIN.node_with({})), 150) is None
+    assert first_failure(PLUGIN.machines(PLUGIN.node_with({})), 6) is None
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,6 @@ def test_reference_core_keeps_to_the_model() -> None:
 def test_a_damaged_rule_parts_from_the_model(rule: object, change: str, clause: str) -> None:
     assert callable(rule)
     (mutant,) = [mutant for mutant in mutants_of(rule) if mutant.name.endswith(f"/{change}")]
-    failure = first_failure(PLUGIN.machine(PLUGIN.node_with({mutant.rule: mutant.function})), 100)
+    failure = first_failure(PLUGIN.machines(PLUGIN.node_with({mutant.rule: mutant.function})), 4)
     assert failure is not None
     assert failure.startswith(clause)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.network.run import MakeNode
-from fuzz.machines.totalorder import machine
+from fuzz.machines.totalorder import machines
 from fuzz.protocol import FuzzPlugin
 from fuzz.totalorder.equivalences import EQUIVALENCES
 from fuzz.totalorder.mutants import MUTANTS
@@ -30,6 +30,6 @@ PLUGIN = FuzzPlugin(
     node_with=node_with,
     mutants=MUTANTS,
     equivalences=EQUIVALENCES,
-    machine=machine,
+    machines=machines,
     on_model=ON_MODEL,
 )
