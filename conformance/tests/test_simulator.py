@@ -192,6 +192,13 @@ def test_a_delayed_packet_holds_up_those_behind_it() -> None:
     assert time > 50_000
 
 
+def test_a_less_delayed_packet_stays_behind_a_more_delayed_one() -> None:
+    faults = (Fault(0, 2, FaultKind.DELAY, 50_000), Fault(0, 3, FaultKind.DELAY, 10))
+    seqs = arrivals(simulate(busy(star(3), faults=faults), make_core).rows, 0)
+
+    assert seqs == list(range(len(seqs)))
+
+
 def test_to_once_links_of_total_order_never_duplicate_so_the_fault_is_refused() -> None:
     with pytest.raises(BadInput, match=r"faults\[0\] is duplicate, which links of totalorder never do"):
         simulate(busy(star(3), faults=(Fault(0, 2, FaultKind.DUPLICATE),)), make_core)
@@ -334,6 +341,31 @@ def test_a_timer_fires_once_at_its_reading_of_the_local_clock_and_behind_a_submi
         (0, 100, "TimerFired"),
     ]
     assert [heard for heard in Ticking.heard if heard[0] == 0] == [(0, 100, "Submitted"), (0, 100, "TimerFired")]
+
+
+class Postponing(Ticking):
+    """Puts its tick off to 300 when something is submitted; when that has come, asks for one that was due long ago."""
+
+    heard: list[tuple[int, int, str]] = []  # noqa: RUF012
+    overdue = False
+
+    def handle(self, event: Event[Packet]) -> Sequence[Effect[Packet, Delivery]]:
+        effects = super().handle(event)
+        if isinstance(event, Submitted):
+            self.deadline = 300
+        elif isinstance(event, TimerFired) and not self.overdue:
+            self.deadline, self.overdue = 7, True
+        return effects
+
+
+def test_a_timer_that_was_put_off_does_not_fire_at_its_old_time_and_one_that_is_overdue_fires_at_once() -> None:
+    Postponing.heard.clear()
+    schedule = busy(one_way(1, 1), submissions=(Submission(50, 0, (Message(1),)),), end_ns=500)
+    trace = simulate(schedule, Postponing)
+    ticks = [now for node, now, what in Postponing.heard if node == 0 and what == "TimerFired"]
+
+    assert ticks == [300, 300]
+    assert trace.column("time_ns") == sorted(trace.column("time_ns"))
 
 
 def test_the_header_says_that_all_is_recorded_in_one_global_order() -> None:
