@@ -3,6 +3,8 @@ CamelCase: BarrierOrder.tla."""
 
 from __future__ import annotations
 
+from numba.extending import register_jitable
+
 from conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -153,6 +155,26 @@ def delivered_once_as_sent(
     return HOLDS
 
 
+@register_jitable
+def kept_messages(
+    waiting: TableState, newest: Ints, ingress_first: Ints, ingress_links: Ints, environment: int
+) -> tuple[int, int, int]:
+    """How many of the waiting messages should have been delivered; timestamp and position of the first to arrive."""
+    kept, first_timestamp, first_at = 0, 0, -1
+    for slot in range(room(waiting)):
+        if not used(waiting, slot):
+            continue
+        sent_timestamp, arrived_at, host = field(waiting, slot, 0), field(waiting, slot, 1), field(waiting, slot, 2)
+        first, last = ingress_first[host], ingress_first[host + 1]
+        passed = first < last and sent_timestamp < lowest_barrier(newest, ingress_links, first, last)
+        if environment == A and not passed:
+            continue
+        kept += 1
+        if first_at < 0 or arrived_at < first_at:
+            first_timestamp, first_at = sent_timestamp, arrived_at
+    return (kept, first_timestamp, first_at)
+
+
 @check(
     "TO-COMPLETE",
     kinds=(Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.ENDED),
@@ -218,18 +240,7 @@ def arrived_is_delivered(
         return SILENT
     if not settled(flags):
         return SILENT
-    kept, first_timestamp, first_at = 0, 0, -1
-    for slot in range(room(waiting)):
-        if not used(waiting, slot):
-            continue
-        sent_timestamp, arrived_at, host = field(waiting, slot, 0), field(waiting, slot, 1), field(waiting, slot, 2)
-        first, last = ingress_first[host], ingress_first[host + 1]
-        passed = first < last and sent_timestamp < lowest_barrier(newest, ingress_links, first, last)
-        if environment == A and not passed:
-            continue
-        kept += 1
-        if first_at < 0 or arrived_at < first_at:
-            first_timestamp, first_at = sent_timestamp, arrived_at
+    kept, first_timestamp, first_at = kept_messages(waiting, newest, ingress_first, ingress_links, environment)
     if kept > 0:
         return violated(0, first_timestamp, kept, first_at)
     for switch in range(node_count):
