@@ -11,6 +11,7 @@ sent, and packets of one link keep theirs.
 
 from __future__ import annotations
 
+import gc
 import traceback
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
@@ -114,6 +115,9 @@ class Simulation:
         heapify(self._heap)
         at_one_instant = MAX_AT_ONE_INSTANT + 100 * sum(len(submission.messages) for submission in submissions)
         before = -1
+        # What a run makes has no cycles; the collector would go through all rows again and again, in vain.
+        collecting = gc.isenabled()
+        gc.disable()
         try:
             for node in range(len(self._handle)):
                 self._arm(0, node, self._first_deadline(node))
@@ -125,6 +129,9 @@ class Simulation:
                 before = self._now
         except NodeFailed as failure:
             self.notes.append(str(failure))
+        finally:
+            if collecting:
+                gc.enable()
         self._finish()
         return self.rows
 
