@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from conformance.case import CaseResult, cases, run_case
 from conformance.verdict import Verdict
 from fuzz.fuzzer import fuzz
 from fuzz.kill_matrix import KillMatrix, Standing, kill_matrix
+from fuzz.layers import LAYERS as MUTANT_LAYERS
 from models.claim import ClaimResult
 from models.expected import ModelResult, Tier, check_models
 from models.z3_claims import check_claims, claims_of
@@ -23,7 +26,7 @@ from scatterproof.layer_report import Cell, Detail, LayerReport, Status, detail,
 from spark.corpus import make_corpus
 from spark.mine import mine
 from spark.session import MASTER
-from spec.errors import CannotRun
+from spec.errors import CannotRun, ScatterproofError
 
 Say = Callable[[str], None]
 
@@ -38,12 +41,14 @@ _OF_VERDICT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One run of the main job. effort: 1 for the everyday run; schedules and runs are multiplied by it."""
+    """One run of the main job. effort: 1 for the everyday run; schedules and runs are multiplied by it. models: what TLC
+    found, for the kill matrix; None when TLC is not among the layers."""
 
     protocol: str
     seed: int
     results: Path
     effort: int = 1
+    models: Future[list[ModelResult]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +93,16 @@ def _by_clause(parts: Iterable[tuple[str, Status]], noun: str) -> dict[str, Cell
 
 
 def tlc(job: Job, say: Say) -> LayerReport:
-    results = check_models(
-        job.protocol, Tier.QUICK, on_progress=lambda name, distinct: say(f"{name}, {distinct} distinct states")
-    )
+    try:
+        results = check_models(
+            job.protocol, Tier.QUICK, on_progress=lambda name, distinct: say(f"{name}, {distinct} distinct states")
+        )
+    except ScatterproofError as error:
+        if job.models is not None:
+            job.models.set_exception(error)
+        raise
+    if job.models is not None:
+        job.models.set_result(results)
     return summarise_models(results)
 
 
@@ -232,8 +244,16 @@ def fuzzing(job: Job, say: Say) -> LayerReport:
 
 
 def mutants(job: Job, say: Say) -> LayerReport:
+    models: list[ModelResult] = []
+    layers = [layer for layer in MUTANT_LAYERS if layer != "tlc"]
+    if job.models is not None:
+        say("waiting for TLC")
+        with suppress(CannotRun):
+            models, layers = job.models.result(), list(MUTANT_LAYERS)
     matrix = kill_matrix(
         job.protocol,
+        layers,
+        models=models,
         seed=job.seed,
         on_progress=lambda done, of, name: say(f"{done} of {of} mutants: {name}"),
         folder=job.results / "mutants",
@@ -294,6 +314,6 @@ LAYERS = (
     Layer("conform-stdio", "over stdio", conform("reference-stdio")),
     Layer("conform-udp", "over UDP", conform("reference-udp")),
     Layer("fuzz", "fuzzing", fuzzing),
-    Layer("mutants", "mutants", mutants),
     Layer("mine", "Spark", mining),
+    Layer("mutants", "mutants", mutants),
 )

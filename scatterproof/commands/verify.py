@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from models.expected import ModelResult
 from scatterproof.board import Board
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, out, print_json, print_table
 from scatterproof.layer_report import LayerReport, Status
@@ -38,7 +39,8 @@ def command(
     """Run everything: models, proofs, cases over three transports, fuzzing, mutants, mining. The main job."""
     catalogue = clauses.load(resolve(protocol))
     required, chosen = _known("--require", require), _known("--only", only) or NAMES
-    job = Job(protocol=catalogue.protocol, seed=seed, results=results, effort=effort)
+    models: Future[list[ModelResult]] | None = Future() if "tlc" in chosen else None
+    job = Job(protocol=catalogue.protocol, seed=seed, results=results, effort=effort, models=models)
     layers = [layer for layer in LAYERS if layer.name in chosen]
     reports = _run(layers, job)
     rows = matrix(catalogue, reports)
