@@ -41,8 +41,8 @@ _OF_VERDICT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One run of the main job. effort: 1 for the everyday run; schedules and runs are multiplied by it. models: what TLC
-    found, for the kill matrix; None when TLC is not among the layers."""
+    """One run of the main job. effort: 1 for the everyday run; schedules and runs are multiplied by it. models: what
+    TLC found, for the kill matrix; None when TLC is not among the layers."""
 
     protocol: str
     seed: int

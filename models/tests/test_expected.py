@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from models.expected import Kind, Model, Tier, check_models, compare, configuration, models_of
+from models.expected import SPEC_FOLDER, Kind, Model, Tier, check_models, compare, configuration, models_of
 from models.findings import findings_markdown, run_findings
 from models.tlc import Outcome, State, TlcRun
 from spec.errors import BadInput, CannotRun
@@ -173,3 +174,30 @@ def test_totalorder_lists_an_instance_for_each_environment_and_a_mutant_for_each
     damaged = {rule for one in listed if one.kind is Kind.MUTANT for rule in one.set}
     rules = {"Stamp", "DataBarrier", "BeaconBarrier", "Register", "Aggregate", "Counted", "Deliverable", "Precedence"}
     assert rules <= damaged
+
+
+def test_no_configuration_of_totalorder_is_left_unlisted() -> None:
+    listed = {one.cfg for one in models_of("totalorder")}
+    assert listed == {path.name for path in (SPEC_FOLDER / "totalorder").glob("*.cfg")}
+
+
+def test_every_mutant_operator_is_tried_by_a_model() -> None:
+    text = (SPEC_FOLDER / "totalorder" / "Mutants.tla").read_text(encoding="utf-8")
+    operators = set(re.findall(r"^([A-Z]\w*)(?:\(.*\))? ==", text, re.MULTILINE))
+    tried = {value for one in models_of("totalorder") for value in one.set.values()}
+    assert operators <= tried
+
+
+def test_the_main_instance_is_not_small() -> None:
+    (main,) = (one for one in models_of("totalorder") if one.name == "two_switches")
+    assert main.distinct is not None
+    assert main.distinct >= 100_000
+
+
+def test_every_model_of_totalorder_states_what_it_counts() -> None:
+    for one in models_of("totalorder"):
+        if one.violates is None:
+            assert one.distinct is not None, one.name
+            assert one.depth is not None, one.name
+        else:
+            assert one.trace is not None, one.name

@@ -13,5 +13,8 @@ FirstOnly == [h \in TwoHosts |-> IF h = 1 THEN 1 ELSE 0]
 TwoEach == [h \in TwoHosts |-> 2]
 Zero == [h \in TwoHosts |-> 0]
 UpAndDown == {1, -1}
+FirstAhead == [h \in TwoHosts |-> IF h = 1 THEN 2 ELSE 1]
+ThreeEach == [h \in TwoHosts |-> 3]
+OneToThree == 1 .. 3
 OneToTwo == 1 .. 2
 =============================================================================
