@@ -95,12 +95,14 @@ def run_tlc(
     if not module.is_file():
         raise BadInput(f"{module}: no such TLA+ module; name an existing one")
     java, jar = find_java(), find_jar()
+    # A fixed fingerprint function, and liveness checked once in the end: the same counterexample in every run.
     with tempfile.TemporaryDirectory(prefix="tlc-") as scratch:
         cfg = Path(scratch) / f"{module.stem}.cfg"
         cfg.write_text(configuration, encoding="utf-8")
         command = [
             str(java), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", f"-Xmx{HEAP_MB}m", f"-Djava.io.tmpdir={scratch}",
-            "-cp", str(jar), "tlc2.TLC", "-tool", "-metadir", scratch, "-workers", "1", "-config", str(cfg),
+            "-cp", str(jar), "tlc2.TLC", "-tool", "-metadir", scratch, "-workers", "1", "-fp", "0",
+            "-lncheck", "final", "-config", str(cfg),
             *(["-coverage", "1"] if coverage else []), module.name,
         ]  # fmt: skip
         started = time.monotonic()
