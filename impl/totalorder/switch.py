@@ -157,9 +157,11 @@ class Switch:
         )
 
     def _offer(self, now: int, egress: Egress, barrier: int, effects: list[Out]) -> None:
-        """Send a beacon that says something new if the link is idle; hold it back while the link is not."""
+        """Send a beacon that says something new if nothing carried a barrier over the link for the interval; hold it
+        back until then. So a link carries a beacon an interval at most, however often the minimum rises."""
         if self._rules.beacon_due(now, egress.last_carried, self._interval):
             effects.append(egress.beacon(self._node, barrier))
+            egress.last_carried = now
             return
         due = egress.held_until = max(egress.last_carried + self._interval, now + 1)
         if self._deadline is None or due < self._deadline:

@@ -40,8 +40,8 @@ def test_to_bar_part_worked_example_2_links_that_do_not_reach_a_receiver_do_not_
 def test_to_bar_min_the_minimum_is_of_the_newest_barriers_not_of_all_ever_received() -> None:
     core = switch()
     for link in (1, 2, 3):
-        core.handle(arrival(link, beacon(1, 0)))
-    found = [beacons(core.handle(arrival(link, beacon(7, 1)))) for link in (1, 2, 3)]
+        core.handle(arrival(link, beacon(1, 0), now=10))
+    found = [beacons(core.handle(arrival(link, beacon(7, 1), now=20))) for link in (1, 2, 3)]
 
     assert found == [[], [], [(20, 7), (21, 7)]]
 
@@ -68,10 +68,21 @@ def test_to_bar_min_data_leave_with_the_egress_links_minimum_and_a_link_number_o
 def test_to_bar_rise_a_beacon_leaves_only_when_it_says_something_new() -> None:
     core = switch()
     for link in (1, 2, 3):
-        core.handle(arrival(link, beacon(5, 0)))
-    assert beacons(core.handle(arrival(2, beacon(8, 1)))) == []
-    assert beacons(core.handle(arrival(2, beacon(8, 2)))) == []
-    assert beacons(core.handle(arrival(3, beacon(7, 1)))) == [(21, 7)]
+        core.handle(arrival(link, beacon(5, 0), now=10))
+    assert beacons(core.handle(arrival(2, beacon(8, 1), now=30))) == []
+    assert beacons(core.handle(arrival(2, beacon(8, 2), now=30))) == []
+    assert beacons(core.handle(arrival(3, beacon(7, 1), now=30))) == [(21, 7)]
+
+
+def test_to_env_c_a_link_carries_one_beacon_an_interval_however_often_the_minimum_rises() -> None:
+    core = switch()
+    for link in (1, 2, 3):
+        core.handle(arrival(link, beacon(5, 0), now=100))
+    for number, barrier in enumerate((6, 7, 8), 1):
+        for link in (1, 2, 3):
+            assert beacons(core.handle(arrival(link, beacon(barrier, number), now=100 + number))) == []
+    assert core.next_deadline() == 110
+    assert beacons(core.handle(TimerFired(110))) == [(20, 8), (21, 8)]
 
 
 def test_to_env_a_a_switch_sends_no_beacon() -> None:
@@ -127,7 +138,7 @@ def test_to_env_c_data_put_a_waiting_beacon_with_newer_news_off() -> None:
     core.handle(arrival(1, data(13, 3), now=105))
     core.handle(arrival(2, beacon(13, 2), now=106))
     core.handle(arrival(3, beacon(13, 2), now=106))
-    assert sends(core.handle(TimerFired(110))) == []
+    assert beacons(core.handle(TimerFired(112))) == [(21, 13)]
     assert core.next_deadline() == 115
     assert beacons(core.handle(TimerFired(115))) == [(20, 13)]
 
