@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from enum import StrEnum
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
 
 import msgspec
@@ -62,11 +63,13 @@ class Routes(msgspec.Struct, frozen=True):
     reaching[e]: the ingress links of e's source from which data can reach egress link e (TO-BAR-MIN, TO-BAR-PART);
     empty on a host's own egress links.
     used: the links that data of some sender to some receiver can take; only these carry barriers.
+    longest_chain: how many links a barrier's news passes at the most, from the host that makes it.
     """
 
     next_link: tuple[tuple[LinkId, ...], ...]
     reaching: tuple[tuple[LinkId, ...], ...]
     used: frozenset[LinkId]
+    longest_chain: int
 
     def path(self, topology: Topology, sender: NodeId, receiver: NodeId) -> tuple[LinkId, ...]:
         """The links from sender to receiver, in order; empty when there is no route."""
@@ -102,11 +105,11 @@ def route(topology: Topology) -> Routes:
                 # The hops still to go enter, or two switches in a row would always choose alike.
                 table[node][receiver] = best[rank // (hops + 1) % len(best)]
         _follow(topology, table, receiver, hosts, reaching, used)
-    _refuse_cycles(reaching)
     return Routes(
         next_link=tuple(tuple(row) for row in table),
         reaching=tuple(tuple(sorted(links)) for links in reaching),
         used=frozenset(used),
+        longest_chain=_longest_chain(reaching),
     )
 
 
@@ -164,22 +167,16 @@ def _follow(
             link = onward
 
 
-def _refuse_cycles(reaching: list[set[LinkId]]) -> None:
-    """A barrier that waits for itself never rises (TO-BAR-MIN), so the relation must be acyclic."""
-    pending = {link: len(feeders) for link, feeders in enumerate(reaching)}
-    fed: dict[LinkId, list[LinkId]] = {}
-    for link, feeders in enumerate(reaching):
-        for feeder in feeders:
-            fed.setdefault(feeder, []).append(link)
-    ready = [link for link, count in pending.items() if count == 0]
-    done = 0
-    while ready:
-        link = ready.pop()
-        done += 1
-        for onward in fed.get(link, ()):
-            pending[onward] -= 1
-            if pending[onward] == 0:
-                ready.append(onward)
-    if done < len(reaching):
-        stuck = sorted(link for link, count in pending.items() if count > 0)
-        raise BadInput(f"topology: the barriers of links {stuck} would wait for one another; make the routes acyclic")
+def _longest_chain(reaching: list[set[LinkId]]) -> int:
+    """How many links the longest chain has in which each barrier waits for the one before. A barrier that waits for
+    itself never rises (TO-BAR-MIN), so there must be no cycle."""
+    lengths = [1] * len(reaching)
+    try:
+        for link in TopologicalSorter(dict(enumerate(reaching))).static_order():
+            lengths[link] = 1 + max((lengths[feeder] for feeder in reaching[link]), default=0)
+    except CycleError as error:
+        stuck = sorted(set(error.args[1]))
+        raise BadInput(
+            f"topology: the barriers of links {stuck} would wait for one another; make the routes acyclic"
+        ) from None
+    return max(lengths, default=0)

@@ -13,6 +13,7 @@ from conformance.totalorder.recording import Recorder
 from spec.core import Parameter
 from spec.errors import BadInput
 from spec.schedule import FaultKind, Schedule
+from spec.topology import route
 from spec.totalorder.messages import Environment
 
 
@@ -37,8 +38,7 @@ def horizon_ns(schedule: Schedule) -> int:
     """After the last submission, time for its messages to arrive, for every clock to pass their timestamps, and for
     beacons to carry that over every hop: each hop may hold a beacon back for up to two intervals."""
     interval = parameters(schedule.parameters)["beacon_interval_ns"]
-    links = len(schedule.delays)
-    hops = min(links, len(schedule.topology.switches()) + 1)
+    hops = route(schedule.topology).longest_chain
     path = hops * max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
     path += sum(fault.delay_ns for fault in schedule.faults)
     last = max((submission.time_ns for submission in schedule.submissions), default=0)
