@@ -12,9 +12,9 @@ NEVER = -(1 << 62)
 
 
 class Egress:
-    """seq: number of the next packet. sent: the barrier last sent, 0 for none. last_carried: the local clock when a data
-    message, or a switch's beacon, last carried a barrier over the link. held_until: a switch looks at a held-back beacon
-    no earlier."""
+    """seq: number of the next packet. sent: the barrier last sent, 0 for none. last_carried: the local clock when a
+    data message, or a switch's beacon, last carried a barrier over the link. held_until: a switch looks at a held-back
+    beacon no earlier."""
 
     __slots__ = ("held_until", "last_carried", "link", "sent", "seq")
 
