@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeAlias
 
 from conformance.network.clocks import local_clocks
 from conformance.network.delays import Delays
-from spec.core import Core, Deliver, Event, PacketArrived, Send, Submitted, TimerFired
+from spec.core import Core, Deliver, Event, PacketArrived, Refuse, Send, Submitted, TimerFired
 from spec.schedule import FaultKind, Schedule, Submission
 from spec.topology import LinkId, NodeId
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
@@ -64,6 +64,9 @@ class Recorder(Protocol):
 
 class NodeFailed(Exception):
     """A node crashed, hung or broke the contract. The run ends cut, with this sentence among its notes."""
+
+
+_FAILURES = (*_CRASHES, NodeFailed)
 
 
 class Simulation:
@@ -138,34 +141,21 @@ class Simulation:
     def _first_deadline(self, node: NodeId) -> int | None:
         try:
             return self._next_deadline[node]()
-        except _CRASHES as error:
-            raise self._failed(0, node, _crash(error)) from error
-        except NodeFailed as failure:
-            raise self._failed(0, node, str(failure)) from failure
+        except _FAILURES as error:
+            raise self._failed(0, node, error) from error
 
     def _go_on(self, most: int) -> bool:
-        """Take up to `most` events; whether the end was reached.
-
-        All that happens for every packet is in this loop and in local variables: calls would cost more than what they
-        do.
-        """
+        """Take up to `most` events; whether the end was reached."""
+        # What happens for every packet is in this loop and in local variables: calls would cost more than what they do.
         heap, rows, sources, targets, sent = self._heap, self.rows, self._sources, self._targets, self._sent
         free_from, faults, delays, draw_more = self._free_from, self._faults, self._delays.drawn, self._delays.draw_more
-        starts = [clock.start for clock in self._clocks]
-        drifts = [clock.drift for clock in self._clocks] if any(clock.drift for clock in self._clocks) else None
+        starts, drifts = [clock.start for clock in self._clocks], [clock.drift for clock in self._clocks]
         handle, next_deadline, caused = self._handle, self._next_deadline, self._caused
-        alarms, observe, packet_tail, delivery_tail = (
-            self._alarms,
-            self._observe,
-            self._packet_tail,
-            self._delivery_tail,
-        )
+        alarms, observe, packet_tail = self._alarms, self._observe, self._packet_tail
         for _ in range(most):
             now, _, link, index, packet, tail = heappop(heap)
             node = targets[link] if link >= 0 else index
-            clock = now + starts[node]
-            if drifts is not None:
-                clock += now * drifts[node] // _BILLION
+            clock = now + starts[node] + (now * drifts[node] // _BILLION if drifts[node] else 0)
             if link >= 0:
                 rows.append((now, clock, node, _ARRIVED, link, index) + tail)
                 event: AnyEvent = PacketArrived(clock, link, packet)
@@ -182,16 +172,14 @@ class Simulation:
             try:
                 effects = handle[node](event)
                 deadline = next_deadline[node]()
-            except _CRASHES as error:
-                raise self._failed(now, node, _crash(error)) from error
-            except NodeFailed as failure:
-                raise self._failed(now, node, str(failure)) from failure
+            except _FAILURES as error:
+                raise self._failed(now, node, error) from error
             self.handled += 1
             for effect in effects:
                 if isinstance(effect, Send):
                     link, packet = effect.link, effect.packet
                     if sources.get(link) != node:
-                        raise self._failed(now, node, f"sent on link {link}, which is no egress link of it")
+                        raise self._failed(now, node, NodeFailed(f"sent on link {link}, which is no egress link of it"))
                     index = sent[link]
                     sent[link] = index + 1
                     tail = packet_tail(packet)
@@ -204,13 +192,10 @@ class Simulation:
                     arrival = now + delays[link][index]
                     if arrival < free_from[link]:
                         arrival = free_from[link]
-                    else:
-                        free_from[link] = arrival
+                    free_from[link] = arrival
                     heappush(heap, (arrival, caused(), link, index, packet, tail))
-                elif isinstance(effect, Deliver):
-                    rows.append((now, clock, node, _DELIVERED, ABSENT, ABSENT) + delivery_tail(node, effect.message))
                 else:
-                    rows.append((now, clock, node, _REFUSED, effect.link, ABSENT, *self._nothing))
+                    self._note(now, clock, node, effect)
             if deadline != alarms[node]:
                 self._arm(now, node, deadline)
             if observe is not None:
@@ -223,6 +208,14 @@ class Simulation:
         for tail in self._recorder.submission(node, messages):
             self.rows.append((now, clock, node, _SUBMITTED, ABSENT, ABSENT, *tail))
         return Submitted(clock, messages)
+
+    def _note(self, now: int, clock: int, node: NodeId, effect: Deliver[Any] | Refuse) -> None:
+        """Record an effect that stays at the node."""
+        if isinstance(effect, Deliver):
+            tail = self._delivery_tail(node, effect.message)
+            self.rows.append((now, clock, node, _DELIVERED, ABSENT, ABSENT) + tail)
+        else:
+            self.rows.append((now, clock, node, _REFUSED, effect.link, ABSENT, *self._nothing))
 
     def _send_faulty(
         self, now: int, clock: int, node: NodeId, link: LinkId, index: int, packet: Any, tail: Row
@@ -249,8 +242,9 @@ class Simulation:
             observe(position, self.rows[position])
         self._shown = len(self.rows)
 
-    def _failed(self, now: int, node: NodeId, how: str) -> NodeFailed:
+    def _failed(self, now: int, node: NodeId, error: Exception) -> NodeFailed:
         self._now = now
+        how = str(error) if isinstance(error, NodeFailed) else _crash(error)
         return NodeFailed(f"node {node} ({self._schedule.topology.nodes[node].name}) failed at {now} ns: {how}")
 
     def _finish(self) -> None:
