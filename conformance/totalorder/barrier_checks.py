@@ -1,5 +1,5 @@
 """Checks of the barriers on links: TO-BAR-MIN, TO-BAR-PART, TO-BAR-LINK, TO-BAR-RISE. Operators of the same names in
-CamelCase: BarrierOrder.tla.
+CamelCase: BarrierClauses.tla.
 
 A switch's barrier equals the minimum over the ingress links that reach the egress link. Any other value breaks exactly
 one of two clauses: TO-BAR-PART when it is below that minimum, but waiting for the switch's other ingress links explains

@@ -1,5 +1,5 @@
 """Checks of what carries barriers: TO-ENV-A, TO-ENV-B, TO-ENV-C. Operators of the same names in CamelCase:
-BarrierOrder.tla."""
+BarrierClauses.tla."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Checks of what a receiver does: TO-DELIVER, TO-ORDER, TO-ONCE, TO-COMPLETE. Operators of the same names in
-CamelCase: BarrierOrder.tla."""
+CamelCase: BarrierClauses.tla."""
 
 from __future__ import annotations
 

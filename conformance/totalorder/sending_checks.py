@@ -1,5 +1,5 @@
 """Checks of what a sender does: TO-SCATTER, TO-MONO, TO-BAR-HOST. Operators of the same names in CamelCase:
-BarrierOrder.tla.
+BarrierClauses.tla.
 
 A timestamp is *given* when the first message of its scattering is sent: that is when an observer first sees it.
 """

@@ -1,6 +1,6 @@
 ----------------------------- MODULE MCOneSwitch -----------------------------
 (* One switch, 11, and two hosts, 1 and 2, that send to themselves and to each other. *)
-EXTENDS BarrierOrder, Rules, Mutants
+EXTENDS BarrierClauses, Rules, Mutants
 
 TwoHosts == {1, 2}
 OneSwitch == {11}

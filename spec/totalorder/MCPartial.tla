@@ -12,7 +12,7 @@
 (* The clocks stand at 1, 4, 2 and 3, so that the least timestamps at the  *)
 (* receivers are the document's: 1 at a and 2 at b.                        *)
 (***************************************************************************)
-EXTENDS BarrierOrder, Rules, Mutants
+EXTENDS BarrierClauses, Rules, Mutants
 
 SixHosts == 1 .. 6
 FourSwitches == 11 .. 14

@@ -1,7 +1,7 @@
 ---------------------------- MODULE MCTwoSwitches ----------------------------
 (* Two switches in a row with traffic both ways:  host 1 - switch 11 - switch 12 - host 2.  *)
 (* Both hosts send and receive, to themselves too.                                          *)
-EXTENDS BarrierOrder, Rules, Mutants
+EXTENDS BarrierClauses, Rules, Mutants
 
 TwoHosts == {1, 2}
 TwoSwitches == {11, 12}
