@@ -85,11 +85,14 @@ def _report(status: Status, sentence: str, cells: Mapping[str, Cell], *details: 
 
 
 def _by_clause(parts: Iterable[tuple[str, Status]], noun: str) -> dict[str, Cell]:
-    """One cell a clause: the gravest status of its parts, and how many there are."""
+    """One cell a clause: the gravest status of its parts, and how many there are; `noun` is one of them."""
     statuses: dict[str, list[Status]] = defaultdict(list)
     for clause, status in parts:
         statuses[clause].append(status)
-    return {clause: Cell(gravest(found), f"{len(found)} {noun}") for clause, found in statuses.items()}
+    return {
+        clause: Cell(gravest(found), f"{len(found)} {noun}{'' if len(found) == 1 else 's'}")
+        for clause, found in statuses.items()
+    }
 
 
 def tlc(job: Job, say: Say) -> LayerReport:
@@ -111,7 +114,7 @@ def summarise_models(results: list[ModelResult]) -> LayerReport:
     states = sum(result.seen.distinct for result in results)
     cells = _by_clause(
         ((clause, Status.PASS if result.agrees else Status.FAIL) for result in results for clause in result.clauses),
-        "models",
+        "model",
     )
     rows = [
         (
@@ -155,7 +158,7 @@ def summarise_claims(protocol: str, results: list[ClaimResult]) -> LayerReport:
             if result.name in speaking
             for clause in result.clauses
         ),
-        "claims",
+        "claim",
     )
     rows = [
         (
@@ -211,7 +214,7 @@ def summarise_cases(iut_name: str, results: list[CaseResult]) -> LayerReport:
     return _report(
         Status.INCONCLUSIVE if status is Status.NONE else status,
         f"{passed} of {len(results)} cases passed by {iut_name}",
-        _by_clause(parts, "cases"),
+        _by_clause(parts, "case"),
         detail(f"Cases given to {iut_name}", ("case", "verdict", "stimulus", "duty", "reason"), rows),
     )
 
