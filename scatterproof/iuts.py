@@ -1,7 +1,9 @@
-"""Implementations under test by name: the reference core, reached in three ways, and any program of the user's."""
+"""Implementations under test by name: the reference core, reached in three ways, its mutants, and any program of the
+user's."""
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import shlex
 import sys
@@ -11,7 +13,9 @@ from typing import Any
 
 from conformance.adapters.datagram import DatagramIut
 from conformance.adapters.stdio import StdioIut
-from conformance.network.run import SimulatedIut
+from conformance.network.run import MakeNode, SimulatedIut
+from fuzz import protocol as plugins
+from fuzz.kill_matrix import subjects_of
 from spec.core import Core, NodeConfig
 from spec.errors import BadInput
 from spec.iut import Iut
@@ -39,12 +43,25 @@ def find(name: str, protocol: str, results: Path) -> Iut:
             return StdioIut(name, [sys.executable, "-m", "impl.drivers.stdio"], results / "nodes")
         case ("reference-udp", False):
             return DatagramIut(name, [sys.executable, "-m", "impl.drivers.udp"], results / "nodes")
+        case ("mutant", True):
+            return SimulatedIut(name, _mutant(command, protocol))
         case ("stdio", True):
             return StdioIut(name, _split(command, name), results / "nodes")
         case ("datagram", True):
             return DatagramIut(name, _split(command, name), results / "nodes")
         case _:
-            raise BadInput(f"--iut {name!r} is unknown; give {', '.join(NAMES)}, stdio:COMMAND or datagram:COMMAND")
+            raise BadInput(
+                f"--iut {name!r} is unknown; give {', '.join(NAMES)}, stdio:COMMAND, datagram:COMMAND or mutant:NAME"
+            )
+
+
+def _mutant(name: str, protocol: str) -> MakeNode:
+    """The reference core with one mutation of its rules, as the kill matrix names it."""
+    known = {subject.name: subject.make_node for subject in subjects_of(plugins.load(protocol))}
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
+        raise BadInput(f"--iut mutant:{name} is unknown; near it are {', '.join(near)} (`fuzz --mutants` lists all)")
+    return known[name]
 
 
 def _split(command: str, name: str) -> list[str]:

@@ -22,7 +22,7 @@ IutName = Annotated[
     typer.Option(
         "--iut",
         help="Implementation under test: reference, reference-stdio, reference-udp, or stdio:COMMAND or"
-        " datagram:COMMAND for a program of your own, started once a node.",
+        " datagram:COMMAND for a program of your own, started once a node; mutant:NAME for a damaged reference.",
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random; printed with every result.")]

@@ -69,6 +69,7 @@ def test_clauses_as_json_hold_a_sentence_and_a_layer_or_a_reason_each(console: C
         (("conform", "--iut", "nobody"), "nobody"),
         (("conform", "--case", "TO-NONSENSE"), "TO-NONSENSE"),
         (("conform", "--iut", "stdio:"), "names no command"),
+        (("conform", "--iut", "mutant:nonsense"), "mutant:nonsense"),
         (("conform", "--baseline", "no-such-file"), "no-such-file"),
         (("replay", "no-such-schedule.json"), "no-such-schedule.json"),
         (("mine", "no-such-corpus"), "no-such-corpus"),
@@ -144,6 +145,17 @@ def test_replay_judges_a_saved_schedule_again(console: Console, tmp_path: Path) 
     assert code == 0
     assert {clause["verdict"] for clause in found["clauses"] if clause["clause"] in case.at_stake} == {"pass"}
     assert Path(found["trace"]).is_file()
+
+
+def test_what_fuzzing_finds_fails_again_on_replay_and_passes_on_the_reference(console: Console, tmp_path: Path) -> None:
+    mutant = ("--iut", "mutant:aggregate/min-to-max", "--results", str(tmp_path))
+    code, found = console.json("fuzz", "--examples", "20", *mutant)
+    assert code == 1
+    for failure in found["failures"]:
+        code, replayed = console.json("replay", failure["file"], *mutant)
+        assert code == 1
+        assert failure["clause"] in {c["clause"] for c in replayed["clauses"] if c["verdict"] == "fail"}
+        assert console.json("replay", failure["file"], "--results", str(tmp_path))[0] == 0
 
 
 def test_verify_of_one_layer_shows_its_clauses_and_writes_the_page(console: Console, tmp_path: Path) -> None:
