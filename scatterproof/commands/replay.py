@@ -12,8 +12,8 @@ from conformance.verdict import Verdict
 from scatterproof import iuts
 from scatterproof.console import OK, VIOLATIONS, out, print_json, print_table
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, resolve
+from spec import clauses, trace_ndjson
 from spec import schedule as schedules
-from spec import trace_ndjson
 from spec.errors import BadInput
 
 
@@ -28,7 +28,11 @@ def command(
     found = schedules.read(schedule)
     if protocol is not None and resolve(protocol) != found.protocol:
         raise BadInput(f"{schedule}: is a schedule of {found.protocol}, not of {protocol}; leave --protocol out")
-    trace = iuts.find(iut, found.protocol, results).run(found)
+    implementation = iuts.find(iut, _protocol_of(found, schedule), results)
+    try:
+        trace = implementation.run(found)
+    except BadInput as error:
+        raise BadInput(f"{schedule}: {error}") from None
     kept = results / "replay" / f"{schedule.stem}.ndjson"
     trace_ndjson.write(kept, trace)
     judged = judge(trace)
@@ -47,3 +51,11 @@ def command(
             out.print(f"note: {note}", markup=False, highlight=False)
         out.print(f"trace: {kept}", markup=False, highlight=False)
     raise typer.Exit(VIOLATIONS if failed else OK)
+
+
+def _protocol_of(found: schedules.Schedule, path: Path) -> str:
+    try:
+        return resolve(found.protocol)
+    except BadInput:
+        known = ", ".join(clauses.protocols())
+        raise BadInput(f"{path}: protocol {found.protocol!r} is unknown; it may be one of: {known}") from None

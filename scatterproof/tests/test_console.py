@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from conformance.case import cases
@@ -96,6 +97,17 @@ def test_a_malformed_schedule_is_refused_by_file_and_place(console: Console, tmp
     assert code == 2
     assert "broken.json" in complaint.replace("\n", "")
     assert "topology" in complaint
+
+
+@pytest.mark.parametrize("field", ["protocol", "parameters", "format", "delays"])
+def test_a_schedule_with_a_spoiled_field_is_refused_by_its_file(console: Console, tmp_path: Path, field: str) -> None:
+    good = cases(PROTOCOL)[0].schedule
+    spoiled = {"protocol": "pigeons", "parameters": {"environment": "Z"}, "format": 99, "delays": ()}
+    file = tmp_path / "spoiled.json"
+    schedules.write(file, msgspec.structs.replace(good, **{field: spoiled[field]}))
+    code, said, complaint = console("replay", str(file), "--results", str(tmp_path))
+    assert (code, said) == (2, "")
+    assert "spoiled.json" in complaint.replace("\n", "")
 
 
 def test_conform_lists_the_cases_and_runs_none(console: Console, tmp_path: Path) -> None:
