@@ -2,7 +2,7 @@
 it ``findings/NAME.json``, the counterexample as a schedule.
 
 Both follow from ``models.toml`` and from what TLC answers, so that they cannot say anything else:
-``python -m models.findings totalorder`` writes them anew.
+``python -m models.findings PROTOCOL`` writes them anew.
 """
 
 from __future__ import annotations

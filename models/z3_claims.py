@@ -1,7 +1,7 @@
 """Finds the Z3 claims of a protocol, and runs them.
 
 A module directly under ``models/<protocol>/`` that has a ``CLAIMS`` tuple contributes its claims; there is no list to
-keep. ``python -m models.z3_claims totalorder`` prints one line a claim.
+keep. ``python -m models.z3_claims PROTOCOL`` prints one line a claim.
 """
 
 from __future__ import annotations
