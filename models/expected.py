@@ -31,6 +31,7 @@ class Kind(StrEnum):
     INSTANCE = "instance"  # the corrected rules: everything holds
     REACH = "reach"  # a sentence that TLC must refute, so that the instance is not empty
     FINDING = "finding"  # a literal rule of the source document
+    LITERAL = "literal"  # the same, where there is no schedule yet that the core could replay
     MUTANT = "mutant"  # a damaged rule
 
 

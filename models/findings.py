@@ -27,7 +27,8 @@ def findings_markdown(protocol: str, runs: Sequence[ModelRun], models: Sequence[
         f"# Findings of {protocol}\n",
         f"Written by `python -m models.findings {protocol}` from `models.toml` and from TLC's answers: do not edit.\n",
         "A finding is a rule as the source document has it that TLC refutes. *Shortest* means that the search was "
-        "breadth first and that no counterexample has fewer steps. `findings/` holds them as schedules.\n",
+        "breadth first and that no counterexample has fewer steps. `findings/` holds as schedules those that the "
+        "reference core can replay.\n",
         *(_finding(protocol, one) for one in runs),
         _mutants([model for model in models if model.kind is Kind.MUTANT]),
     ]
@@ -38,7 +39,7 @@ def run_findings(protocol: str, spec_folder: Path = SPEC_FOLDER) -> list[ModelRu
     """One run of TLC a finding; CannotRun when one is not what models.toml expects, as the text would be wrong."""
     runs = []
     for model in models_of(protocol, spec_folder):
-        if model.kind is Kind.FINDING:
+        if model.kind in (Kind.FINDING, Kind.LITERAL):
             found = check_model(model, protocol, spec_folder=spec_folder)
             if found.result.differences:
                 raise CannotRun(
@@ -51,14 +52,14 @@ def run_findings(protocol: str, spec_folder: Path = SPEC_FOLDER) -> list[ModelRu
 def schedules_of_findings(
     protocol: str, runs: Sequence[ModelRun], spec_folder: Path = SPEC_FOLDER
 ) -> dict[str, Schedule]:
-    """Schedules of the counterexamples by name of the finding, where ``models/<protocol>/schedule_of_trace.py`` is."""
+    """Schedules of those that the core can replay, by name of the finding, given a ``schedule_of_trace.py``."""
     module = _module(protocol, "schedule_of_trace")
     if module is None:
         return {}
     return {
         one.model.name: module.schedule_of_trace(one.run.trace, configuration(one.model, spec_folder, protocol))
         for one in runs
-        if one.run.trace
+        if one.run.trace and one.model.kind is Kind.FINDING
     }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from models.expected import SPEC_FOLDER, Kind, Model, Tier, check_models, compare, configuration, models_of
-from models.findings import findings_markdown, run_findings
+from models.expected import SPEC_FOLDER, Kind, Model, ModelRun, Tier, check_models, compare, configuration, models_of
+from models.findings import findings_markdown, run_findings, schedules_of_findings
 from models.tlc import Outcome, State, TlcRun
 from spec.errors import BadInput, CannotRun
 
@@ -50,6 +50,9 @@ says = "Steps of two meet two at once."
 """
 
 
+LIVENESS = ("ArrivedIsDelivered", "ScatteredIsDelivered")
+
+
 @pytest.fixture
 def spec_folder(tmp_path: Path) -> Path:
     (tmp_path / "steps").mkdir()
@@ -88,6 +91,20 @@ def test_findings_are_told_step_by_step(spec_folder: Path) -> None:
     text = findings_markdown("steps", run_findings("steps", spec_folder), models_of("steps", spec_folder))
     assert "Steps of two meet two at once." in text
     assert "`NotTwo` is violated; 1 steps, shortest:" in text
+
+
+def test_a_literal_rule_without_a_schedule_is_told_among_the_findings(spec_folder: Path) -> None:
+    rewrite(spec_folder, FINDING.replace('"finding"', '"literal"'))
+    runs = run_findings("steps", spec_folder)
+    assert [one.model.kind for one in runs] == [Kind.LITERAL]
+    assert "Steps of two meet two at once." in findings_markdown("steps", runs, ())
+
+
+def test_a_literal_rule_that_the_core_cannot_replay_has_no_schedule() -> None:
+    trace = tuple(State("Step", {"clock": (number,)}) for number in range(2))
+    literal, seen = model(kind=Kind.LITERAL), TlcRun(outcome=Outcome.VIOLATED, seconds=0.1, trace=trace)
+    one = ModelRun(literal, seen, compare(literal, seen))
+    assert schedules_of_findings("totalorder", [one]) == {}
 
 
 def test_a_finding_that_is_none_any_more_is_refused(spec_folder: Path) -> None:
@@ -188,6 +205,14 @@ def test_every_mutant_operator_is_tried_by_a_model() -> None:
     assert operators <= tried
 
 
+def test_every_loss_rule_is_tried_by_a_model() -> None:
+    folder = SPEC_FOLDER / "totalorder"
+    operators = set(re.findall(r"^([A-Z]\w*)\(.*\) ==", (folder / "LossRules.tla").read_text(), re.MULTILINE))
+    tried = {value for one in models_of("totalorder") for value in one.set.values()}
+    corrected = set(re.findall(r"<- (\w+)$", (folder / "MCLoss.cfg").read_text(), re.MULTILINE))
+    assert operators <= tried | corrected
+
+
 def test_the_main_instance_is_not_small() -> None:
     (main,) = (one for one in models_of("totalorder") if one.name == "two_switches")
     assert main.distinct is not None
@@ -199,5 +224,5 @@ def test_every_model_of_totalorder_states_what_it_counts() -> None:
         if one.violates is None:
             assert one.distinct is not None, one.name
             assert one.depth is not None, one.name
-        elif one.violates != "ArrivedIsDelivered":  # which lasso the search for cycles meets is its own affair
+        elif one.violates not in LIVENESS:  # which lasso the search for cycles meets is its own affair
             assert one.trace is not None, one.name

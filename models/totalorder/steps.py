@@ -1,4 +1,7 @@
-"""The steps of a counterexample of BarrierOrder, read off the states before and after, in words and as values."""
+"""The steps of a counterexample of BarrierOrder, read off the states before and after, in words and as values.
+
+Those of LossOrder are in ``loss_steps``, in words alone.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import cast
 
 from models.tla_values import Function, Value
 from models.tlc import State, TlcRun
+from models.totalorder.loss_steps import loss_sentences
 
 Link = tuple[int, int]  # (source, target), as in the modules
 
@@ -61,7 +65,8 @@ def steps_of(trace: Sequence[State]) -> tuple[Step, ...]:
 
 def narrate(run: TlcRun) -> list[str]:
     """The counterexample as sentences; for liveness, with what it does for ever after."""
-    sentences = [str(step) for step in steps_of(run.trace)]
+    under_loss = "held" in run.trace[0].variables
+    sentences = loss_sentences(run.trace) if under_loss else [str(step) for step in steps_of(run.trace)]
     if run.back_to is not None:
         if run.back_to == len(run.trace) - 1:
             sentences.append("Nothing happens any more.")
