@@ -16,16 +16,17 @@ _CHUNK_BYTES = 1 << 20
 
 
 class NodeLog:
-    """The log of one node. `rows` are those read so far; `flaw` says why no more can be taken from it."""
+    """The log of one node. `rows` are those read so far, `moved` how many of them are of a message; `flaw` says why no
+    more can be taken from it."""
 
     def __init__(self, path: Path, node: NodeId, protocol: str, topology: Topology) -> None:
         self.rows: list[Row] = []
         self.flaw: str | None = None
-        self.delivered = self.submitted = 0
+        self.delivered = self.submitted = self.moved = 0
         self.node = node
         self._path = path
         self._names = schema(protocol)
-        self._at = {name: self._names.index(name) for name in ("node", "kind", "link", "link_seq")}
+        self._at = {name: self._names.index(name) for name in ("node", "kind", "link", "link_seq", "digest")}
         self._egress, self._ingress = frozenset(topology.egress(node)), frozenset(topology.ingress(node))
         self._sent: dict[LinkId, int] = defaultdict(int)
         self._read = 0  # bytes
@@ -59,6 +60,7 @@ class NodeLog:
             self.rows.append(row)
             self.submitted += row[self._at["kind"]] == Kind.SUBMITTED
             self.delivered += row[self._at["kind"]] == Kind.DELIVERED
+            self.moved += row[self._at["digest"]] != ABSENT
 
     def _flaw_of(self, row: Row, place: str) -> str | None:
         """What no honest log has: another node's rows, strange links, link numbers that do not count."""
