@@ -15,5 +15,5 @@ def test_a_counterexample_under_loss_is_told_with_what_was_lost_and_received() -
     assert len(sentences) == len(found.run.trace) - 1
     told = " ".join(sentences)
     assert "The packet is lost." in told
-    assert "scatters 1@1 to 3. Host 3 receives 1@1." in told
-    assert ": loss state until " in sentences[-1]
+    assert "is sent again. Host 3 receives " in told
+    assert "Link 3: loss state until " in sentences[-1]
