@@ -13,5 +13,4 @@ OneAndTwo == [s \in TwoSenders |-> s]
 TwoEach == [s \in TwoSenders |-> 2]
 OneToTwo == 1 .. 2
 OneToThree == 1 .. 3
-OneToFour == 1 .. 4
 =============================================================================
