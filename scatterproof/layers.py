@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from fuzz.fuzzer import fuzz
 from fuzz.kill_matrix import KillMatrix, Standing, kill_matrix
 from fuzz.layers import LAYERS as MUTANT_LAYERS
 from models.claim import ClaimResult
+from models.claim import Verdict as ClaimVerdict
 from models.expected import ModelResult, Tier, check_models
 from models.z3_claims import check_claims, claims_of
 from scatterproof import iuts
@@ -100,12 +101,16 @@ def tlc(job: Job, say: Say) -> LayerReport:
         results = check_models(
             job.protocol, Tier.QUICK, on_progress=lambda name, distinct: say(f"{name}, {distinct} distinct states")
         )
+        if job.models is not None:
+            job.models.set_result(results)
     except ScatterproofError as error:
         if job.models is not None:
             job.models.set_exception(error)
         raise
-    if job.models is not None:
-        job.models.set_result(results)
+    finally:
+        # Whatever else went wrong, the kill matrix must not wait for ever.
+        if job.models is not None:
+            job.models.cancel()
     return summarise_models(results)
 
 
@@ -150,7 +155,8 @@ def summarise_claims(protocol: str, results: list[ClaimResult]) -> LayerReport:
     """Claims that judge no rule (equivalences, say) must be proved too, but speak for no clause."""
     speaking = {claim.name for claim in claims_of(protocol) if claim.normative}
     counting = sum(result.counts for result in results)
-    refuted = sum(len(result.mutants) for result in results)
+    refuted = {r.name: sum(mutant.verdict is ClaimVerdict.REFUTED for mutant in r.mutants) for r in results}
+    mutants = sum(len(result.mutants) for result in results)
     cells = _by_clause(
         (
             (clause, Status.PASS if result.counts else Status.FAIL)
@@ -166,7 +172,7 @@ def summarise_claims(protocol: str, results: list[ClaimResult]) -> LayerReport:
             ", ".join(result.clauses),
             result.verdict,
             "yes" if result.hypotheses_satisfiable else "no",
-            len(result.mutants),
+            f"{refuted[result.name]} of {len(result.mutants)}",
             f"{result.milliseconds:.0f}",
             result.sentence,
         )
@@ -174,7 +180,8 @@ def summarise_claims(protocol: str, results: list[ClaimResult]) -> LayerReport:
     ]
     return _report(
         Status.PASS if results and counting == len(results) else Status.FAIL,
-        f"{counting} of {len(results)} claims proved for any number of nodes; their {refuted} mutants tried",
+        f"{counting} of {len(results)} claims proved for any number of nodes;"
+        f" {sum(refuted.values())} of their {mutants} mutants refuted",
         cells,
         detail(
             "Z3 claims",
@@ -251,7 +258,7 @@ def mutants(job: Job, say: Say) -> LayerReport:
     layers = [layer for layer in MUTANT_LAYERS if layer != "tlc"]
     if job.models is not None:
         say("waiting for TLC")
-        with suppress(CannotRun):
+        with suppress(CannotRun, CancelledError):
             models, layers = job.models.result(), list(MUTANT_LAYERS)
     matrix = kill_matrix(
         job.protocol,
