@@ -63,6 +63,26 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     delay_ns: int = 0
 
 
+class FailureKind(StrEnum):
+    CRASH = "crash"  # a node stops
+    RESTART = "restart"  # a crashed node begins anew
+    CUT = "cut"  # a link loses all packets, those in flight too
+    MEND = "mend"  # a cut link carries again
+
+
+class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """At time_ns a node (crash, restart) or a link (cut, mend) fails or comes back, first of all that happens then.
+
+    What is handed over at a crashed node is not submitted: its application is gone, too. Packets that it sent earlier
+    go on. A packet that arrives while it is down is lost.
+    """
+
+    time_ns: int
+    kind: FailureKind
+    node: NodeId = -1
+    link: LinkId = -1
+
+
 class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """clocks: one a node; delays: one a link; end_ns: when to stop, None to stop when all has settled."""
 
@@ -73,6 +93,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clocks: tuple[Clock, ...] = ()
     parameters: dict[str, Parameter] = {}
     faults: tuple[Fault, ...] = ()
+    failures: tuple[Failure, ...] = ()
     seed: int = 0
     end_ns: int | None = None
     format: int = FORMAT
@@ -109,6 +130,7 @@ def validate(schedule: Schedule, name: str = "schedule") -> Schedule:
     for number, submission in enumerate(schedule.submissions):
         _check_submission(f"{name}: submissions[{number}]", submission, schedule.topology, routes)
     _check_faults(name, schedule)
+    _check_failures(name, schedule)
     if schedule.end_ns is not None and not 0 <= schedule.end_ns <= MAX_TIME_NS:
         raise refuse(f"end_ns is {schedule.end_ns}; give 0 to {MAX_TIME_NS}, or leave it out")
     return schedule
@@ -126,6 +148,26 @@ def _check_faults(name: str, schedule: Schedule) -> None:
         if (fault.link, fault.index) in seen:
             raise BadInput(f"{place} is the second for packet {fault.index} on link {fault.link}; keep one of them")
         seen.add((fault.link, fault.index))
+
+
+def _check_failures(name: str, schedule: Schedule) -> None:
+    """Each node and link fails and comes back in turn, at rising times."""
+    down: set[tuple[bool, int]] = set()
+    before = 0
+    for number, failure in enumerate(schedule.failures):
+        place = f"{name}: failures[{number}]"
+        node = failure.kind in (FailureKind.CRASH, FailureKind.RESTART)
+        what, which, other = ("node", failure.node, failure.link) if node else ("link", failure.link, failure.node)
+        there = len(schedule.topology.nodes if node else schedule.topology.links)
+        if not 0 <= which < there or other != -1:
+            raise BadInput(f"{place} is a {failure.kind} of {what} {which}; {what}s are 0 to {there - 1}, alone")
+        if not before <= failure.time_ns <= MAX_TIME_NS:
+            raise BadInput(f"{place} is at {failure.time_ns} ns; give {before} to {MAX_TIME_NS}, in rising order")
+        before = failure.time_ns
+        falls = failure.kind in (FailureKind.CRASH, FailureKind.CUT)
+        if ((node, which) in down) == falls:
+            raise BadInput(f"{place} is a {failure.kind} of {what} {which}, which is {'down' if falls else 'up'} then")
+        (down.add if falls else down.remove)((node, which))
 
 
 def _check_submission(place: str, submission: Submission, topology: Topology, routes: Routes) -> None:

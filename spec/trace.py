@@ -34,6 +34,8 @@ class Kind(IntEnum):
     REFUSED = 5
     LOST = 6
     ENDED = 7
+    CRASHED = 8
+    RESTARTED = 9
 
 
 CLEAN, QUIESCENT = 1, 2  # bits of `flags` in an ENDED row
