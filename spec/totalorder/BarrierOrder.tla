@@ -57,6 +57,7 @@ vars == <<clock, sent, channel, promised, newest, buffer, delivered>>
 -----------------------------------------------------------------------------
 DataCarries == Environment \in {"A", "C"}
 BeaconsCarry == Environment \in {"B", "C"}
+HostFills == TRUE   \* FALSE where hosts leave it to their first switch (TO-BAR-FILL)
 Absent == -1   \* the barrier of a data message that has none
 
 Max(a, b) == IF a >= b THEN a ELSE b
@@ -88,6 +89,9 @@ Onward ==
 Last(h) == IF sent[h] = <<>> THEN 0 ELSE sent[h][Len(sent[h])].timestamp
 Promised(h) == MaxOver({promised[l] : l \in {k \in HostEgress : k[1] = h}})
 
+(* What the next timestamp of h is strictly above. *)
+Floor(h) == Last(h)
+
 Beacon(barrier) == [kind |-> "beacon", barrier |-> barrier]
 IsData(m) == m.kind = "data"
 
@@ -100,7 +104,7 @@ Copies(l, h, number, timestamp, receivers) ==
       copy(i) ==
         LET t == CopyTimestamp(timestamp, i) IN
         [kind |-> "data", sender |-> h, receiver |-> order[i], number |-> number,
-         timestamp |-> t, barrier |-> IF DataCarries THEN DataBarrier(t) ELSE Absent]
+         timestamp |-> t, barrier |-> IF DataCarries /\ HostFills THEN DataBarrier(t) ELSE Absent]
       here(m) == Route[<<h, m.receiver>>][1] = l
   IN  SelectSeq([i \in DOMAIN order |-> copy(i)], here)
 
@@ -147,7 +151,7 @@ Tick(h) ==
 (* their routes, in the order of the receivers.                            *)
 (***************************************************************************)
 Scatter(h, receivers) ==
-  LET t == Stamp(clock[h], Last(h), Promised(h))                       \* TO-MONO
+  LET t == Stamp(clock[h], Floor(h), Promised(h))                      \* TO-MONO
       copies == [l \in Link |->
                   IF l[1] = h THEN Copies(l, h, Len(sent[h]) + 1, t, receivers) ELSE <<>>]
   IN
@@ -173,12 +177,15 @@ HostBeacon(l) ==
 (* A switch takes the oldest message of an ingress link, registers its     *)
 (* barrier, and forwards data at once, with its own barrier in it.         *)
 (***************************************************************************)
+Filled(l, m) ==
+  IF DataCarries /\ ~ HostFills /\ l \in HostEgress
+  THEN [m EXCEPT !.barrier = DataBarrier(m.timestamp)] ELSE m
 Registered(l, m) ==
   IF m.barrier = Absent THEN newest ELSE [newest EXCEPT ![l] = Register(@, m.barrier)]
 
 ForwardData(l) ==
   /\ channel[l] # <<>> /\ IsData(Head(channel[l]))
-  /\ LET m == Head(channel[l])
+  /\ LET m == Filled(l, Head(channel[l]))                              \* TO-BAR-FILL
          onto == Onward[<<m.sender, m.receiver>>][l]
          held == Registered(l, m)
          copy == IF m.barrier = Absent THEN m

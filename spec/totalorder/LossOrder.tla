@@ -4,238 +4,236 @@
 (* acknowledge, every link counts what it loses, and while a loss is not    *)
 (* made good receivers deliver by the ack barrier.  Refines TotalOrder.     *)
 (*                                                                         *)
-(* Source: source document 000 (patent text), environment D, with the       *)
-(* message structure of figure 9: data messages and beacons both carry      *)
-(* barrier, ack barrier and loss flag.                                      *)
-(*                                                                         *)
-(* The meaning of an ack barrier b: every data message with a timestamp at  *)
-(* or below b has been received.  One switch stands between senders and     *)
-(* receivers, and a link holds nothing: what was put on it arrives, or is   *)
-(* lost, in the same step.  README.md says why, and what is left out.       *)
+(* Source: source document 000 (patent text), environments D and E, the     *)
+(* rules as RULES.md corrects them.  LossNetwork has the links and what is  *)
+(* kept of them.  README.md says how the behaviours are reduced, and what   *)
+(* that leaves out.                                                         *)
 (***************************************************************************)
-EXTENDS Integers, Sequences
+EXTENDS LossNetwork, FiniteSets
 
 CONSTANTS
-  Sender,         \* numbers; each has one link, to the switch
-  Receiver,       \* numbers, others than the senders'; each has one link, from the switch
   Destinations,   \* Destinations[h] is the set of receiver sets that h scatters to
   MostSent,       \* MostSent[s] is the number of scatterings after which s is silent
-  MostLost,       \* the number of packets that links lose, at most
-  Time            \* the timestamps and the readings of clocks; 0 is before them all
+  Time,           \* the readings of clocks; 0 is before them all
+  Stamps,         \* the timestamps that are given
+  LossUntil,      \* packets are lost only while some clock reads this or less
+  MostRestarts,   \* the number of times that switches restart, at most
+  HostFlags       \* whether a host may say what it knows to be lost
 
 CONSTANTS         \* the rules; see LossRules
-  AckInit(_, _, _),     \* a sender's ack barrier, from outstanding and acknowledged timestamps and its clock
-  LossRecord(_, _, _),  \* the record of a loss, from the least barrier of the node, the largest
-                        \* of the losing link, and the greatest that any link has into its source
-  FlagOnBeacons,        \* whether beacons carry the loss flag
-  CounterSpansBeacons,  \* whether the loss counter of a link counts beacons too
-  LastHopWatched,       \* whether a receiver has a loss counter on its link
+  AckInit(_, _, _),     \* a sender's ack barrier, from outstanding and acknowledged timestamps and the
+                        \* least timestamp that it could still give
+  AckNumber(_),         \* what a receiver acknowledges, from the numbers of a sender's messages that it holds
   ResentBarrier(_, _),  \* the barrier of a resent message, from its timestamp and the clock
-  Register(_, _),       \* the newest barrier of a link, from the one held and the one that arrived
-  AckReached(_, _)      \* whether a timestamp may be delivered by an ack barrier
+  MayDeliver(_, _, _, _, _), \* whether a message is delivered, from its timestamp, barrier, ack barrier,
+                        \* whether the loss state lasts, and whether the message was flagged
+  RestartIsGap          \* whether a switch that restarted takes the first packet of a link as a gap
 
-Host == Sender \cup Receiver   \* each has one link, which goes by the host's number
+Sender == {h \in Host : Destinations[h] # {}}
 
-ASSUME HostsAreNumbers == Host \subseteq Nat /\ Sender \cap Receiver = {}
-ASSUME SendersScatter == \A h \in Host : Destinations[h] \subseteq (SUBSET Receiver) \ {{}}
-ASSUME ReceiversDoNot == \A r \in Receiver : Destinations[r] = {}
-ASSUME TimeIsPositive == Time \subseteq Nat \ {0} /\ 1 \in Time
+ASSUME SomebodyScatters == Sender # {} /\ DOMAIN Destinations = Host
+ASSUME ScatteringsHaveRoutes == \A s \in Sender : \A R \in Destinations[s] : \A r \in R : <<s, r>> \in DOMAIN Route
+ASSUME TimeIsPositive == Time \subseteq Nat \ {0} /\ 1 \in Time /\ Stamps \subseteq Time
 
 VARIABLES
   clock,     \* clock[s] is the local clock of sender s
   sent,      \* sent[h] is the sequence of h's scatterings, oldest first
   pending,   \* pending[s] is the sequence of receivers whose copy of s's last scattering has not left
-  acked,     \* acked[s][r] is the number up to which s knows that r has all that it scattered to r
-  held,      \* held[h] is what the target of h's link holds of it; see Silent
+  acked,     \* acked[<<s, r>>] is the last scattering of s that, with all before, s knows r to have
+  held,      \* held[l] is what the target of link l holds of it; see Silent
+  told,      \* told[l] is what switches last put on link l, where beacons are withheld
   buffer,    \* buffer[h] is the set of messages received and not delivered
+  flagged,   \* flagged[h] is the part of buffer[h] that came with a loss flag, where flags are kept
+  channel,   \* channel[l] is the sequence in flight on link l, oldest first
   delivered, \* delivered[h] is the sequence of h's deliveries, oldest first
-  lost       \* how many packets were lost
-vars == <<clock, sent, pending, acked, held, buffer, delivered, lost>>
+  lost,      \* how many packets were lost
+  restarts   \* how often a switch restarted
+network == <<held, told, buffer, flagged, channel, lost>>
+senders == <<clock, sent, pending, acked>>
+vars == <<senders, network, delivered, restarts>>
 -----------------------------------------------------------------------------
-Max(a, b) == IF a >= b THEN a ELSE b
-Least(S) == CHOOSE x \in S : \A y \in S : x <= y
-Greatest(S) == CHOOSE x \in S : \A y \in S : y <= x
-
 RECURSIVE Ascending(_)
 Ascending(S) == IF S = {} THEN <<>> ELSE <<Least(S)>> \o Ascending(S \ {Least(S)})
 
-(* Of a link: newest barrier and ack barrier; whether packets were lost that *)
-(* its counter has not shown; the record of the loss state, 0 outside of it.  *)
-Silent == [barrier |-> 0, ack |-> 0, gap |-> FALSE, record |-> 0]
-
-Received(r) == buffer[r] \cup {delivered[r][i] : i \in DOMAIN delivered[r]}
+Done(r) == {delivered[r][i] : i \in DOMAIN delivered[r]}
+Received(r) == buffer[r] \cup Done(r)
 Message(s, n) == [sender |-> s, number |-> n, timestamp |-> sent[s][n].timestamp]
 To(s, r) == {n \in DOMAIN sent[s] : r \in sent[s][n].receivers}
 
-(* What r acknowledges to s: the number up to which it has all. *)
-Cumulative(s, r) ==
-  Greatest({0} \cup {n \in To(s, r) : \A i \in To(s, r) : i <= n => Message(s, i) \in Received(r)})
+(* The messages of a pair are numbered one by one. *)
+PairNumber(s, r, n) == Cardinality({i \in To(s, r) : i <= n})          \* TO-SEQ
 
-Outstanding(s, r) == {n \in To(s, r) : n > acked[s][r]}
+(* What r acknowledges to s: a number of the pair, told here as that of the scattering. *)
+Answered(r) == Received(r)
+Holding(s, r) == {PairNumber(s, r, n) : n \in {i \in To(s, r) : Message(s, i) \in Answered(r)}}
+Acknowledged(s, r) ==
+  LET number == AckNumber(Holding(s, r)) IN                            \* TO-DUPACK
+  Greatest({0} \cup {n \in To(s, r) : PairNumber(s, r, n) <= number})
+
+Outstanding(s, r) == {n \in To(s, r) : n > acked[<<s, r>>]}
+
+Last(history) == IF history = <<>> THEN 0 ELSE history[Len(history)].timestamp
 
 (* The ack barrier of a sender that has scattered this history. *)
 AckBarrier(s, history) ==
-  LET known == {<<n, r>> \in (DOMAIN history) \X Receiver :
-                  r \in history[n].receivers /\ n <= acked[s][r]}
-      unknown == {<<n, r>> \in (DOMAIN history) \X Receiver :
-                  r \in history[n].receivers /\ n > acked[s][r]}
-  IN  AckInit({history[c[1]].timestamp : c \in unknown}, {history[c[1]].timestamp : c \in known}, clock[s])
+  LET known(i, r) == i <= acked[<<s, r>>]
+      waiting == {i \in DOMAIN history : \E r \in history[i].receivers : ~ known(i, r)}
+      answered == {i \in DOMAIN history : \E r \in history[i].receivers : known(i, r)}
+      next == IF Last(history) = clock[s] THEN clock[s] + 1 ELSE clock[s]
+  IN  AckInit({history[i].timestamp : i \in waiting}, {history[i].timestamp : i \in answered}, next)
 
-(* What sender s puts on its link. *)
-Packet(s, history, data, barrier) ==
-  [data |-> data, barrier |-> barrier, ack |-> AckBarrier(s, history), flag |-> FALSE,
-   greatest |-> barrier]
+(* The greatest timestamp that this history puts on link l. *)
+PutOn(l, history) ==
+  LET here == {i \in DOMAIN history : \E r \in history[i].receivers : <<l[1], r>> \in Over[l]}
+  IN  IF here = {} THEN 0 ELSE history[Greatest(here)].timestamp
 
-(* What the switch puts on a link, where it holds `at` of its ingress links. *)
-Forwarded(at, data) ==
-  [data |-> data,
-   barrier |-> Least({at[s].barrier : s \in Sender}),                  \* TO-BAR-MIN
-   ack |-> Least({at[s].ack : s \in Sender}),                          \* TO-ACK-MIN
-   flag |-> (data \/ FlagOnBeacons) /\ \E s \in Sender : at[s].record # 0,
-   greatest |-> Greatest({at[s].barrier : s \in Sender})]
+(* What a sender may say of its own losses. *)
+HostRecords(s) ==
+  {0} \cup IF HostFlags                                                \* TO-FLAG-HOST
+           THEN UNION {{sent[s][n].timestamp : n \in Outstanding(s, r)} : r \in Receiver}
+           ELSE {}
 
-Counts(p) == p.data \/ CounterSpansBeacons
-
-(***************************************************************************)
-(* What is held of the links when packet p arrives on link l at a node with *)
-(* these ingress links: registers first, then the record of a loss that the *)
-(* counter or the flag shows, then the end of loss states whose record the  *)
-(* least ack barrier has reached.                                           *)
-(***************************************************************************)
-Taken(at, l, ingress, watched, p) ==
-  LET now == [at EXCEPT ![l].barrier = Register(@, p.barrier), ![l].ack = Max(@, p.ack),
-                        ![l].gap = @ /\ ~ Counts(p)]
-      noticed == p.flag \/ (watched /\ Counts(p) /\ at[l].gap)         \* TO-SWLOSS, TO-LASTHOP
-      fresh == LossRecord(Least({now[k].barrier : k \in ingress}),
-                          Max(at[l].barrier, p.barrier), Max(at[l].barrier, p.greatest))
-      record(k) == IF k = l /\ noticed THEN fresh ELSE now[k].record   \* TO-FLAG-SW, TO-FLAG-RX
-      reached == Least({now[k].ack : k \in ingress})
-  IN  [h \in Host |->
-        IF h \in ingress
-        THEN [now[h] EXCEPT !.record = IF reached >= record(h) THEN 0 ELSE record(h)]
-        ELSE now[h]]
-
-AtSwitch(at, s, p) == Taken(at, s, Sender, TRUE, p)
-AtReceiver(at, r, p) == Taken(at, r, {r}, LastHopWatched, p)
-Missing(at, l, p) == [at EXCEPT ![l].gap = @ \/ Counts(p)]
+HostPackets(s, l, history, earlier, kind, barrier) ==
+  {Packet(kind, barrier, AckBarrier(s, history), record, PutOn(l, earlier)) : record \in HostRecords(s)}
 
 First(r) == CHOOSE m \in buffer[r] : \A n \in buffer[r] :
               \/ m.timestamp < n.timestamp
               \/ m.timestamp = n.timestamp /\ m.sender <= n.sender
 CanDeliver(r) ==
   /\ buffer[r] # {}
-  /\ LET t == First(r).timestamp IN
-     IF held[r].record = 0 THEN t < held[r].barrier ELSE AckReached(t, held[r].ack)
+  /\ LET ack == Ack(held, Ingress[r]) IN
+     MayDeliver(First(r).timestamp, Barrier(held, Ingress[r]), ack, Record(held, Ingress[r]) > ack,
+                First(r) \in flagged[r])
 Settled == \A r \in Receiver : ~ CanDeliver(r)
+
+World == [held |-> held, told |-> told, buffer |-> buffer, flagged |-> flagged, channel |-> channel,
+          lost |-> lost, most |-> IF \E s \in Sender : clock[s] <= LossUntil THEN MostLost ELSE lost,
+          delivered |-> delivered]
+
+(* The network goes on to one of the worlds. *)
+Goes(worlds) ==
+  \E w \in worlds :
+    /\ held' = w.held /\ told' = w.told /\ buffer' = w.buffer /\ flagged' = w.flagged
+    /\ channel' = w.channel /\ lost' = w.lost
 -----------------------------------------------------------------------------
 Init ==
   /\ clock = [s \in Sender |-> 1]
   /\ sent = [h \in Host |-> <<>>]
   /\ pending = [s \in Sender |-> <<>>]
-  /\ acked = [s \in Sender |-> [r \in Receiver |-> 0]]
-  /\ held = [h \in Host |-> Silent]
+  /\ acked = [p \in DOMAIN Route |-> 0]
+  /\ held = [l \in Link |-> Silent]
+  /\ told = [l \in Link |-> Silent]
   /\ buffer = [h \in Host |-> {}]
+  /\ flagged = [h \in Host |-> {}]
+  /\ channel = [l \in Link |-> <<>>]
   /\ delivered = [h \in Host |-> <<>>]
   /\ lost = 0
+  /\ restarts = 0
 
 Tick(s) ==
-  /\ Settled /\ pending[s] = <<>> /\ clock[s] + 1 \in Time
+  /\ pending[s] = <<>> /\ clock[s] + 1 \in Time /\ Settled
   /\ clock' = [clock EXCEPT ![s] = @ + 1]
-  /\ UNCHANGED <<sent, pending, acked, held, buffer, delivered, lost>>
+  /\ UNCHANGED <<sent, pending, acked, network, delivered, restarts>>
 
-(***************************************************************************)
-(* Packet p with message m leaves s for r.  It arrives, or it is lost on    *)
-(* the link to the switch, or on the link to the receiver.                  *)
-(***************************************************************************)
-Put(s, r, m, p) ==
-  LET passed == AtSwitch(held, s, p)
-      q == Forwarded(passed, TRUE)
-  IN
-  \/ /\ held' = AtReceiver(passed, r, q)
-     /\ buffer' = IF m \in Received(r) THEN buffer ELSE [buffer EXCEPT ![r] = @ \cup {m}]
-     /\ UNCHANGED lost
-  \/ /\ lost < MostLost /\ lost' = lost + 1
-     /\ held' \in {Missing(held, s, p), Missing(passed, r, q)}
-     /\ UNCHANGED buffer
+(* A data packet leaves s for r; before it there were the earlier scatterings. *)
+Put(s, r, m, history, earlier, barrier) ==
+  LET l == Route[<<s, r>>][1] IN
+  \E p \in HostPackets(s, l, history, IF TellsOwn THEN history ELSE earlier, "data", barrier) :
+    Goes(Carried(World, l, DataPacket(p, m, r)))
 
-(***************************************************************************)
-(* A sender scatters at a clock that it has not used yet; the first copy    *)
-(* leaves, and the others are pending.                                      *)
-(***************************************************************************)
+(* A sender scatters at a clock not used yet; the first copy leaves, the others are pending. *)
 Scatter(s, receivers) ==
   LET t == clock[s]
-      n == Len(sent[s]) + 1
       order == Ascending(receivers)
+      m == [sender |-> s, number |-> Len(sent[s]) + 1, timestamp |-> t]
   IN
-  /\ Settled /\ pending[s] = <<>> /\ n <= MostSent[s]
-  /\ \A i \in DOMAIN sent[s] : sent[s][i].timestamp < t                \* TO-MONO
+  /\ pending[s] = <<>> /\ Len(sent[s]) < MostSent[s] /\ t \in Stamps
+  /\ Last(sent[s]) < t                                                 \* TO-MONO
+  /\ Settled
   /\ sent' = [sent EXCEPT ![s] = Append(@, [timestamp |-> t, receivers |-> receivers])]
   /\ pending' = [pending EXCEPT ![s] = Tail(order)]
-  /\ Put(s, Head(order), [sender |-> s, number |-> n, timestamp |-> t], Packet(s, sent'[s], TRUE, t))
-  /\ UNCHANGED <<clock, acked, delivered>>
+  /\ Put(s, Head(order), m, sent'[s], sent[s], t)
+  /\ UNCHANGED <<clock, acked, delivered, restarts>>
 
 (* The next copy of a scattering leaves. *)
 NextCopy(s) ==
-  /\ Settled /\ pending[s] # <<>>
+  /\ pending[s] # <<>> /\ Settled
   /\ pending' = [pending EXCEPT ![s] = Tail(@)]
-  /\ Put(s, Head(pending[s]), Message(s, Len(sent[s])), Packet(s, sent[s], TRUE, clock[s]))
-  /\ UNCHANGED <<clock, sent, acked, delivered>>
+  /\ Put(s, Head(pending[s]), Message(s, Len(sent[s])), sent[s], sent[s], clock[s])
+  /\ UNCHANGED <<clock, sent, acked, delivered, restarts>>
 
 (* A message that is not acknowledged is sent again, with its old timestamp. *)
-Resend(s, r) ==
-  /\ Settled /\ pending[s] = <<>>
-  /\ \E n \in Outstanding(s, r) :
-       Put(s, r, Message(s, n),
-           Packet(s, sent[s], TRUE, ResentBarrier(sent[s][n].timestamp, clock[s])))  \* TO-RETX-BAR
-  /\ UNCHANGED <<clock, sent, pending, acked, delivered>>
+Resend(p) ==
+  LET s == p[1] IN
+  /\ pending[s] = <<>> /\ Outstanding(s, p[2]) # {} /\ Settled
+  /\ \E n \in Outstanding(s, p[2]) :                                   \* TO-RETX
+       Put(s, p[2], Message(s, n), sent[s], sent[s], ResentBarrier(sent[s][n].timestamp, clock[s]))  \* TO-RETX-BAR
+  /\ UNCHANGED <<senders, delivered, restarts>>
 
-(* An acknowledgement comes back to s, not necessarily the newest. *)
-Learn(s, r) ==
-  /\ Settled /\ pending[s] = <<>>
-  /\ \E n \in To(s, r) :
-       /\ acked[s][r] < n /\ n <= Cumulative(s, r)
-       /\ acked' = [acked EXCEPT ![s][r] = n]
-  /\ UNCHANGED <<clock, sent, pending, held, buffer, delivered, lost>>
+(* An acknowledgement comes back, not necessarily the newest. *)
+Learn(p) ==
+  /\ pending[p[1]] = <<>> /\ Outstanding(p[1], p[2]) # {} /\ Settled
+  /\ \E n \in Outstanding(p[1], p[2]) :
+       n <= Acknowledged(p[1], p[2]) /\ acked' = [acked EXCEPT ![p] = n]
+  /\ UNCHANGED <<clock, sent, pending, network, delivered, restarts>>
 
-HostBeacon(s) ==
-  LET p == Packet(s, sent[s], FALSE, clock[s]) IN
+HostBeacon(l) ==
+  LET s == l[1] IN
   /\ Settled /\ pending[s] = <<>>
-  /\ \/ held' = AtSwitch(held, s, p) /\ UNCHANGED lost
-     \/ lost < MostLost /\ lost' = lost + 1 /\ held' = Missing(held, s, p)
-  /\ UNCHANGED <<clock, sent, pending, acked, buffer, delivered>>
+  /\ \E kind \in BeaconKinds :
+       \E p \in HostPackets(s, l, sent[s], sent[s], kind, clock[s]) : Goes(Carried(World, l, p))
+  /\ UNCHANGED <<senders, delivered, restarts>>
 
-SwitchBeacon(r) ==
-  LET p == Forwarded(held, FALSE) IN
+(* A switch puts a beacon on a link, at any time, or where it has something new to say. *)
+SwitchBeacon(l) ==
   /\ Settled
-  /\ \/ held' = AtReceiver(held, r, p) /\ UNCHANGED lost
-     \/ lost < MostLost /\ lost' = lost + 1 /\ held' = Missing(held, r, p)
-  /\ UNCHANGED <<clock, sent, pending, acked, buffer, delivered>>
+  /\ \E kind \in BeaconKinds :
+       LET p == SwitchPacket(held, l, kind) IN
+       (BeaconMin => IsNews(told[l], p)) /\ Goes(Carried(World, l, p)) \* TO-BEACON-MIN
+  /\ UNCHANGED <<senders, delivered, restarts>>
+
+(* The target of a slow link takes the oldest packet of its queue. *)
+Take(l) ==
+  /\ channel[l] # <<>> /\ Settled
+  /\ Goes(HeadTaken(World, l))
+  /\ UNCHANGED <<senders, delivered, restarts>>
+
+(* A switch forgets all that it held, and numbers its packets from the start, so that *)
+(* what was lost on its egress links before is never shown.                          *)
+Restart(x) ==
+  /\ restarts < MostRestarts /\ Settled /\ restarts' = restarts + 1
+  /\ held' = [l \in Link |->
+                CASE l[2] = x -> [Silent EXCEPT !.gap = RestartIsGap]
+                  [] l[1] = x -> [held[l] EXCEPT !.gap = FALSE]
+                  [] OTHER -> held[l]]
+  /\ told' = [l \in Link |-> IF l[1] = x THEN Silent ELSE told[l]]
+  /\ UNCHANGED <<senders, buffer, flagged, channel, lost, delivered>>
 
 (* A receiver delivers; nothing else happens while one can. *)
 Deliver(r) ==
   /\ CanDeliver(r)
   /\ delivered' = [delivered EXCEPT ![r] = Append(@, First(r))]
   /\ buffer' = [buffer EXCEPT ![r] = @ \ {First(r)}]
-  /\ UNCHANGED <<clock, sent, pending, acked, held, lost>>
+  /\ flagged' = [flagged EXCEPT ![r] = @ \ {First(r)}]
+  /\ UNCHANGED <<senders, held, told, channel, lost, restarts>>
 
-(* Beacons can always be sent, so that there is no end at which TLC would see a deadlock. *)
+(* Everything that goes on as long as it changes anything. *)
+Progress ==
+  \/ \E s \in Sender : Tick(s) \/ NextCopy(s)
+  \/ \E p \in DOMAIN Route : Resend(p) \/ Learn(p)
+  \/ \E l \in HostEgress : HostBeacon(l)
+  \/ \E l \in SwitchEgress : SwitchBeacon(l)
+  \/ \E l \in Slow : Take(l)
+  \/ \E r \in Receiver : Deliver(r)
+
+(* It only keeps plain TLC from calling the end of a bounded time a deadlock. *)
+Rest == UNCHANGED vars
+
 Next ==
-  \/ \E s \in Sender : Tick(s) \/ NextCopy(s) \/ HostBeacon(s)
+  \/ Progress
   \/ \E s \in Sender : \E receivers \in Destinations[s] : Scatter(s, receivers)
-  \/ \E s \in Sender, r \in Receiver : Resend(s, r) \/ Learn(s, r)
-  \/ \E r \in Receiver : SwitchBeacon(r) \/ Deliver(r)
+  \/ \E x \in Switch : Restart(x)
+  \/ Rest
 
 Spec == Init /\ [][Next]_vars
-
-(***************************************************************************)
-(* Everything but scattering goes on as long as it changes anything.  With  *)
-(* bounded time and loss every such step is one of finitely many, so that   *)
-(* fairness of their union is fairness of each.                             *)
-(***************************************************************************)
-Progress ==
-  \/ \E s \in Sender : Tick(s) \/ NextCopy(s) \/ HostBeacon(s)
-  \/ \E s \in Sender, r \in Receiver : Resend(s, r) \/ Learn(s, r)
-  \/ \E r \in Receiver : SwitchBeacon(r) \/ Deliver(r)
-
-BoundedFairSpec == Spec /\ WF_vars(Progress)
 =============================================================================

@@ -1,0 +1,4 @@
+--------------------------- MODULE MCOneProcessor ---------------------------
+(* The network of MCOneSwitch, with what all embodiments have in common. *)
+EXTENDS MCOneSwitch, Embodiments, VariantRules
+=============================================================================
