@@ -168,6 +168,7 @@ def check_model(
         configuration(model, spec_folder, protocol),
         timeout_s=TIMEOUT_S,
         coverage=model.every_action,
+        short=model.tier is Tier.QUICK and (model.distinct or 0) <= 15_000,
         on_progress=None if on_progress is None else lambda distinct: on_progress(model.name, distinct),
     )
     return ModelRun(model, run, compare(model, run))

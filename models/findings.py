@@ -1,100 +1,148 @@
-"""Writes ``spec/<protocol>/FINDINGS.md``, the literal rules that TLC refutes, each with its counterexample, and beside
-it ``findings/NAME.json``, the counterexample as a schedule.
+"""Writes ``spec/<protocol>/FINDINGS.md``: what the source document says, what TLC and Z3 find, what takes its place.
 
-Both follow from ``models.toml`` and from what TLC answers, so that they cannot say anything else:
-``python -m models.findings PROTOCOL`` writes them anew.
+It follows from ``findings.toml``, ``models.toml`` and from what TLC answers, so that it cannot say anything else; the
+diagrams are those that ``python -m fuzz.findings`` left in ``findings/``. ``python -m models.findings PROTOCOL`` writes
+it anew.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 
-from models.expected import SPEC_FOLDER, Kind, Model, ModelRun, check_model, configuration, models_of
+from models.expected import SPEC_FOLDER, Kind, Model, ModelRun, check_model, models_of
+from models.finding import Finding, Suspicion, findings_of
 from models.tlc import TlcRun
-from spec.errors import CannotRun, ScatterproofError
+from spec.errors import BadInput, CannotRun, ScatterproofError
 from spec.files import write_atomically
-from spec.schedule import Schedule, write
+
+Say = Callable[[str], None]
 
 
-def findings_markdown(protocol: str, runs: Sequence[ModelRun], models: Sequence[Model]) -> str:
-    """The whole text; `runs` are those of the findings, `models` all that are listed."""
+def run_findings(protocol: str, spec_folder: Path = SPEC_FOLDER, say: Say = lambda name: None) -> dict[str, ModelRun]:
+    """The runs of TLC that findings are decided by, by name; CannotRun when one is not what models.toml expects, as
+    the text would be wrong."""
+    models = {model.name: model for model in models_of(protocol, spec_folder)}
+    runs: dict[str, ModelRun] = {}
+    for finding in findings_of(protocol, spec_folder):
+        for name in finding.models:
+            if name in runs:
+                continue
+            if name not in models:
+                raise BadInput(f"finding {finding.name} names model {name}, which models.toml does not list")
+            say(name)
+            one = check_model(models[name], protocol, spec_folder=spec_folder)
+            if one.result.differences:
+                raise CannotRun(f"model {name}: {one.result.differences[0]}; correct models.toml or the model")
+            runs[name] = one
+    return runs
+
+
+def findings_markdown(
+    protocol: str,
+    findings: Sequence[Finding],
+    runs: Mapping[str, ModelRun],
+    models: Sequence[Model],
+    folder: Path | None = None,
+) -> str:
+    """The whole text. models: all that are listed. folder: where the protocol's specification is, with the diagrams in
+    ``findings/``."""
+    rows = [
+        f"| [{finding.number}](#{finding.number}-{_anchor(finding.title)}) | {finding.title} | "
+        f"{', '.join(finding.clauses)} | {_verdict(finding)} | {_length(finding, runs)} |"
+        for finding in findings
+    ]
     parts = [
         f"# Findings of {protocol}\n",
-        f"Written by `python -m models.findings {protocol}` from `models.toml` and from TLC's answers: do not edit.\n",
-        "A finding is a rule as the source document has it that TLC refutes. *Shortest* means that the search was "
-        "breadth first and that no counterexample has fewer steps. `findings/` holds as schedules those that the "
-        "reference core can replay.\n",
-        *(_finding(protocol, one) for one in runs),
+        f"Written by `python -m models.findings {protocol}` from `findings.toml`, `models.toml` and TLC's answers: do "
+        "not edit.\n",
+        "A finding is a rule as the source document has it that was suspected to be wrong. Each was modelled as the "
+        "document has it and checked. *Confirmed* means that it is wrong: TLC gives a counterexample, or Z3 refutes "
+        "it. A counterexample is called *shortest* where TLC's search was breadth first and ended there; searches for "
+        "cycles are not. s@t is the message of host s with timestamp t. The corrected rules together are "
+        "[RULES.md](RULES.md).\n",
+        "Where there is a diagram, the reference implementation was run with the rule as the document has it: the "
+        "schedule is 1-minimal (no submission, message, fault or host can be left out, and no time but the "
+        "intervals be lowered, without losing the failure), and the implementation with the corrected rule "
+        "passes it.\n",
+        "| | rule | clauses | suspicion | steps |\n|---|---|---|---|---|\n" + "\n".join(rows) + "\n",
+        *(_section(protocol, finding, runs, folder) for finding in findings),
         _mutants([model for model in models if model.kind is Kind.MUTANT]),
     ]
     return "\n".join(parts)
 
 
-def run_findings(protocol: str, spec_folder: Path = SPEC_FOLDER) -> list[ModelRun]:
-    """One run of TLC a finding; CannotRun when one is not what models.toml expects, as the text would be wrong."""
-    runs = []
-    for model in models_of(protocol, spec_folder):
-        if model.kind in (Kind.FINDING, Kind.LITERAL):
-            found = check_model(model, protocol, spec_folder=spec_folder)
-            if found.result.differences:
-                raise CannotRun(
-                    f"finding {model.name}: {found.result.differences[0]}; correct models.toml or the model"
-                )
-            runs.append(found)
-    return runs
+def _verdict(finding: Finding) -> str:
+    told = finding.suspicion.value
+    return told if finding.expected else f"{told}, not expected"
 
 
-def schedules_of_findings(
-    protocol: str, runs: Sequence[ModelRun], spec_folder: Path = SPEC_FOLDER
-) -> dict[str, Schedule]:
-    """Schedules of those that the core can replay, by name of the finding, given a ``schedule_of_trace.py``."""
-    module = _module(protocol, "schedule_of_trace")
-    if module is None:
-        return {}
-    return {
-        one.model.name: module.schedule_of_trace(one.run.trace, configuration(one.model, spec_folder, protocol))
-        for one in runs
-        if one.run.trace and one.model.kind is Kind.FINDING
-    }
+def _length(finding: Finding, runs: Mapping[str, ModelRun]) -> str:
+    lengths = [len(runs[name].run.trace) - 1 for name in finding.models if name in runs and runs[name].run.trace]
+    if lengths:
+        return ", ".join(map(str, lengths))
+    return "Z3" if finding.claims else "none"
 
 
-def _module(protocol: str, name: str) -> ModuleType | None:
-    """``models.<protocol>.<name>``, where there is one."""
-    if find_spec(f"models.{protocol}") is None or find_spec(f"models.{protocol}.{name}") is None:
-        return None
-    return import_module(f"models.{protocol}.{name}")
+def _anchor(title: str) -> str:
+    kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_")
+    return kept.replace(" ", "-")
 
 
-def _finding(protocol: str, one: ModelRun) -> str:
-    model, run = one.model, one.run
+def _section(protocol: str, finding: Finding, runs: Mapping[str, ModelRun], folder: Path | None) -> str:
     lines = [
-        f"## {model.name}\n",
-        f"{model.says}\n",
-        f"Clauses {', '.join(model.clauses)}; {_replaced(model)} in `{model.cfg}`.\n",
+        f"## {finding.number} {finding.title}\n",
+        f"**The document.** {finding.rule} ({finding.source}.)\n",
+        f"**What comes of it.** {finding.happens}\n",
+        *(_counterexample(protocol, runs[name]) for name in finding.models),
     ]
-    if model.violates is None:
-        what = ", ".join(model.invariants or ()) or "everything"
-        lines.append(f"`{what}` holds in all {run.distinct:,} distinct states.\n")
-    else:
-        steps = _narrate(protocol, run)
-        kind = "found by the search for cycles, so perhaps not a shortest one" if run.liveness else "shortest"
-        lines.append(f"`{model.violates}` is violated; {len(run.trace) - 1} steps, {kind}:\n")
-        lines.extend(f"{number}. {step}" for number, step in enumerate(steps, start=1))
-        lines.append("")
+    if finding.claims:
+        named = ", ".join(f"`{name}`" for name in finding.claims)
+        lines.append(f"**Proof.** Z3, for any number of hosts and links: {named}.\n")
+    lines.append(_replay(protocol, finding, folder))
+    kept = "kept as it is" if finding.suspicion is Suspicion.REFUTED else "corrected"
+    lines.append(f"**The rule, {kept}.** {finding.corrected}\n")
+    lines.append(f"**Why no weaker one.** {finding.weakest}\n")
     return "\n".join(lines)
 
 
+def _counterexample(protocol: str, one: ModelRun) -> str:
+    model, run = one.model, one.run
+    where = f"{_replaced(model)} in `{model.cfg}`" if model.set else f"`{model.cfg}`"
+    if model.violates is None:
+        what = ", ".join(f"`{name}`" for name in (*(model.invariants or ()), *(model.properties or ()))) or "everything"
+        return (
+            f"**Model `{model.name}`** ({where}). {model.says} {what} holds in all {run.distinct:,} distinct states.\n"
+        )
+    kind = "found by the search for cycles, so perhaps not a shortest one" if run.liveness else "shortest"
+    found = f"`{model.violates}` is violated; {len(run.trace) - 1} steps, {kind}:"
+    head = f"**Model `{model.name}`** ({where}). {model.says} {found}\n"
+    steps = [f"{number}. {step}" for number, step in enumerate(_narrate(protocol, run), start=1)]
+    return "\n".join([head, *steps, ""])
+
+
+def _replay(protocol: str, finding: Finding, folder: Path | None) -> str:
+    if finding.unplayed:
+        return f"**On the reference implementation.** Not played: {finding.unplayed}\n"
+    picture = None if folder is None else folder / "findings" / f"{finding.name}.txt"
+    if picture is None or not picture.is_file():
+        return f"**On the reference implementation.** `scatterproof conform --iut mutant:{finding.mutant}`\n"
+    name = finding.name
+    return (
+        f"**On the reference implementation**, with `mutant:{finding.mutant}` ([schedule](findings/{name}.json), "
+        f"[drawing](findings/{name}.svg)):\n\n```text\n{picture.read_text(encoding='utf-8').rstrip()}\n```\n"
+    )
+
+
 def _narrate(protocol: str, run: TlcRun) -> list[str]:
-    """In the protocol's words where ``models/<protocol>/steps.py`` has them, else by the actions' names."""
-    module = _module(protocol, "steps")
-    if module is None:
+    """In the protocol's words where ``models/<protocol>/narration.py`` has them, else by the actions' names."""
+    name = f"models.{protocol}.narration"
+    if find_spec(f"models.{protocol}") is None or find_spec(name) is None:
         return [state.action for state in run.trace[1:]]
-    sentences: list[str] = module.narrate(run)
+    sentences: list[str] = import_module(name).narrate(run)
     return sentences
 
 
@@ -116,11 +164,10 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     (protocol,) = arguments
     try:
-        runs = run_findings(protocol)
-        for name, schedule in schedules_of_findings(protocol, runs).items():
-            write(SPEC_FOLDER / protocol / "findings" / f"{name}.json", schedule)
-        text = findings_markdown(protocol, runs, models_of(protocol))
-        write_atomically(SPEC_FOLDER / protocol / "FINDINGS.md", text.encode())
+        runs = run_findings(protocol, say=lambda name: print(name, file=sys.stderr))
+        folder = SPEC_FOLDER / protocol
+        text = findings_markdown(protocol, findings_of(protocol), runs, models_of(protocol), folder)
+        write_atomically(folder / "FINDINGS.md", text.encode())
     except ScatterproofError as error:
         print(error, file=sys.stderr)
         return error.exit_code

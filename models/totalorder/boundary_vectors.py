@@ -15,13 +15,14 @@ so that the file does not depend on chance; the answer is the model's value of t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import z3
 
+from models.equivalence import Kind
 from models.symbolic import lift
 from models.totalorder.equivalences import PAIR, PARAMETERS
 from models.totalorder.rules import RULES, precedence
@@ -137,10 +138,19 @@ def boundaries() -> tuple[Boundary, ...]:
     return (*_deliverable(), *_host(), *_switch(), *_order(), *_carriers())
 
 
+def _rule_of(boundary: Boundary) -> tuple[Callable[..., Any], Mapping[str, Kind]]:
+    if boundary.rule == "precedes":
+        return precedes, PAIR
+    return RULES[boundary.rule], PARAMETERS[boundary.rule]
+
+
 def vector(boundary: Boundary) -> dict[str, Any]:
     """The boundary's smallest inputs and the rule's answer; raises CannotRun when no inputs meet the condition."""
-    rule = precedes if boundary.rule == "precedes" else RULES[boundary.rule]
-    params = PAIR if boundary.rule == "precedes" else PARAMETERS[boundary.rule]
+    return vector_of(boundary, *_rule_of(boundary))
+
+
+def vector_of(boundary: Boundary, rule: Callable[..., Any], params: Mapping[str, Kind]) -> dict[str, Any]:
+    """The same for a rule that is handed over with its parameters."""
     arguments: dict[str, Any] = {
         name: tuple(z3.Int(f"{name}_{k}") for k in range(boundary.size)) if kind == "ints" else z3.Int(name)
         for name, kind in params.items()
@@ -173,7 +183,11 @@ def _value(model: z3.ModelRef, term: Any) -> Value:
 
 def document() -> str:
     """The file's text: one vector a line, so that a change reads as one."""
-    lines = ",\n".join(f"  {json.dumps(vector(boundary))}" for boundary in boundaries())
+    return document_of(vector(boundary) for boundary in boundaries())
+
+
+def document_of(vectors: Iterable[dict[str, Any]]) -> str:
+    lines = ",\n".join(f"  {json.dumps(one)}" for one in vectors)
     return f"[\n{lines}\n]\n"
 
 

@@ -11,11 +11,13 @@ from models.tlc import State
 
 _Variables = dict[str, Value]
 
+_SAID = (("barrier", "barrier"), ("ack", "ack barrier"))
+
 
 def loss_sentences(trace: Sequence[State]) -> list[str]:
-    """One sentence for each state but the first; stuttering at the end is no step.
+    """One sentence or more for each state but the first; stuttering at the end is no step.
 
-    s@t is the message of sender s with timestamp t. A host's link goes by the host's number.
+    s@t is the message of sender s with timestamp t, a-b the link from a to b.
     """
     return [
         " ".join([_deed(after.action, before.variables, after.variables), *_told(before.variables, after.variables)])
@@ -39,16 +41,20 @@ def _deed(action: str, before: _Variables, after: _Variables) -> str:
         case "Resend":
             return "A message that is not acknowledged is sent again."
         case "Learn":
-            sender = _changed(before, after, "acked")
-            return f"Host {sender} gets an acknowledgement."
+            pair = cast("tuple[int, int]", _changed(before, after, "acked"))
+            return f"Host {pair[0]} gets acknowledgement {_of(after, 'acked')[pair]} of host {pair[1]}."
         case "HostBeacon":
             return "A sender puts a beacon on its link."
         case "SwitchBeacon":
-            return "The switch puts a beacon on a link to a receiver."
+            return "A switch puts a beacon on a link."
+        case "Take":
+            return f"Link {_link(_changed(before, after, 'channel'))} brings its oldest packet."
+        case "Restart":
+            return "A switch restarts."
         case _:
-            receiver = _changed(before, after, "delivered")
-            last = cast("tuple[Function, ...]", _of(after, "delivered")[receiver])[-1]
-            return f"Host {receiver} delivers {last['sender']}@{last['timestamp']}."
+            host = _changed(before, after, "delivered")
+            message = cast("tuple[Function, ...]", _of(after, "delivered")[host])[-1]
+            return f"Host {host} delivers {message['sender']}@{message['timestamp']}."
 
 
 def _told(before: _Variables, after: _Variables) -> Iterator[str]:
@@ -57,21 +63,22 @@ def _told(before: _Variables, after: _Variables) -> Iterator[str]:
         was = cast("frozenset[Function]", _of(before, "buffer")[host])
         for message in cast("frozenset[Function]", held) - was:
             yield f"Host {host} receives {message['sender']}@{message['timestamp']}."
-    if before["lost"] != after["lost"]:
-        yield "The packet is lost."
-    for host, now in cast("dict[int, Function]", _of(after, "held")).items():
-        then = cast("dict[int, Function]", _of(before, "held"))[host]
-        changes = [
-            f"{name} {now[key]}"
-            for key, name in (("barrier", "barrier"), ("ack", "ack barrier"))
-            if now[key] != then[key]
-        ]
+    lost = before["lost"] != after["lost"]
+    now, then = (cast("dict[Value, Function]", _of(one, "held")) for one in (after, before))
+    opened = [link for link in now if now[link]["gap"] and not then[link]["gap"]]
+    if lost:
+        yield f"The packet is lost on link {_link(opened[0])}." if opened else "The packet is lost."
+    for link, held in now.items():
+        changes = [f"{name} {held[key]}" for key, name in _SAID if held[key] != then[link][key]]
+        if held["record"] != then[link]["record"]:
+            changes.append(f"loss record {held['record']}" if held["record"] else "loss record reached")
         if changes:
-            yield f"Link {host}: {', '.join(changes)}."
-        if now["record"] != then["record"]:
-            yield (
-                f"Link {host}: loss state until {now['record']}." if now["record"] else f"Link {host}: loss state over."
-            )
+            yield f"Link {_link(link)}: {', '.join(changes)}."
+
+
+def _link(link: Value) -> str:
+    source, target = cast("tuple[int, int]", link)
+    return f"{source}-{target}"
 
 
 def _of(variables: _Variables, name: str) -> dict[Value, Value]:
@@ -82,6 +89,6 @@ def _of(variables: _Variables, name: str) -> dict[Value, Value]:
     return cast("dict[Value, Value]", value)
 
 
-def _changed(before: _Variables, after: _Variables, variable: str) -> int:
+def _changed(before: _Variables, after: _Variables, variable: str) -> Value:
     old, new = _of(before, variable), _of(after, variable)
-    return next(cast(int, host) for host in new if new[host] != old[host])
+    return next(host for host in new if new[host] != old[host])

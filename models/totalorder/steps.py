@@ -1,7 +1,4 @@
-"""The steps of a counterexample of BarrierOrder, read off the states before and after, in words and as values.
-
-Those of LossOrder are in ``loss_steps``, in words alone.
-"""
+"""The steps of a counterexample of BarrierOrder, read off the states before and after, as values and in words."""
 
 from __future__ import annotations
 
@@ -11,8 +8,7 @@ from itertools import pairwise
 from typing import cast
 
 from models.tla_values import Function, Value
-from models.tlc import State, TlcRun
-from models.totalorder.loss_steps import loss_sentences
+from models.tlc import State
 
 Link = tuple[int, int]  # (source, target), as in the modules
 
@@ -39,48 +35,39 @@ class Step:
                 whom = " and ".join(map(str, self.receivers))
                 return f"Host {self.node} scatters {self.node}@{self.timestamp} to {whom}."
             case "Deliver":
-                return f"Host {self.node} delivers {_name(self.delivered)}."
+                return f"Host {self.node} delivers {message_name(self.delivered)}."
             case "HostBeacon" | "SwitchBeacon":
                 (link, message), *_ = self.put
-                return f"{self.action.removesuffix('Beacon')} {self.node} puts {_name(message)} on {_arrow(link)}."
+                return (
+                    f"{self.action.removesuffix('Beacon')} {self.node} puts {message_name(message)} on {arrow(link)}."
+                )
             case "ForwardData":
                 (link, message), *_ = self.put
                 return (
-                    f"Switch {self.node} takes {_name(self.taken)} from {_arrow(self.taken_from)} "
-                    f"and puts it{_barrier(message)} on {_arrow(link)}."
+                    f"Switch {self.node} takes {message_name(self.taken)} from {arrow(self.taken_from)} "
+                    f"and puts it{_barrier(message)} on {arrow(link)}."
                 )
             case _:
                 where = "Switch" if self.action == "TakeBeacon" else "Host"
-                return f"{where} {self.node} takes {_name(self.taken)} from {_arrow(self.taken_from)}."
+                return f"{where} {self.node} takes {message_name(self.taken)} from {arrow(self.taken_from)}."
 
 
 def steps_of(trace: Sequence[State]) -> tuple[Step, ...]:
     """One step for each state but the first; stuttering at the end is no step."""
     return tuple(
-        _step(after.action, before.variables, after.variables)
+        step_of(after.action, before.variables, after.variables)
         for before, after in pairwise(trace)
         if before.variables != after.variables
     )
 
 
-def narrate(run: TlcRun) -> list[str]:
-    """The counterexample as sentences; for liveness, with what it does for ever after."""
-    under_loss = "held" in run.trace[0].variables
-    sentences = loss_sentences(run.trace) if under_loss else [str(step) for step in steps_of(run.trace)]
-    if run.back_to is not None:
-        if run.back_to == len(run.trace) - 1:
-            sentences.append("Nothing happens any more.")
-        else:
-            sentences.append(f"It goes on from step {run.back_to + 1} for ever.")
-    return sentences
-
-
-def _step(action: str, before: dict[str, Value], after: dict[str, Value]) -> Step:
+def step_of(action: str, before: dict[str, Value], after: dict[str, Value]) -> Step:
+    """The step between two states, by an action of BarrierOrder."""
     if action == "Tick":
-        node = _changed(before, after, "clock")
+        node = changed(before, after, "clock")
         return Step(action=action, node=node, timestamp=cast(int, items(after["clock"])[node]))
     if action == "Deliver":
-        node = _changed(before, after, "delivered")
+        node = changed(before, after, "delivered")
         deliveries = cast("tuple[Function, ...]", items(after["delivered"])[node])
         return Step(action=action, node=node, delivered=deliveries[-1])
     put: list[tuple[Link, Function]] = []
@@ -91,7 +78,7 @@ def _step(action: str, before: dict[str, Value], after: dict[str, Value]) -> Ste
             taken_from, taken = link, held[0]
         put.extend((link, message) for message in messages[len(held) :])
     if action == "Scatter":
-        node = _changed(before, after, "sent")
+        node = changed(before, after, "sent")
         last = cast("tuple[Function, ...]", items(after["sent"])[node])[-1]
         receivers = tuple(sorted(cast("frozenset[int]", last["receivers"])))
         return Step(
@@ -112,13 +99,13 @@ def channels(variables: dict[str, Value]) -> dict[Link, tuple[Function, ...]]:
     return cast("dict[Link, tuple[Function, ...]]", items(variables["channel"]))
 
 
-def _changed(before: dict[str, Value], after: dict[str, Value], variable: str) -> int:
+def changed(before: dict[str, Value], after: dict[str, Value], variable: str) -> int:
     """The host for which the variable changed."""
     old, new = items(before[variable]), items(after[variable])
     return next(cast(int, node) for node in new if new[node] != old[node])
 
 
-def _name(message: Function | None) -> str:
+def message_name(message: Function | None) -> str:
     assert message is not None
     if message.get("kind") == "beacon":
         return f"a beacon with barrier {message['barrier']}"
@@ -130,6 +117,6 @@ def _barrier(message: Function) -> str:
     return "" if message["barrier"] == -1 else f" with barrier {message['barrier']}"
 
 
-def _arrow(link: Link | None) -> str:
+def arrow(link: Link | None) -> str:
     assert link is not None
     return f"link {link[0]}-{link[1]}"

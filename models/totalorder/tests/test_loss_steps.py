@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.expected import check_model, models_of
-from models.totalorder.steps import narrate
+from models.totalorder.narration import narrate
 
 
 def test_a_counterexample_under_loss_is_told_with_what_was_lost_and_received() -> None:
@@ -14,6 +14,6 @@ def test_a_counterexample_under_loss_is_told_with_what_was_lost_and_received() -
     sentences = narrate(found.run)
     assert len(sentences) == len(found.run.trace) - 1
     told = " ".join(sentences)
-    assert "The packet is lost." in told
+    assert "The packet is lost on link " in told
     assert "is sent again. Host 3 receives " in told
-    assert "Link 3: loss state until " in sentences[-1]
+    assert "Link 11-3: " in sentences[-1]

@@ -1,0 +1,202 @@
+"""Schedules out of TLC's state graph: behaviours of a small model that take every action, and every action after every
+other one that it can follow.
+
+``python -m models.covering PROTOCOL`` writes them as ``spec/<protocol>/covering/<model>-<number>.json``, to be replayed
+on an implementation. ``models/<protocol>/covering.py`` names the models, and turns a behaviour into a schedule.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import TypeAlias
+
+import msgspec
+
+from models.expected import SPEC_FOLDER, Model, configuration, models_of
+from models.tla_values import Value, parse_state
+from models.tlc import Outcome, State, run_tlc
+from spec import schedule as schedules
+from spec.errors import BadInput, CannotRun, ScatterproofError
+from spec.schedule import Schedule
+
+Pair: TypeAlias = tuple[str, str]
+Step: TypeAlias = tuple[str, int]  # an action, and the state that it leads to
+
+_STATE = re.compile(r'^(-?\d+) \[label="(.*?)"(,style = filled)?\];?$')
+_EDGE = re.compile(r'^(-?\d+) -> (-?\d+) \[label="(\w+)"')
+_ESCAPED = re.compile(r"\\(.)")
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A state graph: states by TLC's fingerprints, as printed. Steps that change nothing are left out."""
+
+    initial: list[int] = field(default_factory=list)
+    labels: dict[int, str] = field(default_factory=dict)
+    steps: dict[int, list[Step]] = field(default_factory=dict)
+
+    def pairs(self) -> frozenset[Pair]:
+        """Every action with every one that can follow it."""
+        return frozenset(
+            (action, following)
+            for steps in self.steps.values()
+            for action, state in steps
+            for following, _ in self.steps.get(state, ())
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Covering:
+    """Behaviours of one model: the states, each with the action that led to it; together they take all of `pairs`."""
+
+    behaviours: tuple[tuple[State, ...], ...]
+    pairs: frozenset[Pair]
+
+
+def read_graph(lines: Iterable[str]) -> Graph:
+    """The graph that TLC has dumped with ``-dump dot,actionlabels``."""
+    graph = Graph()
+    for line in lines:
+        if found := _EDGE.match(line):
+            source, target = int(found.group(1)), int(found.group(2))
+            if source != target:
+                graph.steps.setdefault(source, []).append((found.group(3), target))
+        elif found := _STATE.match(line):
+            state = int(found.group(1))
+            graph.labels[state] = found.group(2)
+            if found.group(3):
+                graph.initial.append(state)
+    return graph
+
+
+def covering_paths(graph: Graph) -> list[tuple[int, list[Step]]]:
+    """Paths that take all pairs of the graph together: each goes on to the nearest pair that is missing as long as it
+    can reach one, so that there are few."""
+    missing = set(graph.pairs())
+    paths: list[tuple[int, list[Step]]] = []
+    while missing:
+        begin = graph.initial[0]
+        path: list[Step] = []
+        while more := _nearest(graph, path[-1] if path else ("", begin), missing):
+            walked = [path[-1], *more] if path else more
+            missing -= {(one, other) for (one, _), (other, _) in pairwise(walked)}
+            path += more
+        if not path:
+            raise BadInput(f"no path leads to {min(missing)}; cover a graph with one initial state")
+        paths.append((begin, path))
+    return paths
+
+
+def _nearest(graph: Graph, last: Step, missing: set[Pair]) -> list[Step]:
+    """The shortest way on from the last step that ends with a missing pair; none where no missing pair can be
+    reached."""
+    came: dict[Step, Step | None] = {last: None}
+    queue = deque([last])
+    while queue:
+        step = queue.popleft()
+        for following in graph.steps.get(step[1], ()):
+            if (step[0], following[0]) in missing:
+                way, at = [following], step
+                while at != last:
+                    way.append(at)
+                    at = came[at]  # type: ignore[assignment]
+                return way[::-1]
+            if following not in came:
+                came[following] = step
+                queue.append(following)
+    return []
+
+
+def cover(model: Model, protocol: str, spec_folder: Path = SPEC_FOLDER) -> Covering:
+    """Behaviours of a model in which all holds. CannotRun when TLC does not reach the end of its graph."""
+    with tempfile.TemporaryDirectory(prefix="covering-") as scratch:
+        dump = Path(scratch) / "graph.dot"
+        module = spec_folder / protocol / f"{model.module}.tla"
+        # What holds in it is TLC's work elsewhere; here the graph is all that is wanted.
+        bare = msgspec.structs.replace(model, invariants=(), properties=())
+        run = run_tlc(module, configuration(bare, spec_folder, protocol), dump=dump)
+        if run.outcome is not Outcome.HOLDS:
+            raise CannotRun(f"model {model.name}: TLC did not search it to the end: {run.problem or run.outcome.value}")
+        with dump.open(encoding="utf-8") as lines:
+            graph = read_graph(lines)
+    behaviours = []
+    for begin, path in covering_paths(graph):
+        steps = [("Initial", begin), *path]
+        behaviours.append(tuple(State(action, _variables(graph.labels[state])) for action, state in steps))
+    return Covering(tuple(behaviours), graph.pairs())
+
+
+def _variables(label: str) -> dict[str, Value]:
+    return parse_state(_ESCAPED.sub(lambda found: "\n" if found.group(1) == "n" else found.group(1), label))
+
+
+def schedules_of(
+    model: Model, protocol: str, spec_folder: Path = SPEC_FOLDER, *, covering: Covering | None = None
+) -> dict[str, Schedule]:
+    """The model's behaviours as schedules, by the names of their files; those of `covering`, where they are known."""
+    turn: Callable[[Sequence[State], str], Schedule] = _of(protocol).schedule_of_trace
+    text = configuration(model, spec_folder, protocol)
+    behaviours = (covering or cover(model, protocol, spec_folder)).behaviours
+    return {f"{model.name}-{number}.json": turn(states, text) for number, states in enumerate(behaviours, 1)}
+
+
+def models_to_cover(protocol: str, spec_folder: Path = SPEC_FOLDER) -> tuple[Model, ...]:
+    """The models that the protocol names; BadInput where it names none, or one that there is not."""
+    known = {model.name: model for model in models_of(protocol, spec_folder)}
+    names: tuple[str, ...] = _of(protocol).MODELS
+    for name in names:
+        if name not in known:
+            raise BadInput(f"models/{protocol}/covering.py names model {name!r}, which models.toml does not list")
+    return tuple(known[name] for name in names)
+
+
+def _of(protocol: str) -> ModuleType:
+    name = f"models.{protocol}.covering"
+    if not protocol.isidentifier() or importlib.util.find_spec(f"models.{protocol}") is None:
+        raise BadInput(f"protocol {protocol!r} has no folder under models/; name one that has")
+    if importlib.util.find_spec(name) is None:
+        raise BadInput(f"protocol {protocol!r} has no models/{protocol}/covering.py; nothing of it is to be covered")
+    return importlib.import_module(name)
+
+
+def write_covering(protocol: str, spec_folder: Path = SPEC_FOLDER) -> list[Path]:
+    """Write all schedules of the protocol anew; their files."""
+    folder = spec_folder / protocol / "covering"
+    made = {
+        name: schedule
+        for model in models_to_cover(protocol, spec_folder)
+        for name, schedule in schedules_of(model, protocol, spec_folder).items()
+    }
+    for stale in folder.glob("*.json"):
+        if stale.name not in made:
+            stale.unlink()
+    for name, schedule in made.items():
+        schedules.write(folder / name, schedule)
+    return [folder / name for name in made]
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python -m models.covering PROTOCOL\n")
+        return 2
+    try:
+        files = write_covering(arguments[0])
+    except ScatterproofError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    sys.stdout.writelines(f"{file}\n" for file in files)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

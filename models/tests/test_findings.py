@@ -1,0 +1,98 @@
+"""Findings: what decides them, and how they are told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from models.expected import models_of
+from models.finding import Finding, Suspicion, decide, findings_of
+from models.findings import findings_markdown, run_findings
+from models.tests.test_expected import CFG, FINDING, HOLDS, STEPS
+from spec.errors import BadInput, CannotRun
+
+TWO = Finding(
+    number=1,
+    name="big_steps",
+    title="Steps of two",
+    suspicion=Suspicion.CONFIRMED,
+    expected=True,
+    clauses=("X-STEP",),
+    rule="A step adds two.",
+    source="document, paragraph 2",
+    happens="It meets two at once.",
+    corrected="A step adds one.",
+    weakest="None is smaller.",
+    models=("big_steps",),
+    unplayed="nothing plays it",
+)
+
+
+@pytest.fixture
+def spec_folder(tmp_path: Path) -> Path:
+    (tmp_path / "steps").mkdir()
+    (tmp_path / "steps" / "Steps.tla").write_text(STEPS)
+    (tmp_path / "steps" / "Steps.cfg").write_text(CFG)
+    (tmp_path / "steps" / "models.toml").write_text(HOLDS + FINDING)
+    write(tmp_path, TWO)
+    return tmp_path
+
+
+def write(spec_folder: Path, *findings: Finding) -> None:
+    # Strings, whole numbers, truth values and lists of strings look alike in JSON and in TOML.
+    parts = [
+        "\n".join(f"{name} = {json.dumps(value)}" for name, value in msgspec.to_builtins(finding).items())
+        for finding in findings
+    ]
+    (spec_folder / "steps" / "findings.toml").write_text("".join(f"[[finding]]\n{part}\n" for part in parts))
+
+
+def test_a_finding_is_told_with_its_counterexample_and_what_takes_its_place(spec_folder: Path) -> None:
+    findings = findings_of("steps", spec_folder)
+    text = findings_markdown("steps", findings, run_findings("steps", spec_folder), models_of("steps", spec_folder))
+    assert "## 1 Steps of two" in text
+    assert "A step adds two. (document, paragraph 2.)" in text
+    assert "`NotTwo` is violated; 1 steps, shortest:" in text
+    assert "A step adds one." in text
+
+
+def test_a_finding_whose_model_finds_nothing_any_more_is_refused(spec_folder: Path) -> None:
+    (spec_folder / "steps" / "models.toml").write_text(HOLDS + FINDING.replace("NotTwo", "NotThree"))
+    with pytest.raises(CannotRun, match="model big_steps: expected NotThree, found that all holds"):
+        run_findings("steps", spec_folder)
+
+
+def test_a_finding_stands_when_its_model_agrees(spec_folder: Path) -> None:
+    agreeing = [one.result for one in run_findings("steps", spec_folder).values()]
+    (result,) = decide([TWO], agreeing, [])
+    assert (result.verdict, result.refutations[0].trace, result.refutations[0].shortest) == ("confirmed", 2, True)
+
+
+def test_a_finding_is_open_when_its_model_disagrees_or_was_not_run(spec_folder: Path) -> None:
+    agreeing = [one.result for one in run_findings("steps", spec_folder).values()]
+    apart = [msgspec.structs.replace(result, differences=("it holds",)) for result in agreeing]
+    assert decide([TWO], apart, [])[0].reason == "not as expected: big_steps"
+    assert decide([TWO], [], [])[0].reason == "not run: big_steps"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"number": 2}, "number them in their order"),
+        ({"models": ()}, "no model and no claim"),
+        ({"mutant": "m"}, "either `mutant` or `unplayed`"),
+    ],
+)
+def test_a_finding_that_is_not_whole_is_refused(spec_folder: Path, change: dict[str, object], problem: str) -> None:
+    write(spec_folder, msgspec.structs.replace(TWO, **change))
+    with pytest.raises(BadInput, match=problem):
+        findings_of("steps", spec_folder)
+
+
+def test_a_finding_that_names_an_unknown_model_is_refused(spec_folder: Path) -> None:
+    write(spec_folder, msgspec.structs.replace(TWO, models=("nowhere",)))
+    with pytest.raises(BadInput, match="names model nowhere, which models"):
+        run_findings("steps", spec_folder)

@@ -1,0 +1,209 @@
+"""A recorded run of total order as TraceOrder.tla and TraceLoss.tla read it: its network, and one tuple a row.
+
+Nodes and links count from 1 there, digests are numbered, and times are ranks (`models.ranks`). One sum of times is
+computed here, as ranks know no sums: the clock plus the beacon interval, from which on a link is idle (TO-ENV-C).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from models.ranks import ranks
+from models.validation import Reader
+from spec.core import Parameter
+from spec.errors import CannotRun
+from spec.topology import Role, route
+from spec.totalorder.messages import Environment, PacketKind
+from spec.trace import ABSENT, Kind, Order, Row, Trace, schema
+
+_TIMES = ("timestamp", "barrier", "clock_ns")
+_TIMES_UNDER_LOSS = ("ack_barrier", "loss_record", "greatest")
+# Parameters under which nodes do what the modules do not describe, and the value with which they do not.
+_NOT_DESCRIBED = {"failure_timeout_ns": 0, "switch": "one"}
+_SETTLED = 3  # the flags of a run that ended as planned, with nothing in flight
+_PACKETS = {int(kind): kind.name.lower() for kind in PacketKind}
+
+# The actions of both modules, but those that take a fault of a node or of the recorder.
+ACTIONS = (
+    "Submit", "Scatter", "HostBeacon", "TakeData", "ForwardData", "TakeBeacon", "SwitchBeacon", "Arrive",
+    "ArriveBeacon", "Deliver", "Lose", "Settle", "Stop",
+    "Resend", "Acknowledge", "Adjust", "TakeControl", "ForwardControl", "ArriveControl", "ArriveDuplicate",
+)  # fmt: skip
+
+# What a row must keep that is no clause of the catalogue, in words.
+REASONS = {
+    "SentAsSubmitted": "no message that was handed over there and has not left is like it",
+    "SentAsArrived": "no message that arrived there and has not left is like it",
+    "OnItsRoute": "it is not on the route from its sender to its receiver",
+    "ArrivedAsSent": "no packet on that link is like it",
+    "NothingIsRefused": "the packet broke no promise of its link",
+    "Exists": "there is no such packet in this environment",
+    "AckBarriersNeverFall": "ack barriers fall on no link",
+    "GreatestIsAboveAllSent": "greatest is at or above the loss record, and all that was put on the link",
+}
+
+
+def reader_of(trace: Trace) -> Reader:
+    """The run in TLA+. CannotRun for a run that the module does not describe."""
+    parameters = trace.header.parameters
+    environment = Environment(str(parameters.get("environment")))
+    for name, usual in _NOT_DESCRIBED.items():
+        if parameters.get(name, usual) != usual:
+            raise CannotRun(f"the run has {name} {parameters[name]}, which no module for traces describes yet")
+    module = "TraceLoss" if environment.loses else "TraceOrder"
+    interval = int(parameters.get("beacon_interval_ns", 0))
+    columns = {name: number for number, name in enumerate(schema("totalorder").columns)}
+    _refuse_uncounted(trace.rows, columns)
+    times = (*_TIMES, *_TIMES_UNDER_LOSS) if environment.loses else _TIMES
+    adjusts = parameters.get("adjustment_interval_ns", 0) != 0
+    adjusted = frozenset(trace.header.topology.hosts() if adjusts else ())
+    table = _Table(columns, adjusted, times, interval, _rank_of(trace.rows, columns, times, interval), {})
+    rows = ",\n  ".join(table.event(position, row) for position, row in enumerate(trace.rows))
+    network = _network(trace, environment)
+    return Reader(
+        module=module,
+        configuration=f"MC{module}.cfg",
+        text=f"[{network},\n  rows |-> <<\n  {rows}>>]",
+        times={rank: time for time, rank in table.rank.items()},
+        reasons=REASONS,
+    )
+
+
+def _rank_of(rows: Sequence[Row], columns: Mapping[str, int], names: Sequence[str], interval: int) -> dict[int, int]:
+    times = {row[columns[name]] for row in rows for name in names}
+    clock, kind, packet = columns["clock_ns"], columns["kind"], columns["packet"]
+    busy = {row[clock] + interval for row in rows if row[kind] == Kind.SENT and row[packet] == PacketKind.DATA}
+    return ranks(times | busy)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """How columns become fields. adjusted: the nodes whose clocks are, and so are not those of the trace. times: the
+    columns that are ranks. digests: digest -> number, as they come up."""
+
+    columns: Mapping[str, int]
+    adjusted: frozenset[int]
+    times: Sequence[str]
+    interval: int
+    rank: dict[int, int]
+    digests: dict[int, int]
+
+    def clock_of(self, row: Row) -> int:
+        return ABSENT if row[self.columns["node"]] in self.adjusted else row[self.columns["clock_ns"]]
+
+    def event(self, position: int, row: Row) -> str:
+        def field(name: str) -> int:
+            return row[self.columns[name]]
+
+        def identity(name: str) -> int:
+            return field(name) + 1 if field(name) >= 0 else ABSENT
+
+        kind, packet = Kind(field("kind")), field("packet")
+        if kind in (Kind.CRASHED, Kind.RESTARTED):
+            raise CannotRun(f"row {position}: {kind.name.lower()}: no module for traces describes failures yet")
+        digest = field("digest")
+        if digest != ABSENT:
+            digest = self.digests.setdefault(digest, len(self.digests))
+        # Adjusted clocks are not those of the trace; a link is busy by the local one all the same.
+        clock, busy_until = field("clock_ns"), ABSENT
+        if kind is Kind.SENT and packet == PacketKind.DATA and clock != ABSENT:
+            busy_until = self.rank[clock + self.interval]
+        flags = field("flags")
+        if kind is Kind.ENDED:
+            flags = flags & _SETTLED if flags > 0 else 0
+        rank, name_of = self.rank, "" if packet == ABSENT else _PACKETS.get(packet, "unknown")
+        values: Iterable[int | str] = (
+            f'"{kind.name.lower()}"', identity("node"), identity("link"), field("link_seq"), identity("sender"),
+            identity("receiver"), field("number"), digest, flags, f'"{name_of}"', rank[field("timestamp")],
+            rank[field("barrier")], field("scattering"), rank[self.clock_of(row)], busy_until,
+            *(rank[field(name)] for name in self.times if name in _TIMES_UNDER_LOSS),
+        )  # fmt: skip
+        return f"<<{', '.join(map(str, values))}>>"
+
+
+def _network(trace: Trace, environment: Environment) -> str:
+    topology = trace.header.topology
+    routes = route(topology)
+    nodes, links = range(len(topology.nodes)), range(len(topology.links))
+
+    def used(among: Iterable[int]) -> list[int]:
+        return [link for link in among if link in routes.used]
+
+    def paths(sender: int) -> str:
+        return _sequence(
+            _set(routes.path(topology, sender, receiver) if both(sender, receiver) else ()) for receiver in nodes
+        )
+
+    def both(*ends: int) -> bool:
+        return all(topology.nodes[end].role is Role.HOST for end in ends)
+
+    header = trace.header
+    recorded = (Kind.SUBMITTED, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED)
+    complete = [f"{kind.name.lower()} |-> {_set(header.complete.get(kind.name.lower(), ()))}" for kind in recorded]
+    return ",\n  ".join(
+        (
+            *complete,
+            f"loses |-> {_truth(environment.loses)}",
+            f"packets |-> {{{', '.join(map(_quoted, ('', *_packets(environment, header.parameters))))}}}",
+            f"fills |-> {_truth(environment.data_carry_barriers and header.parameters.get('fill_barrier', 0) == 1)}",
+            f"causal |-> {_truth(header.parameters.get('causal', 0) == 1)}",
+            f"hostFlags |-> {_truth(header.parameters.get('host_flags', 0) == 1)}",
+            f"linked |-> {_truth(header.order.includes(Order.LINK))}",
+            f'environment |-> "{environment}"',
+            f"hosts |-> {_set(topology.hosts())}",
+            f"source |-> {_sequence(str(link.source + 1) for link in topology.links)}",
+            f"ingress |-> {_sequence(_set(used(topology.ingress(node))) for node in nodes)}",
+            f"egress |-> {_sequence(_set(used(topology.egress(node))) for node in nodes)}",
+            f"reaching |-> {_sequence(_set(routes.reaching[link]) for link in links)}",
+            f"next |-> {_sequence(_sequence(str(link + 1) for link in row) for row in routes.next_link)}",
+            *([f"route |-> {_sequence(map(paths, nodes))}"] if environment.loses else []),
+        )
+    )
+
+
+def _packets(environment: Environment, parameters: Mapping[str, Parameter]) -> list[str]:
+    """The kinds of packets that there are in such a run."""
+    kinds = [PacketKind.DATA, PacketKind.BEACON]
+    kinds += [PacketKind.ACK] if environment.loses else []
+    kinds += [PacketKind.ADJUST, PacketKind.ADJUSTED] if parameters.get("adjustment_interval_ns", 0) else []
+    return [_PACKETS[kind] for kind in kinds]
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+def _truth(value: bool) -> str:
+    return "TRUE" if value else "FALSE"
+
+
+def _set(identities: Iterable[int]) -> str:
+    return f"{{{', '.join(str(identity + 1) for identity in identities)}}}"
+
+
+def _sequence(values: Iterable[str]) -> str:
+    return f"<<{', '.join(values)}>>"
+
+
+def _refuse_uncounted(rows: Sequence[Row], columns: Mapping[str, int]) -> None:
+    """CannotRun where submissions are not the recorder's own, counted: then nothing can be said of the run."""
+    read: Callable[[Row], tuple[int, ...]] = lambda row: tuple(  # noqa: E731
+        row[columns[name]] for name in ("kind", "node", "sender", "receiver", "number", "scattering")
+    )
+    numbers: dict[tuple[int, int], int] = {}
+    scatterings: dict[int, int] = {}
+    going_on: set[int] = set()
+    for position, row in enumerate(rows):
+        kind, node, sender, receiver, number, scattering = read(row)
+        if kind == Kind.SENT:
+            going_on.discard(node)
+        if kind != Kind.SUBMITTED:
+            continue
+        due = numbers[node, receiver] = numbers.get((node, receiver), 0) + 1
+        goes_on = node in going_on and scattering == scatterings.get(node)
+        if not goes_on:
+            scatterings[node] = scatterings.get(node, 0) + 1
+        going_on.add(node)
+        if sender != node or number != due or scattering != scatterings[node]:
+            raise CannotRun(f"row {position}: the submission is not the next of its node; have the harness record it")
