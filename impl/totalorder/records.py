@@ -40,16 +40,24 @@ class Records:
         return rows
 
     def packet(self, packet: Packet) -> dict[str, int]:
-        columns = {"link_seq": packet.link_seq, "sender": packet.sender, "flags": 0, "packet": packet.kind}
-        if packet.kind == PacketKind.DATA:
-            columns |= {
-                "receiver": packet.receiver,
-                "number": packet.number,
-                "digest": digest(packet.payload),
-                "timestamp": packet.timestamp,
-            }
+        columns = {
+            "link_seq": packet.link_seq,
+            "sender": packet.sender,
+            "flags": 1 if packet.resent else 0,
+            "packet": packet.kind,
+            "loss_record": packet.loss_record,
+            "greatest": packet.greatest,
+        }
+        if packet.kind != PacketKind.BEACON:
+            columns |= {"receiver": packet.receiver, "number": packet.number}
+            if packet.kind == PacketKind.DATA:
+                columns["digest"] = digest(packet.payload)
+            if packet.kind != PacketKind.ACK:
+                columns["timestamp"] = packet.timestamp
         if packet.barrier != NO_BARRIER:
             columns["barrier"] = packet.barrier
+        if packet.ack_barrier != NO_BARRIER:
+            columns["ack_barrier"] = packet.ack_barrier
         return columns
 
     def delivery(self, node: NodeId, delivery: Delivery) -> dict[str, int]:

@@ -7,11 +7,11 @@ Operators: ForwardData, TakeBeacon and SwitchBeacon in BarrierOrder.tla.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 from typing import TypeAlias, assert_never
 
 from impl.totalorder.egress import NEVER, Egress
 from impl.totalorder.ingress import Ingress, Refusal
+from impl.totalorder.link_state import pick
 from impl.totalorder.rules import RULES, Rules
 from impl.totalorder.settings import settings
 from spec.core import (
@@ -75,7 +75,7 @@ class Switch:
         counted = self._rules.counted(reaching, config.ingress)
         minimum = self._minimums.get(counted)
         if minimum is None:
-            minimum = self._minimums[counted] = _Minimum(_pick(tuple(self._ingress.places[k] for k in counted)))
+            minimum = self._minimums[counted] = _Minimum(pick(tuple(self._ingress.places[k] for k in counted)))
             for feeder in counted:
                 self._fed[feeder].append(minimum)
         egress = Egress(link)
@@ -179,13 +179,3 @@ class Switch:
                 if minimum.barrier > egress.sent:
                     self._offer(now, egress, minimum.barrier, effects)
         return effects
-
-
-def _pick(places: tuple[int, ...]) -> Callable[[list[int]], Sequence[int]]:
-    """A function that picks the barriers at `places`: this is done for every packet."""
-    if not places:
-        return lambda barriers: (NOT_SPOKEN,)  # nobody vouches for the link: it promises nothing
-    if len(places) == 1:
-        (only,) = places
-        return lambda barriers: (barriers[only],)
-    return itemgetter(*places)

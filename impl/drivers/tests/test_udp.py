@@ -168,7 +168,7 @@ def test_malformed_datagrams_are_refused_and_counted_and_the_node_goes_on(
     alone: NodeProcess, switch_side: socket.socket
 ) -> None:
     address = start(alone, switch_side)
-    for datagram in (b"", b"short", b"\x02" * 56, data(0, 10) + b"!", data(0, 10), data(1, 20)):
+    for datagram in (b"", b"short", b"\x01" * 72, data(0, 10) + b"!", data(0, 10), data(1, 20)):
         switch_side.sendto(datagram, address)
     rows = wait_for(alone, "delivered")
 

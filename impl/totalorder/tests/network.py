@@ -6,12 +6,24 @@ Nothing of the simulator is used: these tests say that the cores are right befor
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from impl.totalorder import Host, Rules, Switch, make_core
+from impl.totalorder import AnyCore, Rules, make_core
 from impl.totalorder.tests.nodes import BEACON, DATA
-from spec.core import Deliver, Event, PacketArrived, Parameter, Refuse, Send, Submitted, TimerFired, node_config
+from spec.core import (
+    Deliver,
+    Event,
+    NodeConfig,
+    PacketArrived,
+    Parameter,
+    Refuse,
+    Send,
+    Submitted,
+    TimerFired,
+    node_config,
+)
 from spec.topology import Link, Node, Role, Topology, route
 from spec.totalorder.messages import NO_BARRIER, Delivery, Packet
 
@@ -54,12 +66,19 @@ class Delivered(NamedTuple):
 class Network:
     """What happened is in `log`; `refused` has the reasons of refusals, and stays empty under correct rules."""
 
-    def __init__(self, topology: Topology, environment: str, rules: Rules, seed: int) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        environment: str,
+        rules: Rules,
+        seed: int,
+        make: Callable[[NodeConfig, Rules], AnyCore] = make_core,
+    ) -> None:
         routes = route(topology)
         parameters: dict[str, Parameter] = {"environment": environment, "beacon_interval_ns": INTERVAL}
         self.topology, self.environment, self.reaching = topology, environment, routes.reaching
         self.configs = [node_config(n, topology, routes, "totalorder", parameters) for n in range(len(topology.nodes))]
-        self.cores: list[Host | Switch] = [make_core(config, rules) for config in self.configs]
+        self.cores = [make(config, rules) for config in self.configs]
         self.log: list[Sent | Arrived | Delivered] = []
         self.scatterings: list[tuple[int, int, list[int]]] = []  # host, clock, timestamps of its messages
         self.refused: list[str] = []

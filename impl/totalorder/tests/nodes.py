@@ -11,7 +11,7 @@ from spec.core import Deliver, NodeConfig, PacketArrived, Parameter, Refuse, Sen
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
 
-DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
+DATA, BEACON, ACK = int(PacketKind.DATA), int(PacketKind.BEACON), int(PacketKind.ACK)
 PARAMETERS: dict[str, Parameter] = {"beacon_interval_ns": 10}
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import spec.totalorder
 from impl.totalorder import codec
 from impl.totalorder.codec import Malformed, decode, encode, flaw
-from impl.totalorder.limits import MAX_PAYLOAD_BYTES
+from impl.totalorder.limits import DURATION_BYTES, MAX_PAYLOAD_BYTES
 from spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 
 _FOLDER = Path(str(spec.totalorder.__file__)).parent
@@ -22,15 +22,66 @@ WIRE = tomllib.loads((_FOLDER / "wire.toml").read_text())
 VECTORS = tomllib.loads((_FOLDER / "wire_vectors.toml").read_text())
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
+EVERY_KIND = {int(kind) for kind in PacketKind}
 
 nodes = st.integers(0, (1 << 32) - 1)
 values = st.integers(0, (1 << 63) - 1)
 positive = st.integers(1, (1 << 63) - 1)
-data_messages = st.builds(
-    Packet, st.just(DATA), nodes, nodes, positive, values, positive, st.integers(NO_BARRIER, (1 << 63) - 1), st.binary()
+barriers = st.integers(NO_BARRIER, (1 << 63) - 1)
+none, absent = st.just(0), st.just(NO_BARRIER)
+incarnations = st.integers(0, (1 << 16) - 1)
+
+
+def carried(
+    kind: PacketKind,
+    *,
+    barrier: st.SearchStrategy[int] = absent,
+    ack_barrier: st.SearchStrategy[int] = absent,
+    **fields: st.SearchStrategy[Any],
+) -> st.SearchStrategy[Packet]:
+    """Packets of a kind, with all that any packet may carry; fields left out are 0, empty or absent."""
+    return st.builds(
+        Packet,
+        kind=st.just(int(kind)),
+        sender=nodes,
+        receiver=fields.get("receiver", nodes),
+        number=fields.get("number", values),
+        link_seq=values,
+        timestamp=fields.get("timestamp", values),
+        barrier=barrier,
+        payload=fields.get("payload", st.just(b"")),
+        ack_barrier=ack_barrier,
+        loss_record=none | values,
+        greatest=values,
+        resent=fields.get("resent", st.just(False)),
+        incarnation=incarnations,
+    )
+
+
+data_messages = carried(
+    PacketKind.DATA,
+    number=positive,
+    timestamp=positive,
+    barrier=barriers,
+    ack_barrier=barriers,
+    payload=st.binary(),
+    resent=st.booleans(),
 )
-beacons = st.builds(Packet, st.just(BEACON), nodes, st.just(0), st.just(0), values, st.just(0), values, st.just(b""))
-packets = data_messages | beacons
+beacon_fields = {"receiver": none, "number": none, "timestamp": none}
+beacons = carried(PacketKind.BEACON, barrier=values, ack_barrier=barriers, **beacon_fields) | carried(
+    PacketKind.BEACON, ack_barrier=values, **beacon_fields
+)
+durations = values.map(lambda value: value.to_bytes(DURATION_BYTES))
+proxied: dict[str, st.SearchStrategy[Any]] = {"timestamp": none, "payload": beacons.map(encode)}
+controls = (
+    carried(PacketKind.ACK, timestamp=none)
+    | carried(PacketKind.ADJUST)
+    | carried(PacketKind.ADJUSTED, payload=durations)
+    | carried(PacketKind.NOTICE)
+    | carried(PacketKind.HANDED, **proxied)
+    | carried(PacketKind.RETURNED, **proxied)
+)
+packets = data_messages | beacons | controls
 
 
 def vectors(table: str) -> list[Any]:
@@ -53,8 +104,12 @@ def test_the_header_has_the_fields_of_the_layout_at_their_places() -> None:
 def test_the_codec_knows_the_versions_kinds_flags_and_limits_of_the_layout() -> None:
     assert WIRE["version"] == codec.VERSION
     assert {kind.name.lower(): int(kind) for kind in PacketKind} == WIRE["kinds"]
-    assert 1 << WIRE["flags"]["barrier"] == codec.BARRIER_FLAG
-    assert list(WIRE["flags"]) == ["barrier"]
+    assert {name: 1 << bit for name, bit in WIRE["flags"].items()} == {
+        "barrier": codec.BARRIER_FLAG,
+        "ack_barrier": codec.ACK_BARRIER_FLAG,
+        "loss": codec.LOSS_FLAG,
+        "resent": codec.RESENT_FLAG,
+    }
     assert MAX_PAYLOAD_BYTES == WIRE["max_payload_bytes"] == 65_535 - 20 - 8 - WIRE["header_bytes"]
 
 
@@ -64,6 +119,14 @@ def test_the_reasons_are_those_of_the_layout_in_their_order() -> None:
 
 def test_every_reason_has_a_golden_vector() -> None:
     assert {vector["reason"] for vector in VECTORS["malformed"]} == set(WIRE["malformed"])
+
+
+def test_every_kind_and_every_flag_has_a_golden_vector() -> None:
+    packets = [decode(bytes.fromhex(vector["hex"])) for vector in VECTORS["valid"]]
+    flags = [int.from_bytes(bytes.fromhex(vector["hex"])[2:4]) for vector in VECTORS["valid"]]
+
+    assert {packet.kind for packet in packets if isinstance(packet, Packet)} == EVERY_KIND
+    assert {bit for bit in WIRE["flags"].values() for seen in flags if seen >> bit & 1} == set(WIRE["flags"].values())
 
 
 @pytest.mark.parametrize("vector", vectors("valid"))
@@ -109,15 +172,20 @@ def test_random_bytes_never_raise(datagram: bytes) -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"kind": 3}, Malformed.UNKNOWN_KIND),
+        ({"kind": 9}, Malformed.UNKNOWN_KIND),
         ({"payload": bytes(MAX_PAYLOAD_BYTES + 1)}, Malformed.PAYLOAD_TOO_LONG),
         ({"sender": -1}, Malformed.VALUE_OUT_OF_RANGE),
         ({"receiver": 1 << 32}, Malformed.VALUE_OUT_OF_RANGE),
         ({"number": -1}, Malformed.VALUE_OUT_OF_RANGE),
         ({"link_seq": 1 << 63}, Malformed.VALUE_OUT_OF_RANGE),
         ({"barrier": -2}, Malformed.VALUE_OUT_OF_RANGE),
+        ({"ack_barrier": -2}, Malformed.VALUE_OUT_OF_RANGE),
+        ({"loss_record": -1}, Malformed.VALUE_OUT_OF_RANGE),
+        ({"greatest": 1 << 63}, Malformed.VALUE_OUT_OF_RANGE),
+        ({"incarnation": 1 << 16}, Malformed.VALUE_OUT_OF_RANGE),
         ({"number": 0}, Malformed.DATA_WITHOUT_NUMBER),
         ({"timestamp": 0}, Malformed.DATA_WITHOUT_TIMESTAMP),
+        ({"kind": BEACON, "resent": True}, Malformed.RESENT_WITHOUT_DATA),
     ],
 )
 def test_a_packet_that_no_datagram_can_mean_is_not_encoded(fields: dict[str, Any], reason: Malformed) -> None:
@@ -141,3 +209,11 @@ def test_a_packet_that_no_datagram_can_mean_is_not_encoded(fields: dict[str, Any
 def test_the_longest_payload_passes() -> None:
     packet = Packet(DATA, 1, 2, 3, 4, 5, 5, bytes(MAX_PAYLOAD_BYTES))
     assert decode(encode(packet)) == packet
+
+
+def test_a_packet_wrapped_nine_hundred_times_is_refused_and_never_raises() -> None:
+    datagram = encode(Packet(BEACON, 1, 0, 0, 0, 0, 1, b""))
+    for _ in range(900):
+        head = codec.HEADER.pack(codec.VERSION, PacketKind.HANDED, 0, 6, 1, len(datagram), 0, 1, 0, 0, 0, 0, 0, 0)
+        datagram = head + datagram
+    assert decode(datagram) is Malformed.PROXIED_WITHOUT_BEACON

@@ -157,7 +157,7 @@ def test_a_timer_that_fires_early_changes_nothing() -> None:
         (((1, b""), (7, b"")), "no route to host 7"),
         (((1, b""), (1, b"")), "one message for each receiver"),
         ((), "at least one message"),
-        (((1, b""), (2, bytes(MAX_PAYLOAD_BYTES + 1))), "at most 65451"),
+        (((1, b""), (2, bytes(MAX_PAYLOAD_BYTES + 1))), "at most 65435"),
     ],
 )
 def test_a_scattering_that_cannot_be_sent_raises_and_changes_nothing(

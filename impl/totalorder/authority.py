@@ -1,0 +1,243 @@
+"""A switch where nodes and links may fail: it gives up links that are silent, tells every host the cut-off of the hosts
+behind them, and leaves the links out of its minimums once all have answered.
+
+The network is a tree with links both ways. Which way the root lies follows from the routes: it is the switch of the
+host with the least number, and the part of a broken network that it is in goes on.
+
+Clauses: TO-FAIL, TO-ATOMIC, TO-RESTART.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from impl.totalorder.failures import answer, notice
+from impl.totalorder.host import In, Out
+from impl.totalorder.ingress import Refusal
+from impl.totalorder.reliable_switch import ReliableSwitch
+from impl.totalorder.rules import RULES, Rules
+from impl.totalorder.settings import settings
+from spec.core import NodeConfig, Refuse, Send
+from spec.errors import BadInput
+from spec.topology import LinkId, NodeId
+from spec.totalorder.messages import ANSWER, Packet, PacketKind
+
+_BEACON, _NOTICE = int(PacketKind.BEACON), int(PacketKind.NOTICE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """A switch's place in it. back: the egress link to where each ingress link comes from, but for links from hosts,
+    which the routes do not tell apart. own: the hosts that are next to it. up: the ingress link from the root; None at
+    the root."""
+
+    back: dict[LinkId, LinkId]
+    from_hosts: frozenset[LinkId]
+    own: frozenset[NodeId]
+    up: LinkId | None
+
+
+def tree(config: NodeConfig) -> Tree:
+    """BadInput where the switch's links are not those of a tree."""
+    unreached = {
+        link: [e for e, reaching in zip(config.egress, config.reaching, strict=True) if link not in reaching]
+        for link in config.ingress
+    }
+    back = {link: towards[0] for link, towards in unreached.items() if towards}
+    from_hosts = frozenset(link for link, towards in unreached.items() if not towards)
+    towards_hosts = set(config.egress) - set(back.values())
+    own = frozenset(host for host, link in config.next_link if link in towards_hosts)
+    sound = (
+        len(config.ingress) == len(config.egress)
+        and all(len(towards) <= 1 for towards in unreached.values())
+        and len(set(back.values())) == len(back)
+        and len(own) == len(from_hosts) == len(towards_hosts)
+    )
+    if not sound:
+        raise BadInput(
+            f"node {config.node}: failures are handled in trees with links both ways, where each host has one link "
+            f"each way; set failure_timeout_ns to 0 in other networks"
+        )
+    root = dict(config.next_link)[min(host for host, _ in config.next_link)]
+    return Tree(
+        back=back, from_hosts=from_hosts, own=own, up=next((k for k, towards in back.items() if towards == root), None)
+    )
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class GivenUp:
+    """A link that was given up, the hosts behind it, their cut-off, and who has not answered for which of them."""
+
+    link: LinkId
+    hosts: frozenset[NodeId]
+    cut_off: int
+    unanswered: dict[tuple[NodeId, NodeId], None] = field(default_factory=dict)
+    removed: bool = False
+
+
+class FailingSwitch(ReliableSwitch):
+    """It stops for good when the link from the root falls silent, or, having begun anew, one of which it knows
+    nothing."""
+
+    def __init__(self, config: NodeConfig, rules: Rules = RULES) -> None:
+        super().__init__(config, rules)
+        chosen = settings(config)
+        self._rules = rules
+        self._tree = tree(config)
+        self._timeout, self._again_after = chosen.failure_timeout_ns, chosen.retransmit_timeout_ns
+        self._fresh = chosen.incarnation > 0
+        self._next_link = dict(config.next_link)
+        self._towards = {host: found for routes in self._onward.values() for host, found in routes.items()}
+        self._ingress = config.ingress
+        self._heard: dict[LinkId, int] = {}
+        self._spoken: set[LinkId] = set()
+        self._neighbours: dict[LinkId, NodeId] = {}  # by ingress link from a host, once it has spoken
+        self._given_up: dict[LinkId, GivenUp] = {}
+        self._failed: dict[NodeId, GivenUp] = {}
+        self._look_at = 0
+        self._again_at: int | None = None
+        self._links.allow(_NOTICE)
+        self.stopped = False
+
+    def handle(self, event: In) -> Sequence[Out]:
+        if self.stopped:
+            return ()
+        if not self._heard:
+            self._heard = dict.fromkeys(self._ingress, event.now)
+            self._look_at = event.now + self._timeout
+        return super().handle(event)
+
+    def next_deadline(self) -> int | None:
+        if self.stopped:
+            return None
+        deadlines = (self._deadline, self._look_at, self._again_at)
+        return min(deadline for deadline in deadlines if deadline is not None)
+
+    def _wake(self, now: int) -> Sequence[Out]:
+        effects: list[Out] = []
+        if now >= self._look_at:
+            effects += self._look(now)
+        if self.stopped:
+            return ()
+        if self._again_at is not None and now >= self._again_at:
+            effects += self._notify(now, tuple(self._given_up.values()))
+        for entry in self._given_up.values():
+            if entry.removed:
+                for group in self._groups:
+                    group.values.pass_time(now)
+                break
+        effects += super()._wake(now)
+        return effects
+
+    def _look(self, now: int) -> list[Out]:
+        """Give up the links that have been silent for too long, or stop."""
+        open_links = [link for link in self._ingress if link not in self._given_up]
+        silent = [link for link in open_links if now - self._heard[link] >= self._timeout]
+        if self._tree.up in silent or (self._fresh and not self._spoken.issuperset(silent)):
+            self.stopped = True
+            return []
+        # Where every link is given up there is nothing more to look for.
+        heard = [self._heard[link] for link in open_links if link not in silent]
+        self._look_at = min(heard) + self._timeout if heard else now + self._timeout
+        return self._give_up(now, silent)
+
+    def _give_up(self, now: int, links: Sequence[LinkId]) -> list[Out]:
+        effects: list[Out] = []
+        given_up = [self._freeze(link) for link in links]
+        for entry in self._given_up.values():
+            fresh = entry in given_up
+            for host in self._failed:
+                for failed in entry.hosts:
+                    entry.unanswered.pop((failed, host), None)
+            if fresh:
+                others = [host for host in self._next_link if host not in self._failed]
+                entry.unanswered = {(failed, host): None for failed in entry.hosts for host in others}
+        effects += self._notify(now, given_up)
+        for entry in tuple(self._given_up.values()):
+            self._remove_if_answered(entry)
+        return effects
+
+    def _freeze(self, link: LinkId) -> GivenUp:
+        """Take nothing more from the link, and put nothing on the link back: those behind it are to hear nothing that
+        the others do not know them to have heard (TO-ATOMIC)."""
+        place = self._links.places[link]
+        hosts = self._behind(link)
+        cut_off = self._rules.cut_off(self._links.acks[place], self._links.barriers[place])
+        entry = self._given_up[link] = GivenUp(link=link, hosts=hosts, cut_off=cut_off)
+        self._failed.update(dict.fromkeys(hosts, entry))
+        if self._rules.closes_back():
+            closed = {self._next_link[host] for host in hosts}
+            for group in self._groups:
+                group.carriers = [carrier for carrier in group.carriers if carrier.link not in closed]
+        return entry
+
+    def _behind(self, link: LinkId) -> frozenset[NodeId]:
+        """The hosts behind a link. Those that never spoke are told apart by nothing: they fall silent together, and
+        count as behind the first of their links."""
+        if link not in self._tree.from_hosts:
+            back = self._tree.back[link]
+            return frozenset(host for host, towards in self._next_link.items() if towards == back)
+        if link in self._neighbours:
+            return frozenset({self._neighbours[link]})
+        return self._tree.own - set(self._neighbours.values()) - set(self._failed)
+
+    def _notify(self, now: int, entries: Sequence[GivenUp]) -> list[Out]:
+        """Send a notice to every host that has not answered it."""
+        effects: list[Out] = []
+        for entry in entries:
+            for failed, host in entry.unanswered:
+                effects.append(self._send(now, notice(failed, host, entry.cut_off)))
+        waiting = any(entry.unanswered for entry in self._given_up.values())
+        self._again_at = now + self._again_after if waiting else None
+        return effects
+
+    def _send(self, now: int, packet: Packet) -> Send[Packet]:
+        carrier, group = self._towards[packet.receiver]
+        return carrier.put(now, packet, group.values)
+
+    def _remove_if_answered(self, entry: GivenUp) -> None:
+        if entry.removed or not self._rules.removes(len(entry.unanswered)):
+            return
+        entry.removed = True
+        for group in self._fed[entry.link]:
+            group.values.leave(self._links, self._links.places[entry.link])
+        self._fed[entry.link] = []
+
+    def _receive(self, now: int, link: LinkId, packet: Packet) -> Sequence[Out]:
+        if link in self._given_up:
+            return (Refuse(link, f"link {link} was silent for {self._timeout} ns and is given up (TO-FAIL)"),)
+        if packet.incarnation and link in self._tree.from_hosts:
+            refused = Refuse(link, "a host that has begun anew is not let in again (TO-RESTART)")
+            return (refused, *self._give_up(now, (link,)))
+        if packet.kind != _BEACON and packet.receiver in self._failed and self._rules.closes_back():
+            return self._intercept(now, link, packet)
+        effects = super()._receive(now, link, packet)
+        if not (effects and isinstance(effects[0], Refuse)):
+            self._listen(now, link, packet)
+        return effects
+
+    def _listen(self, now: int, link: LinkId, packet: Packet) -> None:
+        self._heard[link] = now
+        self._spoken.add(link)
+        if link in self._tree.from_hosts and link not in self._neighbours:
+            self._neighbours[link] = packet.sender
+
+    def _intercept(self, now: int, link: LinkId, packet: Packet) -> Sequence[Out]:
+        """Take a packet for a host that has failed, as far as it speaks of its link. Answers to notices about the host
+        end here; other notices and recalls are answered in its name, as it will deliver nothing any more."""
+        try:
+            place = self._links.check(link, packet)
+        except Refusal as refusal:
+            return (Refuse(link, str(refusal)),)
+        self._take(place, link, packet)
+        self._listen(now, link, packet)
+        if packet.kind != _NOTICE:
+            return ()
+        entry = self._failed[packet.receiver]
+        if packet.number == ANSWER and packet.timestamp == entry.cut_off + 1:
+            entry.unanswered.pop((packet.receiver, packet.sender), None)
+            self._remove_if_answered(entry)
+        elif not packet.number & ANSWER and packet.sender not in self._failed and packet.sender in self._towards:
+            return (self._send(now, answer(packet)),)
+        return ()
