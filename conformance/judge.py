@@ -161,7 +161,9 @@ def conclude(
             if verdict is Verdict.FAIL
         )
         fails = counts[number] if verdict is Verdict.FAIL else 0
-        results.append(ClauseResult(check.clause, check.name, verdict, held[number], violations, reason, fails))
+        # A pass over the rows may count for a clause that says nothing of them.
+        holds = 0 if verdict is Verdict.NOT_APPLICABLE else held[number]
+        results.append(ClauseResult(check.clause, check.name, verdict, holds, violations, reason, fails))
     return results
 
 
@@ -187,7 +189,8 @@ def _unrecorded(header: Header, check: Check) -> str | None:
         return f"the rows are in {header.order} order only; the check needs {check.order} order"
     nodes = header.topology.nodes
     for kind in check.reads:
-        if kind is Kind.ENDED:  # one row a run, not a node's: without it the clause is not at stake
+        # One row a run, not a node's: without it the clause is not at stake. And failures are the harness's own doing.
+        if kind in (Kind.ENDED, Kind.CRASHED, Kind.RESTARTED):
             continue
         recorded = set(header.complete.get(kind.name.lower(), ()))
         # Applications are at hosts, and so are submissions and deliveries.

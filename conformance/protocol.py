@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from conformance.checks.step import Check
 from conformance.checks.surroundings import Surroundings, surroundings
 from conformance.network.simulator import Recorder
@@ -28,6 +30,7 @@ class Plugin:
     parameters: the protocol's parameters as integers for the checks; BadInput when one is missing or wrong.
     not_applicable: why a clause does not apply under these parameters, or None.
     horizon_ns: when a schedule's run has had the time to deliver everything.
+    label: a few words for the packet, submission or delivery of a row, given by column, in a diagram.
     allowed_faults: what the protocol's links may do to a packet; a schedule with another fault is refused.
     """
 
@@ -39,6 +42,7 @@ class Plugin:
     parameters: Callable[[Mapping[str, Parameter]], dict[str, int]]
     not_applicable: Callable[[str, Mapping[str, Parameter]], str | None]
     horizon_ns: Callable[[Schedule], int]
+    label: Callable[[Mapping[str, int]], str]
     allowed_faults: frozenset[FaultKind] = frozenset(FaultKind)
 
     @property
@@ -46,7 +50,11 @@ class Plugin:
         return schema(self.name).columns
 
     def surroundings(self, header: Header) -> Surroundings:
-        return surroundings(header.topology, self.parameters(header.parameters))
+        """What steps read of the network and the parameters; and `applies`, whether each check does, then premises."""
+        applicable = {check.name for check in self.applicable(header)}
+        applies = [check.name in applicable for check in self.checks] + [True] * len(self.premises)
+        around = surroundings(header.topology, self.parameters(header.parameters))
+        return {**around, "applies": np.array(applies, dtype=np.int64)}
 
     def applicable(self, header: Header) -> Sequence[Check]:
         return [check for check in self.checks if self.not_applicable(check.clause, header.parameters) is None]

@@ -52,8 +52,13 @@ class DatagramIut:
         Simulated schedules speak of microseconds, which processes cannot keep: all times are stretched by one factor if
         the least parameter that is a time (its name ends in _ns) is below LEAST_INTERVAL_NS.
 
-        Raises CannotRun when the command cannot be started, or when the schedule would take too long.
+        Raises CannotRun when the command cannot be started, when the schedule would take too long, or has failures.
         """
+        if schedule.failures:
+            raise CannotRun(
+                f"{self.name}: the schedule has nodes or links fail, which real sockets cannot imitate; "
+                "run it in stdio mode"
+            )
         factor = stretch_of(schedule)
         played = stretched(schedule, factor)
         settle_ns = load(schedule.protocol).horizon_ns(played)

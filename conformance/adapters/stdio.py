@@ -4,7 +4,7 @@ network and their clock. In the simulator each is a core like any other."""
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,9 @@ MAX_EFFECTS = 100_000  # of one event
 
 
 class StdioIut:
-    """Starts `command` once a node for every run. What the nodes wrote is kept in `folder`, if there is one: it holds
-    the last run's `<node>.stdout` and `<node>.stderr`."""
+    """Starts `command` once a node for every run, and again for a node that restarts. What the nodes wrote is kept in
+    `folder`, if there is one: it holds the last run's `<node>.stdout` and `<node>.stderr`, and `<node>.1.stdout` of a
+    node's second life."""
 
     def __init__(self, name: str, command: Sequence[str], folder: Path | None = None, limits: Limits = LIMITS) -> None:
         self.name = name
@@ -36,14 +37,17 @@ class StdioIut:
     def run(self, schedule: Schedule) -> Trace:
         """Raises CannotRun when the command cannot be started. Whatever a node does wrong ends the run cut."""
         names = [node.name for node in schedule.topology.nodes]
-        children: list[Child] = []
+        limits = self._limits
+        children: list[Child] = []  # crashed ones are collected at once
         with ExitStack() as resources:
             folder = self._folder or Path(resources.enter_context(tempfile.TemporaryDirectory()))
 
             def start(config: NodeConfig) -> StdioNode:
                 name = f"{config.node}-{names[config.node]}"
-                children.append(Child(name, self._command, folder, self._limits))
-                return StdioNode(children[-1], config)
+                incarnation = config.parameters.get("incarnation")
+                child = Child(name if incarnation is None else f"{name}.{incarnation}", self._command, folder, limits)
+                children.append(child)
+                return StdioNode(child, config, lambda: children.remove(child))
 
             try:
                 trace = simulate(schedule, start, iut=self.name)
@@ -57,13 +61,20 @@ class StdioIut:
 class StdioNode:
     """One process as a core. Raises NodeFailed for what no node may do."""
 
-    def __init__(self, child: Child, config: NodeConfig) -> None:
+    def __init__(self, child: Child, config: NodeConfig, forget: Callable[[], None]) -> None:
+        """forget: to be called when the process was ended on purpose."""
         self._child = child
+        self._forget = forget
         self._contents = lines.contents(config.protocol)
         self._deadline: int | None = None
         self._ready = False
         # It gets ready while the others are started: its answer is read when it is first needed.
         lines.tell(child, Init(config))
+
+    def crash(self) -> None:
+        """Kill the process, and whatever it started."""
+        self._child.reap()
+        self._forget()
 
     def next_deadline(self) -> int | None:
         if not self._ready:

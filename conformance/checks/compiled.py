@@ -8,6 +8,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,47 +30,93 @@ ROOM = 4096  # violations handed over at a time
 
 
 class Kernel:
-    """The compiled pass for a list of checks. Make it once a process; it holds no run's state."""
+    """The compiled passes for a list of checks, one a part. Make it once a process; it holds no run's state. A part is
+    compiled when it is first needed: a run's surroundings say in `applies`, one number a check, which of them are."""
 
     def __init__(self, checks: Sequence[Check], columns: Sequence[str]) -> None:
         self.checks = tuple(checks)
         self.columns = used_columns(checks, columns)
-        self.around = used_surroundings(checks, columns)
-        self.tables = are_tables(checks)
-        module = _load(compiled_source(checks, columns), checks)
-        self.fresh: Callable[[Any, Any], tuple[npt.NDArray[np.int64], ...]] = module.fresh
-        self.judge: Callable[..., tuple[int, int]] = module.judge
+        groups: dict[str, list[int]] = {}
+        for number, check in enumerate(checks):
+            groups.setdefault(check.part, []).append(number)
+        self.parts = tuple(Part(checks, numbers, columns) for numbers in groups.values())
 
     def run(self, around: Surroundings) -> Run:
         return Run(self, around)
+
+
+class Part:
+    """One compiled pass: `numbers` are its checks' indices among all."""
+
+    def __init__(self, everything: Sequence[Check], numbers: Sequence[int], columns: Sequence[str]) -> None:
+        self.numbers = tuple(numbers)
+        self._checks = [everything[number] for number in numbers]
+        self._schema = columns
+        self.columns = used_columns(self._checks, columns)
+        self.around = used_surroundings(self._checks, columns)
+        self.tables = are_tables(self._checks)
+
+    def applies(self, around: Surroundings) -> bool:
+        applies = around.get("applies")
+        return applies is None or isinstance(applies, int) or bool(applies[list(self.numbers)].any())
+
+    @cached_property
+    def module(self) -> Any:
+        return _load(compiled_source(self._checks, self._schema), self._checks)
 
 
 class Run:
     """One run's state under a kernel; feed it the run's rows in order, in batches of any size."""
 
     def __init__(self, kernel: Kernel, around: Surroundings) -> None:
-        self._kernel = kernel
-        self._around = tuple(around[name] for name in kernel.around)
-        self._state: tuple[npt.NDArray[np.int64], ...] = kernel.fresh(around["node_count"], around["link_count"])
-        self._rows = 0
-        self.held = np.zeros(len(kernel.checks), dtype=np.int64)
-        self.broken: list[Broken] = []
+        self._count = len(kernel.checks)
+        self._parts = [_PartRun(part, around) for part in kernel.parts if part.applies(around)]
 
     def feed(self, columns: Columns) -> None:
         """Judge the next rows; `columns` has at least the kernel's columns, each a contiguous int64 array."""
-        arrays = tuple(columns[name] for name in self._kernel.columns)
+        for part in self._parts:
+            part.feed(columns)
+
+    @property
+    def held(self) -> npt.NDArray[np.int64]:
+        """By the number of the check; 0 for one that is in no part that was run."""
+        held = np.zeros(self._count, dtype=np.int64)
+        for part in self._parts:
+            held[list(part.part.numbers)] = part.held
+        return held
+
+    @property
+    def broken(self) -> list[Broken]:
+        """In the order of the rows, and of the checks where one row breaks several."""
+        found = (violation for part in self._parts for violation in part.broken)
+        return sorted(found, key=lambda violation: (violation.position, violation.check))
+
+
+class _PartRun:
+    """One run's state under one part."""
+
+    def __init__(self, part: Part, around: Surroundings) -> None:
+        self.part = part
+        self._judge: Callable[..., tuple[int, int]] = part.module.judge
+        self._around = tuple(around[name] for name in part.around)
+        self._state: tuple[npt.NDArray[np.int64], ...] = part.module.fresh(around["node_count"], around["link_count"])
+        self._rows = 0
+        self.held = np.zeros(len(part.numbers), dtype=np.int64)
+        self.broken: list[Broken] = []
+
+    def feed(self, columns: Columns) -> None:
+        numbers = self.part.numbers
+        arrays = tuple(columns[name] for name in self.part.columns)
         count, row = len(arrays[0]), 0
-        room = np.empty((max(ROOM, len(self._kernel.checks)), 6), dtype=np.int64)
+        room = np.empty((max(ROOM, len(numbers)), 6), dtype=np.int64)
         while row < count:
             self._grow_full_tables()
-            row, written = self._kernel.judge(
-                arrays, row, count, self._rows, self._around, self._state, self.held, room
-            )
-            self.broken += [Broken(*violation) for violation in room[:written].tolist()]
+            row, written = self._judge(arrays, row, count, self._rows, self._around, self._state, self.held, room)
+            self.broken += [Broken(numbers[number], *found) for number, *found in room[:written].tolist()]
         self._rows += count
 
     def _grow_full_tables(self) -> None:
-        tables = self._kernel.tables
+        tables = self.part.tables
         if any(table and is_full(state) for table, state in zip(tables, self._state, strict=True)):
             self._state = tuple(
                 grown(state) if table and is_full(state) else state

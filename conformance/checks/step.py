@@ -123,7 +123,7 @@ class Check:
     the trace must record `reads` completely there, and rows SENT elsewhere do not reach the step. order: the least
     order that it needs; its verdict is the same for every linearisation that agrees with it. ways: what each way of
     violation means, as a sentence with {expected}, {found}, {expected_node} (the node with that number), {node},
-    {link}, {sender}, {receiver}, {number}.
+    {link}, {sender}, {receiver}, {number}. part: checks of one part are compiled together, and only where one applies.
     """
 
     clause: str
@@ -136,6 +136,7 @@ class Check:
     state: dict[str, StateKind]
     derived: tuple[Derived, ...]
     at: Role | None
+    part: str = ""
 
     @property
     def reads(self) -> tuple[Kind, ...]:

@@ -15,6 +15,7 @@ Surroundings: TypeAlias = dict[str, "int | npt.NDArray[np.int64]"]
 # feeds_links[feeds_first[e]:feeds_first[e + 1]] are the ingress links from which data can reach egress link e, and
 # ingress_links[ingress_first[n]:ingress_first[n + 1]] the ingress links of node n that data can take. feeds_group[e] is
 # the first link that the same ingress links reach: what is found out for one link of a group holds for all.
+# next_link[v * node_count + h] is node v's egress link towards host h, or -1.
 ARRAYS = (
     "node_is_host",
     "link_source",
@@ -24,6 +25,7 @@ ARRAYS = (
     "feeds_group",
     "ingress_first",
     "ingress_links",
+    "next_link",
 )
 
 
@@ -48,6 +50,7 @@ def surroundings(topology: Topology, parameters: Mapping[str, int]) -> Surroundi
         "feeds_group": _array(feeds_group),
         "ingress_first": ingress_first,
         "ingress_links": ingress_links,
+        "next_link": _array([link for row in routes.next_link for link in row]),
         **parameters,
     }
 

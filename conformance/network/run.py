@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import cache
 
 from conformance.network.simulator import AnyCore, Observer, Simulation
 from conformance.protocol import Plugin, load
 from spec import clauses
-from spec.core import NodeConfig, node_config
+from spec.core import NodeConfig, Parameter, node_config
 from spec.errors import BadInput
 from spec.schedule import Schedule
-from spec.topology import route
+from spec.topology import NodeId, route
 from spec.trace import Header, Kind, Order, Trace
 
 MakeNode = Callable[[NodeConfig], AnyCore]
@@ -20,25 +21,59 @@ MakeNode = Callable[[NodeConfig], AnyCore]
 def simulate(schedule: Schedule, make_node: MakeNode, observe: Observer | None = None, iut: str = "") -> Trace:
     """The trace of a valid schedule's run. `observe(position, row)` sees every row as it happens.
 
-    A node that fails, or a run that does not get on, ends the trace cut, with the reason in its notes. Nodes that
-    have a `close()` are closed, however the run ends.
+    A node that fails of itself, or a run that does not get on, ends the trace cut, with the reason in its notes. Nodes
+    that have a `crash()` are told when the schedule has them crash; those that have a `close()` are closed, however the
+    run ends. A node that the schedule restarts is made anew with the parameter `incarnation`: 1, 2, ...
     """
     plugin = load(schedule.protocol)
     refuse_faults(schedule, plugin)
-    topology = schedule.topology
-    routes = route(topology)
-    nodes: list[AnyCore] = []
-    try:
-        for node in range(len(topology.nodes)):
-            nodes.append(make_node(node_config(node, topology, routes, schedule.protocol, schedule.parameters)))
-        simulation = Simulation(schedule, nodes, plugin.recorder(), plugin.horizon_ns(schedule), observe)
+    with closing(_Population(schedule, make_node)) as population:
+        population.begin()
+        horizon = plugin.horizon_ns(schedule)
+        simulation = Simulation(schedule, population.nodes, plugin.recorder(), horizon, observe, lives=population)
         rows = simulation.run()
-    finally:
-        for made in nodes:
-            close = getattr(made, "close", None)
-            if close is not None:
-                close()
     return Trace(header_of(schedule, iut, simulation.notes), rows)
+
+
+class _Population:
+    """The nodes of one run: those that are there now, and all that were ever made."""
+
+    def __init__(self, schedule: Schedule, make_node: MakeNode) -> None:
+        self._schedule = schedule
+        self._make_node = make_node
+        self._routes = route(schedule.topology)
+        self._incarnations = [0] * len(schedule.topology.nodes)
+        self._made: list[AnyCore] = []
+        self.nodes: list[AnyCore] = []
+
+    def begin(self) -> None:
+        for node in range(len(self._incarnations)):
+            self.nodes.append(self._make(node, self._schedule.parameters))
+
+    def crash(self, node: NodeId) -> None:
+        _call_if_there(self.nodes[node], "crash")
+
+    def restart(self, node: NodeId) -> AnyCore:
+        self._incarnations[node] += 1
+        again = {**self._schedule.parameters, "incarnation": self._incarnations[node]}
+        self.nodes[node] = self._make(node, again)
+        return self.nodes[node]
+
+    def close(self) -> None:
+        for made in self._made:
+            _call_if_there(made, "close")
+
+    def _make(self, node: NodeId, parameters: dict[str, Parameter]) -> AnyCore:
+        schedule = self._schedule
+        made = self._make_node(node_config(node, schedule.topology, self._routes, schedule.protocol, parameters))
+        self._made.append(made)
+        return made
+
+
+def _call_if_there(node: AnyCore, name: str) -> None:
+    method = getattr(node, name, None)
+    if method is not None:
+        method()
 
 
 def refuse_faults(schedule: Schedule, plugin: Plugin) -> None:

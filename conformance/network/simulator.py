@@ -1,9 +1,9 @@
 """The only simulator: drives the nodes of any protocol over FIFO links, and records what an outsider can see.
 
 The harness is the network and the clock. The same schedule gives the same trace, byte for byte: delays are drawn by
-(seed, link, index), and events at one instant happen in the order in which they were caused. So a submission comes
-before anything that a node causes for its instant, a timer and an arrival follow the order in which they were set and
-sent, and packets of one link keep theirs.
+(seed, link, index), and events at one instant happen in the order in which they were caused. So a failure comes first,
+a submission before anything that a node causes for its instant, a timer and an arrival follow the order in which they
+were set and sent, and packets of one link keep theirs.
 """
 
 # Rows are sums of tuples: unpacking into a new tuple takes half as long again.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import gc
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import count
 from pathlib import Path
@@ -21,8 +21,9 @@ from typing import Any, Protocol, TypeAlias
 
 from conformance.network.clocks import local_clocks
 from conformance.network.delays import Delays
+from conformance.network.outages import Outages
 from spec.core import Core, Deliver, Event, PacketArrived, Refuse, Send, Submitted, TimerFired
-from spec.schedule import FaultKind, Schedule, Submission
+from spec.schedule import Failure, FailureKind, Fault, FaultKind, Schedule, Submission
 from spec.topology import LinkId, NodeId
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
 
@@ -30,11 +31,12 @@ AnyCore: TypeAlias = Core[Any, Any]
 AnyEvent: TypeAlias = Event[Any]
 Observer: TypeAlias = Callable[[int, Row], None]
 # When; a running number; the link, the packet's index on it, the packet, and its columns in the trace, the same where
-# it is sent and arrives. Instead of a link one of the marks below; then node, and deadline or submission.
+# it is sent and arrives. Instead of a link one of the marks below; then node, and deadline, submission, failure, or
+# link and index of a packet that is lost.
 _Entry: TypeAlias = tuple[int, int, int, int, Any, Row]
 
-_SUBMITTED, _SENT, _ARRIVED, _DELIVERED, _REFUSED, _LOST, _ENDED = (int(kind) for kind in Kind)
-_TIMER, _SUBMISSION, _STOP = -1, -2, -3
+_SUBMITTED, _SENT, _ARRIVED, _DELIVERED, _REFUSED, _LOST, _ENDED, _CRASHED, _RESTARTED = (int(kind) for kind in Kind)
+_TIMER, _SUBMISSION, _FAILURE, _LOSS, _STOP = -1, -2, -3, -4, -5
 _LAST = 1 << 62
 
 MAX_EVENTS = 10_000_000
@@ -62,8 +64,20 @@ class Recorder(Protocol):
         ...
 
 
+class Lives(Protocol):
+    """What a run with failures asks of whoever makes its nodes."""
+
+    def crash(self, node: NodeId) -> None:
+        """The node is asked for nothing any more."""
+        ...
+
+    def restart(self, node: NodeId) -> AnyCore:
+        """A new core in its place, which knows nothing but how often the node began anew."""
+        ...
+
+
 class NodeFailed(Exception):
-    """A node crashed, hung or broke the contract. The run ends cut, with this sentence among its notes."""
+    """A node crashed unbidden, hung or broke the contract. The run ends cut, with this sentence among its notes."""
 
 
 _FAILURES = (*_CRASHES, NodeFailed)
@@ -81,8 +95,9 @@ class Simulation:
         horizon_ns: int,
         observe: Observer | None = None,
         max_events: int = MAX_EVENTS,
+        lives: Lives | None = None,
     ) -> None:
-        """horizon_ns: when everything that was sent has had the time to be delivered."""
+        """horizon_ns: when everything that was sent has had the time to be delivered. lives: for failures of nodes."""
         links = schedule.topology.links
         self._schedule = schedule
         self._handle = [node.handle for node in nodes]
@@ -97,13 +112,20 @@ class Simulation:
         self._sources = {link: ends.source for link, ends in enumerate(links)}
         self._targets = [link.target for link in links]
         self._delays = Delays(schedule.seed, schedule.delays)
+        self._lives = lives
+        self._outages = Outages(schedule)
         self._faults = {(fault.link, fault.index): fault for fault in schedule.faults}
+        # By link: the packets that may not simply arrive.
+        odd: dict[LinkId, Container[int]] = {**_by_link(schedule.faults)}
+        odd |= {link: range(_LAST) for link in self._outages.links}
+        self._oddities = [odd.get(link, ()) for link in range(len(links))]
         self._sent = [0] * len(links)
         self._free_from = [0] * len(links)  # the arrival of the last packet: links are FIFO
         self._clocks = local_clocks([schedule.clock(node) for node in range(len(nodes))])
         self._alarms: list[int | None] = [None] * len(nodes)  # the deadline that a timer is set for
         self._heap: list[_Entry] = []
-        self._caused = count(len(schedule.submissions)).__next__  # in the order in which events are caused
+        # In the order in which events are caused; losses are numbered below submissions, failures below losses.
+        self._caused = count(len(schedule.submissions)).__next__
         self._now = 0
         self._shown = 0  # rows that the observer has seen
         self.rows: list[Row] = []
@@ -112,8 +134,16 @@ class Simulation:
 
     def run(self) -> list[Row]:
         """Run to the end; returns the rows."""
-        submissions = self._schedule.submissions
-        self._heap += [(s.time_ns, number, _SUBMISSION, s.node, s, ()) for number, s in enumerate(submissions)]
+        submissions, failures = self._schedule.submissions, self._schedule.failures
+        self._heap += [
+            (s.time_ns, number, _SUBMISSION, s.node, s, ())
+            for number, s in enumerate(submissions)
+            if not self._outages.is_down(s.node, s.time_ns)  # its application is gone, too
+        ]
+        self._heap += [
+            (f.time_ns, number, _FAILURE, self._sources.get(f.link, f.node), f, ())
+            for number, f in enumerate(failures, -2 * _LAST)
+        ]
         self._heap.append((self._end, _LAST, _STOP, 0, None, ()))
         heapify(self._heap)
         at_one_instant = MAX_AT_ONE_INSTANT + 100 * sum(len(submission.messages) for submission in submissions)
@@ -123,7 +153,7 @@ class Simulation:
         gc.disable()
         try:
             for node in range(len(self._handle)):
-                self._arm(0, node, self._first_deadline(node))
+                self._arm(0, node, self._first_deadline(0, node))
             while not self._go_on(min(at_one_instant, self._max_events - self.handled)):
                 if self._now == before:
                     raise NodeFailed(f"the run does not get past {before} ns: it was cut after {self.handled} events")
@@ -138,26 +168,25 @@ class Simulation:
         self._finish()
         return self.rows
 
-    def _first_deadline(self, node: NodeId) -> int | None:
+    def _first_deadline(self, now: int, node: NodeId) -> int | None:
         try:
             return self._next_deadline[node]()
         except _FAILURES as error:
-            raise self._failed(0, node, error) from error
+            raise self._failed(now, node, error) from error
 
     def _go_on(self, most: int) -> bool:
         """Take up to `most` events; whether the end was reached."""
         # What happens for every packet is in this loop and in local variables: calls would cost more than what they do.
-        heap, rows, sources, targets, sent = self._heap, self.rows, self._sources, self._targets, self._sent
-        free_from, faults, delays, draw_more = self._free_from, self._faults, self._delays.drawn, self._delays.draw_more
+        heap, append, sources, targets, sent = self._heap, self.rows.append, self._sources, self._targets, self._sent
+        free_from, delays, oddities, alarms = self._free_from, self._delays.drawn, self._oddities, self._alarms
         starts, drifts = [clock.start for clock in self._clocks], [clock.drift for clock in self._clocks]
-        handle, next_deadline, caused = self._handle, self._next_deadline, self._caused
-        alarms, observe, packet_tail = self._alarms, self._observe, self._packet_tail
+        handle, next_deadline, caused, packet_tail = self._handle, self._next_deadline, self._caused, self._packet_tail
         for _ in range(most):
             now, _, link, index, packet, tail = heappop(heap)
             node = targets[link] if link >= 0 else index
             clock = now + starts[node] + (now * drifts[node] // _BILLION if drifts[node] else 0)
             if link >= 0:
-                rows.append((now, clock, node, _ARRIVED, link, index) + tail)
+                append((now, clock, node, _ARRIVED, link, index) + tail)
                 event: AnyEvent = PacketArrived(clock, link, packet)
             elif link == _TIMER:
                 if alarms[node] != packet:
@@ -166,9 +195,12 @@ class Simulation:
                 event = TimerFired(clock)
             elif link == _SUBMISSION:
                 event = self._submit(now, clock, node, packet)
-            else:
+            elif link == _STOP:
                 self._now = now
                 return True
+            else:
+                self._befall(now, clock, node, packet, tail)
+                continue
             try:
                 effects = handle[node](event)
                 deadline = next_deadline[node]()
@@ -183,12 +215,12 @@ class Simulation:
                     index = sent[link]
                     sent[link] = index + 1
                     tail = packet_tail(packet)
-                    rows.append((now, clock, node, _SENT, link, index) + tail)
-                    if faults and (link, index) in faults:
-                        self._send_faulty(now, clock, node, link, index, packet, tail)
+                    append((now, clock, node, _SENT, link, index) + tail)
+                    if index in oddities[link]:
+                        self._send_oddly(now, clock, node, link, index, packet, tail)
                         continue
                     if index >= len(delays[link]):
-                        draw_more(link)
+                        self._delays.draw_more(link)
                     arrival = now + delays[link][index]
                     if arrival < free_from[link]:
                         arrival = free_from[link]
@@ -198,8 +230,8 @@ class Simulation:
                     self._note(now, clock, node, effect)
             if deadline != alarms[node]:
                 self._arm(now, node, deadline)
-            if observe is not None:
-                self._show(observe)
+            if self._observe is not None:
+                self._show(self._observe)
         self._now = now
         return False
 
@@ -217,18 +249,42 @@ class Simulation:
         else:
             self.rows.append((now, clock, node, _REFUSED, effect.link, ABSENT, *self._nothing))
 
-    def _send_faulty(
-        self, now: int, clock: int, node: NodeId, link: LinkId, index: int, packet: Any, tail: Row
-    ) -> None:
-        """Carry out the fault on this packet. A delayed packet holds up those behind it: links are FIFO."""
-        fault = self._faults[link, index]
-        if fault.kind is FaultKind.LOSE:
+    def _send_oddly(self, now: int, clock: int, node: NodeId, link: LinkId, index: int, packet: Any, tail: Row) -> None:
+        """Send with a fault, or on a link with failures. A packet that is delayed holds up those behind it, since links
+        are FIFO; one that is lost does not."""
+        fault = self._faults.get((link, index))
+        if fault is not None and fault.kind is FaultKind.LOSE:
             self.rows.append((now, clock, node, _LOST, link, index, *tail))
             return
-        arrival = max(now + self._delays(link, index) + fault.delay_ns, self._free_from[link])
-        self._free_from[link] = arrival
-        for _ in range(2 if fault.kind is FaultKind.DUPLICATE else 1):
-            heappush(self._heap, (arrival, self._caused(), link, index, packet, tail))
+        arrival = now + self._delays(link, index) + (0 if fault is None else fault.delay_ns)
+        arrival = max(arrival, self._free_from[link])
+        lost = self._outages.lost_at(link, now, arrival)
+        if lost == now:
+            self.rows.append((now, clock, node, _LOST, link, index, *tail))
+        elif lost is not None:
+            heappush(self._heap, (lost, self._caused() - _LAST, _LOSS, node, (link, index), tail))
+        else:
+            self._free_from[link] = arrival
+            for _ in range(2 if fault is not None and fault.kind is FaultKind.DUPLICATE else 1):
+                heappush(self._heap, (arrival, self._caused(), link, index, packet, tail))
+
+    def _befall(self, now: int, clock: int, node: NodeId, what: Failure | tuple[LinkId, int], tail: Row) -> None:
+        """Carry out a failure, or record that a packet was lost on its way."""
+        if isinstance(what, tuple):
+            self.rows.append((now, clock, node, _LOST, *what, *tail))
+            return
+        falls = what.kind in (FailureKind.CRASH, FailureKind.CUT)
+        self.rows.append((now, clock, node, _CRASHED if falls else _RESTARTED, what.link, ABSENT, *self._nothing))
+        if what.link != ABSENT:
+            return  # the packets on it have been told
+        assert self._lives is not None
+        if falls:
+            self._lives.crash(node)
+            self._alarms[node] = None
+            return
+        core = self._lives.restart(node)
+        self._handle[node], self._next_deadline[node] = core.handle, core.next_deadline
+        self._arm(now, node, self._first_deadline(now, node))
 
     def _arm(self, now: int, node: NodeId, deadline: int | None) -> None:
         """Set a timer for the node's deadline; one in the past is due at once, after what was caused before."""
@@ -259,6 +315,13 @@ class Simulation:
         self.rows.append((end, ABSENT, ABSENT, _ENDED, ABSENT, ABSENT, *self._recorder.ended(flags)))
         if self._observe is not None:
             self._show(self._observe)
+
+
+def _by_link(faults: Sequence[Fault]) -> dict[LinkId, set[int]]:
+    indices: dict[LinkId, set[int]] = {}
+    for fault in faults:
+        indices.setdefault(fault.link, set()).add(fault.index)
+    return indices
 
 
 def _crash(error: Exception) -> str:

@@ -19,7 +19,7 @@ from conformance.supervisor import Limits
 from impl.totalorder import make_core
 from spec import trace_ndjson
 from spec.errors import CannotRun
-from spec.schedule import Clock, Delay, Message, Schedule, Submission, validate
+from spec.schedule import Clock, Delay, Failure, FailureKind, Message, Schedule, Submission, validate
 from spec.topology import Topology
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Order, Row, schema
 
@@ -246,3 +246,20 @@ def test_a_log_is_read_as_it_grows_and_half_a_line_waits(tmp_path: Path) -> None
         counts.append(len(log.rows))
 
     assert counts == [0, 1, 2]
+
+
+def test_a_stdio_node_that_the_schedule_crashes_is_killed_and_a_new_process_takes_its_place(tmp_path: Path) -> None:
+    """Whatever the protocol makes of it: both ways of reaching the core leave the same trace."""
+    failures = (Failure(4000, FailureKind.CRASH, node=2), Failure(9000, FailureKind.RESTART, node=2))
+    schedule = small(star(2), failures=failures)
+    inside = SimulatedIut("it", make_core).run(schedule)
+    outside = StdioIut("it", driver("stdio"), tmp_path).run(schedule)
+
+    assert trace_ndjson.encode(outside) == trace_ndjson.encode(inside)
+    assert outside.column("kind").count(Kind.RESTARTED) == 1
+    assert (tmp_path / "2-s0.1.stdout").stat().st_size > 0
+
+
+def test_real_sockets_cannot_run_a_schedule_with_failures() -> None:
+    with pytest.raises(CannotRun, match="udp: the schedule has nodes or links fail, which real sockets cannot imitate"):
+        DatagramIut("udp", driver("udp")).run(small(star(1), failures=(Failure(5, FailureKind.CUT, link=0),)))

@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conformance.network import simulator
 from conformance.network.run import SimulatedIut, simulate
@@ -21,7 +23,18 @@ from impl.totalorder import make_core
 from spec import trace_ndjson
 from spec.core import Deliver, Effect, Event, NodeConfig, PacketArrived, Send, Submitted, TimerFired, node_config
 from spec.errors import BadInput
-from spec.schedule import Clock, Delay, Fault, FaultKind, Message, Schedule, Submission, validate
+from spec.schedule import (
+    Clock,
+    Delay,
+    Failure,
+    FailureKind,
+    Fault,
+    FaultKind,
+    Message,
+    Schedule,
+    Submission,
+    validate,
+)
 from spec.topology import Role, Topology, route
 from spec.totalorder.messages import Delivery, Packet
 from spec.trace import CLEAN, QUIESCENT, Kind, Row, Trace, schema
@@ -374,3 +387,149 @@ def test_the_header_says_that_all_is_recorded_in_one_global_order() -> None:
     assert trace.header.iut == "mine"
     assert trace.header.complete == {kind.name.lower(): (0, 1, 2) for kind in Kind}
     assert trace.header.catalogue
+
+
+def relayed(submitted: Sequence[int], failures: Sequence[Failure], **rest: Any) -> Trace:
+    """Host 0 sends host 1 a packet at each of these times over a switch, 2; every link takes 10 ns, 0 leads to it."""
+    schedule = msgspec.structs.replace(
+        busy(star(1)),
+        topology=one_way(1, 1),
+        delays=(Delay(10), Delay(10)),
+        submissions=tuple(Submission(at, 0, (Message(1, b"x"),)) for at in submitted),
+        failures=tuple(failures),
+        end_ns=1000,
+    )
+    return simulate(validate(msgspec.structs.replace(schedule, **rest)), Relay)
+
+
+def told(trace: Trace, *kinds: Kind) -> list[tuple[int, Kind, int, int, int]]:
+    """Time, kind, node, link and number on the link of the rows of these kinds."""
+    return [(row[TIME], Kind(row[KIND]), row[NODE], row[LINK], row[SEQ]) for row in trace.rows if row[KIND] in kinds]
+
+
+CRASH, RESTART, CUT, MEND = FailureKind
+
+
+def test_what_arrives_at_a_crashed_node_is_lost_then_and_what_it_sent_earlier_goes_on() -> None:
+    trace = relayed([0, 5, 20, 25], [Failure(12, CRASH, node=2), Failure(32, RESTART, node=2)])
+
+    assert told(trace, Kind.CRASHED, Kind.LOST, Kind.RESTARTED) == [
+        (12, Kind.CRASHED, 2, -1, -1),
+        (15, Kind.LOST, 0, 0, 1),
+        (30, Kind.LOST, 0, 0, 2),
+        (32, Kind.RESTARTED, 2, -1, -1),
+    ]
+    assert [row[TIME] for row in trace.rows if row[KIND] == Kind.DELIVERED] == [20, 45]
+
+
+def test_a_failure_comes_first_at_its_instant() -> None:
+    crashed = relayed([0, 20], [Failure(10, CRASH, node=2), Failure(30, RESTART, node=2)])
+    cut = relayed([0, 10, 20], [Failure(10, CUT, link=0), Failure(20, MEND, link=0)])
+
+    assert told(crashed, Kind.LOST) == [(10, Kind.LOST, 0, 0, 0)]
+    assert told(cut, Kind.LOST) == [(10, Kind.LOST, 0, 0, 0), (10, Kind.LOST, 0, 0, 1)]
+    assert [told(trace, Kind.DELIVERED)[0][0] for trace in (crashed, cut)] == [40, 40]
+
+
+def test_a_cut_link_loses_what_is_on_it_and_what_is_put_on_it_and_goes_on_counting() -> None:
+    trace = relayed([0, 9, 15, 30], [Failure(12, CUT, link=0), Failure(20, MEND, link=0)])
+
+    assert told(trace, Kind.CRASHED, Kind.LOST, Kind.RESTARTED) == [
+        (12, Kind.CRASHED, 0, 0, -1),
+        (12, Kind.LOST, 0, 0, 1),
+        (15, Kind.LOST, 0, 0, 2),
+        (20, Kind.RESTARTED, 0, 0, -1),
+    ]
+    assert arrivals(trace.rows, 0) == [0, 3]
+
+
+def test_a_lost_packet_does_not_hold_up_those_behind_it() -> None:
+    faults = (Fault(0, 0, FaultKind.DELAY, 500),)
+    failures = [Failure(5, CUT, link=0), Failure(6, MEND, link=0)]
+
+    assert told(relayed([0, 50], failures, faults=faults), Kind.DELIVERED)[0][0] == 70
+
+
+def test_a_crashed_host_submits_nothing_and_its_timer_is_gone() -> None:
+    Ticking.heard.clear()
+    failures = (Failure(50, CRASH, node=0),)
+    schedule = busy(one_way(1, 1), submissions=(Submission(60, 0, (Message(1),)),), failures=failures, end_ns=500)
+    trace = simulate(schedule, Ticking)
+
+    assert told(trace, Kind.SUBMITTED, Kind.SENT) == []
+    assert {heard[0] for heard in Ticking.heard} == {1, 2}
+
+
+def test_a_restarted_node_is_a_new_core_that_knows_its_incarnation_and_sets_its_own_timer() -> None:
+    Ticking.heard.clear()
+    made: list[tuple[int, object]] = []
+
+    def make(config: NodeConfig) -> Relay:
+        made.append((config.node, config.parameters.get("incarnation")))
+        return Ticking(config)
+
+    failures = tuple(
+        Failure(at, kind, node=1) for at, kind in ((50, CRASH), (60, RESTART), (70, CRASH), (170, RESTART))
+    )
+    simulate(busy(one_way(1, 1), submissions=(), failures=failures, end_ns=500), make)
+
+    assert made == [(0, None), (1, None), (2, None), (1, 1), (1, 2)]
+    assert [heard for heard in Ticking.heard if heard[0] == 1] == [(1, 171, "TimerFired")]
+
+
+class Mortal(Closing):
+    crashed: list[int] = []  # noqa: RUF012
+
+    def crash(self) -> None:
+        self.crashed.append(self.config.node)
+
+
+def test_a_node_is_told_of_its_crash_and_all_that_were_ever_made_are_closed() -> None:
+    Closing.closed.clear()
+    Mortal.crashed.clear()
+    failures = (Failure(50, CRASH, node=1), Failure(60, RESTART, node=1), Failure(70, CUT, link=0))
+    simulate(busy(one_way(1, 1), submissions=(), failures=failures, end_ns=500), Mortal)
+
+    assert Mortal.crashed == [1]
+    assert Closing.closed == [0, 1, 2, 1]
+
+
+def test_a_restarted_node_that_fails_at_once_cuts_the_run() -> None:
+    class Spent(Relay):
+        def next_deadline(self) -> int | None:
+            if "incarnation" in self.config.parameters:
+                raise ValueError("spent")
+            return None
+
+    failures = (Failure(50, CRASH, node=1), Failure(60, RESTART, node=1))
+    trace = simulate(busy(one_way(1, 1), submissions=(), failures=failures, end_ns=500), Spent)
+
+    assert trace.rows[-1][: TIME + 1] == (60,)
+    assert "failed at 60 ns: ValueError: spent" in trace.notes[0]
+
+
+@given(
+    times=st.lists(st.integers(0, 60), max_size=8),
+    spans=st.lists(st.integers(0, 90), min_size=4, max_size=4, unique=True).map(sorted),
+    broken=st.sampled_from([{"link": 0}, {"link": 1}, {"node": 1}, {"node": 2}]),
+)
+def test_every_packet_sent_is_lost_once_or_arrives_once_and_never_at_a_node_or_over_a_link_that_is_down(
+    times: list[int], spans: list[int], broken: dict[str, int]
+) -> None:
+    kinds = (CUT, MEND) if "link" in broken else (CRASH, RESTART)
+    trace = relayed(sorted(times), [Failure(at, kinds[n % 2], **broken) for n, at in enumerate(spans)])
+    ends = [row for row in trace.rows if row[KIND] in (Kind.ARRIVED, Kind.LOST)]
+    sent = {(row[LINK], row[SEQ]): row[TIME] for row in trace.rows if row[KIND] == Kind.SENT}
+
+    assert sorted((row[LINK], row[SEQ]) for row in ends) == sorted(sent)
+    for row in ends:
+        start, end = sent[row[LINK], row[SEQ]], row[TIME]
+        down = [(first, last) for first, last in zip(spans[::2], spans[1::2], strict=True)]
+        if "link" in broken:
+            hit = row[LINK] == broken["link"] and any(first <= start + 10 and start < last for first, last in down)
+        else:
+            at_it = (1, 2)[row[LINK] == 0] == broken["node"]
+            hit = at_it and any(first <= start + 10 < last for first, last in down)
+        assert (row[KIND] == Kind.LOST) == hit
+        assert row[NODE] == ((0, 2) if row[KIND] == Kind.LOST else (2, 1))[row[LINK]]
+        assert start <= end <= start + 10

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, PerNode, State, check, violated
 from conformance.totalorder.ingress_barriers import kept_lowest, lowest_at, lowest_barrier, newest_barriers
+from conformance.totalorder.outstanding import is_resent
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
 from spec.trace import Kind, Order
@@ -34,6 +35,7 @@ def switch_barrier_is_minimum(
     node: int,
     link: int,
     barrier: int,
+    late: int,
     feeds_first: Ints,
     feeds_links: Ints,
     feeds_group: Ints,
@@ -45,7 +47,7 @@ def switch_barrier_is_minimum(
     kept_link: State,
 ) -> Outcome:
     """A switch's barrier is at or below the minimum over the ingress links that reach the egress link, and at or above
-    the minimum over all its ingress links."""
+    the minimum over all its ingress links unless switches may be late."""
     first, last = feeds_first[link], feeds_first[link + 1]
     if barrier == NO_BARRIER or first == last:
         return SILENT
@@ -54,6 +56,8 @@ def switch_barrier_is_minimum(
         return HOLDS
     if barrier > minimum:
         return violated(0, minimum, barrier, lowest_at(newest, newest_at, feeds_links, first, last, minimum))
+    if late:
+        return HOLDS
     first, last = ingress_first[node], ingress_first[node + 1]
     least = lowest_barrier(newest, ingress_links, first, last)
     if barrier < least:
@@ -118,15 +122,17 @@ def only_reaching_links_count(
 def barrier_promise_holds(
     position: int,
     link: int,
+    flags: int,
     packet: int,
     timestamp: int,
     barrier: int,
     highest: State,
     highest_at: State,
 ) -> Outcome:
-    """After a barrier no data message strictly below it leaves on that link. A message's own barrier is not earlier."""
+    """After a barrier no data message strictly below it leaves on that link for the first time. A message's own barrier
+    is not earlier."""
     outcome = SILENT
-    if packet == DATA and highest_at[link] >= 0:
+    if packet == DATA and highest_at[link] >= 0 and not is_resent(flags):
         outcome = HOLDS
         if timestamp < highest[link]:
             outcome = violated(0, highest[link], timestamp, highest_at[link])
@@ -150,8 +156,9 @@ def barriers_never_fall(
     highest: State,
     highest_at: State,
 ) -> Outcome:
-    """No barrier sent on a link is below one sent on it earlier. At stake from the second one on."""
-    if barrier == NO_BARRIER:
+    """No barrier sent on a link is below one sent on it earlier. At stake from the second one on; NOT_SPOKEN says
+    nothing, as after a restart."""
+    if barrier in (NO_BARRIER, NOT_SPOKEN):
         return SILENT
     if highest_at[link] < 0:
         highest[link], highest_at[link] = barrier, position

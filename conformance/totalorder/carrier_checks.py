@@ -3,13 +3,12 @@ BarrierClauses.tla."""
 
 from __future__ import annotations
 
-from conformance.checks.step import HOLDS, SILENT, Outcome, PerLink, State, check, elapsed, violated
+from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, State, check, elapsed, violated
+from conformance.totalorder.parameters import ENVIRONMENT_CODES
 from spec.totalorder.messages import NO_BARRIER, Environment, PacketKind
 from spec.trace import Kind, Order
 
-DATA = int(PacketKind.DATA)
-# Environments as the integers that checks compare.
-ENVIRONMENT_CODES = {environment: code for code, environment in enumerate(Environment)}
+DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 A, B, C = (ENVIRONMENT_CODES[environment] for environment in (Environment.A, Environment.B, Environment.C))
 
 
@@ -22,12 +21,17 @@ A, B, C = (ENVIRONMENT_CODES[environment] for environment in (Environment.A, Env
         "node {node} sent a data message without a barrier on link {link}",
     ),
 )
-def barriers_on_data_only(packet: int, barrier: int, environment: int) -> Outcome:
-    """Every packet is a data message with a barrier."""
+def barriers_on_data_only(
+    node: int, packet: int, barrier: int, environment: int, fill_barrier: int, node_is_host: Ints
+) -> Outcome:
+    """There are no beacons, and every data message has a barrier; a host may leave it empty where the next node fills
+    it (TO-BAR-FILL)."""
     if environment != A:
         return SILENT
-    if packet != DATA:
+    if packet == BEACON:
         return violated(0, DATA, packet, -1)
+    if packet != DATA or (fill_barrier and node_is_host[node]):
+        return SILENT
     return violated(1, 0, barrier, -1) if barrier == NO_BARRIER else HOLDS
 
 
@@ -46,7 +50,7 @@ def barriers_on_beacons_only(packet: int, barrier: int, environment: int) -> Out
         return SILENT
     if packet == DATA:
         return HOLDS if barrier == NO_BARRIER else violated(0, NO_BARRIER, barrier, -1)
-    return violated(1, 0, barrier, -1) if barrier == NO_BARRIER else SILENT
+    return violated(1, 0, barrier, -1) if packet == BEACON and barrier == NO_BARRIER else SILENT
 
 
 @check(
@@ -64,11 +68,14 @@ def barriers_on_beacons_only(packet: int, barrier: int, environment: int) -> Out
 def beacons_only_when_idle(
     position: int,
     clock_ns: int,
+    node: int,
     link: int,
     packet: int,
     barrier: int,
     environment: int,
+    fill_barrier: int,
     beacon_interval_ns: int,
+    node_is_host: Ints,
     data_ns: State,
     data_at: State,
 ) -> Outcome:
@@ -79,8 +86,9 @@ def beacons_only_when_idle(
     if packet == DATA:
         data_ns[link] = clock_ns
         data_at[link] = position if clock_ns >= 0 else -1
-        return violated(1, 0, barrier, -1) if barrier == NO_BARRIER else SILENT
-    if data_at[link] < 0 or clock_ns < 0:
+        bare = barrier == NO_BARRIER and not (fill_barrier and node_is_host[node])
+        return violated(1, 0, barrier, -1) if bare else SILENT
+    if packet != BEACON or data_at[link] < 0 or clock_ns < 0:
         return SILENT
     if elapsed(data_ns[link], clock_ns, beacon_interval_ns):
         return HOLDS

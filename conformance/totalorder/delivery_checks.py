@@ -18,18 +18,28 @@ from conformance.checks.step import (
     Table,
     TableState,
     check,
+    derive,
     settled,
     violated,
 )
 from conformance.checks.tables import change, field, find, put, remove, room, used
-from conformance.totalorder.carrier_checks import A
-from conformance.totalorder.ingress_barriers import lowest_at, lowest_barrier, newest_barriers
+from conformance.totalorder.ingress_barriers import (
+    highest_record,
+    loss_registers,
+    lowest_at,
+    lowest_barrier,
+    newest_barriers,
+)
+from conformance.totalorder.parameters import ENVIRONMENT_CODES
 from spec.topology import Role
-from spec.totalorder.messages import NOT_SPOKEN, PacketKind
-from spec.trace import Kind, Order
+from spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
+from spec.trace import ABSENT, Kind, Order
 
 SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
-DATA = int(PacketKind.DATA)
+CRASHED = int(Kind.CRASHED)
+DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
+ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
+A, D5 = ENVIRONMENT_CODES[Environment.A], ENVIRONMENT_CODES[Environment.D5]
 
 
 @check(
@@ -38,20 +48,30 @@ DATA = int(PacketKind.DATA)
     at=Role.HOST,
     order=Order.NODE,
     ways=("node {node} delivered timestamp {found}, which is not strictly below its barrier {expected}",),
-    derived=(newest_barriers,),
+    derived=(newest_barriers, loss_registers),
 )
 def deliver_below_barrier(
     node: int,
     timestamp: int,
+    loses: int,
     ingress_first: Ints,
     ingress_links: Ints,
     newest: Ints,
     newest_at: Ints,
+    newest_ack: Ints,
+    record: Ints,
 ) -> Outcome:
-    """A receiver delivers only what is strictly below the least newest barrier of its ingress links."""
+    """A receiver delivers only what is strictly below the least newest barrier of its ingress links or, under loss, at
+    or below their least ack barrier. The loss state is TO-FLAG-RX's."""
     first, last = ingress_first[node], ingress_first[node + 1]
     if first == last:
         return violated(0, NOT_SPOKEN, timestamp, -1)
+    if loses:
+        ack = lowest_barrier(newest_ack, ingress_links, first, last)
+        if highest_record(record, ingress_links, first, last) > ack:
+            return SILENT
+        if timestamp <= ack:
+            return HOLDS
     bound = lowest_barrier(newest, ingress_links, first, last)
     if timestamp < bound:
         return HOLDS
@@ -156,8 +176,37 @@ def delivered_once_as_sent(
 
 
 @register_jitable
+def is_passed(
+    timestamp: int,
+    host: int,
+    newest: Ints,
+    newest_ack: Ints,
+    record: Ints,
+    ingress_first: Ints,
+    ingress_links: Ints,
+) -> bool:
+    """Whether a host must deliver a message by the registers of its ingress links (TO-DELIVER, TO-FLAG-RX)."""
+    first, last = ingress_first[host], ingress_first[host + 1]
+    if first == last:
+        return False
+    # Without loss there is neither an ack barrier nor a record.
+    ack = lowest_barrier(newest_ack, ingress_links, first, last)
+    if ack > NOT_SPOKEN and timestamp <= ack:
+        return True
+    in_loss_state = highest_record(record, ingress_links, first, last) > ack
+    return not in_loss_state and timestamp < lowest_barrier(newest, ingress_links, first, last)
+
+
+@register_jitable
 def kept_messages(
-    waiting: TableState, newest: Ints, ingress_first: Ints, ingress_links: Ints, environment: int
+    waiting: TableState,
+    newest: Ints,
+    newest_ack: Ints,
+    record: Ints,
+    ingress_first: Ints,
+    ingress_links: Ints,
+    stopped: Ints,
+    only_passed: bool,
 ) -> tuple[int, int, int]:
     """How many of the waiting messages should have been delivered; timestamp and position of the first to arrive."""
     kept, first_timestamp, first_at = 0, 0, -1
@@ -165,9 +214,11 @@ def kept_messages(
         if not used(waiting, slot):
             continue
         sent_timestamp, arrived_at, host = field(waiting, slot, 0), field(waiting, slot, 1), field(waiting, slot, 2)
-        first, last = ingress_first[host], ingress_first[host + 1]
-        passed = first < last and sent_timestamp < lowest_barrier(newest, ingress_links, first, last)
-        if environment == A and not passed:
+        if stopped[host]:
+            continue
+        if only_passed and not is_passed(
+            sent_timestamp, host, newest, newest_ack, record, ingress_first, ingress_links
+        ):
             continue
         kept += 1
         if first_at < 0 or arrived_at < first_at:
@@ -175,21 +226,55 @@ def kept_messages(
     return (kept, first_timestamp, first_at)
 
 
-@check(
-    "TO-COMPLETE",
-    kinds=(Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.ENDED),
-    order=Order.NODE,
-    ways=(
-        "messages that arrived were never delivered, {found} in all; the first of them has timestamp {expected}",
-        "node {expected_node} never sent on {found} of the data messages that arrived there",
-    ),
-    derived=(newest_barriers,),
-    newest_seq=PerLink(-1),
+@register_jitable
+def await_delivery(
+    waiting: TableState,
+    ahead: TableState,
+    in_order: Ints,
+    node_count: int,
+    key: tuple[int, int, int],
+    timestamp: int,
+    position: int,
+) -> None:
+    """Enter a message that arrived, unless it waits already, or was delivered."""
+    receiver, sender, number = key
+    if find(waiting, key) >= 0 or find(ahead, key) >= 0:
+        return
+    if 0 <= sender < node_count and 1 <= number <= in_order[receiver * node_count + sender]:
+        return
+    put(waiting, key, (timestamp, position, receiver))
+
+
+@register_jitable
+def note_delivery(
+    waiting: TableState, ahead: TableState, in_order: State, node_count: int, key: tuple[int, int, int]
+) -> bool:
+    """Take a message that is delivered out of those that wait, and remember it; whether it waited."""
+    receiver, sender, _ = key
+    slot = find(waiting, key)
+    waited = slot >= 0
+    if waited:
+        remove(waiting, slot)
+    put(ahead, key, (0,))
+    if 0 <= sender < node_count:
+        pair = receiver * node_count + sender
+        slot = find(ahead, (receiver, sender, in_order[pair] + 1))
+        while slot >= 0:
+            remove(ahead, slot)
+            in_order[pair] += 1
+            slot = find(ahead, (receiver, sender, in_order[pair] + 1))
+    return waited
+
+
+@derive(
+    kinds=(Kind.ARRIVED, Kind.DELIVERED),
+    newest_data_seq=PerLink(-1),
     waiting=Table(3, 3),
-    passing=PerNode(0),
+    ahead=Table(3, 1),
+    in_order=PerPair(0),
     delivered=Cell(0),
 )
-def arrived_is_delivered(
+def awaited_deliveries(
     position: int,
     kind: int,
     node: int,
@@ -198,53 +283,95 @@ def arrived_is_delivered(
     sender: int,
     receiver: int,
     number: int,
-    flags: int,
     packet: int,
     timestamp: int,
+    node_count: int,
+    node_is_host: Ints,
+    newest_data_seq: State,
+    waiting: TableState,
+    ahead: TableState,
+    in_order: State,
+    delivered: State,
+) -> None:
+    """What arrived at its receiver and is not delivered.
+
+    waiting: (receiver, sender, number) -> (timestamp, position of arrival, receiver). in_order: by receiver and sender,
+    the number up to which all was delivered; ahead: (receiver, sender, number) of what was delivered beyond that.
+    """
+    if kind == DELIVERED:
+        if note_delivery(waiting, ahead, in_order, node_count, (node, sender, number)):
+            delivered[0] += 1
+    elif packet == DATA and not 0 <= link_seq <= newest_data_seq[link]:
+        newest_data_seq[link] = max(newest_data_seq[link], link_seq)
+        if receiver == node and node_is_host[node]:
+            await_delivery(waiting, ahead, in_order, node_count, (node, sender, number), timestamp, position)
+
+
+@check(
+    "TO-COMPLETE",
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.CRASHED, Kind.ENDED),
+    order=Order.NODE,
+    ways=(
+        "messages that arrived were never delivered, {found} in all; the first of them has timestamp {expected}",
+        "node {expected_node} never sent on {found} of the messages for others that arrived there",
+    ),
+    derived=(newest_barriers, loss_registers, awaited_deliveries),
+    newest_seq=PerLink(-1),
+    passing=PerNode(0),
+    stopped=PerNode(0),
+    outages=Cell(0),
+)
+def arrived_is_delivered(
+    kind: int,
+    node: int,
+    link: int,
+    link_seq: int,
+    flags: int,
+    packet: int,
     environment: int,
     node_count: int,
     node_is_host: Ints,
     ingress_first: Ints,
     ingress_links: Ints,
     newest: Ints,
-    newest_seq: State,
+    newest_ack: Ints,
+    record: Ints,
     waiting: TableState,
+    delivered: Ints,
+    newest_seq: State,
     passing: State,
-    delivered: State,
+    stopped: State,
+    outages: State,
 ) -> Outcome:
-    """At the end of a run that settled, what arrived at its receiver is delivered; in environment A, where barriers
-    stop with the data, only what is strictly below the receiver's last barrier. A switch that keeps a data message is
-    judged here too: no other clause speaks of it.
-
-    waiting: (receiver, sender, number) -> (timestamp, position of arrival, receiver), until it is delivered. passing:
-    for each switch, data messages that arrived and did not leave.
+    """At the end of a run that settled, what arrived at its receiver is delivered. Where nobody need raise barriers
+    any more, since there are no beacons (environment A, structure 5) or something stopped for good, only what the
+    receiver's barriers have passed. A switch that keeps what it should send on is judged here too: no other clause
+    speaks of it. passing: what arrived at each switch and did not leave; a copy that the network makes does not count.
     """
     if kind == ARRIVED:
-        if packet != DATA or 0 <= link_seq <= newest_seq[link]:
-            return SILENT  # a beacon, or a copy that the network made
-        newest_seq[link] = max(newest_seq[link], link_seq)
-        if not node_is_host[node]:
+        if packet in (DATA, ACK, ADJUST, ADJUSTED) and not 0 <= link_seq <= newest_seq[link]:
+            newest_seq[link] = max(newest_seq[link], link_seq)
             passing[node] += 1
-        elif receiver == node:
-            put(waiting, (node, sender, number), (timestamp, position, node))
         return SILENT
     if kind == SENT:
-        if packet == DATA and not node_is_host[node]:
+        if packet in (DATA, ACK, ADJUST, ADJUSTED):
             passing[node] -= 1
         return SILENT
-    if kind == DELIVERED:
-        slot = find(waiting, (node, sender, number))
-        if slot >= 0:
-            remove(waiting, slot)
-            delivered[0] += 1
+    if kind == CRASHED:
+        outages[0] = 1
+        if link == ABSENT:
+            stopped[node] = 1
         return SILENT
     if not settled(flags):
         return SILENT
-    kept, first_timestamp, first_at = kept_messages(waiting, newest, ingress_first, ingress_links, environment)
+    only_passed = environment in (A, D5) or outages[0] > 0
+    kept, first_timestamp, first_at = kept_messages(
+        waiting, newest, newest_ack, record, ingress_first, ingress_links, stopped, only_passed
+    )
     if kept > 0:
         return violated(0, first_timestamp, kept, first_at)
     for switch in range(node_count):
-        if passing[switch] > 0:
+        if passing[switch] > 0 and not node_is_host[switch] and not stopped[switch]:
             return violated(1, switch, passing[switch], -1)
     return HOLDS if delivered[0] > 0 else SILENT
 

@@ -1,21 +1,126 @@
-"""What the checks of switches and receivers share: the newest barriers of ingress links, and their minimum."""
+"""What the checks of switches and receivers share: the registers of ingress links, and what they combine to."""
 
 from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import Ints, PerLink, State, derive
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN
-from spec.trace import Kind
+from conformance.checks.step import Cell, Ints, PerLink, State, derive
+from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
+from spec.trace import ABSENT, Kind
+
+ARRIVED = int(Kind.ARRIVED)
+DATA = int(PacketKind.DATA)
 
 
-@derive(kinds=(Kind.ARRIVED,), newest=PerLink(NOT_SPOKEN), newest_at=PerLink(-1))
-def newest_barriers(position: int, link: int, barrier: int, newest: State, newest_at: State) -> None:
+@derive(kinds=(Kind.ARRIVED, Kind.RESTARTED), newest=PerLink(NOT_SPOKEN), newest_at=PerLink(-1))
+def newest_barriers(
+    position: int,
+    kind: int,
+    node: int,
+    link: int,
+    packet: int,
+    timestamp: int,
+    barrier: int,
+    fill_barrier: int,
+    node_is_host: Ints,
+    link_source: Ints,
+    ingress_first: Ints,
+    ingress_links: Ints,
+    newest: State,
+    newest_at: State,
+) -> None:
     """The newest barrier to have arrived from each link, and where. One that falls breaks TO-BAR-RISE where it was
-    sent, and is refused: it holds nothing down here, so that one fault is not charged to everyone behind it."""
+    sent, and is refused: it holds nothing down here, so that one fault is not charged to everyone behind it. Where
+    hosts leave barriers empty, the timestamp stands for it (TO-BAR-FILL). A node that begins anew has heard nothing."""
+    if kind != ARRIVED:
+        if link == ABSENT:
+            for at in range(ingress_first[node], ingress_first[node + 1]):
+                newest[ingress_links[at]] = NOT_SPOKEN
+                newest_at[ingress_links[at]] = position
+        return
+    if fill_barrier and barrier == NO_BARRIER and packet == DATA and node_is_host[link_source[link]]:
+        barrier = timestamp
     if barrier != NO_BARRIER and barrier > newest[link]:
         newest[link] = barrier
         newest_at[link] = position
+
+
+@derive(
+    "gap",
+    "noticed",
+    kinds=(Kind.ARRIVED, Kind.RESTARTED),
+    highest_seq=PerLink(-1),
+    newest_ack=PerLink(NOT_SPOKEN),
+    newest_ack_at=PerLink(-1),
+    record=PerLink(NO_LOSS),
+    record_at=PerLink(-1),
+    gap_record=PerLink(NO_LOSS),
+    gaps=Cell(0),
+)
+def loss_registers(
+    position: int,
+    kind: int,
+    node: int,
+    link: int,
+    link_seq: int,
+    ack_barrier: int,
+    loss_record: int,
+    greatest: int,
+    loses: int,
+    ingress_first: Ints,
+    ingress_links: Ints,
+    highest_seq: State,
+    newest_ack: State,
+    newest_ack_at: State,
+    record: State,
+    record_at: State,
+    gap_record: State,
+    gaps: State,
+) -> tuple[int, int]:
+    """The other registers of each ingress link, all of them maxima: the newest ack barrier, the loss record, and that
+    part of it which gaps in the link's numbers made: each raises it to the packet's `greatest`. Whether this packet
+    shows a gap, and the record that it makes.
+
+    A node that begins anew does not know the number that is next: the first packet of a link shows a gap there.
+    """
+    if not loses:
+        return (0, NO_LOSS)
+    if kind != ARRIVED:
+        if link == ABSENT:
+            for at in range(ingress_first[node], ingress_first[node + 1]):
+                its = ingress_links[at]
+                highest_seq[its] = -2
+                newest_ack[its] = NOT_SPOKEN
+                record[its] = NO_LOSS
+                gap_record[its] = NO_LOSS
+        return (0, NO_LOSS)
+    gap = 0
+    if link_seq > highest_seq[link]:
+        if link_seq - 1 > highest_seq[link]:
+            gap = 1
+        highest_seq[link] = link_seq
+    if gap:
+        gaps[0] += 1
+        gap_record[link] = max(gap_record[link], greatest)
+        if greatest > record[link]:
+            record[link] = greatest
+            record_at[link] = position
+    if loss_record > record[link]:
+        record[link] = loss_record
+        record_at[link] = position
+    if ack_barrier > newest_ack[link]:
+        newest_ack[link] = ack_barrier
+        newest_ack_at[link] = position
+    return (gap, max(greatest, NO_LOSS) if gap else NO_LOSS)
+
+
+@register_jitable
+def highest_record(record: Ints, links: Ints, first: int, last: int) -> int:
+    """The greatest of `record` over links[first:last]; NO_LOSS for none."""
+    highest = NO_LOSS
+    for at in range(first, last):
+        highest = max(highest, record[links[at]])
+    return highest
 
 
 @register_jitable

@@ -2,63 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 
 from conformance.protocol import Plugin
-from conformance.totalorder import barrier_checks, carrier_checks, delivery_checks, sending_checks
-from conformance.totalorder.carrier_checks import ENVIRONMENT_CODES
+from conformance.totalorder import (
+    ack_checks,
+    adjustment_checks,
+    barrier_checks,
+    carrier_checks,
+    delivery_checks,
+    failure_checks,
+    format_checks,
+    loss_checks,
+    promise_checks,
+    resend_checks,
+    sender_loss_checks,
+    sending_checks,
+)
+from conformance.totalorder.labels import label
 from conformance.totalorder.oracles import ORACLES
+from conformance.totalorder.parameters import SWITCH_CODES, not_applicable, parameters
 from conformance.totalorder.premises import PREMISES
 from conformance.totalorder.recording import Recorder
-from spec.core import Parameter
-from spec.errors import BadInput
 from spec.schedule import FaultKind, Schedule
 from spec.topology import route
-from spec.totalorder.messages import Environment
 
-
-def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
-    """`environment` (0 A, 1 B, 2 C) and `beacon_interval_ns` of a run."""
-    environment, interval = given.get("environment"), given.get("beacon_interval_ns")
-    if environment not in list(Environment):
-        raise BadInput(f"parameter environment is {environment!r}; give one of {', '.join(Environment)}")
-    if not isinstance(interval, int) or interval < 1:
-        raise BadInput(f"parameter beacon_interval_ns is {interval!r}; give a whole number of at least 1")
-    return {"environment": ENVIRONMENT_CODES[Environment(str(environment))], "beacon_interval_ns": interval}
-
-
-def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
-    environment = str(given["environment"])
-    if clause.startswith("TO-ENV-") and clause != f"TO-ENV-{environment}":
-        return f"the run is in environment {environment}"
-    return None
+# How long a time-out becomes, as a multiple of the first; and how often a message is lost in a row at the most.
+MOST_TIMEOUTS = 8
+MOST_TRIES = 12
 
 
 def horizon_ns(schedule: Schedule) -> int:
-    """After the last submission, time for its messages to arrive, for every clock to pass their timestamps, and for
-    beacons to carry that over every hop: each hop may hold a beacon back for up to two intervals."""
-    interval = parameters(schedule.parameters)["beacon_interval_ns"]
+    """After the last submission or failure, time for messages to arrive, for every clock to pass their timestamps, and
+    for beacons to carry that over every hop: each hop may hold a beacon back for up to two intervals. Each loss may
+    cost a time-out more, each longer than the one before up to eight times the first, and ends in that again."""
+    chosen = parameters(schedule.parameters)
+    interval = chosen["beacon_interval_ns"]
     hops = route(schedule.topology).longest_chain
-    path = hops * max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
+    delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
+    # A switch may hold a packet in its second processor, or send it to a proxy and back.
+    waits = delay + chosen["forwarding_delay_ns"]
+    path = hops * (waits + chosen["processor_delay_ns"])
+    if chosen["switch"] == SWITCH_CODES["proxy"]:
+        path += 2 * hops * hops * waits
     path += sum(fault.delay_ns for fault in schedule.faults)
-    last = max((submission.time_ns for submission in schedule.submissions), default=0)
+    times = [submission.time_ns for submission in schedule.submissions]
+    last = max([0, *times, *(failure.time_ns for failure in schedule.failures)])
     offsets = [schedule.clock(node).offset_ns for node in range(len(schedule.topology.nodes))]
     drifts = [schedule.clock(node).drift_ppb for node in range(len(schedule.topology.nodes))]
     skew = max(offsets) - min(offsets)
-    settled = last + skew + 2 * path + 2 * (hops + 2) * interval
+    if chosen["adjustment_interval_ns"] or chosen["causal"]:
+        skew += max(skew, path)  # timestamps run ahead of clocks by as much
+    recovery = skew + 2 * path + 2 * (hops + 2) * interval
+    settled = last + recovery
+    if chosen["loses"]:
+        losses = sum(fault.kind is FaultKind.LOSE for fault in schedule.faults) + 2 * len(schedule.failures)
+        tries = [min(1 << number, MOST_TIMEOUTS) for number in range(min(losses, MOST_TRIES))]
+        settled += sum(tries) * chosen["retransmit_timeout_ns"] + 2 * losses * interval + 2 * recovery
+        if schedule.failures:
+            # Each node behind a failure falls silent in its turn; notices and recalls go to and fro.
+            settled += (hops + 2) * chosen["failure_timeout_ns"]
     # A slow clock passes a fast one's timestamp later by the spread of their drifts over the whole run.
     return settled + settled * 2 * (max(drifts) - min(drifts)) // 1_000_000_000 + 1
 
 
+# Compiled together, and only for runs that put them at stake.
+_PARTS = {
+    "": (sending_checks, barrier_checks, delivery_checks, carrier_checks, promise_checks),
+    "resending": (resend_checks, sender_loss_checks),
+    "loss": (loss_checks,),
+    "acknowledged": (ack_checks,),
+    "formats": (format_checks,),
+    "adjustment": (adjustment_checks,),
+    "failures": (failure_checks,),
+}
 PLUGIN = Plugin(
     name="totalorder",
-    checks=(*sending_checks.CHECKS, *barrier_checks.CHECKS, *delivery_checks.CHECKS, *carrier_checks.CHECKS),
+    checks=tuple(
+        replace(check, part=part) for part, modules in _PARTS.items() for module in modules for check in module.CHECKS
+    ),
     premises=PREMISES,
     oracles=ORACLES,
     recorder=Recorder,
     parameters=parameters,
     not_applicable=not_applicable,
     horizon_ns=horizon_ns,
+    label=label,
     # Links are FIFO: a packet may be lost or late, never there twice.
     allowed_faults=frozenset({FaultKind.LOSE, FaultKind.DELAY}),
 )

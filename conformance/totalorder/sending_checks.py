@@ -22,12 +22,14 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import change, field, find, put, remove
+from conformance.totalorder.outstanding import is_resent
 from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER, PacketKind
+from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
 from spec.trace import Kind, Order
 
 SUBMITTED, SENT, ENDED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ENDED)
 DATA = int(PacketKind.DATA)
+GREATEST = (1 << 63) - 1
 # What `place` says of a SENT row: no submitted message sent by its own sender (or sent already), the first one of its
 # scattering, or a further one.
 NONE, FIRST, FURTHER = 0, 1, 2
@@ -113,10 +115,12 @@ def one_timestamp_per_scattering(
     place: int,
     first_timestamp: int,
     first_at: int,
+    failure_timeout_ns: int,
     node_count: int,
     unsent: State,
 ) -> Outcome:
-    """All messages of a scattering leave, with one timestamp. At stake from the second message on."""
+    """All messages of a scattering leave, with one timestamp; those to failed hosts need not where failures are
+    handled. At stake from the second message on."""
     if kind == SENT:
         if place != NONE:
             unsent[node] -= 1
@@ -125,7 +129,7 @@ def one_timestamp_per_scattering(
         return HOLDS if timestamp == first_timestamp else violated(0, first_timestamp, timestamp, first_at)
     if kind == SUBMITTED:
         unsent[node] += 1
-    elif settled(flags):
+    elif settled(flags) and failure_timeout_ns == 0:
         for host in range(node_count):
             if unsent[host] > 0:
                 return violated(1, host, unsent[host], -1)
@@ -133,9 +137,21 @@ def one_timestamp_per_scattering(
 
 
 @register_jitable
-def runs_ahead(timestamp: int, clock_ns: int, last: int, last_at: int, promised: int, promised_at: int) -> bool:
-    """Whether a timestamp is more than the clock, the last timestamp and the barriers promised ask for."""
+def due_barrier(clock: int, last: int, promised: int, ack_promised: int) -> int:
+    """The barrier of a host that has given `last`, sent barriers up to `promised` and ack barriers up to
+    `ack_promised`: it is at or above the first two, and strictly above the third."""
+    due = max(clock, last, promised)
+    return ack_promised + 1 if due <= ack_promised < GREATEST else due
+
+
+@register_jitable
+def runs_ahead(
+    timestamp: int, clock_ns: int, last: int, last_at: int, promised: int, promised_at: int, ack_promised: int
+) -> bool:
+    """Whether a timestamp is more than the clock, the last timestamp and the promises ask for."""
     if timestamp <= clock_ns or (promised_at >= 0 and timestamp <= promised):
+        return False
+    if timestamp <= ack_promised or (ack_promised >= 0 and timestamp - 1 == ack_promised):
         return False
     # Strictly above `last` here, so that `timestamp - 1` cannot wrap.
     return last_at < 0 or timestamp - 1 > last
@@ -156,6 +172,7 @@ def runs_ahead(timestamp: int, clock_ns: int, last: int, last_at: int, promised:
     last_at=PerNode(-1),
     promised=PerNode(0),
     promised_at=PerNode(-1),
+    ack_promised=PerNode(NO_BARRIER),
 )
 def timestamps_rise(
     position: int,
@@ -163,23 +180,35 @@ def timestamps_rise(
     node: int,
     timestamp: int,
     barrier: int,
+    ack_barrier: int,
     place: int,
     submitted_ns: int,
+    causal: int,
+    adjustment_interval_ns: int,
     last: State,
     last_at: State,
     promised: State,
     promised_at: State,
+    ack_promised: State,
 ) -> Outcome:
     """Timestamps of a sender's scatterings rise strictly, and come from its clock where that is high enough. At stake
-    from the second scattering on. Clocks that are not recorded (below 0) ask for nothing."""
+    from the second scattering on. Clocks that are not recorded (below 0) ask for nothing, and a host that stamps above
+    what it delivered (TO-CAUSAL) may be ahead of its clock."""
     outcome = SILENT
     if place == FIRST:
+        # What a host adds to its clock is TO-ADJ-2's.
+        known = adjustment_interval_ns == 0
         if last_at[node] >= 0 and timestamp <= last[node]:
             outcome = violated(0, last[node], timestamp, last_at[node])
-        elif submitted_ns >= 0 and timestamp < submitted_ns:
+        elif known and submitted_ns >= 0 and timestamp < submitted_ns:
             outcome = violated(1, submitted_ns, timestamp, -1)
-        elif clock_ns >= 0 and runs_ahead(
-            timestamp, clock_ns, last[node], last_at[node], promised[node], promised_at[node]
+        elif (
+            known
+            and not causal
+            and clock_ns >= 0
+            and runs_ahead(
+                timestamp, clock_ns, last[node], last_at[node], promised[node], promised_at[node], ack_promised[node]
+            )
         ):
             outcome = violated(2, clock_ns, timestamp, last_at[node])
         elif last_at[node] >= 0:
@@ -188,6 +217,7 @@ def timestamps_rise(
             last[node], last_at[node] = timestamp, position
     if barrier != NO_BARRIER and (promised_at[node] < 0 or barrier > promised[node]):
         promised[node], promised_at[node] = barrier, position
+    ack_promised[node] = max(ack_promised[node], ack_barrier)
     return outcome
 
 
@@ -200,33 +230,40 @@ def timestamps_rise(
         "node {node} sent a data message of timestamp {expected} with barrier {found}",
         "node {node} gave timestamp {found}, which is strictly below its barrier {expected}",
         "node {node} sent a beacon with barrier {found}, which is below its last timestamp {expected}",
-        "node {node} sent a beacon with barrier {found}; its clock and its last timestamp give {expected}",
+        "node {node} sent a beacon with barrier {found}; its clock, last timestamp and promises give {expected}",
     ),
     derived=(place_in_scattering,),
     last=PerNode(0),
     last_at=PerNode(-1),
     promised=PerNode(0),
     promised_at=PerNode(-1),
+    ack_promised=PerNode(NO_BARRIER),
 )
 def host_barrier_is_its_promise(
     position: int,
     clock_ns: int,
     node: int,
+    flags: int,
     packet: int,
     timestamp: int,
     barrier: int,
+    ack_barrier: int,
     place: int,
+    adjustment_interval_ns: int,
     last: State,
     last_at: State,
     promised: State,
     promised_at: State,
+    ack_promised: State,
 ) -> Outcome:
-    """A host's data message carries its timestamp as barrier, its beacon the greater of clock and last timestamp, and
-    no timestamp given later is strictly below either. Without a recorded clock a beacon may carry any barrier that is
-    at or above the last timestamp."""
+    """A host's data message carries its timestamp as barrier, its beacon the greatest of its clock, its last timestamp
+    and what it promised, and no timestamp given later is strictly below either. Without a recorded clock, or an
+    adjusted one, a beacon may carry any barrier that is at or above the rest. What is sent again is TO-RETX-BAR's."""
     outcome = SILENT
     if packet == DATA:
-        if barrier != NO_BARRIER and barrier != timestamp:
+        if is_resent(flags):
+            outcome = SILENT
+        elif barrier != NO_BARRIER and barrier != timestamp:
             outcome = violated(0, timestamp, barrier, -1)
         elif place != FURTHER and promised_at[node] >= 0 and timestamp < promised[node]:
             outcome = violated(1, promised[node], timestamp, promised_at[node])
@@ -235,16 +272,17 @@ def host_barrier_is_its_promise(
         if last_at[node] < 0 or timestamp > last[node]:
             last[node], last_at[node] = timestamp, position
     elif barrier != NO_BARRIER:
-        given = last_at[node] >= 0
-        if given and barrier < last[node]:
+        known = clock_ns >= 0 and adjustment_interval_ns == 0
+        due = due_barrier(clock_ns if known else NOT_SPOKEN, last[node], promised[node], ack_promised[node])
+        if last_at[node] >= 0 and barrier < last[node]:
             outcome = violated(2, last[node], barrier, last_at[node])
-        elif clock_ns >= 0 and barrier != clock_ns and not (given and barrier == last[node] and clock_ns < barrier):
-            due = max(clock_ns, last[node]) if given else clock_ns
+        elif barrier < due or (known and barrier != due):
             outcome = violated(3, due, barrier, last_at[node])
         else:
             outcome = HOLDS
     if barrier != NO_BARRIER and (promised_at[node] < 0 or barrier > promised[node]):
         promised[node], promised_at[node] = barrier, position
+    ack_promised[node] = max(ack_promised[node], ack_barrier)
     return outcome
 
 

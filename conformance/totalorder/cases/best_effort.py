@@ -1,77 +1,10 @@
-"""The conformance cases of total order: at least one a clause, and the edges that implementations fall off.
-
-Times are ns of true time. Delays of links differ, so that messages arrive in another order than they were sent in.
-"""
+"""Cases of environments A, B and C: at least one a clause, and the edges that implementations fall off."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from conformance.case import Case
 from conformance.network.topologies import chain, diamond, first_example, one_way, second_example, star
-from spec.schedule import Clock, Delay, Message, Schedule, Submission, validate
-from spec.topology import Link, Node, NodeId, Role, Topology, route
-
-INTERVAL_NS = 10_000
-
-# Host a has a link of its own to each of two switches, b to the second one only; r1 hears from a alone, r2 from both.
-_TWO_LINKS = Topology(
-    (
-        *(Node(name, Role.HOST) for name in ("a", "b", "r1", "r2")),
-        *(Node(name, Role.SWITCH) for name in ("s1", "s2")),
-    ),
-    (Link(0, 4), Link(0, 5), Link(1, 5), Link(4, 2), Link(5, 3)),
-)
-
-
-def scatter(time_ns: int, node: NodeId, *receivers: NodeId, payload: bytes | None = None) -> Submission:
-    """A scattering at time_ns; contents differ from receiver to receiver unless they are given."""
-    contents = [bytes([node, receiver]) + time_ns.to_bytes(6) if payload is None else payload for receiver in receivers]
-    return Submission(time_ns, node, tuple(map(Message, receivers, contents)))
-
-
-def everybody(network: Topology, times_ns: Sequence[int]) -> tuple[Submission, ...]:
-    """At each time every host scatters to all that it reaches, itself included."""
-    routes = route(network)
-    reached = {host: [r for r in network.hosts() if routes.path(network, host, r)] for host in network.hosts()}
-    return tuple(
-        scatter(time_ns, host, *reached[host]) for time_ns in times_ns for host in network.hosts() if reached[host]
-    )
-
-
-def case(
-    name: str,
-    stimulus: str,
-    duty: str,
-    network: Topology,
-    environment: str,
-    submissions: tuple[Submission, ...],
-    *,
-    delays: tuple[Delay, ...] | None = None,
-    clocks: tuple[Clock, ...] = (),
-    also: tuple[str, ...] = (),
-) -> Case:
-    """A case named CLAUSE/what; besides its clause it puts TO-COMPLETE at stake: the run must settle."""
-    clause = name.split("/")[0]
-    uneven = tuple(Delay(500 + 700 * (link % 3), 800) for link in range(len(network.links)))
-    schedule = Schedule(
-        protocol="totalorder",
-        topology=network,
-        delays=uneven if delays is None else delays,
-        submissions=submissions,
-        clocks=clocks,
-        parameters={"environment": environment, "beacon_interval_ns": INTERVAL_NS},
-        seed=1,
-    )
-    return Case(
-        id=name,
-        clause=clause,
-        stimulus=stimulus,
-        duty=duty,
-        schedule=validate(schedule, f"case {name}"),
-        at_stake=tuple(dict.fromkeys((clause, *also, "TO-COMPLETE"))),
-    )
-
+from conformance.totalorder.cases.building import TWO_LINKS, case, everybody, scatter
+from spec.schedule import Clock, Delay
 
 _SENDING = (
     case(
@@ -94,7 +27,7 @@ _SENDING = (
         "TO-SCATTER/two-links",
         "a host with two egress links scatters over both",
         "gives the messages on both links one timestamp",
-        _TWO_LINKS,
+        TWO_LINKS,
         "C",
         tuple(scatter(4_000 * n, 0, 2, 3) for n in range(4)),
         also=("TO-BAR-HOST",),
@@ -338,7 +271,7 @@ _CARRIERS = (
         "TO-ENV-C/one-busy-receiver",
         "a host with two egress links is busy on one of them; another host sends to the receiver on the other",
         "sends beacons on the idle link, however busy the host is elsewhere",
-        _TWO_LINKS,
+        TWO_LINKS,
         "C",
         (scatter(0, 0, 3), *(scatter(3_000 * n, 0, 2) for n in range(1, 30)), scatter(20_000, 1, 3)),
         also=("TO-DELIVER",),

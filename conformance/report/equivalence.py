@@ -1,0 +1,73 @@
+"""Whether several runs of one schedule have delivered the same messages in the same order, as the rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TypeAlias
+
+from spec.topology import NodeId
+from spec.trace import Kind, Trace, schema
+
+Message: TypeAlias = tuple[int, int]  # sender, number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EquivalenceRow:
+    """One run. difference: where it first differs from the run that all are compared with; empty where it does not."""
+
+    name: str
+    deliveries: int
+    difference: str
+
+
+def delivered(trace: Trace) -> dict[NodeId, list[Message]]:
+    """For each host what was delivered to it, in order."""
+    names = schema(trace.header.protocol)
+    kind, node, sender, number = (names.index(name) for name in ("kind", "node", "sender", "number"))
+    found: dict[NodeId, list[Message]] = {host: [] for host in trace.header.topology.hosts()}
+    for row in trace.rows:
+        if row[kind] == Kind.DELIVERED:
+            found[row[node]].append((row[sender], row[number]))
+    return found
+
+
+def compare(runs: Mapping[str, Trace], reference: str, prefixes: Collection[str] = ()) -> tuple[EquivalenceRow, ...]:
+    """A row for each run, in their order. Runs named in `prefixes` may deliver the beginning of what the one named
+    `reference` does; all others deliver the same."""
+    expected = delivered(runs[reference])
+    rows: list[EquivalenceRow] = []
+    for name, trace in runs.items():
+        found = delivered(trace)
+        rows.append(
+            EquivalenceRow(
+                name=name,
+                deliveries=sum(map(len, found.values())),
+                difference=_difference(found, expected, reference, whole=name not in prefixes),
+            )
+        )
+    return tuple(rows)
+
+
+def _difference(
+    found: Mapping[NodeId, Sequence[Message]],
+    expected: Mapping[NodeId, Sequence[Message]],
+    reference: str,
+    *,
+    whole: bool,
+) -> str:
+    """The first difference, at the host with the least number, in one sentence; empty for none."""
+    for host in sorted(expected.keys() | found.keys()):
+        pairs = zip_longest(found.get(host, ()), expected.get(host, ()))
+        for place, (got, wanted) in enumerate(pairs, 1):
+            if got == wanted:
+                continue
+            if got is None and not whole:
+                break
+            return f"host {host}, delivery {place}: {_said(got)}; {reference}: {_said(wanted)}"
+    return ""
+
+
+def _said(message: Message | None) -> str:
+    return "none" if message is None else f"message {message[1]} of host {message[0]}"

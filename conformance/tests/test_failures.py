@@ -1,0 +1,210 @@
+"""Hosts, switches and links that fail: the reference keeps its word whatever fails when, and the checks notice a core
+that does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.judge import judge, judge_compiled
+from conformance.network.run import simulate
+from conformance.network.topologies import chain, diamond, star
+from conformance.totalorder.cases.building import scatter
+from conformance.totalorder.oracles import failures, promises
+from conformance.verdict import Verdict
+from impl.totalorder import RULES, Rules, make_core
+from spec.core import Parameter
+from spec.errors import BadInput
+from spec.schedule import Delay, Failure, FailureKind, Fault, FaultKind, Schedule, Submission, validate
+from spec.topology import Topology
+from spec.trace import Trace
+
+INTERVAL, TIMEOUT = 10_000, 60_000
+NETWORKS = (star(3), star(4), chain(2, 2), chain(3, 1))
+CRASH, CUT, RESTART = FailureKind.CRASH, FailureKind.CUT, FailureKind.RESTART
+
+
+def schedule(
+    network: Topology,
+    submissions: tuple[Submission, ...],
+    failing: tuple[Failure, ...],
+    *,
+    environment: str = "D8",
+    faults: tuple[Fault, ...] = (),
+    delays: tuple[Delay, ...] = (),
+    **parameters: Parameter,
+) -> Schedule:
+    uneven = tuple(Delay(500 + 700 * (link % 3), 800) for link in range(len(network.links)))
+    return validate(
+        Schedule(
+            protocol="totalorder",
+            topology=network,
+            delays=delays or uneven,
+            submissions=submissions,
+            parameters={
+                "environment": environment,
+                "beacon_interval_ns": INTERVAL,
+                "retransmit_timeout_ns": 3 * INTERVAL,
+                "failure_timeout_ns": TIMEOUT,
+                **parameters,
+            },
+            faults=faults,
+            failures=failing,
+            seed=1,
+        )
+    )
+
+
+def verdicts(trace: Trace) -> dict[str, Verdict]:
+    """By clause; the oracles about failures must agree with the checks."""
+    found = {result.clause: result.verdict for result in judge(trace)}
+    for clause, oracle in (
+        ("TO-FAIL", failures.failure_stops_nobody),
+        ("TO-ATOMIC", failures.scattering_is_all_or_nothing),
+        ("TO-RESTART", promises.restart_keeps_barriers),
+    ):
+        if found[clause] is not Verdict.NOT_APPLICABLE:
+            assert bool(oracle(trace)) == (found[clause] is Verdict.FAIL)
+    return found
+
+
+def failed(trace: Trace) -> set[str]:
+    return {clause for clause, verdict in verdicts(trace).items() if verdict is Verdict.FAIL}
+
+
+def everybody(hosts: int, times: range) -> tuple[Submission, ...]:
+    return tuple(scatter(time, host, *range(hosts)) for time in times for host in range(hosts))
+
+
+@cache
+def crash_of_a_sender() -> Schedule:
+    """Host 0 crashes when one copy of its second scattering is lost, before it could send it again."""
+    to_host_2 = next(number for number, link in enumerate(star(3).links) if link.target == 2)
+    return schedule(
+        star(3),
+        (
+            scatter(1_000, 0, 1, 2),
+            scatter(25_000, 0, 1, 2),
+            *(scatter(time, host, 1, 2) for time in range(100_000, 200_000, 20_000) for host in (1, 2)),
+        ),
+        (
+            Failure(24_000, CUT, link=to_host_2),
+            Failure(31_000, CRASH, node=0),
+            Failure(33_000, FailureKind.MEND, link=to_host_2),
+        ),
+    )
+
+
+@pytest.mark.parametrize("environment", ["D7", "D9"])
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failure(101_000, CRASH, node=2),
+        Failure(101_000, CUT, link=0),
+        Failure(101_000, CUT, link=1),
+        Failure(101_000, CRASH, node=5),
+    ],
+)
+def test_to_fail_others_go_on_in_a_tree_whatever_fails(environment: str, failure: Failure) -> None:
+    submissions = everybody(4, range(20_000, 200_000, 15_000))
+    trace = simulate(schedule(chain(2, 2), submissions, (failure,), environment=environment), make_core)
+    found = verdicts(trace)
+    assert not [clause for clause, verdict in found.items() if verdict is Verdict.FAIL]
+    assert found["TO-FAIL"] is found["TO-ATOMIC"] is Verdict.PASS
+
+
+@pytest.mark.parametrize("environment", ["D6", "D7", "D8", "D9"])
+@pytest.mark.parametrize("failure_timeout_ns", [0, TIMEOUT])
+def test_to_restart_a_switch_that_restarts_under_load_loses_no_message(
+    environment: str, failure_timeout_ns: int
+) -> None:
+    restart = (Failure(101_000, CRASH, node=5), Failure(121_000, RESTART, node=5))
+    submissions = everybody(4, range(20_000, 200_000, 15_000))
+    run = schedule(chain(2, 2), submissions, restart, environment=environment, failure_timeout_ns=failure_timeout_ns)
+    trace = simulate(run, make_core)
+    assert verdicts(trace)["TO-RESTART"] is Verdict.PASS
+    assert sum(row[3] == 4 for row in trace.rows) == 4 * len(submissions)
+
+
+@st.composite
+def failing_runs(draw: st.DrawFn) -> Schedule:
+    network = draw(st.sampled_from(NETWORKS))
+    hosts, links, nodes = len(network.hosts()), len(network.links), len(network.nodes)
+    times = st.integers(0, 300_000)
+    submissions = []
+    for time in sorted(draw(st.lists(times, min_size=4, max_size=16))):
+        receivers = draw(st.sets(st.integers(0, hosts - 1), min_size=1))
+        submissions.append(scatter(time, draw(st.integers(0, hosts - 1)), *sorted(receivers)))
+    fails = st.one_of(
+        st.builds(lambda at, node: Failure(at, CRASH, node=node), times, st.integers(0, nodes - 1)),
+        st.builds(lambda at, link: Failure(at, CUT, link=link), times, st.integers(0, links - 1)),
+    )
+    failing = draw(st.lists(fails, min_size=1, max_size=3, unique_by=lambda failure: (failure.node, failure.link)))
+    lost = draw(st.sets(st.tuples(st.integers(0, links - 1), st.integers(0, 40)), max_size=8))
+    return schedule(
+        network,
+        tuple(submissions),
+        tuple(sorted(failing, key=lambda failure: failure.time_ns)),
+        environment=draw(st.sampled_from(("D6", "D7", "D8", "D9"))),
+        faults=tuple(Fault(link, index, FaultKind.LOSE) for link, index in sorted(lost)),
+        delays=tuple(Delay(draw(st.integers(100, 8_000)), 500) for _ in range(links)),
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(failing_runs())
+def test_to_atomic_whatever_fails_when_those_that_stay_up_agree_and_go_on(run: Schedule) -> None:
+    trace = simulate(run, make_core)
+    assert not trace.notes
+    assert not failed(trace)
+
+
+def _at_either_barrier(timestamp: int, ack: int, barrier: int) -> bool:
+    return timestamp <= ack or timestamp < barrier
+
+
+@pytest.mark.parametrize(
+    ("rules", "clause"),
+    [
+        (replace(RULES, may_deliver=_at_either_barrier), "TO-ATOMIC"),
+        (replace(RULES, removes=lambda unanswered: False), "TO-FAIL"),
+        (replace(RULES, cut_off=lambda ack, barrier: 0), "TO-FAIL"),
+    ],
+    ids=["delivers by the barrier", "never removes", "cuts off at 0"],
+)
+def test_to_fail_a_core_with_a_damaged_rule_is_noticed(rules: Rules, clause: str) -> None:
+    trace = simulate(crash_of_a_sender(), partial(make_core, rules=rules))
+    assert clause in failed(trace)
+    assert not failed(simulate(crash_of_a_sender(), make_core))
+
+
+@pytest.mark.slow
+def test_to_fail_compiled_checks_notice_it_too() -> None:
+    rules = replace(RULES, may_deliver=_at_either_barrier)
+    trace = simulate(crash_of_a_sender(), partial(make_core, rules=rules))
+    assert {result.clause for result in judge_compiled(trace) if result.verdict is Verdict.FAIL} == failed(trace)
+
+
+def test_to_restart_a_switch_that_speaks_at_once_is_noticed() -> None:
+    restart = (Failure(101_000, CRASH, node=3), Failure(105_000, RESTART, node=3))
+    run = schedule(star(3), everybody(3, range(20_000, 200_000, 15_000)), restart)
+    rules = replace(RULES, may_tell=lambda restarted, value: True)
+    assert "TO-RESTART" in failed(simulate(run, partial(make_core, rules=rules)))
+    assert not failed(simulate(run, make_core))
+
+
+def test_to_fail_networks_with_several_paths_are_refused() -> None:
+    network = diamond(2, 2)
+    run = schedule(network, (scatter(0, network.hosts()[0], network.hosts()[-1]),), ())
+    with pytest.raises(BadInput, match="trees"):
+        simulate(run, make_core)
+
+
+def test_to_fail_environments_without_ack_barriers_on_beacons_are_refused() -> None:
+    run = schedule(star(2), (scatter(0, 0, 1),), (), environment="D5")
+    with pytest.raises(BadInput, match="D6, D7, D8 or D9"):
+        simulate(run, make_core)

@@ -1,0 +1,308 @@
+"""Checks of ack barriers: TO-ACK-MEAN on links, TO-ACK-INIT and TO-ACK-IDLE at hosts, TO-ACK-MIN at switches.
+Operators of the same names in CamelCase: LossClauses.tla."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Cell,
+    Ints,
+    Outcome,
+    PerLink,
+    PerNode,
+    State,
+    Table,
+    TableState,
+    check,
+    violated,
+)
+from conformance.checks.tables import field, find, put, remove, room, used
+from conformance.totalorder.host_clocks import adjusted, adjustments
+from conformance.totalorder.ingress_barriers import kept_lowest, loss_registers, lowest_at
+from conformance.totalorder.outstanding import is_resent, outstanding_messages
+from spec.topology import Role
+from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
+from spec.trace import ABSENT, Kind, Order
+
+SENT, ARRIVED, CRASHED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.CRASHED)
+DATA = int(PacketKind.DATA)
+
+
+@register_jitable
+def takes(next_link: Ints, link_target: Ints, node_count: int, sender: int, receiver: int, link: int) -> bool:
+    """Whether data from sender to receiver, both nodes, take the link."""
+    at = next_link[sender * node_count + receiver]
+    while at >= 0 and at != link:
+        node = link_target[at]
+        at = -1 if node == receiver else next_link[node * node_count + receiver]
+    return at >= 0
+
+
+@register_jitable
+def passed_over(
+    in_flight: TableState, next_link: Ints, link_target: Ints, node_count: int, stopped: Ints, link: int, ack: int
+) -> tuple[int, int]:
+    """The least timestamp, and where it was sent, among messages at or below the ack barrier that take the link and
+    have not arrived; position -1 for none. What hosts that stopped send or should get is left out."""
+    least, least_at = 0, -1
+    for slot in range(room(in_flight)):
+        if not used(in_flight, slot) or field(in_flight, slot, 0) > ack:
+            continue
+        its, at = field(in_flight, slot, 0), field(in_flight, slot, 1)
+        sender, receiver = field(in_flight, slot, 2), field(in_flight, slot, 3)
+        if stopped[sender] or stopped[receiver]:
+            continue
+        if not takes(next_link, link_target, node_count, sender, receiver, link):
+            continue
+        if least_at < 0 or its < least or (its == least and at < least_at):
+            least, least_at = its, at
+    return (least, least_at)
+
+
+@register_jitable
+def highest_on_route(
+    newest: Ints, newest_at: Ints, next_link: Ints, link_target: Ints, node_count: int, sender: int, receiver: int
+) -> tuple[int, int]:
+    """The greatest of `newest` on the links that data from sender to receiver take, and where; position -1 for none."""
+    highest, highest_at = NOT_SPOKEN, -1
+    at = next_link[sender * node_count + receiver]
+    while at >= 0:
+        if newest_at[at] >= 0 and (highest_at < 0 or newest[at] > highest):
+            highest, highest_at = newest[at], newest_at[at]
+        node = link_target[at]
+        at = -1 if node == receiver else next_link[node * node_count + receiver]
+    return (highest, highest_at)
+
+
+@check(
+    "TO-ACK-MEAN",
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.CRASHED),
+    order=Order.GLOBAL,
+    ways=(
+        "node {node} sent ack barrier {found} on link {link}; a message of timestamp {expected} that takes this link "
+        "has not been received",
+        "node {node} gave timestamp {found}, although ack barrier {expected} was sent on a link of its route",
+    ),
+    in_flight=Table(4, 4),
+    highest=PerLink(NOT_SPOKEN),
+    highest_at=PerLink(-1),
+    stopped=PerNode(0),
+    given=Cell(0),
+)
+def ack_barrier_promise_holds(
+    position: int,
+    kind: int,
+    node: int,
+    link: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    flags: int,
+    packet: int,
+    timestamp: int,
+    ack_barrier: int,
+    loses: int,
+    node_count: int,
+    next_link: Ints,
+    link_target: Ints,
+    in_flight: TableState,
+    highest: State,
+    highest_at: State,
+    stopped: State,
+    given: State,
+) -> Outcome:
+    """When an ack barrier rises on a link, every message that takes the link and is at or below it has been received;
+    and none is given later. At stake with each rise behind the first message.
+
+    in_flight: (sender, receiver, number, timestamp) -> (timestamp, position, sender, receiver), until it is received.
+    """
+    if not loses:
+        return SILENT
+    if kind == CRASHED:
+        if link == ABSENT:
+            stopped[node] = 1
+        return SILENT
+    known = packet == DATA and 0 <= sender < node_count and 0 <= receiver < node_count
+    if kind == ARRIVED:
+        if known and receiver == node:
+            slot = find(in_flight, (sender, receiver, number, timestamp))
+            if slot >= 0:
+                remove(in_flight, slot)
+        return SILENT
+    outcome = SILENT
+    if known and sender == node and not is_resent(flags):
+        put(in_flight, (sender, receiver, number, timestamp), (timestamp, position, sender, receiver))
+        given[0] += 1
+        bound, bound_at = highest_on_route(highest, highest_at, next_link, link_target, node_count, sender, receiver)
+        if bound_at >= 0 and timestamp <= bound:
+            outcome = violated(1, bound, timestamp, bound_at)
+    if ack_barrier != NO_BARRIER and (highest_at[link] < 0 or ack_barrier > highest[link]):
+        highest[link], highest_at[link] = ack_barrier, position
+        least, least_at = passed_over(in_flight, next_link, link_target, node_count, stopped, link, ack_barrier)
+        if least_at >= 0:
+            return violated(0, least, ack_barrier, least_at)
+        if outcome[0] == 0 and given[0] > 0:
+            return HOLDS
+    return outcome
+
+
+@check(
+    "TO-ACK-INIT",
+    kinds=(Kind.SENT,),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=(
+        "node {node} sent ack barrier {found}, which is not strictly below {expected}, sent and not acknowledged",
+        "node {node} sent ack barrier {found} after ack barrier {expected}",
+        "node {node} sent ack barrier {found}, not next below {expected}, the least sent and not acknowledged",
+        "node {node} gave timestamp {found}, which is not strictly above its ack barrier {expected}",
+    ),
+    derived=(outstanding_messages,),
+    highest=PerLink(NOT_SPOKEN),
+    highest_at=PerLink(-1),
+)
+def ack_barrier_below_outstanding(
+    position: int,
+    node: int,
+    link: int,
+    sender: int,
+    flags: int,
+    packet: int,
+    timestamp: int,
+    ack_barrier: int,
+    loses: int,
+    least: Ints,
+    least_at: Ints,
+    highest: State,
+    highest_at: State,
+) -> Outcome:
+    """A host's ack barrier on a link is the one next below the least timestamp that it has outstanding of what it put
+    there, by the acknowledgements that arrived; it never falls, and no message that it puts there later is at or below
+    it."""
+    if not loses:
+        return SILENT
+    outcome = SILENT
+    given = packet == DATA and node == sender and not is_resent(flags)
+    if given and highest_at[link] >= 0 and timestamp <= highest[link]:
+        outcome = violated(3, highest[link], timestamp, highest_at[link])
+    elif ack_barrier != NO_BARRIER:
+        if highest_at[link] >= 0 and ack_barrier < highest[link]:
+            outcome = violated(1, highest[link], ack_barrier, highest_at[link])
+        elif least_at[link] >= 0:
+            outcome = HOLDS
+            if ack_barrier >= least[link]:
+                outcome = violated(0, least[link], ack_barrier, least_at[link])
+            elif ack_barrier != least[link] - 1:
+                outcome = violated(2, least[link], ack_barrier, least_at[link])
+    if ack_barrier != NO_BARRIER and (highest_at[link] < 0 or ack_barrier > highest[link]):
+        highest[link], highest_at[link] = ack_barrier, position
+    return outcome
+
+
+@check(
+    "TO-ACK-IDLE",
+    kinds=(Kind.SENT,),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=(
+        "node {node}, with nothing outstanding, sent ack barrier {found}; {expected} is the greatest that it could",
+        "node {node}, with nothing outstanding, sent ack barrier {found}; strictly above {expected} it could still "
+        "give a timestamp",
+    ),
+    derived=(outstanding_messages, adjustments),
+    last=PerNode(0),
+    promised=PerNode(NOT_SPOKEN),
+)
+def idle_ack_barrier_rises(
+    clock_ns: int,
+    node: int,
+    link: int,
+    sender: int,
+    packet: int,
+    timestamp: int,
+    barrier: int,
+    ack_barrier: int,
+    loses: int,
+    causal: int,
+    least_at: Ints,
+    adjustment: Ints,
+    last: State,
+    promised: State,
+) -> Outcome:
+    """With nothing outstanding on a link a host's ack barrier there is the one next below the least timestamp that it
+    could still give: the greatest of its adjusted clock, the timestamp next to its last one, and its promises. A host
+    that has delivered, and stamps above that (TO-CAUSAL), may go further; without a recorded clock it is only held to
+    the rest.
+
+    last: the greatest timestamp given, or ack barrier sent. promised: the greatest barrier sent.
+    """
+    if not loses:
+        return SILENT
+    outcome = SILENT
+    if ack_barrier != NO_BARRIER and least_at[link] < 0:
+        now = adjusted(clock_ns, adjustment[node])
+        known = clock_ns >= 0
+        due = last[node]
+        if promised[node] > due:
+            due = promised[node] - 1
+        if known and now > due:
+            due = now - 1
+        outcome = HOLDS
+        if ack_barrier < due:
+            outcome = violated(0, due, ack_barrier, -1)
+        elif ack_barrier > due and known and not causal:
+            outcome = violated(1, due, ack_barrier, -1)
+    if packet == DATA and node == sender:
+        last[node] = max(last[node], timestamp)
+    last[node] = max(last[node], ack_barrier)
+    promised[node] = max(promised[node], barrier)
+    return outcome
+
+
+@check(
+    "TO-ACK-MIN",
+    kinds=(Kind.SENT,),
+    at=Role.SWITCH,
+    order=Order.NODE,
+    ways=(
+        "node {node} sent ack barrier {found} on link {link}, above {expected}, the least of the links that reach it",
+        "node {node} sent ack barrier {found} on link {link}, below {expected}, the least of the links that reach it",
+    ),
+    derived=(loss_registers,),
+    kept=PerLink(-1),
+    kept_link=PerLink(0),
+)
+def switch_ack_barrier_is_minimum(
+    link: int,
+    ack_barrier: int,
+    loses: int,
+    late: int,
+    feeds_first: Ints,
+    feeds_links: Ints,
+    feeds_group: Ints,
+    newest_ack: Ints,
+    newest_ack_at: Ints,
+    kept: State,
+    kept_link: State,
+) -> Outcome:
+    """A switch's ack barrier is the minimum over the ingress links that reach the egress link; where switches may be
+    late, at or below it."""
+    first, last = feeds_first[link], feeds_first[link + 1]
+    if not loses or ack_barrier == NO_BARRIER or first == last:
+        return SILENT
+    minimum = kept_lowest(newest_ack, feeds_links, first, last, kept, kept_link, feeds_group[link])
+    if ack_barrier == minimum or (late and ack_barrier < minimum):
+        return HOLDS
+    way = 0 if ack_barrier > minimum else 1
+    return violated(way, minimum, ack_barrier, lowest_at(newest_ack, newest_ack_at, feeds_links, first, last, minimum))
+
+
+CHECKS = (
+    ack_barrier_promise_holds,
+    ack_barrier_below_outstanding,
+    idle_ack_barrier_rises,
+    switch_ack_barrier_is_minimum,
+)

@@ -1,0 +1,290 @@
+"""Checks of timestamp adjustment: TO-ADJ-1, TO-ADJ-2, TO-ADJ-ROUNDS, TO-ADJ-SAFE. Operators of the same names in
+CamelCase: AdjustmentRoundClauses.tla, Adjustment.tla.
+
+TO-ADJ-EX and TO-ADJ-GAIN compare runs with one another, which no check of one run can do.
+"""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerNode,
+    State,
+    Table,
+    TableState,
+    check,
+    violated,
+)
+from conformance.checks.tables import change, field, find, put, remove, room, used
+from conformance.totalorder.host_clocks import ADJUST, ADJUSTED, adjusted, adjustments
+from conformance.totalorder.sending_checks import FIRST, due_barrier, place_in_scattering
+from spec.topology import Role
+from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
+from spec.trace import Kind, Order
+
+SENT, ARRIVED = int(Kind.SENT), int(Kind.ARRIVED)
+DATA = int(PacketKind.DATA)
+# Fields of what a receiver has collected.
+OWNER, TIMESTAMP, ARRIVAL, NUMBER, ANSWERED, POSITION = range(6)
+
+
+@register_jitable
+def forget_answered(collected: TableState, owner: int) -> None:
+    """Take out what a receiver has collected and answered."""
+    slot = 0
+    while slot < room(collected):
+        if used(collected, slot) and field(collected, slot, OWNER) == owner and field(collected, slot, ANSWERED):
+            remove(collected, slot)
+            continue  # another entry may have moved here
+        slot += 1
+
+
+@register_jitable
+def latest_arrival(collected: TableState, owner: int) -> int:
+    latest = -1
+    for slot in range(room(collected)):
+        if used(collected, slot) and field(collected, slot, OWNER) == owner:
+            latest = max(latest, field(collected, slot, ARRIVAL))
+    return latest
+
+
+@register_jitable
+def aligned_maximum(collected: TableState, owner: int, latest: int) -> int:
+    """The greatest of the collected timestamps, each with the time from its arrival to the latest."""
+    greatest = NOT_SPOKEN
+    for slot in range(room(collected)):
+        if used(collected, slot) and field(collected, slot, OWNER) == owner:
+            waited = latest - field(collected, slot, ARRIVAL)
+            greatest = max(greatest, adjusted(field(collected, slot, TIMESTAMP), waited))
+    return greatest
+
+
+@check(
+    "TO-ADJ-1",
+    kinds=(Kind.SENT, Kind.ARRIVED),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=(
+        "node {node} answered round {found} of {receiver}, which it has not collected; the last was {expected}",
+        "node {node} returned {found} to {receiver}; the greatest aligned timestamp is {expected}",
+        "node {node} told {receiver} that it held its message for {found} ns; the latest came {expected} ns later",
+    ),
+    collected=Table(2, 6),
+)
+def receiver_returns_aligned_maximum(
+    position: int,
+    kind: int,
+    clock_ns: int,
+    node: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    digest: int,
+    packet: int,
+    timestamp: int,
+    adjustment_interval_ns: int,
+    collected: TableState,
+) -> Outcome:
+    """A receiver answers each first message that it collected with the greatest of the aligned timestamps, and with the
+    time from its arrival to the latest one. What came since it answered last is a round; clocks must be recorded.
+
+    collected: (receiver, sender) -> (receiver, timestamp, clock at arrival, number, whether answered, position).
+    """
+    if adjustment_interval_ns == 0:
+        return SILENT
+    if kind == ARRIVED:
+        if packet == ADJUST and receiver == node and clock_ns >= 0:
+            forget_answered(collected, node)
+            put(collected, (node, sender), (node, timestamp, clock_ns, number, 0, position))
+        return SILENT
+    if packet != ADJUSTED or node != sender:
+        return SILENT
+    slot = find(collected, (node, receiver))
+    if slot < 0:
+        return violated(0, 0, number, -1)
+    if field(collected, slot, NUMBER) != number:
+        return violated(0, field(collected, slot, NUMBER), number, field(collected, slot, POSITION))
+    latest = latest_arrival(collected, node)
+    maximum = aligned_maximum(collected, node, latest)
+    waited, at = latest - field(collected, slot, ARRIVAL), field(collected, slot, POSITION)
+    change(collected, slot, ANSWERED, 1)
+    if timestamp != maximum:
+        return violated(1, maximum, timestamp, -1)
+    return HOLDS if digest == waited else violated(2, waited, digest, at)
+
+
+@check(
+    "TO-ADJ-2",
+    kinds=(Kind.SENT,),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=(
+        "node {node} gave timestamp {found}; its clock with the least difference of its last round, and what it gave "
+        "and promised, make {expected}",
+        "node {node} began round {number} with timestamp {found}; its local clock is {expected}",
+        "node {node} asked itself in round {number}",
+    ),
+    derived=(place_in_scattering, adjustments),
+    last=PerNode(0),
+    promised=PerNode(NOT_SPOKEN),
+    ack_promised=PerNode(NO_BARRIER),
+)
+def sender_takes_least_difference(
+    clock_ns: int,
+    node: int,
+    sender: int,
+    receiver: int,
+    packet: int,
+    timestamp: int,
+    barrier: int,
+    ack_barrier: int,
+    causal: int,
+    adjustment_interval_ns: int,
+    place: int,
+    adjustment: Ints,
+    concluded: Ints,
+    last: State,
+    promised: State,
+    ack_promised: State,
+) -> Outcome:
+    """A timestamp is the local clock plus the least difference of the last whole round, unless the last timestamp or a
+    promise asks for more; where it must be above what was delivered, too (TO-CAUSAL), it is at least that. A round is
+    with the other hosts, and begins with the local clock as it is. At stake once a round is whole.
+
+    last: the least that is strictly above the last timestamp given.
+    """
+    if adjustment_interval_ns == 0:
+        return SILENT
+    outcome = SILENT
+    if place == FIRST:
+        if clock_ns >= 0:
+            now = adjusted(clock_ns, adjustment[node])
+            due = due_barrier(now, last[node], promised[node], ack_promised[node])
+            if timestamp < due or (timestamp > due and not causal):
+                outcome = violated(0, due, timestamp, -1)
+            elif concluded[node] > 0:
+                outcome = HOLDS
+        last[node] = max(last[node], adjusted(timestamp, 1))
+    elif packet == ADJUST and node == sender:
+        if receiver == node:
+            outcome = violated(2, 0, receiver, -1)
+        elif clock_ns >= 0 and timestamp != clock_ns:
+            outcome = violated(1, clock_ns, timestamp, -1)
+    promised[node] = max(promised[node], barrier)
+    ack_promised[node] = max(ack_promised[node], ack_barrier)
+    return outcome
+
+
+@check(
+    "TO-ADJ-ROUNDS",
+    kinds=(Kind.SENT,),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=(
+        "node {node} began round {found} after round {expected}",
+        "node {node} began a round of adjustment at local clock {found}, more than two intervals after {expected}",
+    ),
+    number_before=PerNode(0),
+    begun_before_ns=PerNode(-1),
+    begun_at=PerNode(-1),
+)
+def adjustment_is_repeated(
+    position: int,
+    clock_ns: int,
+    node: int,
+    sender: int,
+    number: int,
+    packet: int,
+    adjustment_interval_ns: int,
+    number_before: State,
+    begun_before_ns: State,
+    begun_at: State,
+) -> Outcome:
+    """Rounds of one host are numbered upwards, and each begins within two intervals of the one before."""
+    if adjustment_interval_ns == 0 or packet != ADJUST or node != sender:
+        return SILENT
+    first, before, before_ns, at = begun_at[node] < 0, number_before[node], begun_before_ns[node], begun_at[node]
+    if not first and number == before:
+        return SILENT
+    number_before[node], begun_before_ns[node], begun_at[node] = number, clock_ns, position
+    if first:
+        return SILENT
+    if number < before:
+        return violated(0, before, number, at)
+    # Half of the time since, rounded up: twice the interval might wrap.
+    if clock_ns > before_ns >= 0 and (clock_ns - before_ns - 1) // 2 >= adjustment_interval_ns:
+        return violated(1, before_ns, clock_ns, at)
+    return HOLDS
+
+
+@check(
+    "TO-ADJ-SAFE",
+    kinds=(Kind.SENT,),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=(
+        "node {node} gave timestamp {found}, strictly below {expected}, which it gave or promised",
+        "node {node} sent a beacon with barrier {found}; its adjusted clock, and what it gave and promised, make "
+        "{expected}",
+    ),
+    derived=(place_in_scattering, adjustments),
+    last=PerNode(0),
+    least_next=PerNode(0),
+    promised=PerNode(NOT_SPOKEN),
+    ack_promised=PerNode(NO_BARRIER),
+)
+def adjustment_keeps_promises(
+    clock_ns: int,
+    node: int,
+    packet: int,
+    timestamp: int,
+    barrier: int,
+    ack_barrier: int,
+    adjustment_interval_ns: int,
+    place: int,
+    adjustment: Ints,
+    concluded: Ints,
+    last: State,
+    least_next: State,
+    promised: State,
+    ack_promised: State,
+) -> Outcome:
+    """However the adjustment changes, timestamps are strictly above those given, and at or above what was promised; and
+    a beacon tells the adjusted clock, or that where it is more. At stake once a round is whole.
+
+    last: the greatest timestamp given; least_next: the least that is strictly above it.
+    """
+    if adjustment_interval_ns == 0:
+        return SILENT
+    outcome = SILENT
+    if place == FIRST:
+        due = due_barrier(NOT_SPOKEN, least_next[node], promised[node], ack_promised[node])
+        if timestamp < due:
+            outcome = violated(0, due, timestamp, -1)
+        elif concluded[node] > 0:
+            outcome = HOLDS
+        last[node] = max(last[node], timestamp)
+        least_next[node] = max(least_next[node], adjusted(timestamp, 1))
+    elif packet != DATA and barrier != NO_BARRIER and clock_ns >= 0:
+        now = adjusted(clock_ns, adjustment[node])
+        due = due_barrier(now, last[node], promised[node], ack_promised[node])
+        if barrier != due:
+            outcome = violated(1, due, barrier, -1)
+        elif concluded[node] > 0:
+            outcome = HOLDS
+    promised[node] = max(promised[node], barrier)
+    ack_promised[node] = max(ack_promised[node], ack_barrier)
+    return outcome
+
+
+CHECKS = (
+    receiver_returns_aligned_maximum,
+    sender_takes_least_difference,
+    adjustment_is_repeated,
+    adjustment_keeps_promises,
+)

@@ -1,0 +1,15 @@
+"""The conformance cases of total order: at least one a clause, and the edges that implementations fall off."""
+
+from __future__ import annotations
+
+from conformance.totalorder.cases import acknowledged, adjustment, best_effort, choices, failures, loss, structures
+
+CASES = (
+    *best_effort.CASES,
+    *loss.CASES,
+    *acknowledged.CASES,
+    *structures.CASES,
+    *choices.CASES,
+    *adjustment.CASES,
+    *failures.CASES,
+)

@@ -1,0 +1,234 @@
+"""Checks of what is done about failures: TO-FAIL, TO-ATOMIC. Operators of the same names in CamelCase:
+Failures.tla.
+
+Who has failed cannot be seen; who goes on can: every node that does sends beacons once an interval, so a host stays up
+to whom packets still arrive in the end.
+"""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Cell,
+    Outcome,
+    PerNode,
+    PerPair,
+    State,
+    Table,
+    TableState,
+    check,
+    derive,
+    elapsed,
+    settled,
+    violated,
+)
+from conformance.checks.tables import change, field, find, put, remove, room, used
+from spec.totalorder.messages import NOT_SPOKEN, PacketKind
+from spec.trace import ABSENT, Kind, Order
+
+SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
+CRASHED, RESTARTED = int(Kind.CRASHED), int(Kind.RESTARTED)
+NOTICE = int(PacketKind.NOTICE)
+
+
+@register_jitable
+def stays_up(stopped: int, heard_ns: int, time_ns: int, failure_timeout_ns: int) -> bool:
+    """Whether a host has never crashed, and something came to it lately."""
+    return not stopped and heard_ns >= 0 and not elapsed(heard_ns, time_ns, failure_timeout_ns)
+
+
+@derive(
+    kinds=(Kind.SUBMITTED, Kind.ARRIVED, Kind.DELIVERED, Kind.CRASHED),
+    scattering_of=Table(3, 1),
+    copies=Table(3, 5),
+    missing=Table(2, 1),
+    nodes_stopped=PerNode(0),
+    last_heard=PerNode(-1),
+    failures_seen=Cell(0),
+    submitted=Cell(0),
+    delivered_since=Cell(0),
+)
+def scatterings(
+    position: int,
+    time_ns: int,
+    kind: int,
+    node: int,
+    link: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    scattering: int,
+    node_count: int,
+    scattering_of: TableState,
+    copies: TableState,
+    missing: TableState,
+    nodes_stopped: State,
+    last_heard: State,
+    failures_seen: State,
+    submitted: State,
+    delivered_since: State,
+) -> None:
+    """What became of the scatterings that were not delivered everywhere, and of the nodes.
+
+    scattering_of: (sender, receiver, number) -> scattering, until it is delivered. missing: (sender, scattering) -> how
+    many are not. copies: (sender, scattering, receiver) -> (where delivered or -1, where submitted, receiver, sender,
+    scattering), until all are. last_heard: when something last arrived at a node. delivered_since: how much was since
+    the first failure.
+    """
+    if kind == ARRIVED:
+        last_heard[node] = time_ns
+    elif kind == CRASHED:
+        failures_seen[0] += 1
+        nodes_stopped[node] = 1 if link == ABSENT else nodes_stopped[node]
+    elif kind == SUBMITTED:
+        submitted[0] += 1
+        if 0 <= receiver < node_count:
+            put(scattering_of, (sender, receiver, number), (scattering,))
+            put(copies, (sender, scattering, receiver), (-1, position, receiver, sender, scattering))
+            slot = find(missing, (sender, scattering))
+            put(missing, (sender, scattering), ((field(missing, slot, 0) if slot >= 0 else 0) + 1,))
+    elif kind == DELIVERED:
+        if failures_seen[0] > 0:
+            delivered_since[0] += 1
+        slot = find(scattering_of, (sender, node, number))
+        if slot < 0:
+            return
+        its = field(scattering_of, slot, 0)
+        remove(scattering_of, slot)
+        slot = find(copies, (sender, its, node))
+        left_slot = find(missing, (sender, its))
+        if slot < 0 or left_slot < 0:
+            return
+        change(copies, slot, 0, position)
+        left = field(missing, left_slot, 0) - 1
+        change(missing, left_slot, 0, left)
+        if left == 0:
+            remove(missing, left_slot)
+            for other in range(node_count):
+                slot = find(copies, (sender, its, other))
+                if slot >= 0:
+                    remove(copies, slot)
+
+
+@register_jitable
+def undelivered(copies: TableState, up: State, among_all: bool) -> tuple[int, int]:
+    """The message that was submitted first of those that a host that stays up did not deliver, though another of the
+    same scattering was delivered at one that does; among_all: though its sender and all of its receivers stay up. Its
+    receiver and a position, of a delivery or of its submission; -1 for none."""
+    receiver, first, witness = -1, -1, -1
+    for slot in range(room(copies)):
+        if not used(copies, slot) or field(copies, slot, 0) >= 0 or not up[field(copies, slot, 2)]:
+            continue
+        at, sender, scattering = field(copies, slot, 1), field(copies, slot, 3), field(copies, slot, 4)
+        if first >= 0 and at >= first:
+            continue
+        delivered_at, everybody = -1, sender < len(up) and up[sender] == 1
+        for node in range(len(up)):
+            other = find(copies, (sender, scattering, node))
+            if other < 0:
+                continue
+            if not up[node]:
+                everybody = False
+            elif field(copies, other, 0) >= 0:
+                delivered_at = field(copies, other, 0)
+        if (among_all and everybody) or (not among_all and delivered_at >= 0):
+            receiver, first, witness = field(copies, slot, 2), at, at if among_all else delivered_at
+    return (receiver, witness)
+
+
+@check(
+    "TO-ATOMIC",
+    kinds=(Kind.ENDED,),
+    order=Order.LINK,
+    ways=("node {expected_node} never delivered its message of a scattering that others delivered",),
+    derived=(scatterings,),
+    up=PerNode(0),
+)
+def scattering_is_all_or_nothing(
+    time_ns: int,
+    flags: int,
+    failure_timeout_ns: int,
+    node_count: int,
+    copies: TableState,
+    nodes_stopped: State,
+    last_heard: State,
+    failures_seen: State,
+    submitted: State,
+    up: State,
+) -> Outcome:
+    """When all has settled, each scattering is delivered by all of its receivers that stay up, or by none of them. At
+    stake once something was submitted, and something failed."""
+    if not settled(flags) or failures_seen[0] == 0:
+        return SILENT
+    for host in range(node_count):
+        up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], time_ns, failure_timeout_ns) else 0
+    lacking, delivered_at = undelivered(copies, up, False)
+    if lacking >= 0:
+        return violated(0, lacking, -1, delivered_at)
+    return HOLDS if submitted[0] > 0 else SILENT
+
+
+@check(
+    "TO-FAIL",
+    kinds=(Kind.SENT, Kind.DELIVERED, Kind.ENDED),
+    order=Order.LINK,
+    ways=(
+        "node {expected_node} never delivered a message, although everybody whom its scattering concerns stays up",
+        "a host that stays up delivered timestamp {found} of a failed host, strictly above its cut-off {expected}",
+    ),
+    derived=(scatterings,),
+    delivered_of=PerPair(NOT_SPOKEN),
+    least_cut=PerNode(-1),
+    up=PerNode(0),
+)
+def failure_stops_nobody(
+    time_ns: int,
+    kind: int,
+    node: int,
+    sender: int,
+    number: int,
+    flags: int,
+    packet: int,
+    timestamp: int,
+    failure_timeout_ns: int,
+    node_count: int,
+    copies: TableState,
+    nodes_stopped: State,
+    last_heard: State,
+    failures_seen: State,
+    delivered_since: State,
+    delivered_of: State,
+    least_cut: State,
+    up: State,
+) -> Outcome:
+    """When all has settled after a failure, hosts that stay up have delivered all that they scattered among themselves,
+    and of a failed host nothing that is strictly above the cut-off that was told. least_cut: by host, the least
+    timestamp that notices discard."""
+    if kind == SENT:
+        if packet == NOTICE and number == 0 and 0 <= sender < node_count:
+            least_cut[sender] = timestamp if least_cut[sender] < 0 else min(least_cut[sender], timestamp)
+        return SILENT
+    if kind == DELIVERED:
+        if 0 <= sender < node_count:
+            pair = node * node_count + sender
+            delivered_of[pair] = max(delivered_of[pair], timestamp)
+        return SILENT
+    if not settled(flags) or failures_seen[0] == 0:
+        return SILENT
+    for host in range(node_count):
+        up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], time_ns, failure_timeout_ns) else 0
+    lacking, at = undelivered(copies, up, True)
+    if lacking >= 0:
+        return violated(0, lacking, -1, at)
+    for host in range(node_count):
+        for failed in range(node_count):
+            highest = delivered_of[host * node_count + failed]
+            if up[host] and 0 <= least_cut[failed] <= highest:
+                return violated(1, least_cut[failed] - 1, highest, -1)
+    return HOLDS if delivered_since[0] > 0 else SILENT
+
+
+CHECKS = (failure_stops_nobody, scattering_is_all_or_nothing)

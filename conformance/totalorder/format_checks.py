@@ -1,0 +1,210 @@
+"""Checks of what packets carry under loss: TO-FMT-5 to TO-FMT-9."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerLink,
+    PerNode,
+    State,
+    check,
+    derive,
+    elapsed,
+    violated,
+)
+from conformance.totalorder.outstanding import is_resent
+from conformance.totalorder.parameters import ENVIRONMENT_CODES
+from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
+from spec.trace import ABSENT, Kind, Order
+
+DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
+D5, D6, D7, D8, D9 = (
+    ENVIRONMENT_CODES[environment]
+    for environment in (Environment.D5, Environment.D6, Environment.D7, Environment.D8, Environment.D9)
+)
+# What a packet carries, as a number that violations can tell.
+BARRIER, ACK_BARRIER = 1, 2
+_CARRIES = (
+    "node {node} sent a data message with fields {found} on link {link}, where it carries {expected} (1 barrier, 2 ack "
+    "barrier)",
+    "node {node} sent a beacon with fields {found} on link {link}, where it carries {expected} (1 barrier, 2 ack "
+    "barrier)",
+    "node {node} sent an acknowledgement, or the like, with fields {found} on link {link} (1 barrier, 2 ack barrier)",
+    "node {node} sent a packet on link {link} without a loss record, or without what is greatest",
+)
+
+
+@register_jitable
+def carried(barrier: int, ack_barrier: int) -> int:
+    return (0 if barrier == NO_BARRIER else BARRIER) + (0 if ack_barrier == NO_BARRIER else ACK_BARRIER)
+
+
+@register_jitable
+def is_filled(fill_barrier: int, is_host: int, flags: int) -> bool:
+    """Whether the next node fills in the barrier of a data message (TO-BAR-FILL)."""
+    return fill_barrier == 1 and is_host == 1 and not is_resent(flags)
+
+
+@derive(kinds=(Kind.RESTARTED,), again=PerNode(0))
+def begun_anew(node: int, link: int, again: State) -> None:
+    """Nodes that have begun anew: until all have spoken to them again, data messages may lack what they cannot
+    say."""
+    if link == ABSENT:
+        again[node] = 1
+
+
+@register_jitable
+def well_formed(
+    packet: int,
+    barrier: int,
+    ack_barrier: int,
+    loss_record: int,
+    greatest: int,
+    filled: bool,
+    again: int,
+    data: int,
+    beacon: int,
+) -> Outcome:
+    """Whether data messages carry `data`, beacons `beacon` (below 0: there are none) and everything else neither;
+    filled: the next node fills in the barrier; again: the node has begun anew, and may have nothing to say yet. At
+    stake with data messages and beacons."""
+    fields = carried(barrier, ack_barrier)
+    if packet == DATA:
+        if fields != data and not (filled and fields + BARRIER == data) and not (again and fields & data == fields):
+            return violated(0, data, fields, -1)
+    elif packet == BEACON:
+        if fields != beacon:
+            return violated(1, beacon, fields, -1)
+    elif fields:
+        return violated(2, 0, fields, -1)
+    if loss_record < NO_LOSS or greatest < NOT_SPOKEN:
+        return violated(3, 0, 0, -1)
+    return HOLDS if packet in (DATA, BEACON) else SILENT
+
+
+@check("TO-FMT-5", kinds=(Kind.SENT,), order=Order.NODE, ways=_CARRIES, derived=(begun_anew,))
+def structure_all_on_data(
+    node: int,
+    flags: int,
+    packet: int,
+    barrier: int,
+    ack_barrier: int,
+    loss_record: int,
+    greatest: int,
+    environment: int,
+    fill_barrier: int,
+    node_is_host: Ints,
+    again: Ints,
+) -> Outcome:
+    """Data messages carry barrier and ack barrier; there are no beacons."""
+    if environment != D5:
+        return SILENT
+    filled = is_filled(fill_barrier, node_is_host[node], flags)
+    return well_formed(
+        packet, barrier, ack_barrier, loss_record, greatest, filled, again[node], BARRIER + ACK_BARRIER, -1
+    )
+
+
+@check("TO-FMT-6", kinds=(Kind.SENT,), order=Order.NODE, ways=_CARRIES, derived=(begun_anew,))
+def structure_ack_barrier_on_beacon(
+    node: int,
+    flags: int,
+    packet: int,
+    barrier: int,
+    ack_barrier: int,
+    loss_record: int,
+    greatest: int,
+    environment: int,
+    fill_barrier: int,
+    node_is_host: Ints,
+    again: Ints,
+) -> Outcome:
+    """Data messages carry the barrier, beacons the ack barrier."""
+    if environment != D6:
+        return SILENT
+    filled = is_filled(fill_barrier, node_is_host[node], flags)
+    return well_formed(packet, barrier, ack_barrier, loss_record, greatest, filled, again[node], BARRIER, ACK_BARRIER)
+
+
+@check("TO-FMT-7", kinds=(Kind.SENT,), order=Order.NODE, ways=_CARRIES)
+def structure_two_beacons(
+    packet: int, barrier: int, ack_barrier: int, loss_record: int, greatest: int, environment: int
+) -> Outcome:
+    """Data messages carry neither, a beacon one of the two."""
+    if environment != D7:
+        return SILENT
+    beacon = ACK_BARRIER if barrier == NO_BARRIER else BARRIER
+    return well_formed(packet, barrier, ack_barrier, loss_record, greatest, False, 0, 0, beacon)
+
+
+@check("TO-FMT-8", kinds=(Kind.SENT,), order=Order.NODE, ways=_CARRIES)
+def structure_one_beacon(
+    packet: int, barrier: int, ack_barrier: int, loss_record: int, greatest: int, environment: int
+) -> Outcome:
+    """Data messages carry neither, beacons both."""
+    if environment != D8:
+        return SILENT
+    return well_formed(packet, barrier, ack_barrier, loss_record, greatest, False, 0, 0, BARRIER + ACK_BARRIER)
+
+
+@check(
+    "TO-FMT-9",
+    kinds=(Kind.SENT,),
+    order=Order.NODE,
+    ways=(
+        *_CARRIES,
+        "node {node} sent a beacon on link {link} at local clock {found}, less than the beacon interval after the data "
+        "message that left it at {expected}",
+    ),
+    derived=(begun_anew,),
+    data_ns=PerLink(0),
+    data_at=PerLink(-1),
+)
+def structure_all_on_data_and_idle_beacons(
+    position: int,
+    clock_ns: int,
+    node: int,
+    link: int,
+    flags: int,
+    packet: int,
+    barrier: int,
+    ack_barrier: int,
+    loss_record: int,
+    greatest: int,
+    environment: int,
+    fill_barrier: int,
+    beacon_interval_ns: int,
+    node_is_host: Ints,
+    again: Ints,
+    data_ns: State,
+    data_at: State,
+) -> Outcome:
+    """Data messages and beacons carry both, and a beacon leaves a link only when no data message left it for the
+    interval, by the local clock of the node. Rows without a clock (below 0) are passed over."""
+    if environment != D9:
+        return SILENT
+    filled = is_filled(fill_barrier, node_is_host[node], flags)
+    both = BARRIER + ACK_BARRIER
+    outcome = well_formed(packet, barrier, ack_barrier, loss_record, greatest, filled, again[node], both, both)
+    if packet == DATA:
+        data_ns[link] = clock_ns
+        data_at[link] = position if clock_ns >= 0 else -1
+        return outcome
+    idle = data_at[link] < 0 or clock_ns < 0 or elapsed(data_ns[link], clock_ns, beacon_interval_ns)
+    if packet == BEACON and outcome == HOLDS and not idle:
+        return violated(4, data_ns[link], clock_ns, data_at[link])
+    return outcome
+
+
+CHECKS = (
+    structure_all_on_data,
+    structure_ack_barrier_on_beacon,
+    structure_two_beacons,
+    structure_one_beacon,
+    structure_all_on_data_and_idle_beacons,
+)

@@ -1,0 +1,19 @@
+"""The clauses as predicates over a whole trace: each returns the positions of the rows that break it.
+
+Written from the clauses' sentences, slow and plain: every one looks at all rows before the one that it judges, and
+keeps no running state. They share nothing with the checks but the trace, so that each can find the other's mistakes.
+They expect a trace that `conformance.judge.refuse` lets pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.totalorder.oracles import acks, adjustment, best_effort, failures, formats, loss, promises, resending
+from spec.trace import Trace
+
+ORACLES: dict[str, Callable[[Trace], set[int]]] = {
+    oracle.__name__: oracle
+    for module in (best_effort, resending, loss, acks, formats, promises, adjustment, failures)
+    for oracle in module.ORACLES
+}

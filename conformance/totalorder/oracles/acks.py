@@ -1,0 +1,119 @@
+"""The clauses of ack barriers."""
+
+from __future__ import annotations
+
+from conformance.totalorder.oracles.adjustment import adjusted, adjustment
+from conformance.totalorder.oracles.loss import from_switches, least_ack
+from conformance.totalorder.oracles.resending import outstanding
+from conformance.totalorder.oracles.whole import Event, Whole, before, look
+from spec.totalorder.messages import NO_BARRIER
+from spec.trace import Trace
+
+
+def ack_barrier_promise_holds(trace: Trace) -> set[int]:
+    whole = look(trace)
+    count = len(whole.topology.nodes)
+    given = [
+        event for event in whole.sent if event.is_given and 0 <= event.receiver < count and 0 <= event.sender < count
+    ]
+    broken: set[int] = set()
+    for event in whole.sent:
+        if event.ack_barrier != NO_BARRIER and _rises(whole, event):
+            own = [*before(given, event.position), *(other for other in given if other.position == event.position)]
+            if any(_is_passed_over(whole, message, event) for message in own):
+                broken.add(event.position)
+    for message in given:
+        route = whole.routes.path(whole.topology, message.sender, message.receiver)
+        said = [other for other in before(whole.sent, message.position) if other.link in route]
+        if any(NO_BARRIER != other.ack_barrier >= message.timestamp for other in said):
+            broken.add(message.position)
+    return broken
+
+
+def _rises(whole: Whole, event: Event) -> bool:
+    return all(
+        other.ack_barrier < event.ack_barrier
+        for other in before(whole.sent, event.position)
+        if other.link == event.link and other.ack_barrier != NO_BARRIER
+    )
+
+
+def _is_passed_over(whole: Whole, message: Event, event: Event) -> bool:
+    """Whether an ack barrier covers a message that takes its link and has not been received by then."""
+    received = any(
+        other.is_data
+        and message.position < other.position < event.position
+        and other.node == other.receiver
+        and (*other.key, other.timestamp) == (*message.key, message.timestamp)
+        for other in whole.arrived
+    )
+    return (
+        not received
+        and message.timestamp <= event.ack_barrier
+        and event.link in whole.routes.path(whole.topology, message.sender, message.receiver)
+        and not _had_stopped(whole, message.sender, event.position)
+        and not _had_stopped(whole, message.receiver, event.position)
+    )
+
+
+def _had_stopped(whole: Whole, node: int, until: int) -> bool:
+    return any(event.node == node for event in before(whole.crashes, until))
+
+
+def ack_barrier_below_outstanding(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for event in whole.sent:
+        if not whole.is_host(event.node):
+            continue
+        said = [
+            other.ack_barrier
+            for other in before(whole.sent, event.position)
+            if other.link == event.link and other.ack_barrier != NO_BARRIER
+        ]
+        if event.is_given and any(event.timestamp <= ack for ack in said):
+            broken.add(event.position)
+        elif event.ack_barrier != NO_BARRIER:
+            falls = any(event.ack_barrier < ack for ack in said)
+            waiting = [message.timestamp for message in outstanding(whole, event)]
+            if falls or (waiting and event.ack_barrier != min(waiting) - 1):
+                broken.add(event.position)
+    return broken
+
+
+def idle_ack_barrier_rises(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for event in whole.sent:
+        if not whole.is_host(event.node) or event.ack_barrier == NO_BARRIER or outstanding(whole, event):
+            continue
+        earlier = [other for other in before(whole.sent, event.position) if other.node == event.node]
+        # Strictly above what was given or acknowledged, at or above what was promised, and no sooner than the clock.
+        possible = [1, *(other.timestamp + 1 for other in earlier if other.is_data and other.node == other.sender)]
+        possible += [other.ack_barrier + 1 for other in earlier] + [other.barrier for other in earlier]
+        known = event.clock_ns >= 0
+        now = adjusted(event.clock_ns, adjustment(whole, event.node, event.position))
+        least = max([*possible, now] if known else possible)
+        ahead = event.ack_barrier > least - 1 and known and not whole.is_on("causal")
+        if event.ack_barrier < least - 1 or ahead:
+            broken.add(event.position)
+    return broken
+
+
+def switch_ack_barrier_is_minimum(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for event in from_switches(whole):
+        if event.ack_barrier != NO_BARRIER:
+            minimum = least_ack(whole, event)
+            if event.ack_barrier > minimum or (event.ack_barrier < minimum and not whole.late):
+                broken.add(event.position)
+    return broken
+
+
+ORACLES = (
+    ack_barrier_promise_holds,
+    ack_barrier_below_outstanding,
+    idle_ack_barrier_rises,
+    switch_ack_barrier_is_minimum,
+)

@@ -1,0 +1,169 @@
+"""The clauses of timestamp adjustment that one run can show."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from conformance.totalorder.oracles.whole import GREATEST, Event, Whole, before, look
+from spec.totalorder.messages import PacketKind
+from spec.trace import Trace
+
+# Times of adjustment above this are absurd, and count for nothing.
+LATEST = 1 << 61
+
+
+def adjusted(clock: int, adjustment: int) -> int:
+    """clock + adjustment, as far as 64 bits go."""
+    return max(-GREATEST, min(clock + adjustment, GREATEST))
+
+
+def rounds(whole: Whole, node: int) -> list[list[Event]]:
+    """The first messages that a host sends, by round: a round goes on while the number stays the same."""
+    found: list[list[Event]] = []
+    for event in whole.sent:
+        own = event.packet == PacketKind.ADJUST and event.node == event.sender == node
+        if own and 0 <= event.receiver < len(whole.topology.nodes):
+            if not found or found[-1][0].number != event.number:
+                found.append([])
+            found[-1].append(event)
+    return found
+
+
+def conclusions(whole: Whole, node: int) -> list[tuple[int, int]]:
+    """Where a round of the host was whole, and the least difference that it gave."""
+    begun = rounds(whole, node)
+    found: list[tuple[int, int]] = []
+    for asked, later in zip(begun, [*begun[1:], []], strict=True):
+        end = later[0].position if later else len(whole.events)
+        differences: dict[int, int] = {}
+        for answer in before(whole.arrived, end):
+            asked_by_now = {event.receiver for event in before(asked, answer.position)}
+            expected = answer.packet == PacketKind.ADJUSTED and answer.node == answer.receiver == node
+            if not expected or answer.number != asked[0].number or answer.sender not in asked_by_now - set(differences):
+                continue
+            if all(0 <= time <= LATEST for time in (answer.timestamp, answer.digest, asked[0].clock_ns)):
+                # The returned maximum, plus the time on the way there and back, less the local time.
+                differences[answer.sender] = answer.timestamp - asked[0].clock_ns - answer.digest
+                if set(differences) == asked_by_now:
+                    found.append((answer.position, min(differences.values())))
+    return found
+
+
+def adjustment(whole: Whole, node: int, until: int) -> int:
+    """What the host adds to its clock before position `until`."""
+    if not whole.is_on("adjustment_interval_ns"):
+        return 0
+    if node not in whole.conclusions:
+        whole.conclusions[node] = conclusions(whole, node)
+    return ([0] + [least for position, least in whole.conclusions[node] if position < until])[-1]
+
+
+def receiver_returns_aligned_maximum(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for answer in whole.sent:
+        if answer.packet != PacketKind.ADJUSTED or answer.node != answer.sender or not whole.is_host(answer.node):
+            continue
+        collected = _collected(whole, answer)
+        own = collected.get(answer.receiver)
+        if own is None or own.number != answer.number:
+            broken.add(answer.position)
+            continue
+        latest = max(first.clock_ns for first in collected.values())
+        greatest = max([0] + [adjusted(first.timestamp, latest - first.clock_ns) for first in collected.values()])
+        if answer.timestamp != greatest or answer.digest != latest - own.clock_ns:
+            broken.add(answer.position)
+    return broken
+
+
+def _collected(whole: Whole, answer: Event) -> dict[int, Event]:
+    """The last first message of each sender, of those that came to a receiver since it last began to collect."""
+    collected: dict[int, Event] = {}
+    answered: set[int] = set()
+    for event in before(whole.events, answer.position):
+        if event.node != answer.node:
+            continue
+        if event in whole.arrived and event.packet == PacketKind.ADJUST and event.receiver == event.node:
+            if event.clock_ns >= 0:
+                collected = {sender: first for sender, first in collected.items() if sender not in answered}
+                answered = set()
+                collected[event.sender] = event
+        elif event in whole.sent and event.packet == PacketKind.ADJUSTED and event.node == event.sender:
+            own = collected.get(event.receiver)
+            if own is not None and own.number == event.number:
+                answered.add(event.receiver)
+    return collected
+
+
+def _said(whole: Whole, event: Event) -> list[int]:
+    """What the event's host promised before: barriers, and what is next above ack barriers."""
+    earlier = [other for other in before(whole.sent, event.position) if other.node == event.node]
+    above = [min(other.ack_barrier + 1, GREATEST) for other in earlier if other.ack_barrier >= 0]
+    return [0, *(other.barrier for other in earlier), *above]
+
+
+def _given(whole: Whole, event: Event) -> list[int]:
+    """The timestamps of the scatterings that the event's host sent before."""
+    firsts = [messages[0][0] for messages in whole.scatterings]
+    return [first.timestamp for first in before(firsts, event.position) if first.node == event.node]
+
+
+def sender_takes_least_difference(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for messages in whole.scatterings:
+        first, _ = messages[0]
+        if first.clock_ns < 0:
+            continue
+        now = adjusted(first.clock_ns, adjustment(whole, first.node, first.position))
+        above = [min(timestamp + 1, GREATEST) for timestamp in _given(whole, first)]
+        due = max([now, *above, *_said(whole, first)])
+        if first.timestamp < due or (first.timestamp > due and not whole.is_on("causal")):
+            broken.add(first.position)
+    for event in whole.sent:
+        if event.packet == PacketKind.ADJUST and event.node == event.sender and whole.is_host(event.node):
+            false = event.clock_ns >= 0 and event.timestamp != event.clock_ns
+            if false or event.receiver == event.node:
+                broken.add(event.position)
+    return broken
+
+
+def adjustment_is_repeated(trace: Trace) -> set[int]:
+    whole = look(trace)
+    interval = whole.number("adjustment_interval_ns")
+    broken: set[int] = set()
+    for host in whole.topology.hosts():
+        sent = [
+            event for event in whole.sent if event.packet == PacketKind.ADJUST and event.node == event.sender == host
+        ]
+        begins = [event for at, event in enumerate(sent) if at == 0 or sent[at - 1].number != event.number]
+        for earlier, later in pairwise(begins):
+            slow = earlier.clock_ns >= 0 and later.clock_ns - earlier.clock_ns > 2 * interval
+            if later.number < earlier.number or slow:
+                broken.add(later.position)
+    return broken
+
+
+def adjustment_keeps_promises(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for messages in whole.scatterings:
+        first, _ = messages[0]
+        above = [min(timestamp + 1, GREATEST) for timestamp in _given(whole, first)]
+        if first.timestamp < max([0, *above, *_said(whole, first)]):
+            broken.add(first.position)
+    for event in whole.sent:
+        beacon = whole.is_host(event.node) and not event.is_data and event.barrier >= 0
+        if beacon and event.clock_ns >= 0:
+            now = adjusted(event.clock_ns, adjustment(whole, event.node, event.position))
+            if event.barrier != max([now, *_given(whole, event), *_said(whole, event)]):
+                broken.add(event.position)
+    return broken
+
+
+ORACLES = (
+    receiver_returns_aligned_maximum,
+    sender_takes_least_difference,
+    adjustment_is_repeated,
+    adjustment_keeps_promises,
+)

@@ -1,0 +1,62 @@
+"""Oracles of what is done about failures: TO-FAIL, TO-ATOMIC."""
+
+from __future__ import annotations
+
+from conformance.totalorder.oracles.whole import Event, Whole, look
+from spec.totalorder.messages import PacketKind
+from spec.trace import Kind, Trace
+
+
+def _judged(whole: Whole) -> Event | None:
+    """The row in which the end is judged: all has settled, and something failed."""
+    ended = whole.of(Kind.ENDED)
+    return ended[0] if ended and ended[0].settled and whole.of(Kind.CRASHED) else None
+
+
+def _staying(whole: Whole, end: Event) -> set[int]:
+    """The hosts that stay up: never crashed, and packets came to them to the last."""
+    since = end.time_ns - whole.failure_timeout
+    late = {event.node for event in whole.arrived if event.time_ns > since}
+    return {host for host in whole.topology.hosts() if host in late and not whole.stopped(host)}
+
+
+def _scatterings(whole: Whole) -> list[list[Event]]:
+    found: dict[tuple[int, int], list[Event]] = {}
+    for event in whole.of(Kind.SUBMITTED):
+        found.setdefault((event.sender, event.scattering), []).append(event)
+    return list(found.values())
+
+
+def scattering_is_all_or_nothing(trace: Trace) -> set[int]:
+    whole = look(trace)
+    end = _judged(whole)
+    if end is None:
+        return set()
+    staying = _staying(whole, end)
+    delivered = {(event.sender, event.node, event.number) for event in whole.delivered}
+    for copies in _scatterings(whole):
+        if len({copy.key in delivered for copy in copies if copy.receiver in staying}) == 2:
+            return {end.position}
+    return set()
+
+
+def failure_stops_nobody(trace: Trace) -> set[int]:
+    whole = look(trace)
+    end = _judged(whole)
+    if end is None:
+        return set()
+    staying = _staying(whole, end)
+    delivered = {(event.sender, event.node, event.number) for event in whole.delivered}
+    for copies in _scatterings(whole):
+        concerned = {copies[0].sender, *(copy.receiver for copy in copies)}
+        if concerned <= staying and not all(copy.key in delivered for copy in copies):
+            return {end.position}
+    notices = [event for event in whole.sent if event.packet == PacketKind.NOTICE and event.number == 0]
+    for event in whole.delivered:
+        told = [notice.timestamp for notice in notices if notice.sender == event.sender]
+        if event.node in staying and told and event.timestamp >= min(told):
+            return {end.position}
+    return set()
+
+
+ORACLES = (scattering_is_all_or_nothing, failure_stops_nobody)

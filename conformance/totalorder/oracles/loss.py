@@ -1,0 +1,125 @@
+"""The clauses of how loss is noticed, told, and survived."""
+
+from __future__ import annotations
+
+from conformance.totalorder.oracles.whole import Event, Whole, before, look, positions
+from spec.totalorder.messages import Environment
+from spec.trace import Kind, Trace
+
+
+def from_switches(whole: Whole) -> list[Event]:
+    """What switches send on links that some ingress link reaches."""
+    return [event for event in whole.sent if not whole.is_host(event.node) and whole.routes.reaching[event.link]]
+
+
+def least_ack(whole: Whole, event: Event) -> int:
+    return min(whole.newest_ack(link, event.position) for link in whole.routes.reaching[event.link])
+
+
+def known_loss(whole: Whole, event: Event) -> int:
+    return max(whole.record(link, event.position) for link in whole.routes.reaching[event.link])
+
+
+def switch_notices_loss(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for event in from_switches(whole):
+        known = known_loss(whole, event)
+        in_loss_state = known > least_ack(whole, event)
+        if event.loss_record > known or (in_loss_state and event.loss_record != known):
+            broken.add(event.position)
+    return broken
+
+
+def loss_counter_spans_link(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for event in whole.sent:
+        earlier = [other for other in before(whole.sent, event.position) if other.link == event.link and other.is_data]
+        if any(other.timestamp > event.greatest for other in earlier):
+            broken.add(event.position)
+    for event in from_switches(whole):
+        shown = max(whole.gap_record(link, event.position) for link in whole.routes.reaching[event.link])
+        if event.loss_record < shown > least_ack(whole, event):
+            broken.add(event.position)
+    return broken
+
+
+def switch_sets_loss_flag(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for event in from_switches(whole):
+        since = whole.began(event.node, event.position)
+        told = [
+            other.loss_record
+            for other in before(whole.sent, event.position)
+            if other.link == event.link and other.position > since
+        ]
+        ack = least_ack(whole, event)
+        cleared_early = any(ack < record > event.loss_record for record in told)
+        if cleared_early or 0 < event.loss_record <= ack:
+            broken.add(event.position)
+    return broken
+
+
+def beacons_carry_loss_flag(trace: Trace) -> set[int]:
+    whole = look(trace)
+    return {
+        event.position
+        for event in from_switches(whole)
+        if event.is_beacon and event.loss_record <= 0 and known_loss(whole, event) > least_ack(whole, event)
+    }
+
+
+def receiver_notices_loss(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for delivery in whole.delivered:
+        ingress = whole.ingress(delivery.node)
+        if not whole.is_host(delivery.node) or not ingress:
+            continue
+        ack = min(whole.newest_ack(link, delivery.position) for link in ingress)
+        may_be_lost = max(whole.gap_record(link, delivery.position) for link in ingress)
+        if may_be_lost > ack < delivery.timestamp:
+            broken.add(delivery.position)
+    return broken
+
+
+def flagged_deliver_at_ack_barrier(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for delivery in whole.delivered:
+        ingress = whole.ingress(delivery.node)
+        if not whole.is_host(delivery.node) or not ingress:
+            continue
+        ack = min(whole.newest_ack(link, delivery.position) for link in ingress)
+        may_be_lost = max(whole.record(link, delivery.position) for link in ingress)
+        if may_be_lost > ack < delivery.timestamp:
+            broken.add(delivery.position)
+    return broken
+
+
+def order_survives_loss(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for delivery in whole.delivered:
+        for earlier in before(whole.delivered, delivery.position):
+            late = (earlier.timestamp, earlier.sender) >= (delivery.timestamp, delivery.sender)
+            if late and earlier.node == delivery.node:
+                broken.add(delivery.position)
+    # Without beacons the last messages wait for ever; what stops may lose messages for ever.
+    if whole.environment is Environment.D5 or whole.of(Kind.CRASHED):
+        return broken
+    incomplete = len(whole.delivered) < len(whole.of(Kind.SUBMITTED))
+    return broken | positions(event for event in whole.of(Kind.ENDED) if incomplete and event.settled)
+
+
+ORACLES = (
+    switch_notices_loss,
+    loss_counter_spans_link,
+    switch_sets_loss_flag,
+    beacons_carry_loss_flag,
+    receiver_notices_loss,
+    flagged_deliver_at_ack_barrier,
+    order_survives_loss,
+)

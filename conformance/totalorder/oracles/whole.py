@@ -1,0 +1,224 @@
+"""A trace, looked at as a whole: what the oracles of all clauses ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+from spec.topology import Role, route
+from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
+from spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
+
+GREATEST = (1 << 63) - 1
+
+
+class Event(NamedTuple):
+    """A row, by name."""
+
+    position: int
+    time_ns: int
+    clock_ns: int
+    node: int
+    kind: int
+    link: int
+    link_seq: int
+    sender: int
+    receiver: int
+    number: int
+    digest: int
+    flags: int
+    packet: int
+    scattering: int
+    timestamp: int
+    barrier: int
+    ack_barrier: int
+    loss_record: int
+    greatest: int
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        return (self.sender, self.receiver, self.number)
+
+    @property
+    def is_data(self) -> bool:
+        return self.packet == PacketKind.DATA
+
+    @property
+    def is_beacon(self) -> bool:
+        return self.packet == PacketKind.BEACON
+
+    @property
+    def resent(self) -> bool:
+        return self.flags >= 0 and self.flags % 2 == 1
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the sender of a message puts it on a link for the first time, by what it says."""
+        return self.is_data and self.node == self.sender and not self.resent
+
+    @property
+    def settled(self) -> bool:
+        return self.flags >= 0 and bool(self.flags & CLEAN) and bool(self.flags & QUIESCENT)
+
+
+class Whole:
+    """A trace, looked at as a whole. Registers of links are those of the node at the link's end, which hears nothing
+    of what came before it began anew."""
+
+    def __init__(self, trace: Trace) -> None:
+        names = schema(trace.header.protocol).columns
+        self.events = [
+            Event(position=position, **dict(zip(names, row, strict=True))) for position, row in enumerate(trace.rows)
+        ]
+        self.topology = trace.header.topology
+        self.routes = route(self.topology)
+        self.environment = Environment(str(trace.header.parameters["environment"]))
+        self.interval = int(trace.header.parameters["beacon_interval_ns"])
+        self.late = trace.header.parameters.get("switch", "one") != "one"
+        self.failure_timeout = int(trace.header.parameters.get("failure_timeout_ns", 0))
+        self._parameters = trace.header.parameters
+        # By host, as the oracles of adjustment find them out: where rounds were whole, and what they gave.
+        self.conclusions: dict[int, list[tuple[int, int]]] = {}
+
+    def is_on(self, parameter: str) -> bool:
+        return bool(self._parameters.get(parameter, 0))
+
+    def number(self, parameter: str) -> int:
+        return int(self._parameters.get(parameter, 0))
+
+    def of(self, kind: Kind) -> list[Event]:
+        return self._by_kind.get(kind, [])
+
+    @cached_property
+    def _by_kind(self) -> dict[int, list[Event]]:
+        return _grouped(self.events, lambda event: event.kind)
+
+    @cached_property
+    def sent(self) -> list[Event]:
+        return self.of(Kind.SENT)
+
+    @cached_property
+    def arrived(self) -> list[Event]:
+        return self.of(Kind.ARRIVED)
+
+    @cached_property
+    def delivered(self) -> list[Event]:
+        return self.of(Kind.DELIVERED)
+
+    def is_host(self, node: int) -> bool:
+        return self.topology.nodes[node].role is Role.HOST
+
+    def ingress(self, node: int) -> list[int]:
+        """The ingress links of the node that data can take."""
+        return [link for link in self.topology.ingress(node) if link in self.routes.used]
+
+    def began(self, node: int, until: int) -> int:
+        """Where the node last began anew before position `until`; -1 for never."""
+        again = [event.position for event in self.of(Kind.RESTARTED) if event.node == node and event.link < 0]
+        return max([-1] + [position for position in again if position < until])
+
+    @cached_property
+    def crashes(self) -> list[Event]:
+        """Where nodes, not links, stopped."""
+        return [event for event in self.of(Kind.CRASHED) if event.link < 0]
+
+    def stopped(self, node: int) -> bool:
+        return any(event.node == node for event in self.crashes)
+
+    @cached_property
+    def by_link(self) -> dict[int, list[Event]]:
+        """The packets that arrived, by link."""
+        return _grouped(self.arrived, lambda event: event.link)
+
+    def heard(self, link: int, until: int) -> list[Event]:
+        """The packets that arrived on the link before position `until`, since the node there began."""
+        since = self.began(self.topology.links[link].target, until)
+        return [event for event in self.by_link.get(link, ()) if since < event.position < until]
+
+    def newest(self, link: int, until: int) -> int:
+        """The greatest barrier that arrived on the link before position `until`; a host may leave it to its first
+        switch to take the timestamp instead."""
+        return max([NOT_SPOKEN] + [self._barrier(event) for event in self.heard(link, until)])
+
+    def _barrier(self, event: Event) -> int:
+        fills = self.is_on("fill_barrier") and self.environment.data_carry_barriers
+        from_host = self.is_host(self.topology.links[event.link].source)
+        if fills and from_host and event.is_data and event.barrier == NO_BARRIER:
+            return event.timestamp
+        return event.barrier
+
+    def newest_ack(self, link: int, until: int) -> int:
+        """The greatest ack barrier that arrived on the link before position `until`."""
+        return max([NOT_SPOKEN] + [event.ack_barrier for event in self.heard(link, until)])
+
+    @cached_property
+    def gaps(self) -> list[Event]:
+        """The packets that show a gap: their number is not the next after the greatest that came over the link. Who
+        began anew does not know which is the next."""
+        return [event for event in self.arrived if event.link_seq > self._next_number(event)]
+
+    def _next_number(self, event: Event) -> int:
+        fresh = self.began(event.node, event.position) >= 0
+        return 1 + max([-2 if fresh else -1] + [earlier.link_seq for earlier in self.heard(event.link, event.position)])
+
+    def gap_record(self, link: int, until: int) -> int:
+        """The greatest of what packets behind a gap in the link's numbers call greatest."""
+        since = self.began(self.topology.links[link].target, until)
+        behind = [event for event in self.gaps if event.link == link and since < event.position < until]
+        return max([NO_LOSS] + [event.greatest for event in behind])
+
+    def record(self, link: int, until: int) -> int:
+        """The link's loss record before position `until`: from gaps, and as it was told."""
+        return max([self.gap_record(link, until)] + [event.loss_record for event in self.heard(link, until)])
+
+    @cached_property
+    def sendings(self) -> list[tuple[Event, Event | None]]:
+        """Every submitted message, with the row in which its sender sends it."""
+        return [(submission, self._sending(submission)) for submission in self.of(Kind.SUBMITTED)]
+
+    def _sending(self, submission: Event) -> Event | None:
+        for event in self.sent:
+            own = event.is_data and event.node == event.sender == submission.node
+            if own and event.position > submission.position and event.key == submission.key:
+                return event
+        return None
+
+    @cached_property
+    def scatterings(self) -> list[list[tuple[Event, Event]]]:
+        """For every scattering that was sent at all: its messages that were sent, in the order of sending, each with
+        its submission."""
+        groups: dict[tuple[int, int], list[tuple[Event, Event]]] = {}
+        for submission, sending in self.sendings:
+            if sending is not None:
+                groups.setdefault((submission.node, submission.scattering), []).append((sending, submission))
+        return [sorted(group, key=lambda pair: pair[0].position) for group in groups.values()]
+
+
+def _grouped(events: Iterable[Event], key: Callable[[Event], int]) -> dict[int, list[Event]]:
+    found: dict[int, list[Event]] = {}
+    for event in events:
+        found.setdefault(key(event), []).append(event)
+    return found
+
+
+def before(events: Iterable[Event], position: int) -> list[Event]:
+    return [event for event in events if event.position < position]
+
+
+def positions(events: Iterable[Event]) -> set[int]:
+    return {event.position for event in events}
+
+
+def barriers(events: Iterable[Event]) -> list[Event]:
+    return [event for event in events if event.barrier != NO_BARRIER]
+
+
+_latest: list[tuple[Trace, Whole]] = []
+
+
+def look(trace: Trace) -> Whole:
+    """The trace as a whole. All oracles of a trace look at it one after another."""
+    if not _latest or _latest[0][0] is not trace:
+        _latest[:] = [(trace, Whole(trace))]
+    return _latest[0][1]

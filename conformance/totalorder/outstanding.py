@@ -1,0 +1,101 @@
+"""What the checks of senders share: what a host has sent and no acknowledgement that arrived there covers."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from conformance.checks.step import PerLink, PerPair, State, Table, TableState, derive
+from conformance.checks.tables import field, put, remove, room, used
+from spec.topology import Role
+from spec.totalorder.messages import PacketKind
+from spec.trace import Kind
+
+SENT = int(Kind.SENT)
+DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
+OWNER, TIMESTAMP, RECEIVER, NUMBER, POSITION, LINK = range(6)
+
+
+@register_jitable
+def is_resent(flags: int) -> bool:
+    """Whether a packet's flags say that it was put on its first link before."""
+    return flags >= 0 and flags & 1 == 1
+
+
+@register_jitable
+def remove_acknowledged(unacknowledged: TableState, owner: int, receiver: int, number: int, least_at: State) -> bool:
+    """Take out what the receiver has acknowledged, and what was known of the links whose least was among it; whether
+    there were such links."""
+    changed = False
+    slot = 0
+    while slot < room(unacknowledged):
+        if (
+            used(unacknowledged, slot)
+            and field(unacknowledged, slot, OWNER) == owner
+            and field(unacknowledged, slot, RECEIVER) == receiver
+            and field(unacknowledged, slot, NUMBER) <= number
+        ):
+            on = field(unacknowledged, slot, LINK)
+            if field(unacknowledged, slot, POSITION) == least_at[on]:
+                least_at[on] = -1
+                changed = True
+            remove(unacknowledged, slot)
+            continue  # another entry may have moved here
+        slot += 1
+    return changed
+
+
+@derive(
+    kinds=(Kind.SENT, Kind.ARRIVED),
+    at=Role.HOST,
+    unacknowledged=Table(2, 6),
+    sent_number=PerPair(0),
+    least=PerLink(0),
+    least_at=PerLink(-1),
+)
+def outstanding_messages(
+    position: int,
+    kind: int,
+    node: int,
+    link: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    flags: int,
+    packet: int,
+    timestamp: int,
+    loses: int,
+    node_count: int,
+    unacknowledged: TableState,
+    sent_number: State,
+    least: State,
+    least_at: State,
+) -> None:
+    """The least timestamp outstanding among what a host put on each of its links, and where it was sent (-1 for none),
+    the packet of this row included. An acknowledgement counts when its number was sent to the host that acknowledges.
+
+    unacknowledged: (sender, position of sending) -> (sender, timestamp, receiver, number, position, link).
+    sent_number: the greatest number that each sender has sent to each receiver.
+    """
+    if not loses:
+        return
+    if kind == SENT:
+        if packet != DATA or node != sender or is_resent(flags):
+            return
+        put(unacknowledged, (node, position), (node, timestamp, receiver, number, position, link))
+        if 0 <= receiver < node_count:
+            pair = node * node_count + receiver
+            sent_number[pair] = max(sent_number[pair], number)
+        if least_at[link] < 0 or timestamp < least[link]:
+            least[link], least_at[link] = timestamp, position
+        return
+    if packet != ACK or receiver != node or not 0 <= sender < node_count:
+        return
+    if number > sent_number[node * node_count + sender]:
+        return
+    if remove_acknowledged(unacknowledged, node, sender, number, least_at):
+        for slot in range(room(unacknowledged)):
+            if used(unacknowledged, slot) and field(unacknowledged, slot, OWNER) == node:
+                its, at = field(unacknowledged, slot, TIMESTAMP), field(unacknowledged, slot, POSITION)
+                on = field(unacknowledged, slot, LINK)
+                if least_at[on] < 0 or its < least[on] or (its == least[on] and at < least_at[on]):
+                    least[on], least_at[on] = its, at

@@ -1,0 +1,123 @@
+"""The parameters of a total-order run as integers for the checks, and which clauses apply under them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spec.core import Parameter
+from spec.errors import BadInput
+from spec.totalorder.messages import Environment
+
+# Environments as the integers that checks compare.
+ENVIRONMENT_CODES = {environment: code for code, environment in enumerate(Environment)}
+SWITCH_CODES = {"one": 0, "two": 1, "proxy": 2}
+# What a retransmission time-out is when it is not given, in beacon intervals.
+TIMEOUT_INTERVALS = 20
+
+_SWITCHED = ("host_flags", "every_beacon", "causal")
+_TIMES = ("adjustment_interval_ns", "processor_delay_ns", "forwarding_delay_ns", "failure_timeout_ns")
+
+# Clauses of environment D and E: they speak of acknowledgements, ack barriers and loss records.
+UNDER_LOSS = frozenset(
+    f"TO-{name}"
+    for name in (
+        *("SEQ", "DUPACK", "RETX", "RETX-BAR", "SWLOSS", "LASTHOP", "LOSSCTR", "ACK-MEAN", "ACK-INIT", "ACK-IDLE"),
+        *("ACK-MIN", "FLAG-HOST", "FLAG-SW", "FLAG-RX", "FLAG-BEACON", "LOSS-SAFE"),
+    )
+)
+# What holds no more when a host fails whose messages are cut off, or recalled where it should have got them.
+_WITHOUT_FAILURES = frozenset(
+    f"TO-{name}"
+    for name in (
+        *("SCATTER", "COMPLETE", "BAR-MIN", "BAR-PART", "RETX", "ACK-MEAN", "ACK-INIT", "ACK-MIN", "SWLOSS"),
+        *("LOSS-SAFE", "SEQ", "DUPACK", "LOSSCTR", "FLAG-SW", "FLAG-BEACON", "FLAG-HOST", "FMT-6", "FMT-9"),
+    )
+)
+_WITH_FAILURES = frozenset({"TO-FAIL", "TO-ATOMIC"})
+# What a switch must put on a packet at that very moment; one with two processors, or a proxy, may say it later.
+_AT_ONCE = frozenset({"TO-SWLOSS", "TO-LOSSCTR", "TO-FLAG-SW", "TO-FLAG-BEACON", "TO-BAR-PART"})
+
+# What a node says, and waits for, as long as it has given nobody up.
+_WITHOUT_FAILURES = frozenset(
+    {"TO-BAR-MIN", "TO-BAR-PART", "TO-COMPLETE", "TO-RETX", "TO-ACK-MEAN", "TO-ACK-INIT", "TO-ACK-IDLE", "TO-ACK-MIN"}
+    | {"TO-SWLOSS", "TO-LOSSCTR", "TO-FLAG-SW", "TO-FLAG-BEACON", "TO-BEACON-MIN"}
+)
+
+
+def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
+    """The parameters that checks read, under their own names; `environment` and `switch` as codes, `loses` for whether
+    links may lose packets, `late` for whether a switch's beacon may be late. BadInput for one that cannot be."""
+    environment = given.get("environment")
+    if environment not in list(Environment):
+        raise BadInput(f"parameter environment is {environment!r}; give one of {', '.join(Environment)}")
+    interval = _whole(given, "beacon_interval_ns", None, least=1)
+    switch = given.get("switch", "one")
+    if switch not in SWITCH_CODES:
+        raise BadInput(f"parameter switch is {switch!r}; give one of {', '.join(SWITCH_CODES)}")
+    chosen = Environment(str(environment))
+    return {
+        "environment": ENVIRONMENT_CODES[chosen],
+        "beacon_interval_ns": interval,
+        "retransmit_timeout_ns": _whole(given, "retransmit_timeout_ns", TIMEOUT_INTERVALS * interval, least=1),
+        "switch": SWITCH_CODES[str(switch)],
+        "loses": int(chosen.loses),
+        "late": int(switch != "one"),
+        **{name: _whole(given, name, 0, most=1) for name in _SWITCHED},
+        "fill_barrier": int(chosen.data_carry_barriers) and _whole(given, "fill_barrier", 0, most=1),
+        **{name: _whole(given, name, 0) for name in _TIMES},
+    }
+
+
+def _whole(
+    given: Mapping[str, Parameter], name: str, default: int | None, *, least: int = 0, most: int | None = None
+) -> int:
+    value = given.get(name, default)
+    if isinstance(value, int) and value >= least and (most is None or value <= most):
+        return value
+    wanted = f"a whole number of at least {least}" if most is None else f"{least} or {most}"
+    raise BadInput(f"parameter {name} is {value!r}; give {wanted}")
+
+
+def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
+    """Why the clause does not apply under these parameters, or None."""
+    environment = Environment(str(given["environment"]))
+    if clause.startswith("TO-ENV-") and clause != f"TO-ENV-{environment}":
+        return f"the run is in environment {environment}"
+    if clause.startswith("TO-FMT-") and environment != f"D{clause.removeprefix('TO-FMT-')}":
+        return f"the run is in environment {environment}"
+    if clause in UNDER_LOSS and not environment.loses:
+        return f"the run is in environment {environment}, without loss"
+    if clause.startswith("TO-ADJ-") and not given.get("adjustment_interval_ns", 0):
+        return "adjustment_interval_ns is 0: timestamps are not adjusted"
+    if given.get("failure_timeout_ns", 0) and clause in _WITHOUT_FAILURES:
+        return "failures are handled: whom and which links a node has given up cannot be seen from outside"
+    if given.get("switch", "one") != "one" and clause in _AT_ONCE:
+        return "switches may send late what they know: at which packet, nobody can tell from outside"
+    return _not_chosen(clause, environment, given)
+
+
+def _not_chosen(clause: str, environment: Environment, given: Mapping[str, Parameter]) -> str | None:
+    """Why a variant's clause does not apply: the run has not chosen it, or its environment leaves no choice."""
+    match clause:
+        case "TO-FLAG-HOST" if not given.get("host_flags", 0):
+            return "host_flags is 0: hosts leave the loss flag to the switches"
+        case "TO-CAUSAL" if not given.get("causal", 0):
+            return "causal is 0: replies may be ordered at or below what they answer"
+        case "TO-BAR-FILL" if not given.get("fill_barrier", 0):
+            return "fill_barrier is 0: hosts write their barriers themselves"
+        case "TO-BAR-FILL" if not environment.data_carry_barriers:
+            return f"data messages carry no barrier in environment {environment}"
+        case "TO-BEACON-MIN" if given.get("every_beacon") != 0:
+            return "every_beacon is not given as 0: switches are free to withhold no beacon"
+        case "TO-BEACON-MIN" | "TO-SW-PATH" | "TO-FLAG-BEACON" | "TO-ACK-IDLE" if not environment.beacons:
+            return f"there are no beacons in environment {environment}"
+        case "TO-SW-PATH" if not any(with_barrier for with_barrier, _ in environment.beacons):
+            return f"beacons carry no barrier in environment {environment}"
+        case "TO-RETX-BAR" if not environment.data_carry_barriers:
+            return f"data messages carry no barrier in environment {environment}"
+        case _ if clause in _WITHOUT_FAILURES and given.get("failure_timeout_ns", 0):
+            return "failure_timeout_ns is set: who has failed, and what was given up then, cannot be seen from outside"
+        case _ if clause in _WITH_FAILURES and not given.get("failure_timeout_ns", 0):
+            return "failure_timeout_ns is 0: nobody is held to notice failures"
+        case _:
+            return None

@@ -1,0 +1,255 @@
+"""Checks of promises under other liberties: TO-SW-PATH, TO-RESTART, TO-CAUSAL, TO-BEACON-MIN, TO-BAR-FILL."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerLink,
+    PerNode,
+    State,
+    Table,
+    TableState,
+    check,
+    violated,
+)
+from conformance.checks.tables import field, find, put, remove, room, used
+from conformance.totalorder.outstanding import is_resent
+from conformance.totalorder.sending_checks import FIRST, place_in_scattering
+from spec.topology import Role
+from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
+from spec.trace import ABSENT, Kind, Order
+
+SENT, ARRIVED, CRASHED, RESTARTED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.CRASHED), int(Kind.RESTARTED)
+DELIVERED = int(Kind.DELIVERED)
+DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
+
+
+@register_jitable
+def left_behind(inside: TableState, link: int, barrier: int) -> tuple[int, int]:
+    """The least timestamp strictly below the barrier, and where it arrived, among messages inside a switch that are to
+    leave on the link; position -1 for none."""
+    least, least_at = 0, -1
+    for slot in range(room(inside)):
+        if not used(inside, slot) or field(inside, slot, 2) != link:
+            continue
+        its, at = field(inside, slot, 0), field(inside, slot, 1)
+        if its < barrier and (least_at < 0 or its < least or (its == least and at < least_at)):
+            least, least_at = its, at
+    return (least, least_at)
+
+
+@check(
+    "TO-SW-PATH",
+    kinds=(Kind.ARRIVED, Kind.SENT, Kind.CRASHED),
+    at=Role.SWITCH,
+    order=Order.NODE,
+    ways=(
+        "node {node} sent a beacon of barrier {found} on link {link} ahead of a message of timestamp {expected}, which "
+        "arrived there earlier",
+    ),
+    inside=Table(4, 4),
+    passed=PerLink(0),
+)
+def beacons_never_overtake_data(
+    position: int,
+    kind: int,
+    node: int,
+    link: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    flags: int,
+    packet: int,
+    timestamp: int,
+    barrier: int,
+    node_count: int,
+    node_is_host: Ints,
+    next_link: Ints,
+    inside: TableState,
+    passed: State,
+) -> Outcome:
+    """A beacon leaves a switch only behind all first transmissions that arrived there earlier for its link and that its
+    barrier covers. At stake on links that carry data.
+
+    inside: (switch, sender, receiver, number) -> (timestamp, position of arrival, egress link, switch), while it is
+    there.
+    """
+    if node_is_host[node]:
+        return SILENT
+    if kind == CRASHED:
+        slot = 0
+        while link == ABSENT and slot < room(inside):
+            if used(inside, slot) and field(inside, slot, 3) == node:
+                remove(inside, slot)
+                continue  # another entry may have moved here
+            slot += 1
+        return SILENT
+    key = (node, sender, receiver, number)
+    if kind == ARRIVED:
+        if packet == DATA and not is_resent(flags) and 0 <= receiver < node_count:
+            onward = next_link[node * node_count + receiver]
+            if onward >= 0:
+                passed[onward] = 1
+                put(inside, key, (timestamp, position, onward, node))
+        return SILENT
+    if packet == DATA:
+        slot = find(inside, key)
+        if slot >= 0:
+            remove(inside, slot)
+        return SILENT
+    if packet != BEACON or barrier == NO_BARRIER:
+        return SILENT
+    least, least_at = left_behind(inside, link, barrier)
+    if least_at >= 0:
+        return violated(0, least, barrier, least_at)
+    return HOLDS if passed[link] else SILENT
+
+
+@check(
+    "TO-RESTART",
+    kinds=(Kind.SENT, Kind.RESTARTED),
+    order=Order.NODE,
+    ways=(
+        "node {node}, begun anew, sent barrier {found} on link {link}, after barrier {expected} before that",
+        "node {node}, begun anew, sent ack barrier {found} on link {link}, after ack barrier {expected} before that",
+    ),
+    barrier_sent=PerLink(NOT_SPOKEN),
+    barrier_at=PerLink(-1),
+    ack_sent=PerLink(NOT_SPOKEN),
+    ack_at=PerLink(-1),
+    again=PerNode(0),
+)
+def restart_keeps_barriers(
+    position: int,
+    kind: int,
+    node: int,
+    link: int,
+    barrier: int,
+    ack_barrier: int,
+    barrier_sent: State,
+    barrier_at: State,
+    ack_sent: State,
+    ack_at: State,
+    again: State,
+) -> Outcome:
+    """What a node says on a link after it began anew, barrier or ack barrier, is at or above what it said there before:
+    as long as it knows nothing, it says nothing, and not that it knows nothing."""
+    if kind == RESTARTED:
+        if link == ABSENT:
+            again[node] = 1
+        return SILENT
+    outcome = SILENT
+    if again[node] and barrier != NO_BARRIER:
+        outcome = HOLDS if barrier >= barrier_sent[link] else violated(0, barrier_sent[link], barrier, barrier_at[link])
+    if again[node] and ack_barrier != NO_BARRIER and outcome[0] <= 1:
+        outcome = HOLDS if ack_barrier >= ack_sent[link] else violated(1, ack_sent[link], ack_barrier, ack_at[link])
+    if barrier > barrier_sent[link]:
+        barrier_sent[link], barrier_at[link] = barrier, position
+    if ack_barrier > ack_sent[link]:
+        ack_sent[link], ack_at[link] = ack_barrier, position
+    return outcome
+
+
+@check(
+    "TO-CAUSAL",
+    kinds=(Kind.SENT, Kind.DELIVERED),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=("node {node} gave timestamp {found} after it delivered timestamp {expected}",),
+    derived=(place_in_scattering,),
+    highest=PerNode(0),
+    highest_at=PerNode(-1),
+)
+def replies_ordered_after_delivered(
+    position: int,
+    kind: int,
+    node: int,
+    timestamp: int,
+    causal: int,
+    place: int,
+    highest: State,
+    highest_at: State,
+) -> Outcome:
+    """A timestamp given after a delivery is strictly above what was delivered."""
+    if not causal:
+        return SILENT
+    if kind == DELIVERED:
+        if highest_at[node] < 0 or timestamp > highest[node]:
+            highest[node], highest_at[node] = timestamp, position
+        return SILENT
+    if place != FIRST or highest_at[node] < 0:
+        return SILENT
+    return HOLDS if timestamp > highest[node] else violated(0, highest[node], timestamp, highest_at[node])
+
+
+@check(
+    "TO-BEACON-MIN",
+    kinds=(Kind.SENT,),
+    at=Role.SWITCH,
+    order=Order.NODE,
+    ways=(
+        "node {node} sent a beacon on link {link} that says nothing new: barrier {found}, where {expected} was sent",
+        "node {node} sent a beacon on link {link} that says nothing new: ack barrier {found}, and {expected} was sent",
+    ),
+    barrier_sent=PerLink(NOT_SPOKEN),
+    barrier_at=PerLink(-1),
+    ack_sent=PerLink(NOT_SPOKEN),
+    ack_at=PerLink(-1),
+)
+def beacons_with_new_minimum_only(
+    position: int,
+    link: int,
+    packet: int,
+    barrier: int,
+    ack_barrier: int,
+    loss_record: int,
+    every_beacon: int,
+    barrier_sent: State,
+    barrier_at: State,
+    ack_sent: State,
+    ack_at: State,
+) -> Outcome:
+    """A beacon of a switch that withholds what says nothing new carries a barrier, or an ack barrier, strictly above
+    all that it sent on that link, or tells of a loss. At stake from the second one on."""
+    outcome = SILENT
+    if packet == BEACON and not every_beacon:
+        if barrier > barrier_sent[link] or ack_barrier > ack_sent[link] or loss_record > NO_LOSS:
+            outcome = HOLDS if barrier_at[link] >= 0 or ack_at[link] >= 0 else SILENT
+        elif barrier != NO_BARRIER:
+            outcome = violated(0, barrier_sent[link], barrier, barrier_at[link])
+        else:
+            outcome = violated(1, ack_sent[link], ack_barrier, ack_at[link])
+    if barrier > barrier_sent[link]:
+        barrier_sent[link], barrier_at[link] = barrier, position
+    if ack_barrier > ack_sent[link]:
+        ack_sent[link], ack_at[link] = ack_barrier, position
+    return outcome
+
+
+@check(
+    "TO-BAR-FILL",
+    kinds=(Kind.SENT,),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=("node {node} sent a data message of timestamp {expected} with barrier {found}; the next node fills it in",),
+)
+def first_switch_fills_barrier(flags: int, packet: int, barrier: int, fill_barrier: int) -> Outcome:
+    """A host leaves the barrier of a first transmission empty. That its first switch goes on as if it had not is
+    TO-BAR-MIN's to say, which takes the timestamp for it."""
+    if not fill_barrier or packet != DATA or is_resent(flags):
+        return SILENT
+    return HOLDS if barrier == NO_BARRIER else violated(0, 0, barrier, -1)
+
+
+CHECKS = (
+    beacons_never_overtake_data,
+    restart_keeps_barriers,
+    replies_ordered_after_delivered,
+    beacons_with_new_minimum_only,
+    first_switch_fills_barrier,
+)

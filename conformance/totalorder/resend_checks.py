@@ -1,0 +1,299 @@
+"""Checks of acknowledging and sending again: TO-SEQ, TO-DUPACK, TO-RETX. Operators of the same names in
+CamelCase: LossClauses.tla."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerNode,
+    PerPair,
+    State,
+    Table,
+    TableState,
+    check,
+    elapsed,
+    settled,
+    violated,
+)
+from conformance.checks.tables import change, field, find, put, remove, room, used
+from conformance.totalorder.outstanding import is_resent
+from spec.topology import Role
+from spec.totalorder.messages import PacketKind
+from spec.trace import ABSENT, Kind, Order
+
+SENT, ARRIVED, ENDED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.ENDED)
+CRASHED = int(Kind.CRASHED)
+DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
+
+
+@check(
+    "TO-SEQ",
+    kinds=(Kind.SENT,),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=(
+        "node {node} sent message number {found} to {receiver}, where the number before it was {expected}",
+        "node {node} sent message number {found} to {receiver} again, where {expected} is the greatest it sent",
+    ),
+    sent=PerPair(0),
+    sent_at=PerPair(-1),
+)
+def message_numbers_consecutive(
+    position: int,
+    node: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    flags: int,
+    packet: int,
+    loses: int,
+    node_count: int,
+    sent: State,
+    sent_at: State,
+) -> Outcome:
+    """First transmissions of one sender to one receiver are numbered 1, 2, 3, ...; what is sent again was sent."""
+    if not loses or packet != DATA or node != sender or not 0 <= receiver < node_count:
+        return SILENT
+    pair = node * node_count + receiver
+    if is_resent(flags):
+        return HOLDS if 1 <= number <= sent[pair] else violated(1, sent[pair], number, sent_at[pair])
+    outcome = HOLDS
+    # Strictly above `sent` on the right, so that the difference cannot wrap.
+    if number <= sent[pair] or number - 1 > sent[pair]:
+        outcome = violated(0, sent[pair], number, sent_at[pair])
+    if number > sent[pair]:
+        sent[pair], sent_at[pair] = number, position
+    return outcome
+
+
+@check(
+    "TO-DUPACK",
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.CRASHED, Kind.ENDED),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=(
+        "node {node} acknowledged number {found} of {receiver}, where it holds all up to {expected}",
+        "node {expected_node} left {found} of the data messages that arrived there without an acknowledgement",
+    ),
+    held=PerPair(0),
+    beyond=Table(3, 1),
+    owed=PerPair(0),
+    stopped=PerNode(0),
+)
+def acknowledgements_cumulative(
+    kind: int,
+    node: int,
+    link: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    flags: int,
+    packet: int,
+    loses: int,
+    node_count: int,
+    node_is_host: Ints,
+    held: State,
+    beyond: TableState,
+    owed: State,
+    stopped: State,
+) -> Outcome:
+    """An acknowledgement bears the number up to which its host holds all of that sender's messages, and in the end
+    there is one for every data message that arrived, duplicates and those behind a gap included.
+
+    held: by receiver and sender, that number. beyond: (receiver, sender, number) of messages behind a gap.
+    """
+    if not loses:
+        return SILENT
+    if kind == ARRIVED:
+        if packet != DATA or receiver != node or not 0 <= sender < node_count:
+            return SILENT
+        pair = node * node_count + sender
+        owed[pair] += 1
+        if number > held[pair]:
+            put(beyond, (node, sender, number), (0,))
+            slot = find(beyond, (node, sender, held[pair] + 1))
+            while slot >= 0:
+                held[pair] += 1
+                remove(beyond, slot)
+                slot = find(beyond, (node, sender, held[pair] + 1))
+        return SILENT
+    if kind == SENT:
+        if packet != ACK or node != sender or not 0 <= receiver < node_count:
+            return SILENT
+        pair = node * node_count + receiver
+        owed[pair] -= 1
+        return HOLDS if number == held[pair] else violated(0, held[pair], number, -1)
+    if kind == CRASHED:
+        if link == ABSENT:
+            stopped[node] = 1
+        return SILENT
+    if settled(flags):
+        for host in range(node_count):
+            if node_is_host[host] and not stopped[host]:
+                for other in range(node_count):
+                    if owed[host * node_count + other] > 0:
+                        return violated(1, host, owed[host * node_count + other], -1)
+    return SILENT
+
+
+@register_jitable
+def never_resent(waiting: TableState, acknowledged: Ints, stopped: Ints, node_count: int) -> tuple[int, int, int]:
+    """The first message that its sender sent once only, though no acknowledgement came for it nor for one below it:
+    its number, sender and position, -1 for none. Only the oldest of a pair must be sent again."""
+    number, owner, first_at = 0, 0, -1
+    for slot in range(room(waiting)):
+        if not used(waiting, slot):
+            continue
+        sender, receiver, its = field(waiting, slot, 4), field(waiting, slot, 5), field(waiting, slot, 6)
+        at = field(waiting, slot, 2)
+        oldest = its - 1 == acknowledged[sender * node_count + receiver]
+        if field(waiting, slot, 3) or stopped[sender] or stopped[receiver] or not oldest:
+            continue
+        if first_at < 0 or at < first_at:
+            number, owner, first_at = its, sender, at
+    return (number, owner, first_at)
+
+
+@register_jitable
+def note_acknowledgement(
+    waiting: TableState,
+    acknowledged: State,
+    newest: State,
+    wanted: State,
+    wanted_ns: State,
+    wanted_at: State,
+    pair: int,
+    key: tuple[int, int, int],
+    clock_ns: int,
+    position: int,
+) -> None:
+    """Take an acknowledgement of a number that was sent. One equal to the last asks for the next message, if that was
+    sent once only."""
+    sender, receiver, number = key
+    if 0 <= number == acknowledged[pair] == newest[pair] and wanted[pair] == 0:
+        slot = find(waiting, (sender, receiver, number + 1))
+        if slot >= 0 and field(waiting, slot, 3) == 0:
+            wanted[pair], wanted_ns[pair], wanted_at[pair] = number + 1, clock_ns, position
+    if number > acknowledged[pair]:
+        slot = find(waiting, (sender, receiver, acknowledged[pair] + 1))
+        while slot >= 0 and acknowledged[pair] < number:
+            remove(waiting, slot)
+            acknowledged[pair] += 1
+            slot = find(waiting, (sender, receiver, acknowledged[pair] + 1))
+        acknowledged[pair] = number
+        wanted[pair] = 0
+    newest[pair] = number
+
+
+@register_jitable
+def compare_with_first(
+    waiting: TableState,
+    slot: int,
+    timestamp: int,
+    digest: int,
+    asked_ns: int,
+    asked_at: int,
+    clock_ns: int,
+    interval: int,
+) -> Outcome:
+    """Whether a message sent again is the one in the slot, and in time after what asked for it (asked_at below 0:
+    nothing)."""
+    first_at = field(waiting, slot, 2)
+    if timestamp != field(waiting, slot, 0):
+        return violated(0, field(waiting, slot, 0), timestamp, first_at)
+    if digest != field(waiting, slot, 1):
+        return violated(1, field(waiting, slot, 1), digest, first_at)
+    if asked_at >= 0 and clock_ns >= 0 and asked_ns >= 0 and elapsed(asked_ns, clock_ns, interval):
+        return violated(3, asked_ns, clock_ns, asked_at)
+    return HOLDS
+
+
+@check(
+    "TO-RETX",
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.CRASHED, Kind.ENDED),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=(
+        "node {node} sent message {number} again with timestamp {found}; it was sent with {expected}",
+        "node {node} sent message {number} again with digest {found}; it was sent with {expected}",
+        "node {expected_node} got no acknowledgement for message {found}, and never sent it again",
+        "node {node} sent message {number} again at local clock {found}, more than a beacon interval after the second "
+        "equal acknowledgement at {expected}",
+    ),
+    waiting=Table(3, 7),
+    sent_number=PerPair(0),
+    acknowledged=PerPair(0),
+    newest=PerPair(-1),
+    wanted=PerPair(0),
+    wanted_ns=PerPair(0),
+    wanted_at=PerPair(-1),
+    stopped=PerNode(0),
+)
+def lost_is_resent(
+    position: int,
+    kind: int,
+    clock_ns: int,
+    node: int,
+    link: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    digest: int,
+    flags: int,
+    packet: int,
+    timestamp: int,
+    beacon_interval_ns: int,
+    node_count: int,
+    waiting: TableState,
+    sent_number: State,
+    acknowledged: State,
+    newest: State,
+    wanted: State,
+    wanted_ns: State,
+    wanted_at: State,
+    stopped: State,
+) -> Outcome:
+    """What is sent again equals what was sent; it is sent again soon after two equal acknowledgements, within a beacon
+    interval; and at the end of a run that settled, what is not acknowledged was sent again.
+
+    waiting: (sender, receiver, number) -> (timestamp, digest, position, sent again, sender, receiver, number), until
+    acknowledged. By sender and receiver: acknowledged, the greatest number that came, of those sent; newest, the last
+    one that came; wanted, the number that two equal ones ask for, 0 for none."""
+    if kind == CRASHED:
+        if link == ABSENT:
+            stopped[node] = 1
+        return SILENT
+    if kind == ENDED:
+        lost, owner, at = never_resent(waiting, acknowledged, stopped, node_count)
+        return violated(2, owner, lost, at) if at >= 0 and settled(flags) else SILENT
+    if kind == ARRIVED:
+        if packet == ACK and receiver == node and 0 <= sender < node_count:
+            pair, key = node * node_count + sender, (node, sender, number)
+            if number <= sent_number[pair]:
+                note_acknowledgement(
+                    waiting, acknowledged, newest, wanted, wanted_ns, wanted_at, pair, key, clock_ns, position
+                )
+        return SILENT
+    if packet != DATA or node != sender or not 0 <= receiver < node_count:
+        return SILENT
+    pair, key = node * node_count + receiver, (node, receiver, number)
+    if not is_resent(flags):
+        sent_number[pair] = max(sent_number[pair], number)
+        if number > acknowledged[pair] and find(waiting, key) < 0:
+            put(waiting, key, (timestamp, digest, position, 0, node, receiver, number))
+        return SILENT
+    slot = find(waiting, key)
+    if number <= acknowledged[pair] or slot < 0:
+        return SILENT
+    change(waiting, slot, 3, 1)
+    asked_at = wanted_at[pair] if wanted[pair] == number else -1
+    wanted[pair] = 0 if wanted[pair] == number else wanted[pair]
+    return compare_with_first(waiting, slot, timestamp, digest, wanted_ns[pair], asked_at, clock_ns, beacon_interval_ns)
+
+
+CHECKS = (message_numbers_consecutive, acknowledgements_cumulative, lost_is_resent)
