@@ -14,15 +14,16 @@ CHUNK = 200
 _EVERY_CHECK = tuple(HealthCheck)
 
 
-def drawn_schedules(protocol: str, seed_number: int) -> Iterator[Schedule]:
-    """Schedules of `protocol` without end, drawn in chunks; the first of each chunk is a simplest one."""
+def drawn_schedules(protocol: str, seed_number: int, group: int | None = None) -> Iterator[Schedule]:
+    """Schedules of `protocol` without end, of one group of its rules or of all, drawn in chunks; the first of each
+    chunk is a simplest one."""
     chunk = 0
     while True:
-        yield from _chunk(protocol, seed_number * 1_000_003 + chunk)
+        yield from _chunk(protocol, group, seed_number * 1_000_003 + chunk)
         chunk += 1
 
 
-def _chunk(protocol: str, number: int) -> list[Schedule]:
+def _chunk(protocol: str, group: int | None, number: int) -> list[Schedule]:
     drawn: list[Schedule] = []
 
     @seed(number)
@@ -35,7 +36,7 @@ def _chunk(protocol: str, number: int) -> list[Schedule]:
         suppress_health_check=_EVERY_CHECK,
         verbosity=Verbosity.quiet,
     )
-    @given(load(protocol).schedules())
+    @given(load(protocol).schedules(group))
     def draw(schedule: Schedule) -> None:
         drawn.append(schedule)
 

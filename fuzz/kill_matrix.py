@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from fuzz.layers import LAYERS, Bench, Cell, Outcome, Subject
-from fuzz.mutations import mutants_of_module, rules_of_module, signature_of
+from fuzz.mutations import mutants_of_module, signature_of
 from fuzz.protocol import FuzzPlugin, load
 from models.equivalence import Kind, prove_equivalent
 from models.expected import ModelResult
@@ -80,7 +80,7 @@ def kill_matrix(
     start = time.perf_counter()
     plugin = load(protocol)
     bench = Bench(plugin, seed, folder, models={result.name: result for result in models})
-    subjects = [subject for subject in subjects_of(plugin) if subject.name.startswith(only)]
+    subjects = bench.subjects = [subject for subject in subjects_of(plugin) if subject.name.startswith(only)]
     rows: list[Row] = []
     for subject in subjects:
         rows.append(_row(plugin, bench, subject, layers))
@@ -107,8 +107,11 @@ def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
             sentence=mutant.source.splitlines()[-1].strip(),
             functions={mutant.rule: mutant.function},
             make_node=plugin.node_with({mutant.rule: mutant.function}),
+            group=number,
         )
-        for mutant in mutants_of_module(plugin.rules)
+        for number, group in enumerate(plugin.groups)
+        if group.rules is not None
+        for mutant in mutants_of_module(group.rules)
     ]
     by_hand = [
         Subject(
@@ -117,6 +120,7 @@ def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
             sentence=mutant.sentence,
             functions=mutant.rules,
             make_node=mutant.make_node,
+            group=mutant.group,
         )
         for mutant in plugin.mutants
     ]
@@ -143,7 +147,7 @@ def equivalence_of(plugin: FuzzPlugin, subject: Subject) -> str:
     if len(subject.functions) != 1:
         return ""
     ((name, mutant),) = subject.functions.items()
-    rule = next(found for found in rules_of_module(plugin.rules) if found.__name__ == name)
+    rule = next(found for found in plugin.rules if found.__name__ == name)
     signature = signature_of(rule)
     kinds: dict[str, Kind] = {
         parameter: "int" if kind == "int" else "ints" for parameter, kind in signature.parameters.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
@@ -22,7 +22,9 @@ from fuzz.protocol import FuzzPlugin
 from fuzz.shrink import shrink
 from models.claim import Claim, first_refuted, prove_under
 from models.expected import Model, ModelResult, check_model, models_of
+from models.java import find_java
 from models.tlc import Outcome as TlcOutcome
+from models.trace_validation import Judgement, validate_all
 from models.z3_claims import claims_of
 from spec.clauses import load as load_clauses
 from spec.errors import CannotRun
@@ -54,13 +56,15 @@ class Cell(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A mutant, as every layer can take it: rule functions (empty where nodes differ), and nodes."""
+    """A mutant, as every layer can take it: rule functions (empty where nodes differ), and nodes. group: of the rules
+    that it belongs to."""
 
     name: str
     operator: str
     sentence: str
     functions: Mapping[str, Callable[..., Any]]
     make_node: MakeNode
+    group: int = 0
 
     @property
     def iut(self) -> SimulatedIut:
@@ -69,28 +73,37 @@ class Subject:
 
 @dataclass(slots=True)
 class Bench:
-    """What is made once for all mutants: drawn schedules, the rows that the rules themselves leave (which break
-    nothing, and need not be judged again), Z3 claims, what TLC said of models, and what fuzzing found so far."""
+    """What is made once for all mutants: for each group of rules, the schedules drawn and the rows that the rules
+    themselves leave (which break nothing, and need not be judged again); Z3 claims, what TLC said of models, and what
+    fuzzing found so far. subjects: all mutants that are tried. read: what TLC said of a run of each."""
 
     plugin: FuzzPlugin
     seed: int
     folder: Path
-    schedules: list[Schedule] = field(default_factory=list)
-    unharmed: list[list[Row]] = field(default_factory=list)
+    drawn: dict[int, tuple[list[Schedule], list[list[Row]]]] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     models: dict[str, ModelResult] = field(default_factory=dict)
     found: dict[str, tuple[Schedule, str] | None] = field(default_factory=dict)
+    subjects: Sequence[Subject] = ()
+    read: dict[str, Cell] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.schedules = list(islice(drawn_schedules(self.plugin.name, self.seed), FUZZED))
-        rules = SimulatedIut("rules", self.plugin.node_with({}))
-        for number, schedule in enumerate(self.schedules):
-            trace = rules.run(schedule)
-            if violations_of(trace):
-                raise CannotRun(
-                    f"seed {self.seed}, schedule {number}: the reference core itself fails; mend it before its mutants"
-                )
-            self.unharmed.append(trace.rows)
+    def runs_of(self, group: int) -> tuple[list[Schedule], list[list[Row]]]:
+        """The schedules drawn for a group of rules, and what the rules themselves leave of each."""
+        if group not in self.drawn:
+            rules = SimulatedIut("rules", self.plugin.node_with({}))
+            schedules = list(islice(drawn_schedules(self.plugin.name, self.seed, group), FUZZED))
+            unharmed: list[list[Row]] = []
+            for number, schedule in enumerate(schedules):
+                trace = rules.run(schedule)
+                broken = sorted(violations_of(trace))
+                if broken:
+                    place = f"seed {self.seed}, group {group}, schedule {number}"
+                    raise CannotRun(
+                        f"{place}: the reference core itself breaks {broken[0]}; mend it before its mutants"
+                    )
+                unharmed.append(trace.rows)
+            self.drawn[group] = schedules, unharmed
+        return self.drawn[group]
 
     def failing(self, subject: Subject) -> tuple[Schedule, str] | None:
         """The mutant's first failing schedule, shrunk, and its file; None when none of `FUZZED` fails."""
@@ -100,7 +113,7 @@ class Bench:
 
     def _fuzz(self, subject: Subject) -> tuple[Schedule, str] | None:
         iut = subject.iut
-        for schedule, unharmed in zip(self.schedules, self.unharmed, strict=True):
+        for schedule, unharmed in zip(*self.runs_of(subject.group), strict=True):
             trace = iut.run(schedule)
             if trace.rows != unharmed and (broken := violations_of(trace)):
                 return self._shrunk(subject, schedule, min(broken))
@@ -128,9 +141,10 @@ class Bench:
         found, iut = self.failing(subject), subject.iut
         if found is not None:
             yield found[1], iut.run(found[0])
-        for number, schedule in enumerate(self.schedules[:JUDGED]):
+        schedules, unharmed = self.runs_of(subject.group)
+        for number, schedule in enumerate(schedules[:JUDGED]):
             trace = iut.run(schedule)
-            if trace.rows != self.unharmed[number]:
+            if trace.rows != unharmed[number]:
                 yield f"seed {self.seed}, schedule {number}", trace
 
 
@@ -156,7 +170,7 @@ def by_z3(bench: Bench, subject: Subject) -> Cell:
 
 def _claims_about_rules(plugin: FuzzPlugin) -> tuple[Claim, ...]:
     """The claims that hold the rules themselves, the cheapest first: not those about another rule in one's place."""
-    rules = vars(plugin.rules)
+    rules = {rule.__name__ for rule in plugin.rules}
     about = [
         claim
         for claim in claims_of(plugin.name)
@@ -186,6 +200,34 @@ def by_tlc(bench: Bench, subject: Subject) -> Cell:
             clauses = [names[name] for name in seen.seen.violates.split(" or ") if name in names]
             return Cell(Outcome.KILLED, f"{model.name}: {seen.seen.violates}", tuple(clauses) or model.clauses)
     return Cell(Outcome.SURVIVED, f"{same[0].name}: {same[0].because or 'holds'}")
+
+
+def by_trace(bench: Bench, subject: Subject) -> Cell:
+    """Does TLC, which reads a run of the mutant row by row, reject it? All mutants' runs go through it together."""
+    if subject.name not in bench.read:
+        bench.read |= _read_by_tlc(bench, [*bench.subjects, subject])
+    return bench.read[subject.name]
+
+
+def _read_by_tlc(bench: Bench, subjects: Sequence[Subject]) -> dict[str, Cell]:
+    """A cell each; of a mutant no run of which differs from the reference's there is nothing to read."""
+    try:
+        find_java()
+    except CannotRun as error:
+        return {subject.name: Cell(Outcome.NOT_RUN, str(error)) for subject in subjects}
+    telling = {subject.name: next(bench.telling_traces(subject), None) for subject in subjects}
+    named = {name: one for name, one in telling.items() if one is not None}
+    validations = validate_all([trace for _, trace in named.values()])
+    cells = {name: Cell(Outcome.SURVIVED, "no run differs") for name in telling}
+    for (name, (instance, _)), one in zip(named.items(), validations, strict=True):
+        match one.judgement:
+            case Judgement.REJECTED:
+                cells[name] = Cell(Outcome.KILLED, f"{instance}: row {one.position}", one.clauses)
+            case Judgement.ACCEPTED:
+                cells[name] = Cell(Outcome.SURVIVED, instance)
+            case Judgement.CANNOT_RUN:
+                cells[name] = Cell(Outcome.NOT_EXPRESSED, one.reason)
+    return cells
 
 
 def by_cases(bench: Bench, subject: Subject) -> Cell:
@@ -241,6 +283,7 @@ def _named_in(message: str) -> tuple[str, ...]:
 Layer = Callable[[Bench, Subject], Cell]
 LAYERS: dict[str, Layer] = {
     "tlc": by_tlc,
+    "trace": by_trace,
     "z3": by_z3,
     "oracle": by_oracles,
     "check": by_checks,

@@ -7,13 +7,16 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
+from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine
 from hypothesis.strategies import SearchStrategy
 
 from conformance.network.run import MakeNode
+from fuzz.mutations import Rule, rules_of_module
 from fuzz.strategies import schedules
 from models.claim import ClaimResult
 from spec.core import Parameter
@@ -27,13 +30,14 @@ class HandMutant:
     """A mutant written by hand: other rules, or nodes that do something else with the right ones.
 
     name: `<what>/<change>`, as of a generated one. rules: the functions that replace rules of the same names, for the
-    layers that know rules alone; empty where the change is in a node.
+    layers that know rules alone; empty where the change is in a node. group: the rules that it belongs to.
     """
 
     name: str
     sentence: str
     make_node: MakeNode
     rules: Mapping[str, Callable[..., Any]]
+    group: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,23 +51,53 @@ class Equivalence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FuzzPlugin:
-    """rules: the module of rule functions. node_with: a factory of nodes with these functions in place of the rules of
-    the same names. machines: the state machines for such a factory. on_model: by mutant name, the operator of the TLA+
-    module `Mutants` that says the same, as (constant, operator)."""
+class RuleGroup:
+    """Rules that one kind of run puts at stake: `rules` is their module (None where what is at stake is a form of node,
+    for which there are hand-written mutants alone), `parameters` and `fault_kinds` what such runs
+    are set to. often_faulty: most of these runs need faults to show anything. answered: whoever is sent to must be
+    able to send back."""
 
-    name: str
+    rules: ModuleType | None
     parameters: Callable[[], SearchStrategy[dict[str, Parameter]]]
     fault_kinds: tuple[FaultKind, ...]
-    rules: ModuleType
+    often_faulty: bool = False
+    answered: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuzzPlugin:
+    """groups: the rules, by the runs in which they are at stake. node_with: a factory of nodes with these functions in
+    place of the rules of the same names. machines: the state machines for such a factory. on_model: by mutant name, the
+    operator of the TLA+ modules that says the same, as (constant, operator)."""
+
+    name: str
+    groups: tuple[RuleGroup, ...]
     node_with: Callable[[Mapping[str, Callable[..., Any]]], MakeNode]
     mutants: tuple[HandMutant, ...]
     equivalences: tuple[Equivalence, ...]
     machines: Callable[[MakeNode], tuple[type[RuleBasedStateMachine], ...]]
     on_model: Mapping[str, tuple[str, str]]
 
-    def schedules(self) -> SearchStrategy[Schedule]:
-        return schedules(self.name, parameters=self.parameters(), fault_kinds=self.fault_kinds)
+    def schedules(self, group: int | None = None) -> SearchStrategy[Schedule]:
+        """Schedules that put the rules of this group at stake; of all groups in turn for None."""
+        if group is None:
+            return st.one_of([self.schedules(number) for number in range(len(self.groups))])
+        chosen = self.groups[group]
+        return schedules(
+            self.name,
+            parameters=chosen.parameters(),
+            fault_kinds=chosen.fault_kinds,
+            often_faulty=chosen.often_faulty,
+            answered=chosen.answered,
+        )
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return tuple(chain.from_iterable(rules_of_module(group.rules) for group in self.groups if group.rules))
+
+    def group_of(self, rule: str) -> int:
+        """The group in whose module the rule of that name is."""
+        return next(number for number, group in enumerate(self.groups) if hasattr(group.rules, rule))
 
 
 @cache

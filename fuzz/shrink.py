@@ -1,7 +1,7 @@
 """Makes a failing schedule small: no single step of `simpler` can be taken without losing the failure (1-minimal).
 
 The steps: take away a host or switch, a submission, a message, a fault, all clocks, all jitter; lower a time (of a
-submission, a delay, a jitter, an offset, a drift, a fault, a whole parameter, the end, the seed) by all of it, by half,
+submission, a delay, a jitter, an offset, a drift, a fault, a failure, the end, the seed) by all of it, by half,
 by a quarter, ..., by 1.
 """
 
@@ -31,9 +31,12 @@ class Shrunk:
     minimal: bool
 
 
-def shrink(schedule: Schedule, fails: Callable[[Schedule], bool], *, max_runs: int = MAX_RUNS) -> Shrunk:
-    """The schedule made smaller as long as `fails` says true of it; it must say true of `schedule` itself."""
-    candidates = list(simpler(schedule))
+def shrink(
+    schedule: Schedule, fails: Callable[[Schedule], bool], *, max_runs: int = MAX_RUNS, shortest: int | None = None
+) -> Shrunk:
+    """The schedule made smaller as long as `fails` says true of it; it must say true of `schedule` itself. shortest:
+    as of `simpler`."""
+    candidates = list(simpler(schedule, shortest))
     # Go round the steps, on from the one that was taken last, until a whole round has taken none.
     runs = at = missed = 0
     while missed < len(candidates):
@@ -43,14 +46,15 @@ def shrink(schedule: Schedule, fails: Callable[[Schedule], bool], *, max_runs: i
         runs += 1
         if fails(candidate):
             schedule, missed = candidate, 0
-            candidates = list(simpler(schedule))
+            candidates = list(simpler(schedule, shortest))
         else:
             at, missed = at + 1, missed + 1
     return Shrunk(schedule, runs, True)
 
 
-def simpler(schedule: Schedule) -> Iterator[Schedule]:
-    """Every valid schedule that is one step simpler, the larger steps first."""
+def simpler(schedule: Schedule, shortest: int | None = None) -> Iterator[Schedule]:
+    """Every valid schedule that is one step simpler, the larger steps first. shortest: whole parameters are lowered,
+    too, but no further than this; None leaves them alone, as most are intervals: runs grow as these shrink."""
     for node in reversed(range(len(schedule.topology.nodes))):
         smaller = without_node(schedule, node)
         if smaller is not None:
@@ -59,6 +63,9 @@ def simpler(schedule: Schedule) -> Iterator[Schedule]:
         yield replace(schedule, submissions=rest)
     for fewer in _but_one(schedule.faults):
         yield replace(schedule, faults=fewer)
+    for begun in range(len(schedule.failures)):
+        # What comes after a failure may depend on it.
+        yield replace(schedule, failures=schedule.failures[:begun])
     if schedule.clocks:
         yield replace(schedule, clocks=())
     for number, submission in enumerate(schedule.submissions):
@@ -68,6 +75,8 @@ def simpler(schedule: Schedule) -> Iterator[Schedule]:
     if any(delay.jitter_ns for delay in schedule.delays):
         yield replace(schedule, delays=tuple(Delay(delay.base_ns) for delay in schedule.delays))
     yield from _lower_times(schedule)
+    if shortest is not None:
+        yield from _lower_parameters(schedule, shortest)
 
 
 def _lower_times(schedule: Schedule) -> Iterator[Schedule]:
@@ -90,14 +99,21 @@ def _lower_times(schedule: Schedule) -> Iterator[Schedule]:
     for number, fault in enumerate(schedule.faults):
         for delay_ns in lower(fault.delay_ns):
             yield replace(schedule, faults=_put(schedule.faults, number, replace(fault, delay_ns=delay_ns)))
-    for name, value in schedule.parameters.items():
-        for parameter in lower(value, least=1) if isinstance(value, int) else ():
-            parameters: dict[str, Parameter] = {**schedule.parameters, name: parameter}
-            yield replace(schedule, parameters=parameters)
+    for number, failure in enumerate(schedule.failures):
+        earliest = schedule.failures[number - 1].time_ns if number else 0
+        for time_ns in lower(failure.time_ns, least=earliest):
+            yield replace(schedule, failures=_put(schedule.failures, number, replace(failure, time_ns=time_ns)))
     for end_ns in lower(schedule.end_ns or 0):
         yield replace(schedule, end_ns=end_ns)
     if schedule.seed:
         yield replace(schedule, seed=0)
+
+
+def _lower_parameters(schedule: Schedule, shortest: int) -> Iterator[Schedule]:
+    for name, value in schedule.parameters.items():
+        for parameter in lower(value, least=shortest) if isinstance(value, int) else ():
+            parameters: dict[str, Parameter] = {**schedule.parameters, name: parameter}
+            yield replace(schedule, parameters=parameters)
 
 
 def lower(value: int, least: int = 0) -> Iterator[int]:
@@ -142,6 +158,11 @@ def without_node(schedule: Schedule, node: NodeId) -> Schedule | None:
         clocks=schedule.clocks[:node] + schedule.clocks[node + 1 :],
         submissions=tuple(submissions),
         faults=tuple(replace(fault, link=place[fault.link]) for fault in schedule.faults if fault.link in place),
+        failures=tuple(
+            replace(failure, node=moved(failure.node), link=place.get(failure.link, failure.link))
+            for failure in schedule.failures
+            if failure.node != node and (failure.link < 0 or failure.link in place)
+        ),
     )
 
 

@@ -26,7 +26,7 @@ from spec.topology import NO_LINK, Link, Node, NodeId, Role, Topology, route
 MAX_SWITCHES = 3
 MAX_HOSTS = 5
 MAX_SUBMISSIONS = 8
-MAX_FAULTS = 2
+MAX_FAULTS = 4
 MAX_GAP_NS = 12
 MAX_DELAY_NS = 8
 MAX_OFFSET_NS = 24
@@ -83,7 +83,7 @@ def submissions(network: Network) -> SearchStrategy[tuple[Submission, ...]]:
 
 
 def faults(topology: Topology, kinds: tuple[FaultKind, ...]) -> SearchStrategy[tuple[Fault, ...]]:
-    """At most 2, of the given kinds only, on the first 16 packets of a link; none on most draws."""
+    """At most 4, of the given kinds only, on the first 16 packets of a link; none on most draws."""
     return _numbers(_FAULTS).map(lambda numbers: _faults(numbers, topology, kinds))
 
 
@@ -95,11 +95,14 @@ def schedules(
     parameters: SearchStrategy[dict[str, Parameter]],
     fault_kinds: tuple[FaultKind, ...] = (),
     places: SearchStrategy[Network] | None = None,
+    often_faulty: bool = False,
+    answered: bool = False,
 ) -> Schedule:
     """Schedules of `protocol` that run until all has settled. `fault_kinds` are those that its links may show; `places`
-    draws other networks than `networks()` does."""
+    draws other networks than `networks()` does. often_faulty: three of four schedules have faults, not one.
+    answered: whoever is sent to can send back."""
     numbers = draw(_SCHEDULE)
-    network = _network(numbers) if places is None else draw(places)
+    network = _network(numbers, answered=answered) if places is None else draw(places)
     topology = network.topology
     at = _NETWORK
     sent = _submissions(numbers[at:], network)
@@ -115,7 +118,7 @@ def schedules(
         submissions=sent,
         clocks=set_to,
         parameters=draw(parameters),
-        faults=_faults(numbers[at:], topology, fault_kinds),
+        faults=_faults(numbers[at:], topology, fault_kinds, often=often_faulty),
         seed=int.from_bytes(numbers[-2:], "big"),
     )
 
@@ -139,16 +142,31 @@ def _known() -> tuple[Network, ...]:
     return tuple(network_of(topology) for topology in shapes)
 
 
-def _network(numbers: bytes) -> Network:
+@cache
+def _known_answered() -> tuple[Network, ...]:
+    """Those of them in which everyone can answer."""
+    return tuple(network for network in _known() if all_answered(network))
+
+
+def all_answered(network: Network) -> bool:
+    """Whether all receivers of each host reach it, too."""
+    reach = dict(network.reach)
+    return all(sender in reach.get(receiver, ()) for sender, receivers in network.reach for receiver in receivers)
+
+
+def _network(numbers: bytes, *, answered: bool = False) -> Network:
+    known = _known_answered() if answered else _known()
     if numbers[0] >= 224:
-        return _known()[numbers[1] % len(_known())]
+        return known[numbers[1] % len(known)]
     switches = numbers[0] % MAX_SWITCHES + 1
     hosts = numbers[1] % (MAX_HOSTS - 2) + 3
     joints, attachments = numbers[2 : 1 + MAX_SWITCHES], numbers[1 + MAX_SWITCHES :]
-    return _tree(
-        tuple((joints[child - 1] % child, joints[child - 1] // 8 % 3) for child in range(1, switches)),
-        tuple(_attachment(number, attachments[number], switches) for number in range(hosts)),
-    )
+    tree = tuple((joints[child - 1] % child, joints[child - 1] // 8 % 3) for child in range(1, switches))
+    attached = tuple(_attachment(number, attachments[number], switches) for number in range(hosts))
+    if answered:
+        tree = tuple((parent, _TWO_WAY) for parent, _ in tree)
+        attached = tuple((_BOTH, home, second) for _, home, second in attached)
+    return _tree(tree, attached)
 
 
 def _attachment(number: int, byte: int, switches: int) -> tuple[int, int, int]:
@@ -229,8 +247,10 @@ def _submissions(numbers: bytes, network: Network) -> tuple[Submission, ...]:
     return tuple(made)
 
 
-def _faults(numbers: bytes, topology: Topology, kinds: tuple[FaultKind, ...]) -> tuple[Fault, ...]:
-    if not kinds or numbers[0] < 192:
+def _faults(
+    numbers: bytes, topology: Topology, kinds: tuple[FaultKind, ...], *, often: bool = False
+) -> tuple[Fault, ...]:
+    if not kinds or numbers[0] < (64 if often else 192):
         return ()
     found: dict[tuple[int, int], Fault] = {}
     for at in range(numbers[1] % MAX_FAULTS + 1):

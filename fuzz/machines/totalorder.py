@@ -17,7 +17,7 @@ from conformance.network.topologies import chain, diamond, one_way, star
 from fuzz.totalorder.strategies import beacon_intervals
 from spec.core import Deliver, Effect, Event, PacketArrived, Parameter, Refuse, Send, Submitted, TimerFired, node_config
 from spec.topology import NO_LINK, LinkId, NodeId, Role, Topology, route
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Delivery, Environment, Packet, PacketKind
+from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, WITHOUT_LOSS, Delivery, Environment, Packet, PacketKind
 
 NETWORKS = (one_way(2, 1), chain(2, 1), star(2), diamond(2, 1))
 MAX_STEP_NS = 12
@@ -249,5 +249,5 @@ def machines(make_node: MakeNode) -> tuple[type[RuleBasedStateMachine], ...]:
             (TotalOrderMachine,),
             {"make_node": staticmethod(make_node), "environment": environment},
         )
-        for environment in Environment
+        for environment in WITHOUT_LOSS
     )

@@ -1,38 +1,57 @@
-"""Each literal rule that TLC refutes, on the core: its counterexample fails with that rule, and passes without."""
+"""Each literal rule that was found to be wrong, on the core: its schedule fails with that rule and passes without, is
+1-minimal, and is what its diagram shows."""
 
 from __future__ import annotations
 
 import pytest
 
-from conformance.network.run import SimulatedIut
-from fuzz.fuzzer import violations_of
-from fuzz.kill_matrix import subjects_of
-from fuzz.protocol import load
-from models.expected import SPEC_FOLDER, Kind, Model, models_of
+from fuzz.findings import SHORTEST_NS, SPEC_FOLDER, drawn, stage_of
+from fuzz.shrink import simpler
+from models.finding import Finding, findings_of
 from spec import schedule as schedules
 from spec.clauses import protocols
+from spec.schedule import Schedule
 
-FINDINGS = [
-    (protocol, model)
+PLAYED = [
+    pytest.param(protocol, finding, id=finding.name)
     for protocol in protocols()
-    for model in models_of(protocol)
-    if model.kind is Kind.FINDING and model.violates is not None
+    for finding in findings_of(protocol)
+    if finding.mutant
 ]
 
 
-def test_there_are_findings() -> None:
-    assert FINDINGS
+def stored(protocol: str, finding: Finding) -> Schedule:
+    return schedules.read(SPEC_FOLDER / protocol / "findings" / f"{finding.name}.json")
 
 
-@pytest.mark.parametrize(("protocol", "model"), FINDINGS, ids=[model.name for _, model in FINDINGS])
-def test_a_finding_s_counterexample_fails_with_the_literal_rule_and_passes_without(protocol: str, model: Model) -> None:
-    schedule = schedules.read(SPEC_FOLDER / protocol / "findings" / f"{model.name}.json")
-    plugin = load(protocol)
-    named = [mutant for mutant, said in plugin.on_model.items() if model.set == {said[0]: said[1]}]
-    literal = [subject for subject in subjects_of(plugin) if subject.name in named]
-    assert literal, f"no mutant of the core is {model.set}"
+def test_there_are_findings_to_play() -> None:
+    assert len(PLAYED) > 10
 
-    assert violations_of(SimulatedIut("corrected", plugin.node_with({})).run(schedule)) == {}
-    for subject in literal:
-        broken = violations_of(subject.iut.run(schedule))
-        assert broken, f"{subject.name} passes the counterexample of {model.name}"
+
+@pytest.mark.parametrize(("protocol", "finding"), PLAYED)
+def test_a_finding_s_schedule_fails_with_the_literal_rule_and_passes_without(protocol: str, finding: Finding) -> None:
+    stage, schedule = stage_of(protocol, finding), stored(protocol, finding)
+    assert stage.violation(schedule) is not None
+    assert stage.fails(schedule)
+
+
+@pytest.mark.parametrize(("protocol", "finding"), PLAYED)
+def test_a_finding_s_diagram_is_of_its_schedule(protocol: str, finding: Finding) -> None:
+    text, drawing = drawn(protocol, finding, stored(protocol, finding))
+    folder = SPEC_FOLDER / protocol / "findings"
+    assert (folder / f"{finding.name}.txt").read_text(encoding="utf-8") == text
+    assert (folder / f"{finding.name}.svg").read_text(encoding="utf-8") == drawing
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "finding"), PLAYED)
+def test_no_step_makes_a_finding_s_schedule_simpler(protocol: str, finding: Finding) -> None:
+    stage, schedule = stage_of(protocol, finding), stored(protocol, finding)
+    assert not any(stage.fails(step) for step in simpler(schedule, SHORTEST_NS))
+
+
+def test_no_schedule_is_left_of_a_finding_that_is_gone() -> None:
+    for protocol in protocols():
+        names = {finding.name for finding in findings_of(protocol) if finding.mutant}
+        found = {path.stem for path in (SPEC_FOLDER / protocol / "findings").iterdir()}
+        assert found == names

@@ -15,7 +15,6 @@ from spec import schedule as schedules
 from spec.clauses import load as load_clauses
 from spec.errors import BadInput
 
-RUNNING = ("check", "fuzz")
 WITHOUT_TLC = tuple(layer for layer in LAYERS if layer != "tlc")
 
 
@@ -66,16 +65,29 @@ def test_an_unknown_layer_is_refused_with_the_known_ones() -> None:
         kill_matrix("totalorder", ("guess",))
 
 
+# What no rule says, but the shape of packets, or something that a run must ask for: the hand-made traces of
+# conformance/traces break each of these in every way.
+OF_FORM = {
+    *("TO-FMT-5", "TO-FMT-6", "TO-FMT-7", "TO-FMT-8", "TO-FMT-9", "TO-SEQ", "TO-FLAG-HOST", "TO-BEACON-MIN"),
+    *("TO-BAR-FILL", "TO-CAUSAL", "TO-ADJ-ROUNDS", "TO-RESTART", "TO-FAIL", "TO-ATOMIC"),
+}
+
+
 def test_every_clause_has_a_mutant_that_breaks_it(tmp_path: Path) -> None:
     # Hand-written ones, and the rules' own changes where a clause is about one rule alone.
-    matrices = [kill_matrix("totalorder", RUNNING, folder=tmp_path, only=only) for only in ("host/", "switch/")]
-    matrices += [
-        kill_matrix("totalorder", RUNNING, folder=tmp_path, only=only)
-        for only in ("counted/ingress", "deliverable/lt-to-le", "beacon_due/always", "stamp/drop-1", "data_barrier/")
-    ]
+    chosen: tuple[str, ...] = (
+        "host/",
+        "switch/",
+        "counted/ingress",
+        "stamp/drop-1",
+        "resent_barrier/own",
+        "ack_barrier/largest",
+    )
+    chosen += ("flag_on/", "last_hop", "base_of/max", "difference/other", "adjusted_beacon/without")
+    matrices = [kill_matrix("totalorder", ("case",), folder=tmp_path, only=only) for only in chosen]
     broken = {clause for matrix in matrices for clause in matrix.by_clause}
     checked = {clause.id for clause in load_clauses("totalorder").clauses if "check" in clause.layers}
-    assert checked - broken == set()
+    assert checked - broken == OF_FORM
 
 
 def test_every_mutant_on_a_model_names_an_operator_that_some_model_substitutes() -> None:
@@ -97,6 +109,7 @@ def test_tlc_kills_by_the_model_with_the_same_change_and_keeps_known_results(tmp
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_no_mutant_is_open(tmp_path: Path) -> None:
     matrix = kill_matrix("totalorder", WITHOUT_TLC, folder=tmp_path)
     assert matrix.open == ()

@@ -32,7 +32,27 @@ def _rising(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult
     )
 
 
+def _above_the_last(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:
+    """A host puts its timestamps on a link in rising order (TO-MONO)."""
+    return prove_equivalent(
+        rule, mutant, {"before": "int", "timestamp": "int"}, hypotheses=lambda before, timestamp: timestamp > before
+    )
+
+
 EQUIVALENCES = (
+    Equivalence(
+        rule="register_under_loss",
+        claim="register_under_loss_alike_on_rising_barriers",
+        sentence="The mutant registers what the rule does, for every barrier that does not fall; none does, as resent "
+        "messages carry the current one (either_half_of_the_resent_barrier_is_enough_current_barrier).",
+        prove=_rising,
+    ),
+    Equivalence(
+        rule="greatest_with",
+        claim="greatest_with_alike_on_rising_timestamps",
+        sentence="The mutant gives what the rule does, for every timestamp above the last one on the link.",
+        prove=_above_the_last,
+    ),
     Equivalence(
         rule="register",
         claim="register_alike_on_rising_barriers",

@@ -6,39 +6,18 @@ The second kind wraps a reference core and changes its effects, as a faulty impl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace as replace_fields
-from typing import Any, TypeAlias
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from fuzz.protocol import HandMutant
-from impl.totalorder import RULES, make_core
-from spec.core import Core, Deliver, Effect, Event, NodeConfig, PacketArrived, Send
+from fuzz.totalorder.altered import Alter, In, Out, TheCore, altered, by_rules, deliveries, packets
+from impl.totalorder import make_core
+from spec.core import Deliver, NodeConfig, PacketArrived, Send
 from spec.topology import LinkId, Role
 from spec.totalorder.messages import NO_BARRIER, Delivery, Environment, Packet, PacketKind
 
-TheCore: TypeAlias = Core[Packet, Delivery]
-In: TypeAlias = Event[Packet]
-Out: TypeAlias = Effect[Packet, Delivery]
-# What an altered node does in place of the core's effects; it may keep state in its closure.
-Alter: TypeAlias = Callable[[In, Sequence[Out]], Sequence[Out]]
-
 _DATA, _BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
-
-
-class Altered:
-    """A core whose effects pass through `alter` on their way out."""
-
-    def __init__(self, core: TheCore, alter: Alter) -> None:
-        self._core = core
-        self._alter = alter
-
-    def handle(self, event: In) -> Sequence[Out]:
-        return self._alter(event, self._core.handle(event))
-
-    def next_deadline(self) -> int | None:
-        return self._core.next_deadline()
 
 
 class Restarting:
@@ -90,11 +69,11 @@ def sender_falling(timestamp: int, sender: int) -> tuple[int, int]:
 
 
 def switch_keeps_data_barrier(config: NodeConfig) -> Alter:
-    return _packets(lambda event, packet: _with_incoming_barrier(event, packet, _DATA))
+    return packets(lambda event, packet: _with_incoming_barrier(event, packet, _DATA))
 
 
 def switch_beacons_with_incoming_barrier(config: NodeConfig) -> Alter:
-    return _packets(lambda event, packet: _with_incoming_barrier(event, packet, _BEACON))
+    return packets(lambda event, packet: _with_incoming_barrier(event, packet, _BEACON))
 
 
 def _with_incoming_barrier(event: In, packet: Packet, kind: int) -> Packet:
@@ -176,15 +155,15 @@ def host_delivers_on_arrival(config: NodeConfig) -> Alter:
 
 
 def host_skips_a_message(config: NodeConfig) -> Alter:
-    return _deliveries(lambda number, message: [] if number % 2 == 0 else [message])
+    return deliveries(lambda number, message: [] if number % 2 == 0 else [message])
 
 
 def host_delivers_twice(config: NodeConfig) -> Alter:
-    return _deliveries(lambda number, message: [message, message] if number % 2 == 0 else [message])
+    return deliveries(lambda number, message: [message, message] if number % 2 == 0 else [message])
 
 
 def host_changes_contents(config: NodeConfig) -> Alter:
-    return _deliveries(lambda number, message: [replace(message, payload=message.payload + b"?")])
+    return deliveries(lambda number, message: [replace(message, payload=message.payload + b"?")])
 
 
 def host_swaps_neighbours(config: NodeConfig) -> Alter:
@@ -198,7 +177,7 @@ def host_swaps_neighbours(config: NodeConfig) -> Alter:
 
 
 def host_repeats_number(config: NodeConfig) -> Alter:
-    return _packets(lambda event, packet: replace(packet, number=1) if packet.kind == _DATA else packet)
+    return packets(lambda event, packet: replace(packet, number=1) if packet.kind == _DATA else packet)
 
 
 def host_timestamp_per_copy(config: NodeConfig) -> Alter:
@@ -216,48 +195,6 @@ def host_timestamp_per_copy(config: NodeConfig) -> Alter:
         return out
 
     return alter
-
-
-def _packets(change: Callable[[In, Packet], Packet]) -> Alter:
-    """Every packet that is sent, changed."""
-
-    def alter(event: In, effects: Sequence[Out]) -> Sequence[Out]:
-        return [
-            Send(effect.link, change(event, effect.packet)) if isinstance(effect, Send) else effect
-            for effect in effects
-        ]
-
-    return alter
-
-
-def _deliveries(change: Callable[[int, Delivery], list[Delivery]]) -> Alter:
-    """Every message that is delivered, counted from 1 at each host, changed."""
-    count = [0]
-
-    def alter(event: In, effects: Sequence[Out]) -> Sequence[Out]:
-        out: list[Out] = []
-        for effect in effects:
-            if not isinstance(effect, Deliver):
-                out.append(effect)
-                continue
-            count[0] += 1
-            out += [Deliver(message) for message in change(count[0], effect.message)]
-        return out
-
-    return alter
-
-
-def _altered(name: str, role: Role, sentence: str, alter: Callable[[NodeConfig], Alter]) -> HandMutant:
-    def make_node(config: NodeConfig) -> TheCore:
-        core: TheCore = make_core(config)
-        return Altered(core, alter(config)) if config.role is role else core
-
-    return HandMutant(name=f"{role}/{name}", sentence=sentence, make_node=make_node, rules={})
-
-
-def _by_rules(name: str, sentence: str, **rules: Callable[..., Any]) -> HandMutant:
-    changed = replace_fields(RULES, **rules)
-    return HandMutant(name=name, sentence=sentence, make_node=lambda config: make_core(config, changed), rules=rules)
 
 
 def _host_as_in(played: Environment, real: Environment, sentence: str) -> HandMutant:
@@ -278,35 +215,35 @@ def _restarting(config: NodeConfig) -> TheCore:
 
 _HOST, _SWITCH = Role.HOST, Role.SWITCH
 MUTANTS = (
-    _by_rules("register/least-ever", "Literal: a running minimum over everything received.", register=least_ever),
-    _by_rules("register/greatest-ever", "The greatest barrier of a link is kept.", register=greatest_ever),
-    _by_rules("aggregate/spoken-only", "Literal: a link that has not spoken is left out.", aggregate=spoken_only),
-    _by_rules("aggregate/first-only", "One ingress link stands for all.", aggregate=first_only),
-    _by_rules("precedence/newest-first", "The newest message first.", precedence=newest_first),
-    _by_rules("precedence/sender-falling", "Among equal timestamps, the last sender first.", precedence=sender_falling),
-    _altered("keeps-data-barrier", _SWITCH, "Data go on with the barrier they came with.", switch_keeps_data_barrier),
-    _altered(
+    by_rules("register/least-ever", "Literal: a running minimum over everything received.", register=least_ever),
+    by_rules("register/greatest-ever", "The greatest barrier of a link is kept.", register=greatest_ever),
+    by_rules("aggregate/spoken-only", "Literal: a link that has not spoken is left out.", aggregate=spoken_only),
+    by_rules("aggregate/first-only", "One ingress link stands for all.", aggregate=first_only),
+    by_rules("precedence/newest-first", "The newest message first.", precedence=newest_first),
+    by_rules("precedence/sender-falling", "Among equal timestamps, the last sender first.", precedence=sender_falling),
+    altered("keeps-data-barrier", _SWITCH, "Data go on with the barrier they came with.", switch_keeps_data_barrier),
+    altered(
         "beacons-with-incoming-barrier",
         _SWITCH,
         "A beacon goes on with the barrier that came, not with the minimum.",
         switch_beacons_with_incoming_barrier,
     ),
-    _altered("barrier-one-late", _SWITCH, "Each barrier is the one before it.", switch_barrier_one_late),
-    _altered("holds-data-back", _SWITCH, "Data leave after a packet that came later.", switch_holds_data_back),
-    _altered("drops-data", _SWITCH, "Every third data message is not forwarded.", switch_drops_data),
+    altered("barrier-one-late", _SWITCH, "Each barrier is the one before it.", switch_barrier_one_late),
+    altered("holds-data-back", _SWITCH, "Data leave after a packet that came later.", switch_holds_data_back),
+    altered("drops-data", _SWITCH, "Every third data message is not forwarded.", switch_drops_data),
     HandMutant(
         name="switch/restarts-empty",
         sentence="A switch restarts with nothing held, and its barriers begin again.",
         make_node=_restarting,
         rules={},
     ),
-    _altered("delivers-on-arrival", _HOST, "Messages are delivered as they arrive.", host_delivers_on_arrival),
-    _altered("skips-a-message", _HOST, "Every second message is never delivered.", host_skips_a_message),
-    _altered("delivers-twice", _HOST, "Every second message is delivered again.", host_delivers_twice),
-    _altered("changes-contents", _HOST, "The contents are not those that were sent.", host_changes_contents),
-    _altered("swaps-neighbours", _HOST, "Messages delivered together come in reverse.", host_swaps_neighbours),
-    _altered("repeats-number", _HOST, "Every message has number 1.", host_repeats_number),
-    _altered("timestamp-per-copy", _HOST, "The messages of a scattering differ in timestamp.", host_timestamp_per_copy),
+    altered("delivers-on-arrival", _HOST, "Messages are delivered as they arrive.", host_delivers_on_arrival),
+    altered("skips-a-message", _HOST, "Every second message is never delivered.", host_skips_a_message),
+    altered("delivers-twice", _HOST, "Every second message is delivered again.", host_delivers_twice),
+    altered("changes-contents", _HOST, "The contents are not those that were sent.", host_changes_contents),
+    altered("swaps-neighbours", _HOST, "Messages delivered together come in reverse.", host_swaps_neighbours),
+    altered("repeats-number", _HOST, "Every message has number 1.", host_repeats_number),
+    altered("timestamp-per-copy", _HOST, "The messages of a scattering differ in timestamp.", host_timestamp_per_copy),
     _host_as_in(Environment.C, Environment.A, "Hosts send beacons in environment A."),
     _host_as_in(Environment.C, Environment.B, "Hosts put barriers on data messages in environment B."),
     _host_as_in(Environment.B, Environment.C, "Hosts leave the barrier out of data messages in environment C."),

@@ -8,12 +8,19 @@ from typing import Any
 
 from conformance.network.run import MakeNode
 from fuzz.machines.totalorder import machines
-from fuzz.protocol import FuzzPlugin
+from fuzz.protocol import FuzzPlugin, RuleGroup
+from fuzz.totalorder import loss_mutants, mutants
 from fuzz.totalorder.equivalences import EQUIVALENCES
-from fuzz.totalorder.mutants import MUTANTS
 from fuzz.totalorder.on_model import ON_MODEL
-from fuzz.totalorder.strategies import FAULT_KINDS, parameters
-from impl.totalorder import RULES, make_core, rules
+from fuzz.totalorder.strategies import (
+    FAULT_KINDS,
+    LOSES,
+    adjusting_parameters,
+    lossy_parameters,
+    parameters,
+    split_parameters,
+)
+from impl.totalorder import RULES, adjustment_rules, loss_rules, make_core, rules
 
 
 def node_with(functions: Mapping[str, Callable[..., Any]]) -> MakeNode:
@@ -24,11 +31,14 @@ def node_with(functions: Mapping[str, Callable[..., Any]]) -> MakeNode:
 
 PLUGIN = FuzzPlugin(
     name="totalorder",
-    parameters=parameters,
-    fault_kinds=FAULT_KINDS,
-    rules=rules,
+    groups=(
+        RuleGroup(rules=rules, parameters=parameters, fault_kinds=FAULT_KINDS),
+        RuleGroup(rules=loss_rules, parameters=lossy_parameters, fault_kinds=LOSES, often_faulty=True, answered=True),
+        RuleGroup(rules=adjustment_rules, parameters=adjusting_parameters, fault_kinds=FAULT_KINDS, answered=True),
+        RuleGroup(rules=None, parameters=split_parameters, fault_kinds=LOSES, answered=True),
+    ),
     node_with=node_with,
-    mutants=MUTANTS,
+    mutants=(*mutants.MUTANTS, *loss_mutants.MUTANTS),
     equivalences=EQUIVALENCES,
     machines=machines,
     on_model=ON_MODEL,

@@ -1,4 +1,4 @@
-"""What a schedule of total order has beside the shared parts: its environment, and its beacon interval."""
+"""What a schedule of total order has beside the shared parts: its environment, intervals, and variants."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ from hypothesis.strategies import SearchStrategy
 
 from spec.core import Parameter
 from spec.schedule import FaultKind
-from spec.totalorder.messages import Environment
+from spec.totalorder.messages import WITHOUT_LOSS, Environment
 
 MIN_INTERVAL_NS, MAX_INTERVAL_NS = 3, 20
+# Longer where runs are longer: under loss, most of a run would be beacons.
+LONG_INTERVALS_NS = (8, 30)
 # Links are FIFO and may lose messages; they never repeat one.
 FAULT_KINDS = (FaultKind.DELAY, FaultKind.LOSE)
+LOSES = (FaultKind.LOSE, FaultKind.LOSE, FaultKind.DELAY)
 
 
 def environments() -> SearchStrategy[str]:
     """A, B and C; shrinks towards C, in which both carriers are used."""
-    return st.sampled_from([Environment.C.value, Environment.B.value, Environment.A.value])
+    return st.sampled_from([environment.value for environment in reversed(WITHOUT_LOSS)])
+
+
+def lossy_environments() -> SearchStrategy[str]:
+    """D5 to D9; shrinks towards D9, in which everything carries both barriers."""
+    return st.sampled_from([environment.value for environment in reversed(Environment) if environment.loses])
 
 
 def beacon_intervals() -> SearchStrategy[int]:
@@ -26,9 +34,62 @@ def beacon_intervals() -> SearchStrategy[int]:
 
 
 def parameters() -> SearchStrategy[dict[str, Parameter]]:
-    """A run's `environment` and `beacon_interval_ns`."""
-    return st.builds(
-        lambda environment, interval: {"environment": environment, "beacon_interval_ns": interval},
-        environments(),
-        beacon_intervals(),
+    """Without loss: `environment` and `beacon_interval_ns`; on some draws variants."""
+    return _set_to(environments(), beacon_intervals(), _variants("fill_barrier", "every_beacon", "causal"))
+
+
+def lossy_parameters() -> SearchStrategy[dict[str, Parameter]]:
+    """Under loss; on some draws variants. The time-out is short: some expire in vain, and runs end sooner."""
+    return _set_to(
+        lossy_environments(), _long_intervals(), _variants("host_flags", "every_beacon", "causal"), _timeouts()
     )
+
+
+def adjusting_parameters() -> SearchStrategy[dict[str, Parameter]]:
+    """With rounds of timestamp adjustment, where something is at hand to tell the time: data, or beacons."""
+    rounds = st.builds(lambda ns: {"adjustment_interval_ns": ns}, st.integers(30, 80))
+    environment = st.sampled_from(["C", "B", "D9", "A"])
+    return _set_to(environment, _long_intervals(), _variants("causal"), rounds, _timeouts())
+
+
+def split_parameters() -> SearchStrategy[dict[str, Parameter]]:
+    """With switches of two processors, where data carry no barriers; both processors take their time."""
+    times = st.builds(
+        lambda forwarding, processor: {
+            "switch": "two",
+            "forwarding_delay_ns": forwarding,
+            "processor_delay_ns": processor,
+        },
+        st.integers(0, 12),
+        st.integers(0, 30),
+    )
+    return _set_to(st.sampled_from(["D8", "D7", "B"]), _long_intervals(), times, _timeouts())
+
+
+def _timeouts() -> SearchStrategy[dict[str, Parameter]]:
+    return st.builds(lambda ns: {"retransmit_timeout_ns": ns}, st.integers(8, 60))
+
+
+def _long_intervals() -> SearchStrategy[int]:
+    return st.integers(*LONG_INTERVALS_NS)
+
+
+def _set_to(
+    environment: SearchStrategy[str], intervals: SearchStrategy[int], *more: SearchStrategy[dict[str, Parameter]]
+) -> SearchStrategy[dict[str, Parameter]]:
+    """A run's parameters, all together."""
+
+    def together(named: str, interval: int, *others: dict[str, Parameter]) -> dict[str, Parameter]:
+        chosen: dict[str, Parameter] = {"environment": named, "beacon_interval_ns": interval}
+        for other in others:
+            chosen |= other
+        return chosen
+
+    return st.builds(together, environment, intervals, *more)
+
+
+def _variants(*names: str) -> SearchStrategy[dict[str, Parameter]]:
+    """None of these switched on, mostly; else one or two."""
+    chosen = st.lists(st.sampled_from(names), max_size=2, unique=True)
+    on = chosen.map(lambda some: dict.fromkeys(some, 1))
+    return st.one_of(st.just({}), st.just({}), on)
