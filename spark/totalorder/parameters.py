@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from spec.core import Parameter
-from spec.totalorder.messages import Environment
+from spec.totalorder.messages import WITHOUT_LOSS
 
 
 def draw_parameters(draw: Random, span_ns: int) -> dict[str, Parameter]:
@@ -13,5 +13,5 @@ def draw_parameters(draw: Random, span_ns: int) -> dict[str, Parameter]:
 
     The interval is a fifth to a fiftieth of the span: beacons matter, and do not crowd out the data.
     """
-    environment = draw.choice(list(Environment))
+    environment = draw.choice(WITHOUT_LOSS)
     return {"environment": environment.value, "beacon_interval_ns": max(1, span_ns // draw.randint(5, 50))}
