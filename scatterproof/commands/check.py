@@ -8,6 +8,7 @@ import typer
 
 from models.claim import ClaimResult
 from models.expected import ModelResult, Tier, check_models
+from models.finding import FindingResult, decide, findings_of
 from models.z3_claims import check_claims
 from scatterproof import layers
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, print_json, print_table
@@ -21,7 +22,10 @@ def command(
     deep: Annotated[bool, typer.Option("--deep", help="Run the models of the deep tier, too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Model-check the specification (TLC) and prove its claims for any number of nodes (Z3)."""
+    """Model-check the specification (TLC) and prove its claims for any number of nodes (Z3).
+
+    At the end stand the findings: rules of the source document, and whether they were confirmed to be wrong.
+    """
     chosen = resolve(protocol)
     missing: dict[str, str] = {}
     models: list[ModelResult] = []
@@ -40,11 +44,14 @@ def command(
             claims = check_claims(chosen)
     except CannotRun as error:
         missing["z3"] = str(error)
+    findings = decide(findings_of(chosen), models, claims)
     if as_json:
-        print_json({"protocol": chosen, "models": models, "claims": claims, "not_run": missing})
+        parts = {"models": models, "claims": claims, "findings": findings}
+        print_json({"protocol": chosen, **parts, "not_run": missing})
     else:
         _print(layers.summarise_models(models), missing.get("tlc"))
         _print(layers.summarise_claims(chosen, claims), missing.get("z3"))
+        _print_findings(findings)
     agrees = all(result.agrees for result in models) and all(result.counts for result in claims)
     raise typer.Exit(VIOLATIONS if not agrees else CANNOT_RUN if missing else OK)
 
@@ -55,3 +62,19 @@ def _print(report: LayerReport, missing: str | None) -> None:
         return
     for table in report.details:
         print_table(f"{table.title}: {report.sentence}", table.columns, table.rows)
+
+
+def _print_findings(findings: list[FindingResult]) -> None:
+    rows = [
+        (
+            str(finding.number),
+            finding.title,
+            finding.verdict,
+            ", ".join(f"{one.trace - 1} steps ({one.violates})" for one in finding.refutations if one.violates),
+            ", ".join(finding.claims),
+            finding.reason,
+        )
+        for finding in findings
+    ]
+    columns = ("no.", "rule of the source document", "suspicion", "counterexamples", "claims", "")
+    print_table("Findings", columns, rows)

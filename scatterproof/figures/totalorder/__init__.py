@@ -1,0 +1,1 @@
+"""Latency in simulation: the published figures again, and curves of our own."""
