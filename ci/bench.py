@@ -1,4 +1,7 @@
-"""Benchmarks: simulator, checks, fuzzing and mining. Machines are shared and noisy: trust the ratios within one run.
+"""Benchmarks: simulator, checks, fuzzing and mining, and latencies in simulation (`figures`, only when named).
+
+Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
+not depend on the machine; they are drawn into results/figures/.
 
 An event is an arrival, a submission or a timer handled by a core, with the trace on. Simulator and checks run on one
 core and are measured in CPU time, best of three tries; fuzzing and mining are measured in wall time.
@@ -12,7 +15,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -25,6 +28,7 @@ from conformance.network.topologies import fat_tree
 from conformance.protocol import load
 from fuzz.fuzzer import fuzz
 from impl.totalorder import make_core
+from scatterproof.figures.totalorder.make import FULL, QUICK, make
 from spark.bench import bench as spark_bench
 from spec.core import node_config
 from spec.files import write_atomically
@@ -165,27 +169,39 @@ def mining() -> list[Figure]:
     ]
 
 
+FIGURES = "figures"
 SECTIONS = {"simulator": simulator, "checks": checks, "fuzz": fuzzing, "mine": mining}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="ci/bench", description=__doc__)
-    parser.add_argument("sections", nargs="*", metavar="section", help=f"any of {', '.join(SECTIONS)}; default all")
+    names = ", ".join((*SECTIONS, FIGURES))
+    parser.add_argument("sections", nargs="*", metavar="section", help=f"any of {names}; default all but {FIGURES}")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--quick", action="store_true", help=f"{FIGURES}: fewer points and messages, under a minute")
     arguments = parser.parse_args()
-    unknown = set(arguments.sections) - set(SECTIONS)
+    unknown = set(arguments.sections) - {*SECTIONS, FIGURES}
     if unknown:
-        parser.error(f"no section {', '.join(sorted(unknown))}; choose from {', '.join(SECTIONS)}")
+        parser.error(f"no section {', '.join(sorted(unknown))}; choose from {names}")
+    sections = [name for name in arguments.sections or SECTIONS if name != FIGURES]
+    if FIGURES in arguments.sections:
+        page = make(QUICK if arguments.quick else FULL, lambda text: print(text, flush=True))
+        print(f"drawn on {page}\n")
+    if sections:
+        measure(sections, arguments.json)
+
+
+def measure(sections: Sequence[str], json: Path | None) -> None:
     print(f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, {platform.system()}")
     print("\n| what | figure |\n|---|---|")
     figures: list[Figure] = []
-    for name in arguments.sections or SECTIONS:
+    for name in sections:
         for figure in SECTIONS[name]():
             figures.append(figure)
             print(f"| {figure[0]} | {figure[1]} |")
             sys.stdout.flush()
-    if arguments.json:
-        write_atomically(arguments.json, msgspec.json.format(msgspec.json.encode(dict(figures)), indent=1) + b"\n")
+    if json:
+        write_atomically(json, msgspec.json.format(msgspec.json.encode(dict(figures)), indent=1) + b"\n")
 
 
 if __name__ == "__main__":

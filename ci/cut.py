@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.layers import LAYERS, Bench, Cell, Outcome, Subject
-from fuzz.mutations import RuleMutant, cuts_of, rules_of_module
+from fuzz.mutations import RuleMutant, cuts_of
 from fuzz.protocol import FuzzPlugin, load
 from spec.errors import ScatterproofError
 
@@ -43,7 +43,7 @@ def cut_rules(plugin: FuzzPlugin, folder: Path, *, only: str = "") -> list[Cut]:
     bench = Bench(plugin, seed=1, folder=folder)
     return [
         Cut(mutant, {layer: LAYERS[layer](bench, _subject(plugin, mutant)) for layer in RUNNING})
-        for rule in rules_of_module(plugin.rules)
+        for rule in plugin.rules
         if rule.__name__.startswith(only)
         for mutant in cuts_of(rule)
     ]
@@ -57,6 +57,7 @@ def _subject(plugin: FuzzPlugin, mutant: RuleMutant) -> Subject:
         sentence=mutant.source.splitlines()[-1].strip(),
         functions=functions,
         make_node=plugin.node_with(functions),
+        group=plugin.group_of(mutant.rule),
     )
 
 
@@ -90,9 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ScatterproofError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    rules = [rule.__name__ for rule in rules_of_module(plugin.rules) if rule.__name__.startswith(given.rule)]
+    rules = [rule.__name__ for rule in plugin.rules if rule.__name__.startswith(given.rule)]
     if not rules:
-        print(f"no rule begins with {given.rule!r}; give the name of one in {plugin.rules.__name__}", file=sys.stderr)
+        known = ", ".join(rule.__name__ for rule in plugin.rules)
+        print(f"no rule begins with {given.rule!r}; give the name of one of {known}", file=sys.stderr)
         return 2
     print("\n".join(lines(cuts)))
     weak = unnoticed(cuts, rules)

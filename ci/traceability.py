@@ -4,7 +4,7 @@ Exits with 1, a line for each fault, when a catalogue says that a layer checks a
 nothing of that name, and when a layer has it while the catalogue still gives a reason why not. Where the
 layers keep a clause of protocol <p>:
 
-  tlc     an operator ``Name ==`` in spec/<p>/*.tla, and a .cfg of that folder that names it
+  tlc     an operator ``Name ==`` in spec/<p>/*.tla, and a .cfg or models.toml of that folder that names it
   z3      a claim ``Claim(name="snake_name")`` or a function of that name in models/<p>/*.py
   check   a function of that name in conformance/<p>/*checks*.py or conformance/<p>/checks/*.py
   oracle  a function of that name in conformance/<p>/*oracles*.py or conformance/<p>/oracles/*.py
@@ -47,7 +47,7 @@ def shelves(root: Path, protocol: str) -> dict[Layer, Shelf]:
     conformance = root / "conformance" / protocol
     return {
         Layer.TLC: Shelf(
-            f"an operator in spec/{protocol}/*.tla that a .cfg names",
+            f"an operator in spec/{protocol}/*.tla that a .cfg or models.toml names",
             _index(_checked_operators(root, protocol)),
         ),
         Layer.Z3: Shelf(
@@ -72,7 +72,7 @@ def _checked_operators(root: Path, protocol: str) -> Iterator[tuple[str, Path]]:
     """Operators that a module defines and a configuration names: TLC would not look at the others."""
     folder = root / "spec" / protocol
     configured: set[str] = set()
-    for file in folder.glob("*.cfg"):
+    for file in (*folder.glob("*.cfg"), *folder.glob("models.toml")):
         configured.update(re.findall(r"\w+", TLA_COMMENT.sub("", file.read_text(encoding="utf-8"))))
     for file in sorted(folder.glob("*.tla")):
         for name in OPERATOR.findall(TLA_COMMENT.sub("", file.read_text(encoding="utf-8"))):

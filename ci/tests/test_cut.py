@@ -11,19 +11,19 @@ from fuzz.protocol import load
 
 
 def test_each_cut_of_a_rule_turns_two_layers_red(tmp_path: Path) -> None:
-    cuts = cut_rules(load("totalorder"), tmp_path, only="deliverable")
-    assert [cut.mutant.name for cut in cuts] == ["deliverable/always", "deliverable/negate"]
-    assert unnoticed(cuts, ["deliverable"]) == []
-    assert "deliverable/always" in lines(cuts)[1]
-    assert "TO-DELIVER" in lines(cuts)[1]
+    cuts = cut_rules(load("totalorder"), tmp_path, only="beacon_due")
+    assert [cut.mutant.name for cut in cuts] == ["beacon_due/always", "beacon_due/negate"]
+    assert unnoticed(cuts, ["beacon_due"]) == []
+    assert "beacon_due/always" in lines(cuts)[1]
+    assert "TO-ENV-C" in lines(cuts)[1]
 
 
 def test_a_cut_that_one_layer_notices_is_named(tmp_path: Path) -> None:
-    (first, _) = cut_rules(load("totalorder"), tmp_path, only="deliverable")
+    (first, _) = cut_rules(load("totalorder"), tmp_path, only="beacon_due")
     for layer in first.red[1:]:
         del first.cells[layer]
-    (problem,) = unnoticed([first], ["deliverable"])
-    assert problem.startswith("deliverable/always: only 1 of")
+    (problem,) = unnoticed([first], ["beacon_due"])
+    assert problem.startswith("beacon_due/always: only 1 of")
 
 
 def test_a_rule_that_was_not_cut_is_named() -> None:
