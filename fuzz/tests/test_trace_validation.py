@@ -22,7 +22,6 @@ from models.trace_validation import Judgement, Validation, uncovered, validate, 
 from spec import trace_ndjson
 from spec.schedule import Clock, Delay, Message, Schedule, Submission
 from spec.topology import Topology
-from spec.totalorder.messages import WITHOUT_LOSS
 from spec.trace import Kind, Row, Trace, schema
 
 COLUMNS = {name: at for at, name in enumerate(schema("totalorder").columns)}
@@ -58,22 +57,71 @@ def broken_first(trace: Trace) -> tuple[int | None, frozenset[str]]:
     return first, frozenset(one.clause for one in found if one.position == first)
 
 
-PLAIN = {"environment", "beacon_interval_ns"}
+# Traces of which TLC says something else than the checks: nothing, or another row, or another clause or reason. The modules
+# know no clause of adjustment, of what a first switch fills, or of when something must be sent; they know acknowledgements
+# only where all is recorded; and of a loss record they ask where it is put, whatever put it there.
+ACCEPTED: frozenset[str] = frozenset(
+    {
+        "TO-ADJ-1.aligned-to-the-earliest",
+        "TO-ADJ-1.held-since-it-came",
+        "TO-ADJ-1.round-that-nobody-asked-for",
+        "TO-ADJ-2.host-asks-itself",
+        "TO-ADJ-2.other-sign",
+        "TO-ADJ-2.rounds-add-up",
+        "TO-ADJ-ROUNDS.backwards",
+        "TO-ADJ-ROUNDS.too-seldom",
+        "TO-ADJ-SAFE.beacon-of-the-clock-alone",
+        "TO-BAR-FILL.written",
+        "TO-BEACON-MIN.same-ack-barrier-again",
+        "TO-BEACON-MIN.same-barrier-again",
+        "TO-DUPACK.acknowledges-past-a-gap",
+        "TO-DUPACK.duplicate-not-answered",
+        "TO-FLAG-HOST.flag-on-one-packet-only",
+        "TO-FLAG-HOST.still-after-the-acknowledgement",
+        "TO-RETX.never-again",
+        "TO-RETX.two-equal-acknowledgements-unheard",
+    }
+)
+OTHERWISE: dict[str, tuple[int, str]] = {
+    "TO-ACK-INIT.timestamp-at-the-ack-barrier": (0, "HostBarrierIsItsPromise"),
+    "TO-ACK-MEAN.sent-after-its-ack-barrier": (0, "HostBarrierIsItsPromise"),
+    "TO-FLAG-SW.cleared-too-early": (7, "BeaconsCarryLossFlag"),
+    "TO-FLAG-SW.set-for-too-long": (8, "SwitchNoticesLoss"),
+    "TO-FMT-5.without-a-loss-record": (0, "HostSetsLossFlag"),
+    "TO-FMT-6.without-a-loss-record": (0, "HostSetsLossFlag"),
+    "TO-FMT-7.without-a-loss-record": (0, "HostSetsLossFlag"),
+    "TO-FMT-8.without-a-loss-record": (0, "HostSetsLossFlag"),
+    "TO-FMT-9.without-a-loss-record": (0, "HostSetsLossFlag"),
+    "TO-LOSS-SAFE.late": (4, "DeliveredInTotalOrder"),
+    "TO-LOSS-SAFE.lost-for-ever": (5, "ArrivedIsDelivered"),
+    "TO-LOSSCTR.greatest-is-not": (1, "GreatestIsAboveAllSent"),
+    "TO-SWLOSS.lesser-record-passed-on": (5, "BeaconsCarryLossFlag"),
+}
+# Failures, restarts, and a switch of two processors.
+NOT_JUDGED = 10
 
 
 def test_the_traces_that_the_checks_are_tested_with_are_judged_alike() -> None:
     files = sorted(file for file in TRACES.glob("*/*.ndjson"))
-    # Plain runs: the modules know no clause of adjustment, and part the clauses of loss otherwise than checks do.
-    files = [file for file in files if set(trace_ndjson.read(file).header.parameters) == PLAIN]
-    files = [file for file in files if trace_ndjson.read(file).header.parameters["environment"] in WITHOUT_LOSS]
     traces = [trace_ndjson.read(file) for file in files]
     found = validate_all(traces)
     judged = [pair for pair in zip(files, traces, found, strict=True) if pair[2].judgement is not Judgement.CANNOT_RUN]
-    assert len(judged) >= 49, "the traces of environments A, B and C at the least"
+    assert len(judged) == len(files) - NOT_JUDGED
+    met = set()
     for file, trace, one in judged:
         position, clauses = broken_first(trace)
-        assert one.position == position, f"{file.name}: {one.reason}"
-        assert not clauses or clauses & set(one.clauses), f"{file.name}: {one.reason}"
+        if file.stem in ACCEPTED:
+            met.add(file.stem)
+            assert (one.position, position is None) == (None, False), f"{file.name}: {one.reason}"
+        elif file.stem in OTHERWISE:
+            met.add(file.stem)
+            row, operator = OTHERWISE[file.stem]
+            assert position is not None and row <= position
+            assert (one.position, operator in one.broken) == (row, True), f"{file.name}: {one.reason}"
+        else:
+            assert one.position == position, f"{file.name}: {one.reason}"
+            assert not clauses or clauses & set(one.clauses), f"{file.name}: {one.reason}"
+    assert met == ACCEPTED | OTHERWISE.keys()
 
 
 def where(trace: Trace, kind: Kind, at_switch: bool = False, packet: int | None = None, last: bool = True) -> int:
@@ -289,16 +337,27 @@ def test_actions_that_no_accepted_trace_takes_are_named(read: dict[str, Read]) -
     assert ("TakeData", "ForwardData") in first.pairs
 
 
+# When something must be sent, no module says; and the record that a loss leaves is asked for where it is put on a link.
+UNTIMED = {"TO-RETX", "TO-DUPACK", "TO-FLAG-HOST", "TO-BEACON-MIN"}
+ASKED_AS = {
+    "TO-SWLOSS": {"SwitchSetsLossFlag", "BeaconsCarryLossFlag"},
+    "TO-LOSSCTR": {"GreatestIsAboveAllSent", "SwitchSetsLossFlag", "BeaconsCarryLossFlag"},
+}
+
+
 def agreement(traces: Sequence[Trace], found: Sequence[Validation]) -> None:
     """TLC rejects what the checks do, no later, and at the same row by one of the same clauses."""
     for trace, one in zip(traces, found, strict=True):
         position, clauses = broken_first(trace)
-        if position is None:
+        if position is None or clauses <= UNTIMED or one.judgement is Judgement.CANNOT_RUN:
             continue
         assert one.position is not None, f"{trace.header.iut}: {sorted(clauses)} broken at row {position}"
         assert one.position <= position, f"{trace.header.iut}: {one.reason}"
         if one.position == position:
-            assert clauses & set(one.clauses), f"{trace.header.iut}: {sorted(clauses)} and {one.reason}"
+            asked = {operator for clause in clauses for operator in ASKED_AS.get(clause, ())}
+            assert clauses & set(one.clauses) or asked & set(one.broken), (
+                f"{trace.header.iut}: {sorted(clauses)} and {one.reason}"
+            )
 
 
 def shortest_difference(
@@ -313,17 +372,17 @@ def shortest_difference(
 
 
 @pytest.mark.slow
-def test_tlc_rejects_the_runs_of_mutants_that_the_checks_fail_and_no_later() -> None:
+@pytest.mark.parametrize(("group", "rejected"), [(0, 80), (1, 80)])
+def test_tlc_rejects_the_runs_of_mutants_that_the_checks_fail_and_no_later(group: int, rejected: int) -> None:
     plugin = load("totalorder")
-    drawn = list(islice(drawn_schedules("totalorder", 5, 0), 60))
+    drawn = list(islice(drawn_schedules("totalorder", 5, group), 60))
     runs = [(schedule, REFERENCE.run(schedule)) for schedule in drawn]
     short = [(schedule, trace) for schedule, trace in runs if len(trace.rows) < 300]
     schedules, unharmed = [one for one, _ in short], [trace for _, trace in short]
-    made = [
-        shortest_difference(schedules, subject.iut, unharmed) for subject in subjects_of(plugin) if subject.group == 0
-    ]
+    subjects = [subject for subject in subjects_of(plugin) if subject.group == group]
+    made = [shortest_difference(schedules, subject.iut, unharmed) for subject in subjects]
     traces = [*unharmed, *(trace for trace in made if trace is not None)]
     found = validate_all(traces)
     agreement(traces, found)
-    assert all(one.judgement is not Judgement.REJECTED for one in found[: len(unharmed)])
-    assert sum(one.judgement is Judgement.REJECTED for one in found) > 60
+    assert all(one.judgement is Judgement.ACCEPTED for one in found[: len(unharmed)])
+    assert sum(one.judgement is Judgement.REJECTED for one in found) > rejected

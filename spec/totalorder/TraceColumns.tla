@@ -13,6 +13,8 @@
 (***************************************************************************)
 EXTENDS TraceReplay
 
+Absent == -1
+
 (* The columns of a row.  Nodes and links count from 1; -1 is in a column that *)
 (* says nothing.  BusyUntil is the clock plus the beacon interval.             *)
 Kind == Row[1]       Node == Row[2]       Link == Row[3]      LinkSeq == Row[4]
@@ -20,20 +22,19 @@ Sender == Row[5]     Receiver == Row[6]   Number == Row[7]    Digest == Row[8]
 Flags == Row[9]      Packet == Row[10]    Timestamp == Row[11] WrittenBarrier == Row[12]
 Scattering == Row[13] Clock == Row[14]    BusyUntil == Row[15]
 
+Data == Packet = "data"
+Resent == Data /\ Flags = 1
+
 (* Under loss there are three more. *)
-AckBarrier == IF Net.loses THEN Row[16] ELSE -1
+AckBarrier == IF Net.loses THEN Row[16] ELSE Absent
 LossRecord == Row[17] Greatest == Row[18]
 
 (* What the sender of a packet and its taker see alike: its number on the link, and all that it carries. *)
 Content == IF Net.loses THEN SubSeq(Row, 4, 12) \o SubSeq(Row, 16, 18) ELSE SubSeq(Row, 4, 12)
 
-(* A message, whoever holds it; and as a switch passes it on: sent again, or not. *)
+(* A message, whoever holds it; and as a switch passes it on, with what it is and whether it is sent again. *)
 Message == <<Sender, Receiver, Number, Digest, Timestamp>>
-Passed == Append(Message, Flags)
-
-Absent == -1
-Data == Packet = "data"
-Resent == Data /\ Flags = 1
+Passed == Message \o <<Packet, Resent>>
 
 (* Neither data nor beacons: they go from host to host as data do, and carry no barrier. *)
 Controls == {"ack", "adjust", "adjusted"}
@@ -45,6 +46,7 @@ IsHost(n) == n \in Net.hosts
 Environment == Net.environment
 
 SenderOf(message) == message[1]
+ReceiverOf(message) == message[2]
 TimestampOf(message) == message[5]
 
 MaxOver(S) == IF S = {} THEN 0 ELSE CHOOSE x \in S : \A y \in S : y <= x

@@ -22,7 +22,6 @@ VARIABLES
 lossSeen == <<acks, records, greatest, reached, numbers, outstanding, missing>>
 lossVars == <<vars, lossSeen>>
 -----------------------------------------------------------------------------
-ReceiverOf(message) == message[2]
 NumberOf(message) == message[3]
 
 Max(a, b) == IF a >= b THEN a ELSE b
@@ -92,10 +91,11 @@ PutKeeps ==
 
 HostPutKeeps ==
   LET h == Node
-      waiters == Waiters(h, Link)
+      waiters == {TimestampOf(m) : m \in Waiters(h, Link)} \cup (IF Data THEN {Timestamp} ELSE {})
       knows == AckBarrier # Absent /\ h \in Net.arrived
   IN
-  [AckBarrierBelowOutstanding |-> knows => \A m \in waiters : AckBarrier < TimestampOf(m),  \* TO-ACK-INIT
+  [AckBarrierBelowOutstanding |->                                                \* TO-ACK-INIT
+     knows /\ waiters # {} => AckBarrier = (CHOOSE t \in waiters : \A u \in waiters : t <= u) - 1,
    IdleAckBarrierRises |->                                                      \* TO-ACK-IDLE
      knows /\ waiters = {} /\ Clock # Absent /\ Packet = "beacon" => AckBarrier = NextPossible(h) - 1,
    HostSetsLossFlag |->                                                         \* TO-FLAG-HOST
@@ -107,7 +107,8 @@ LossScatterKeeps ==
   @@ ScatterKeeps @@ HostPutKeeps
 
 ResendKeeps ==
-  [LostIsResent |-> Node \in Net.arrived => Message \in outstanding[Node],      \* TO-RETX
+  [MessageNumbersConsecutive |-> Number <= numbers[Node][Receiver],             \* TO-SEQ
+   LostIsResent |-> Node \in Net.arrived => Message \in outstanding[Node],      \* TO-RETX
    ResentCarriesCurrentBarrier |->                                              \* TO-RETX-BAR
      Barrier = Absent \/ IF Clock = Absent THEN Barrier >= last[Node] ELSE Barrier = Current(Node),
    OnItsRoute |-> OnItsRoute]
@@ -164,7 +165,7 @@ LossKeeps(action) ==
     [] action = "HostBeacon" -> LossHostBeaconKeeps
     [] action = "Acknowledge" -> AcknowledgeKeeps
     [] action \in {"ForwardData", "ForwardControl"} -> SwitchPutKeeps @@ ForwardKeeps
-    [] action = "SwitchBeacon" -> SwitchPutKeeps @@ SwitchKeeps
+    [] action = "SwitchBeacon" -> SwitchPutKeeps @@ SwitchBeaconKeeps
     [] action = "Adjust" -> [OnItsRoute |-> OnItsRoute] @@ CarriedKeeps @@ HostPutKeeps
     [] Kind = "arrived" /\ action \notin {"ArriveAgain", "Stray"} -> ArriveKeeps
     [] action = "Deliver" -> LossDeliverKeeps

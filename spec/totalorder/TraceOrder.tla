@@ -118,6 +118,18 @@ SwitchKeeps ==
    OnlyReachingLinksCount |-> free \/ b >= due \/ b < least]                    \* TO-BAR-PART
   @@ CarriedKeeps
 
+(* The timestamps of first transmissions that arrived at the switch for this link and have not left. *)
+StillInside ==
+  {TimestampOf(m) : m \in {passing[Node][i] : i \in {i \in DOMAIN passing[Node] :
+     LET m == passing[Node][i] IN
+     /\ m[6] = "data" /\ ~ m[7]
+     /\ ReceiverOf(m) \in DOMAIN Net.next[Node] /\ Net.next[Node][ReceiverOf(m)] = Link}}}
+
+SwitchBeaconKeeps ==
+  [BeaconsNeverOvertakeData |->                                                 \* TO-SW-PATH
+     Barrier = Absent \/ Node \notin Net.arrived \/ \A t \in StillInside : t >= Barrier]
+  @@ SwitchKeeps
+
 (* Where the message stands among those that pass the switch. *)
 Passages == {i \in DOMAIN passing[Node] : passing[Node][i] = Passed}
 
@@ -163,7 +175,7 @@ Keeps(action) ==
     [] action = "Scatter" -> ScatterKeeps
     [] action = "HostBeacon" -> HostBeaconKeeps
     [] action \in {"ForwardData", "ForwardControl"} -> ForwardKeeps
-    [] action = "SwitchBeacon" -> SwitchKeeps
+    [] action = "SwitchBeacon" -> SwitchBeaconKeeps
     [] action \in {"Arrive", "ArriveBeacon", "ArriveControl", "TakeData", "TakeBeacon", "TakeControl"} ->
          ArriveKeeps
     [] action = "Deliver" -> DeliverKeeps

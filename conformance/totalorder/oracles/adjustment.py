@@ -33,7 +33,7 @@ def conclusions(whole: Whole, node: int) -> list[tuple[int, int]]:
     """Where a round of the host was whole, and the least difference that it gave."""
     begun = rounds(whole, node)
     found: list[tuple[int, int]] = []
-    for asked, later in zip(begun, [*begun[1:], []], strict=True):
+    for asked, later in pairwise([*begun, []]):
         end = later[0].position if later else len(whole.events)
         differences: dict[int, int] = {}
         for answer in before(whole.arrived, end):
