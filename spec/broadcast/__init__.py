@@ -1,0 +1,1 @@
+"""The broadcast stack as data: packets, deliveries, trace columns, wire layout."""

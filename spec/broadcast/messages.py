@@ -1,0 +1,74 @@
+"""Packets, deliveries and beginnings of the broadcast stack, as cores and judges exchange them.
+
+The wire layout of packets is `wire.toml`; each side has a codec of its own for it. Processes are counted from 0, and a
+process's messages from 1. A run of messages is `first` to `first + count - 1` of one creator.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+from spec.schedule import EVERYBODY
+from spec.topology import NodeId
+
+NO_CLOCK: tuple[int, ...] = ()
+
+
+class PacketKind(IntEnum):
+    DATA = 1
+    ACK = 2
+
+
+class Level(StrEnum):
+    """How much of the stack there is: perfect links, uniform reliable, FIFO, localized causal broadcast."""
+
+    PL = "pl"
+    URB = "urb"
+    FIFO = "fifo"
+    LCB = "lcb"
+
+
+class Packet(msgspec.Struct, frozen=True, gc=False):
+    """One packet from `source` to `receiver`, the two ends of the link that it is put on.
+
+    DATA: messages `first` to `first + count - 1` of `creator`, a run that its creator made and that is never cut;
+    source is the creator, or forwards them. More than one only where the payloads are empty. pseq: the packet's number
+    among the DATA from source to receiver, from 1 (BC-PL-PSEQ); the same when the packet is sent again (`resent`).
+    clock: the dependency clock at the beginning of the run's first message, one entry a process, the creator's own
+    first - 1 (BC-LCB-CLOCKS); that of a later message of the run differs in the own entry alone. Empty below level lcb.
+
+    ACK: source has the receiver's DATA `pseq` to `pseq + count - 1`, and all up to `first` (0 for none); creator is the
+    source, payload and clock are empty.
+    """
+
+    kind: int
+    source: NodeId
+    receiver: NodeId
+    creator: NodeId
+    first: int
+    count: int
+    pseq: int
+    resent: bool = False
+    payload: bytes = b""
+    clock: tuple[int, ...] = NO_CLOCK
+
+
+class Delivery(msgspec.Struct, frozen=True, gc=False):
+    """A message as the application gets it. number: its place among the creator's, from 1 (at level pl: among those
+    from the creator to this process)."""
+
+    creator: NodeId
+    number: int
+    payload: bytes
+
+
+class Beginning(msgspec.Struct, frozen=True, gc=False):
+    """The process began with its messages `number` to `number + count - 1`, all with this payload (which is empty where
+    count is above 1). receiver: EVERYBODY, or at level pl the process that they are for, among whose they count."""
+
+    number: int
+    count: int
+    payload: bytes
+    receiver: NodeId = EVERYBODY
