@@ -2,9 +2,9 @@
 
 Over stdin and stdout, one object a line, told apart by `type`. In stdio mode the harness is the node's network and
 clock: after `init` the node answers `ready`; after every `submit`, `packet` and `tick` it answers with the effects in
-their order (`send`, `deliver`, `refuse`, any `log`) and then `done`. In datagram mode the node has real sockets and a
-clock of its own: `init`, `listening`, `connect`, `ready`, then `submit` as often as wanted, `stop`, `stopped`; what
-happened is in its log.
+their order (`send`, `deliver`, `begin`, `refuse`, any `log`) and then `done`. In datagram mode the node has real
+sockets and a clock of its own: `init`, `listening`, `connect`, `ready`, then `submit` as often as wanted, `stop`,
+`stopped`; what happened is in its log.
 
 Packets and deliveries are the objects of the protocol's `messages.py`; byte strings are base64.
 """
@@ -89,6 +89,12 @@ class DeliverOut(Line, frozen=True, tag="deliver"):
     message: msgspec.Raw
 
 
+class BeginOut(Line, frozen=True, tag="begin"):
+    """The node began with what `message`, an object of the protocol's `messages.py`, tells of."""
+
+    message: msgspec.Raw
+
+
 class RefuseOut(Line, frozen=True, tag="refuse"):
     link: LinkId
     reason: str
@@ -107,4 +113,4 @@ class Stopped(Line, frozen=True, tag="stopped"):
 
 
 ToNode: TypeAlias = Init | Submit | PacketIn | Tick | Connect | Stop
-FromNode: TypeAlias = Ready | Listening | SendOut | DeliverOut | RefuseOut | Log | Done | Stopped
+FromNode: TypeAlias = Ready | Listening | SendOut | DeliverOut | BeginOut | RefuseOut | Log | Done | Stopped

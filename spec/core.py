@@ -7,7 +7,7 @@ stdio wrapper) hands it events with the node's local clock reading and carries o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -15,11 +15,13 @@ from spec.topology import LinkId, NodeId, Role, Routes, Topology
 
 Packet = TypeVar("Packet")
 Delivery = TypeVar("Delivery")
+Beginning = TypeVar("Beginning")
 Parameter: TypeAlias = int | str
 
 
 class Submitted(msgspec.Struct, frozen=True, gc=False):
-    """The application hands over one submission: messages, as (receiver, payload), that belong together."""
+    """The application hands over one submission: messages, as (receiver, payload), that belong together. A receiver is
+    a host, or EVERYBODY of `spec.schedule`."""
 
     now: int
     messages: tuple[tuple[NodeId, bytes], ...]
@@ -52,6 +54,12 @@ class Deliver(msgspec.Struct, Generic[Delivery], frozen=True, gc=False):
     message: Delivery
 
 
+class Began(msgspec.Struct, Generic[Beginning], frozen=True, gc=False):
+    """The node began with what `message` tells of: from now on its place among the node's own is fixed."""
+
+    message: Beginning
+
+
 class Refuse(msgspec.Struct, frozen=True, gc=False):
     """The packet from `link` breaks the protocol; it was counted, and changed nothing."""
 
@@ -60,7 +68,7 @@ class Refuse(msgspec.Struct, frozen=True, gc=False):
 
 
 Event: TypeAlias = Submitted | PacketArrived[Packet] | TimerFired
-Effect: TypeAlias = Send[Packet] | Deliver[Delivery] | Refuse
+Effect: TypeAlias = Send[Packet] | Deliver[Delivery] | Began[Any] | Refuse
 
 
 class LocalProtocolError(ValueError):

@@ -19,6 +19,7 @@ from spec.topology import NO_LINK, LinkId, NodeId, Role, Routes, Topology, route
 FORMAT = 1
 # Times stay far below the edge of int64, so that sums of a few of them cannot wrap anywhere.
 MAX_TIME_NS = 1 << 60
+EVERYBODY: NodeId = -1  # as the receiver of a message: all hosts, the one at which it is handed over too
 
 
 class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,6 +37,8 @@ class Delay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """receiver: a host, or EVERYBODY."""
+
     receiver: NodeId
     payload: bytes = b""
 
@@ -173,15 +176,15 @@ def _check_failures(name: str, schedule: Schedule) -> None:
 def _check_submission(place: str, submission: Submission, topology: Topology, routes: Routes) -> None:
     if not 0 <= submission.time_ns <= MAX_TIME_NS:
         raise BadInput(f"{place} is at {submission.time_ns} ns; give 0 to {MAX_TIME_NS}")
-    named = [submission.node, *(message.receiver for message in submission.messages)]
-    for node in named:
+    receivers = [message.receiver for message in submission.messages if message.receiver != EVERYBODY]
+    for node in (submission.node, *receivers):
         if not 0 <= node < len(topology.nodes) or topology.nodes[node].role is not Role.HOST:
             raise BadInput(f"{place} names node {node}, which is no host; hosts are {list(topology.hosts())}")
     if not submission.messages:
         raise BadInput(f"{place} has no message; give it at least one receiver")
-    if len(set(named[1:])) < len(submission.messages):
+    if len(set(receivers)) < len(receivers):
         raise BadInput(f"{place} sends to one receiver twice; give each receiver one message")
-    for receiver in named[1:]:
+    for receiver in receivers:
         if routes.next_link[submission.node][receiver] == NO_LINK:
             raise BadInput(f"{place}: host {receiver} cannot be reached from host {submission.node}; choose another")
 

@@ -36,6 +36,7 @@ class Kind(IntEnum):
     ENDED = 7
     CRASHED = 8
     RESTARTED = 9
+    BEGUN = 10
 
 
 CLEAN, QUIESCENT = 1, 2  # bits of `flags` in an ENDED row

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeAlias
 from conformance.network.clocks import local_clocks
 from conformance.network.delays import Delays
 from conformance.network.outages import Outages
-from spec.core import Core, Deliver, Event, PacketArrived, Refuse, Send, Submitted, TimerFired
+from spec.core import Began, Core, Deliver, Event, PacketArrived, Refuse, Send, Submitted, TimerFired
 from spec.schedule import Failure, FailureKind, Fault, FaultKind, Schedule, Submission
 from spec.topology import LinkId, NodeId
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
@@ -35,7 +35,7 @@ Observer: TypeAlias = Callable[[int, Row], None]
 # link and index of a packet that is lost.
 _Entry: TypeAlias = tuple[int, int, int, int, Any, Row]
 
-_SUBMITTED, _SENT, _ARRIVED, _DELIVERED, _REFUSED, _LOST, _ENDED, _CRASHED, _RESTARTED = (int(kind) for kind in Kind)
+_SUBMITTED, _SENT, _ARRIVED, _DELIVERED, _REFUSED, _LOST, _ENDED, _CRASHED, _RESTARTED, _BEGUN = map(int, Kind)
 _TIMER, _SUBMISSION, _FAILURE, _LOSS, _STOP = -1, -2, -3, -4, -5
 _LAST = 1 << 62
 
@@ -241,11 +241,13 @@ class Simulation:
             self.rows.append((now, clock, node, _SUBMITTED, ABSENT, ABSENT, *tail))
         return Submitted(clock, messages)
 
-    def _note(self, now: int, clock: int, node: NodeId, effect: Deliver[Any] | Refuse) -> None:
+    def _note(self, now: int, clock: int, node: NodeId, effect: Deliver[Any] | Began[Any] | Refuse) -> None:
         """Record an effect that stays at the node."""
         if isinstance(effect, Deliver):
             tail = self._delivery_tail(node, effect.message)
             self.rows.append((now, clock, node, _DELIVERED, ABSENT, ABSENT) + tail)
+        elif isinstance(effect, Began):
+            self.rows.append((now, clock, node, _BEGUN, ABSENT, ABSENT) + self._nothing)
         else:
             self.rows.append((now, clock, node, _REFUSED, effect.link, ABSENT, *self._nothing))
 

@@ -33,6 +33,10 @@ class Records(Protocol):
 
     def delivery(self, node: NodeId, delivery: Any) -> Columns: ...
 
+    def beginning(self, node: NodeId, beginning: Any) -> Columns:
+        """Asked for only where the protocol's cores give the effect Began."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:

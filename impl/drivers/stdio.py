@@ -16,8 +16,21 @@ import msgspec
 
 from impl.drivers import lines
 from impl.drivers.protocol import Parts, load
-from spec.adapter import DeliverOut, Done, FromNode, Init, PacketIn, Ready, RefuseOut, SendOut, Stop, Submit, Tick
-from spec.core import Deliver, Event, LocalProtocolError, PacketArrived, Send, Submitted, TimerFired
+from spec.adapter import (
+    BeginOut,
+    DeliverOut,
+    Done,
+    FromNode,
+    Init,
+    PacketIn,
+    Ready,
+    RefuseOut,
+    SendOut,
+    Stop,
+    Submit,
+    Tick,
+)
+from spec.core import Began, Deliver, Event, LocalProtocolError, PacketArrived, Send, Submitted, TimerFired
 from spec.errors import BadInput
 
 
@@ -64,6 +77,8 @@ class StdioNode:
                 answers.append(SendOut(effect.link, msgspec.Raw(msgspec.json.encode(effect.packet))))
             elif isinstance(effect, Deliver):
                 answers.append(DeliverOut(msgspec.Raw(msgspec.json.encode(effect.message))))
+            elif isinstance(effect, Began):
+                answers.append(BeginOut(msgspec.Raw(msgspec.json.encode(effect.message))))
             else:
                 answers.append(RefuseOut(effect.link, effect.reason))
         answers.append(Done(self._core.next_deadline()))

@@ -16,7 +16,7 @@ from impl.drivers.log import NodeLog
 from impl.drivers.protocol import AnyCore, Parts
 from impl.drivers.sockets import Sockets
 from spec.adapter import Init
-from spec.core import Deliver, Effect, PacketArrived, Send, Submitted, TimerFired
+from spec.core import Began, Deliver, Effect, PacketArrived, Send, Submitted, TimerFired
 from spec.topology import LinkId, NodeId
 
 # Reasons of refusals beside those of the codec.
@@ -88,6 +88,8 @@ class UdpNode:
                 datagrams.append((effect.link, self._parts.encode(effect.packet)))
             elif isinstance(effect, Deliver):
                 self._log.add("delivered", now, clock, self._records.delivery(self.node, effect.message))
+            elif isinstance(effect, Began):
+                self._log.add("begun", now, clock, self._records.beginning(self.node, effect.message))
             else:
                 self._refuse(now, clock, effect.link, AGAINST_PROTOCOL, effect.reason)
         self._log.write()

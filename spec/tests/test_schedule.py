@@ -9,7 +9,7 @@ import pytest
 
 from spec import schedule
 from spec.errors import BadInput
-from spec.schedule import Clock, Delay, Fault, FaultKind, Message, Schedule, Submission, validate
+from spec.schedule import EVERYBODY, Clock, Delay, Fault, FaultKind, Message, Schedule, Submission, validate
 from spec.topology import Link, Node, Role, Topology
 
 NETWORK = Topology(
@@ -49,6 +49,8 @@ def test_a_schedule_is_read_back_as_written(tmp_path: Path) -> None:
         ({"submissions": (Submission(0, 2, (Message(1),)),)}, r"submissions\[0\] names node 2, which is no host"),
         ({"submissions": (Submission(0, 0, ()),)}, r"submissions\[0\] has no message"),
         ({"submissions": (Submission(0, 0, (Message(1), Message(1))),)}, "sends to one receiver twice"),
+        ({"submissions": (Submission(0, 0, (Message(-2),)),)}, r"submissions\[0\] names node -2, which is no host"),
+        ({"submissions": (Submission(0, -1, (Message(1),)),)}, r"submissions\[0\] names node -1, which is no host"),
         ({"submissions": (Submission(0, 1, (Message(0),)),)}, "host 0 cannot be reached from host 1"),
         ({"topology": Topology(NETWORK.nodes, ())}, "delays has 3 entries for 0 links"),
     ],
@@ -56,6 +58,14 @@ def test_a_schedule_is_read_back_as_written(tmp_path: Path) -> None:
 def test_an_unsound_schedule_is_refused_with_its_place(change: dict[str, object], sentence: str) -> None:
     with pytest.raises(BadInput, match=f"^x.json: .*{sentence}|^x.json: {sentence}"):
         validate(msgspec.structs.replace(GOOD, **change), "x.json")
+
+
+def test_messages_for_everybody_need_no_route_and_may_follow_one_another() -> None:
+    lonely = Topology((Node("a", Role.HOST), Node("b", Role.HOST)), ())
+    messages = (Message(EVERYBODY, b"1"), Message(EVERYBODY, b"2"))
+    whole = Schedule("totalorder", lonely, (), (Submission(7, 0, messages),))
+
+    assert validate(whole) is whole
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b'{"protocol": 3}', b"\xff"])
