@@ -14,7 +14,7 @@ from conformance.checks.step import Check
 from conformance.checks.surroundings import Surroundings, surroundings
 from conformance.network.simulator import Recorder
 from spec.core import Parameter
-from spec.errors import BadInput
+from spec.errors import CannotRun
 from spec.schedule import FaultKind, Schedule
 from spec.trace import Header, Trace, schema
 
@@ -62,9 +62,9 @@ class Plugin:
 
 @cache
 def load(protocol: str) -> Plugin:
-    """The plugin of `protocol`; BadInput for an unknown one."""
+    """The plugin of `protocol`; BadInput for an unknown one, CannotRun for one that has none yet."""
     schema(protocol)  # its error names the protocols there are
     if importlib.util.find_spec(f"conformance.{protocol}") is None:
-        raise BadInput(f"protocol {protocol!r} has no conformance checks yet")
+        raise CannotRun(f"protocol {protocol!r} has no conformance checks yet")
     plugin: Plugin = importlib.import_module(f"conformance.{protocol}.plugin").PLUGIN
     return plugin

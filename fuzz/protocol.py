@@ -20,7 +20,7 @@ from fuzz.mutations import Rule, rules_of_module
 from fuzz.strategies import schedules
 from models.claim import ClaimResult
 from spec.core import Parameter
-from spec.errors import BadInput
+from spec.errors import CannotRun
 from spec.schedule import FaultKind, Schedule
 from spec.trace import schema
 
@@ -102,9 +102,9 @@ class FuzzPlugin:
 
 @cache
 def load(protocol: str) -> FuzzPlugin:
-    """The plugin of `protocol`; BadInput for an unknown one."""
+    """The plugin of `protocol`; BadInput for an unknown one, CannotRun for one that has none yet."""
     schema(protocol)  # its error names the protocols there are
     if importlib.util.find_spec(f"fuzz.{protocol}") is None:
-        raise BadInput(f"protocol {protocol!r} has no fuzzing yet")
+        raise CannotRun(f"protocol {protocol!r} has no fuzzing yet")
     plugin: FuzzPlugin = importlib.import_module(f"fuzz.{protocol}.plugin").PLUGIN
     return plugin

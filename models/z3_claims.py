@@ -27,11 +27,11 @@ from spec.errors import BadInput, CannotRun, ScatterproofError
 def claims_of(protocol: str) -> tuple[Claim, ...]:
     """All claims, in the order of module name and then of the module's tuple.
 
-    Raises BadInput for a protocol without a folder, CannotRun without Z3.
+    Raises CannotRun for a protocol without claims, and without Z3.
     """
     package_name = f"models.{protocol}"
     if not protocol.isidentifier() or importlib.util.find_spec(package_name) is None:
-        raise BadInput(f"protocol {protocol!r} has no folder under models/; name one that has")
+        raise CannotRun(f"protocol {protocol!r} has no Z3 claims yet: there is no folder models/{protocol}")
     claims: list[Claim] = []
     try:
         package = importlib.import_module(package_name)
@@ -44,7 +44,7 @@ def claims_of(protocol: str) -> tuple[Claim, ...]:
             raise
         raise CannotRun("the Z3 claims need the package z3-solver: install the project's requirements") from error
     if not claims:
-        raise BadInput(f"protocol {protocol!r} has no Z3 claims under models/; add a module with CLAIMS")
+        raise CannotRun(f"protocol {protocol!r} has no Z3 claims yet; add a module with CLAIMS to models/{protocol}")
     return tuple(claims)
 
 

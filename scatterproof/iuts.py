@@ -17,7 +17,7 @@ from conformance.network.run import MakeNode, SimulatedIut
 from fuzz import protocol as plugins
 from fuzz.kill_matrix import subjects_of
 from spec.core import Core, NodeConfig
-from spec.errors import BadInput
+from spec.errors import BadInput, CannotRun
 from spec.iut import Iut
 
 NAMES = ("reference", "reference-stdio", "reference-udp")
@@ -28,7 +28,7 @@ def reference_core(protocol: str) -> Callable[[NodeConfig], Core[Any, Any]]:
     try:
         module = importlib.import_module(f"impl.{protocol}")
     except ModuleNotFoundError:
-        raise BadInput(f"protocol {protocol!r} has no reference implementation") from None
+        raise CannotRun(f"protocol {protocol!r} has no reference implementation yet") from None
     make_core: Callable[[NodeConfig], Core[Any, Any]] = module.make_core
     return make_core
 

@@ -12,9 +12,7 @@ from spec.errors import BadInput
 
 Protocol = Annotated[
     str | None,
-    typer.Option(
-        "--protocol", "-p", help="The protocol; may be left out while there is only one (`doctor` lists them)."
-    ),
+    typer.Option("--protocol", "-p", help="The protocol; the first that `doctor` lists when left out."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout instead of tables.")]
 IutName = Annotated[
@@ -33,11 +31,10 @@ RESULTS = Path("results")
 
 
 def resolve(protocol: str | None) -> str:
-    """The protocol meant: the one named, or the only one there is."""
+    """The protocol meant: the one named, or the first."""
     known = clauses.protocols()
-    if protocol is None and len(known) == 1:
+    if protocol is None:
         return known[0]
     if protocol not in known:
-        said = "is needed" if protocol is None else f"{protocol!r} is unknown"
-        raise BadInput(f"--protocol {said}; choose one of: {', '.join(known)}")
+        raise BadInput(f"--protocol {protocol!r} is unknown; choose one of: {', '.join(known)}")
     return protocol

@@ -25,6 +25,8 @@ SPEC: Path = Path(__file__).resolve().parent
 """The folder that holds one folder a protocol."""
 
 FILE_NAME = "clauses.toml"
+LAST = 1 << 30
+"""The place of a catalogue that asks for none: behind all that do, by name."""
 
 
 class Kind(StrEnum):
@@ -155,8 +157,18 @@ def spelling(clause_id: str, name: str, layer: Layer) -> str:
 
 
 def protocols(folder: Path = SPEC) -> tuple[str, ...]:
-    """The protocols that have a catalogue: the folders of ``folder`` that hold a clauses.toml."""
-    return tuple(sorted(path.parent.name for path in folder.glob(f"*/{FILE_NAME}")))
+    """The protocols that have a catalogue: the folders of ``folder`` that hold a clauses.toml, by their ``place``."""
+    files = {path.parent.name: path for path in folder.glob(f"*/{FILE_NAME}")}
+    return tuple(sorted(files, key=lambda name: (_place(files[name]), name)))
+
+
+def _place(file: Path) -> int:
+    """The place that a catalogue asks for; last where it cannot be read, which ``load`` tells of."""
+    try:
+        place = tomllib.loads(file.read_text(encoding="utf-8")).get("place", LAST)
+    except (OSError, ValueError):
+        return LAST
+    return place if isinstance(place, int) else LAST
 
 
 def load(protocol: str, folder: Path = SPEC) -> Catalogue:
@@ -196,7 +208,9 @@ def _nearest(word: str, known: Iterable[str]) -> str:
 
 
 def _catalogue(at: Place, table: Mapping[str, object], protocol: str) -> Catalogue:
-    at.keys(table, "protocol version title sources clause", "environments claim_groups claims")
+    at.keys(table, "protocol version title sources clause", "place environments claim_groups claims")
+    if not isinstance(table.get("place", LAST), int):
+        at.refuse(f"place is {table['place']!r}", "write a whole number: protocols are listed by it")
     if at.string(table, "protocol") != protocol:
         at.refuse(f"protocol is {table['protocol']!r}", f"write {protocol!r}, the name of its folder")
     sources = at.texts(table, "sources")

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
 from spec.core import Core, NodeConfig
-from spec.errors import BadInput
+from spec.errors import CannotRun
 from spec.topology import NodeId
 from spec.trace import schema
 
@@ -51,10 +51,10 @@ class Parts:
 
 
 def load(protocol: str) -> Parts:
-    """The parts of `protocol`; BadInput for one that is not implemented."""
+    """The parts of `protocol`; BadInput for an unknown one, CannotRun for one that is not implemented."""
     schema(protocol)  # its error names the protocols there are
     if importlib.util.find_spec(f"impl.{protocol}") is None:
-        raise BadInput(f"protocol {protocol!r} has no reference implementation yet; choose another")
+        raise CannotRun(f"protocol {protocol!r} has no reference implementation yet; choose another")
     codec = importlib.import_module(f"impl.{protocol}.codec")
     return Parts(
         make_core=importlib.import_module(f"impl.{protocol}").make_core,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from models.expected import ModelResult
 from scatterproof.board import Board
-from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, out, print_json, print_table
+from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, err, out, print_json, print_table
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.layers import LAYERS, Job, Layer, run_layer
 from scatterproof.matrix import MatrixRow, matrix, verdict
@@ -36,27 +37,58 @@ def command(
     report: Annotated[Path, typer.Option("--report", help="Folder for index.html.")] = Path("report"),
     as_json: Json = False,
 ) -> None:
-    """Run everything: models, proofs, cases over three transports, fuzzing, mutants, mining. The main job."""
-    catalogue = clauses.load(resolve(protocol))
+    """Run everything: models, proofs, cases over three transports, fuzzing, mutants, mining. The main job.
+
+    Without --protocol, for one protocol after another, each with a page and a folder of results of its own.
+    """
     required, chosen = _known("--require", require), _known("--only", only) or NAMES
+    named = (resolve(protocol),) if protocol is not None or len(clauses.protocols()) == 1 else clauses.protocols()
+    ended = []
+    for name in named:
+        beneath = name if len(named) > 1 else ""
+        ended.append(_verify(clauses.load(name), chosen, seed, effort, results / beneath, report / beneath))
+    if as_json:
+        found = [
+            {"protocol": e.protocol, "seed": seed, "verdict": e.verdict, "layers": e.layers, "clauses": e.clauses}
+            for e in ended
+        ]
+        print_json(found[0] if protocol is not None else found)
+    for one in ended:
+        if not as_json:
+            _print(one)
+        for layer in one.lacking(required):
+            # On stderr where stdout is one JSON document.
+            (err if as_json else out).print(f"{one.protocol}: required layer {layer} did not run", style="bold red")
+    if any(one.verdict is not Status.PASS for one in ended):
+        raise typer.Exit(VIOLATIONS)
+    raise typer.Exit(CANNOT_RUN if any(one.lacking(required) for one in ended) else OK)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """What the main job found for one protocol, and where its page is."""
+
+    protocol: str
+    title: str
+    verdict: Status
+    layers: list[LayerReport]
+    clauses: tuple[MatrixRow, ...]
+    page: Path
+
+    def lacking(self, required: tuple[str, ...]) -> list[str]:
+        return [one.layer for one in self.layers if one.layer in required and one.status is Status.NOT_RUN]
+
+
+def _verify(
+    catalogue: clauses.Catalogue, chosen: tuple[str, ...], seed: int, effort: int, results: Path, report: Path
+) -> _Ended:
     models: Future[list[ModelResult]] | None = Future() if "tlc" in chosen else None
     job = Job(protocol=catalogue.protocol, seed=seed, results=results, effort=effort, models=models)
-    layers = [layer for layer in LAYERS if layer.name in chosen]
-    reports = _run(layers, job)
+    reports = _run([layer for layer in LAYERS if layer.name in chosen], job)
     rows = matrix(catalogue, reports)
     page = report / "index.html"
     write_page(page, catalogue, reports, rows, seed)
-    lacking = [r.layer for r in reports if r.layer in required and r.status is Status.NOT_RUN]
-    ended = verdict(reports, rows)
-    if as_json:
-        print_json({"protocol": catalogue.protocol, "seed": seed, "verdict": ended, "layers": reports, "clauses": rows})
-    else:
-        _print(catalogue.title, reports, rows, page)
-        for layer in lacking:
-            out.print(f"required layer {layer} did not run", style="bold red")
-    if ended is not Status.PASS:
-        raise typer.Exit(VIOLATIONS)
-    raise typer.Exit(CANNOT_RUN if lacking else OK)
+    return _Ended(catalogue.protocol, catalogue.title, verdict(reports, rows), reports, rows, page)
 
 
 def _known(option: str, names: list[str] | None) -> tuple[str, ...]:
@@ -84,18 +116,18 @@ def _run(layers: list[Layer], job: Job) -> list[LayerReport]:
     return [here[layer.name] for layer in layers]
 
 
-def _print(title: str, reports: list[LayerReport], rows: tuple[MatrixRow, ...], page: Path) -> None:
+def _print(ended: _Ended) -> None:
     print_table(
-        f"{title}: clauses against layers",
-        ("clause", "name", *(report.title for report in reports)),
-        [(row.clause, row.name, *(cell.status for cell in row.cells)) for row in rows if not row.not_yet],
+        f"{ended.title}: clauses against layers",
+        ("clause", "name", *(report.title for report in ended.layers)),
+        [(row.clause, row.name, *(cell.status for cell in row.cells)) for row in ended.clauses if not row.not_yet],
     )
-    waiting = [row.clause for row in rows if row.not_yet]
+    waiting = [row.clause for row in ended.clauses if row.not_yet]
     if waiting:
         out.print(f"not yet in any layer, {len(waiting)} clauses: {', '.join(waiting)}", highlight=False)
     print_table(
         "Layers",
         ("layer", "verdict", "s", "what was found"),
-        [(report.layer, report.status, f"{report.seconds:.0f}", report.sentence) for report in reports],
+        [(report.layer, report.status, f"{report.seconds:.0f}", report.sentence) for report in ended.layers],
     )
-    out.print(f"report: {page}", markup=False, highlight=False)
+    out.print(f"report: {ended.page}", markup=False, highlight=False)

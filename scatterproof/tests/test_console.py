@@ -172,7 +172,8 @@ def test_what_fuzzing_finds_fails_again_on_replay_and_passes_on_the_reference(co
 
 def test_verify_of_one_layer_shows_its_clauses_and_writes_the_page(console: Console, tmp_path: Path) -> None:
     page = tmp_path / "report"
-    code, found = console.json("verify", "--only", "conform", "--results", str(tmp_path), "--report", str(page))
+    words = ("--protocol", PROTOCOL, "--only", "conform", "--results", str(tmp_path), "--report", str(page))
+    code, found = console.json("verify", *words)
     assert code == 0
     assert [layer["layer"] for layer in found["layers"]] == ["conform"]
     text = (page / "index.html").read_text()
@@ -180,11 +181,18 @@ def test_verify_of_one_layer_shows_its_clauses_and_writes_the_page(console: Cons
     assert "http" not in text
 
 
+def test_verify_takes_every_protocol_when_none_is_named(console: Console, tmp_path: Path) -> None:
+    _, found = console.json("verify", "--only", "z3", "--results", str(tmp_path), "--report", str(tmp_path))
+    assert [one["protocol"] for one in found] == list(protocols())
+    assert all((tmp_path / name / "index.html").is_file() for name in protocols())
+
+
 def test_verify_fails_with_3_when_a_required_layer_cannot_run(
     console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCATTERPROOF_TLA2TOOLS", str(tmp_path / "nowhere.jar"))
-    words = ("verify", "--only", "tlc", "--only", "conform", "--results", str(tmp_path), "--report", str(tmp_path))
+    folders = ("--results", str(tmp_path), "--report", str(tmp_path))
+    words = ("verify", "--protocol", PROTOCOL, "--only", "tlc", "--only", "conform", *folders)
     code, found = console.json(*words)
     assert code == 0
     assert {layer["layer"]: layer["status"] for layer in found["layers"]} == {"tlc": "not run", "conform": "pass"}
