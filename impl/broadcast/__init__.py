@@ -1,0 +1,30 @@
+"""The broadcast stack: perfect links, uniform reliable, FIFO and localized causal broadcast.
+
+The layers are `link`, `uniform`, `fifo` and `causal`; `stack` puts them over one another, up to the level asked for,
+into one sans-IO core a process. `program` is the stack as a program over UDP.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from impl import node
+from impl.broadcast.rules import RULES, Rules
+from impl.broadcast.settings import settings
+from impl.broadcast.stack import LEVELS, Stack
+from spec.broadcast.messages import Delivery, Packet
+from spec.core import Core, NodeConfig
+
+__all__ = ["RULES", "AnyCore", "Rules", "Stack", "make_core", "make_stack"]
+
+AnyCore: TypeAlias = Core[Packet, Delivery]
+
+
+def make_stack(config: NodeConfig, rules: Rules = RULES) -> Stack:
+    """The core for one process's configuration; BadInput for one that cannot be used."""
+    node.check(config)
+    return LEVELS[settings(config).level](config, rules)
+
+
+def make_core(config: NodeConfig, rules: Rules = RULES) -> AnyCore:
+    return make_stack(config, rules)

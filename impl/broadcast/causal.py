@@ -1,0 +1,51 @@
+"""Localized causal broadcast (BC-LCB): a message waits for what its creator depended on, and for nothing else."""
+
+from __future__ import annotations
+
+from impl.broadcast.rules import Rules
+from impl.broadcast.runs import Run
+from spec.topology import NodeId
+
+
+class Causal:
+    """delivered: the vector clock, by creator how many. depended: the dependency clock, own entry unused.
+    waiting: by creator, runs that may not be delivered yet, by their first message."""
+
+    def __init__(self, me: NodeId, processes: int, dependencies: frozenset[NodeId], rules: Rules) -> None:
+        self._me = me
+        self._rules = rules
+        self._dependencies = dependencies
+        self.delivered = [0] * processes
+        self.depended = [0] * processes
+        self.waiting: list[dict[int, Run]] = [{} for _ in range(processes)]
+        # Creators whose next message has come, and waits for others.
+        self.blocked: set[NodeId] = set()
+
+    def clock(self, begun: int) -> tuple[int, ...]:
+        """The clock of the next own message, of which `begun` are before it."""
+        return self._rules.attached(self.depended, self._me, begun)
+
+    def receive(self, run: Run) -> list[Run]:
+        """The runs that can be delivered now, in an order that keeps all dependencies."""
+        creator = run.creator
+        self.waiting[creator][run.first] = run
+        return self._rules.look(self, creator)
+
+    def head(self, creator: NodeId) -> Run | None:
+        """The next run of a creator, if it has come."""
+        return self.waiting[creator].get(self.delivered[creator] + 1)
+
+    def is_ready(self, run: Run) -> bool:
+        return self._rules.ready(run.clock, self.delivered)
+
+    def lacking(self, run: Run) -> list[NodeId]:
+        return [k for k, needed in enumerate(run.clock) if needed > self.delivered[k]]
+
+    def deliver(self, run: Run) -> Run:
+        """Count a run whose turn it is as delivered."""
+        creator = run.creator
+        del self.waiting[creator][run.first]
+        self.delivered[creator] = run.last
+        if self._rules.counts_as_dependency(creator, self._dependencies):
+            self.depended[creator] = run.last
+        return run
