@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -20,13 +20,15 @@ import msgspec
 from conformance.judge import columns_of, kernel
 from conformance.network.run import simulate
 from conformance.protocol import load
-from spark.configurations import configuration
+from spark.configurations import FAULTY_PACKETS, draw_run
 from spark.corpus import make_corpus
+from spark.kinds import RunKind, compared
 from spark.layout import events_path, runs_path
 from spark.mine import judge_part, mine
 from spark.read import Part, parts_of
 from spark.session import MASTER, local_session
 from spec.schedule import Schedule
+from spec.topology import Topology
 from spec.trace import Trace
 from spec.trace_parquet import write_runs
 
@@ -56,7 +58,8 @@ class Figure:
 def bench(
     protocol: str, events: int, master: str = MASTER, say: Callable[[object], None] = print
 ) -> tuple[Figure, ...]:
-    """Make two corpora, of short runs as they are drawn and of about `events` events in long runs, and mine them."""
+    """Make a corpus of short runs as they are drawn, and for each of the kinds that the protocol compares one of long
+    runs with about `events` events, and mine them."""
     figures: list[Figure] = []
 
     def told(what: str, size: int, seconds: float) -> None:
@@ -64,16 +67,21 @@ def bench(
         say(figures[-1])
 
     with tempfile.TemporaryDirectory(prefix="scatterproof-bench-") as folder, local_session(master):
-        short, long = Path(folder) / "short", Path(folder) / "long"
+        short = Path(folder) / "short"
+        corpora = {"short runs": short}
         make_corpus(protocol, FILES, SEED, short, files=FILES)  # the first tasks start Python and load the project
         runs = max(FILES, min(MAX_SHORT_RUNS, events // SHORT_RUN_EVENTS))
         manifest, seconds = _timed(lambda: make_corpus(protocol, runs, SEED, short, files=FILES))
         told("corpus: simulated and written in Spark tasks", manifest.events, seconds)
-        trace = _long_run(protocol, min(LONG_RUN_EVENTS, events))
-        copies = max(FILES, events // len(trace.rows))
-        _write_copies(long, trace, copies)
-        told("kernel alone, one core, columns in memory", copies * len(trace.rows), _kernel_seconds(trace, copies))
-        for name, corpus in (("short runs", short), ("long runs", long)):
+        for kind in compared(protocol):
+            trace = _long_run(protocol, kind, min(LONG_RUN_EVENTS, events))
+            copies = max(FILES, events // len(trace.rows))
+            name = f"long runs ({kind.name})"
+            corpora[name] = Path(folder) / f"long {kind.name}"
+            _write_copies(corpora[name], trace, copies)
+            size = copies * len(trace.rows)
+            told(f"{name}: kernel alone, one core, columns in memory", size, _kernel_seconds(trace, copies))
+        for name, corpus in corpora.items():
             parts = parts_of(corpus)
             size = sum(part.rows for part in parts)
             told(f"{name}: reading and kernel, one core", size, _timed(partial(_judge, parts))[1])
@@ -106,15 +114,22 @@ def _kernel_seconds(trace: Trace, copies: int) -> float:
     return _timed(work)[1]
 
 
-def _long_run(protocol: str, wanted: int) -> Trace:
-    """A drawn run, its submissions repeated over and over until there are about as many events as wanted."""
+def _long_run(protocol: str, kind: RunKind, wanted: int) -> Trace:
+    """A drawn run, its submissions and faults repeated over and over until there are about as many events as wanted.
+    For all compared kinds it is the same network with the same submissions."""
     make_core = importlib.import_module(f"impl.{protocol}").make_core
-    drawn = configuration(protocol, SEED, 0)
+    networks = all_suit(compared(protocol))
+    drawn = draw_run(protocol, SEED, 0, replace(kind, suits=networks)).schedule
     once, twice = (len(simulate(_repeated(drawn, times), make_core).rows) for times in (1, 2))
     return simulate(_repeated(drawn, 1 + max(0, wanted - once) // (twice - once)), make_core)
 
 
+def all_suit(kinds: Sequence[RunKind]) -> Callable[[Topology], bool]:
+    return lambda topology: all(kind.suits(topology) for kind in kinds)
+
+
 def _repeated(schedule: Schedule, times: int) -> Schedule:
+    """Faults come again after as many packets of their link as may be faulty at first."""
     period = 1 + max(submission.time_ns for submission in schedule.submissions)
     return msgspec.structs.replace(
         schedule,
@@ -122,6 +137,11 @@ def _repeated(schedule: Schedule, times: int) -> Schedule:
             msgspec.structs.replace(submission, time_ns=submission.time_ns + turn * period)
             for turn in range(times)
             for submission in schedule.submissions
+        ),
+        faults=tuple(
+            msgspec.structs.replace(fault, index=fault.index + turn * FAULTY_PACKETS)
+            for turn in range(times)
+            for fault in schedule.faults
         ),
     )
 

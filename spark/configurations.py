@@ -1,42 +1,43 @@
 """Run configurations drawn from a seed: each run of a corpus is a function of (protocol, seed, run) and nothing else.
 
-Swarm style: a run switches each feature (jitter, skew, drift, idle senders, bursts) on or off by a coin of its own, so
-that among many runs there are those in which a feature is not drowned by the others.
+Kinds of runs take turns (`spark.kinds`). The rest is swarm style: a run switches each feature (jitter, skew, drift,
+idle senders, bursts) on or off by a coin of its own, so that among many runs there are those in which a feature is not
+drowned by the others.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable
 from random import Random
 
 import msgspec
 
-from conformance.network import topologies
-from spec.core import Parameter
-from spec.errors import BadInput
-from spec.schedule import Clock, Delay, Message, Schedule, Submission, validate
-from spec.topology import NO_LINK, NodeId, Topology, route
-from spec.trace import schema
+from spark.kinds import Pace, RunKind, kinds_of
+from spark.networks import FAMILIES, reached_by
+from spec.schedule import (
+    Clock,
+    Delay,
+    Failure,
+    FailureKind,
+    Fault,
+    FaultKind,
+    Message,
+    Schedule,
+    Submission,
+    validate,
+)
+from spec.topology import NodeId, Topology, route
 
 MAX_DRIFT_PPB = 100_000  # an ordinary quartz clock
-
-_FAMILIES: dict[str, Callable[[Random], Topology]] = {
-    "star": lambda draw: topologies.star(draw.randint(2, 12)),
-    "chain": lambda draw: topologies.chain(draw.randint(2, 4), draw.randint(1, 4)),
-    "fat_tree": lambda draw: topologies.fat_tree(draw.randint(4, 16), 4),
-    "diamond": lambda draw: topologies.diamond(draw.randint(2, 3), draw.randint(1, 4)),
-    "one_way": lambda draw: topologies.one_way(draw.randint(1, 6), draw.randint(1, 4), draw.randint(1, 3)),
-    "first_example": lambda draw: topologies.first_example(),
-    "second_example": lambda draw: topologies.second_example(),
-}
+MAX_FAULTS = 8
+FAULTY_PACKETS = 64
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """family: of topologies; the rest of what was drawn is in the schedule."""
+    """family: of topologies. kind: of run, by name. The rest of what was drawn is in the schedule."""
 
     family: str
+    kind: str
     schedule: Schedule
 
 
@@ -45,33 +46,38 @@ def configuration(protocol: str, seed: int, run: int) -> Schedule:
     return draw_run(protocol, seed, run).schedule
 
 
-def draw_run(protocol: str, seed: int, run: int) -> Configuration:
-    draw_parameters = _parameters_of(protocol)
+def draw_run(protocol: str, seed: int, run: int, kind: RunKind | None = None) -> Configuration:
+    """kind: None for the one whose turn it is."""
+    kinds = kinds_of(protocol)
+    kind = kind or kinds[run % len(kinds)]
     draw = Random(f"{protocol} {seed} {run}")
-    family = draw.choice(sorted(_FAMILIES))
-    topology = _FAMILIES[family](draw)
+    family, topology = _network(draw, kind.suits)
     hop_ns = 10 ** draw.randint(2, 5)
-    span_ns = hop_ns * draw.randint(10, 100)
+    pace = Pace(hop_ns=hop_ns, span_ns=hop_ns * draw.randint(10, 100))
+    delays = _delays(draw, topology, hop_ns)
+    clocks = _clocks(draw, topology, pace.span_ns)
+    submissions = _submissions(draw, topology, pace.span_ns)
+    failures = _failures(draw, topology, kind, pace)
     schedule = Schedule(
         protocol=protocol,
         topology=topology,
-        parameters=draw_parameters(draw, span_ns),
-        delays=_delays(draw, topology, hop_ns),
-        clocks=_clocks(draw, topology, span_ns),
-        submissions=_submissions(draw, topology, span_ns),
+        delays=delays,
+        clocks=clocks,
+        submissions=_without_the_lost(submissions, failures),
         seed=draw.getrandbits(32),
+        parameters=kind.parameters(draw, pace),
+        faults=_faults(draw, topology, kind, hop_ns),
+        failures=failures,
     )
-    return Configuration(family, validate(schedule, f"run {run} of seed {seed}"))
+    return Configuration(family, kind.name, validate(schedule, f"run {run} of seed {seed}"))
 
 
-def _parameters_of(protocol: str) -> Callable[[Random, int], dict[str, Parameter]]:
-    """`draw_parameters` of the protocol's own module."""
-    schema(protocol)  # its error names the protocols there are
-    name = f"spark.{protocol}"
-    if importlib.util.find_spec(name) is None:
-        raise BadInput(f"protocol {protocol!r} has no corpora yet; give it {name.replace('.', '/')}/parameters.py")
-    found: Callable[[Random, int], dict[str, Parameter]] = importlib.import_module(f"{name}.parameters").draw_parameters
-    return found
+def _network(draw: Random, suits: Callable[[Topology], bool]) -> tuple[str, Topology]:
+    while True:
+        family = draw.choice(sorted(FAMILIES))
+        topology = FAMILIES[family](draw)
+        if suits(topology):
+            return family, topology
 
 
 def _coin(draw: Random) -> bool:
@@ -95,13 +101,46 @@ def _clocks(draw: Random, topology: Topology, span_ns: int) -> tuple[Clock, ...]
     return tuple(Clock(draw.randint(0, skew), draw.randint(-drift, drift)) for _ in topology.nodes)
 
 
+def _faults(draw: Random, topology: Topology, kind: RunKind, hop_ns: int) -> tuple[Fault, ...]:
+    """Up to MAX_FAULTS, of the first FAULTY_PACKETS packets of links that carry any; early ones are more likely."""
+    if not kind.faults or draw.random() >= (0.75 if kind.often_faulty else 0.25):
+        return ()
+    used = sorted(route(topology).used)
+    found: dict[tuple[int, int], Fault] = {}
+    for _ in range(draw.randint(1, MAX_FAULTS)):
+        place = (draw.choice(used), int(FAULTY_PACKETS ** draw.random()) - 1)
+        chosen = draw.choice(kind.faults)
+        found[place] = Fault(*place, chosen, draw.randint(1, 8 * hop_ns) if chosen is FaultKind.DELAY else 0)
+    return tuple(found.values())
+
+
+def _failures(draw: Random, topology: Topology, kind: RunKind, pace: Pace) -> tuple[Failure, ...]:
+    """At most one node fails, while submissions go on."""
+    if kind.fails is None:
+        return ()
+    failing = kind.fails(draw, pace)
+    node = draw.choice(topology.hosts() if failing.host else topology.switches())
+    at = draw.randrange(pace.span_ns)
+    crash = Failure(at, FailureKind.CRASH, node=node)
+    if failing.down_ns is None:
+        return (crash,)
+    return (crash, Failure(at + failing.down_ns, FailureKind.RESTART, node=node))
+
+
+def _without_the_lost(submissions: tuple[Submission, ...], failures: tuple[Failure, ...]) -> tuple[Submission, ...]:
+    """Without submissions to nobody but a node that has crashed by then: their sender may stamp them and send nothing,
+    and no trace would show that it did."""
+    crashed = {failure.node: failure.time_ns for failure in failures if failure.kind is FailureKind.CRASH}
+    return tuple(
+        submission
+        for submission in submissions
+        if any(crashed.get(to.receiver, submission.time_ns) >= submission.time_ns for to in submission.messages)
+    )
+
+
 def _submissions(draw: Random, topology: Topology, span_ns: int) -> tuple[Submission, ...]:
     """10 to 400 submissions, in order of time, of hosts that are not idle; in bursts at a few instants, or spread."""
-    routes = route(topology)
-    reached: dict[NodeId, tuple[NodeId, ...]] = {
-        host: tuple(other for other in topology.hosts() if routes.next_link[host][other] != NO_LINK)
-        for host in topology.hosts()
-    }
+    reached = reached_by(topology)
     senders = [host for host, others in reached.items() if others]
     if _coin(draw):
         senders = draw.sample(senders, draw.randint(1, len(senders)))

@@ -23,7 +23,7 @@ from spark.jobs import OnProgress, run_tasks
 from spark.layout import MANIFEST, Manifest, RunEntry, events_path, replaced_folder, runs_path
 from spark.session import MASTER, local_session
 from spec.core import Core, NodeConfig
-from spec.errors import BadInput
+from spec.errors import BadInput, CannotRun
 from spec.files import write_atomically
 from spec.schedule import Schedule
 from spec.trace import Trace
@@ -66,7 +66,8 @@ def make_corpus(
     """Simulate runs 0 to `runs` - 1 of `seed` on the reference cores, and write them to the folder `out`.
 
     on_progress counts runs. plant: rules by run. files: how many pairs of files to share the runs out to. Raises
-    BadInput for an unknown protocol, no runs, or an `out` that is not a corpus, CannotRun without Java.
+    BadInput for an unknown protocol, no runs, or an `out` that is not a corpus, CannotRun without Java, and for a
+    protocol that has no corpora yet.
     """
     if runs < 1:
         raise BadInput(f"runs is {runs}; ask for at least one")
@@ -137,6 +138,9 @@ def _make_file(folder: Path, share: _Share) -> list[RunEntry]:
                     events=len(trace.rows),
                     file=share.file,
                     planted=plant.name if plant else "",
+                    kind=drawn.kind,
+                    faults=len(drawn.schedule.faults),
+                    failures=len(drawn.schedule.failures),
                 )
             )
             yield trace
@@ -157,6 +161,6 @@ def _simulated(protocol: str, run: int, schedule: Schedule, plant: Plant | None)
 def _make_core(protocol: str) -> Callable[..., Core[Any, Any]]:
     """The reference core of the protocol."""
     if importlib.util.find_spec(f"impl.{protocol}") is None:
-        raise BadInput(f"protocol {protocol!r} has no reference core yet; a corpus is made of its runs")
+        raise CannotRun(f"protocol {protocol!r} has no reference core yet; a corpus is made of its runs")
     found: Callable[..., Core[Any, Any]] = importlib.import_module(f"impl.{protocol}").make_core
     return found

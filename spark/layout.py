@@ -23,6 +23,7 @@ class RunEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One run of the corpus, in small. seed: the schedule's. file: the number of the pair of files that hold it.
 
     planted: the name of the rules that the run's cores were given in place of the right ones, or nothing.
+    kind: of run; empty in corpora that are older than kinds. faults, failures: how many the schedule has.
     """
 
     run: int
@@ -36,6 +37,9 @@ class RunEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     events: int
     file: int
     planted: str = ""
+    kind: str = ""
+    faults: int = 0
+    failures: int = 0
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

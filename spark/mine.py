@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -104,7 +105,7 @@ def mine(path: Path, master: str = MASTER, on_progress: OnProgress | None = None
     path = path.absolute()  # the tasks may run elsewhere
     parts = parts_of(path)
     protocol = parts[0].protocol
-    _warm(parts[0])
+    _warm(parts)
     with replaced_folder(path / MINED, SUMMARY) as folder, local_session(master) as session:
         (folder / "violations").mkdir()
         tallies = run_tasks(
@@ -220,8 +221,16 @@ def _summaries(protocol: str, tallies: Sequence[dict[str, _Tally]]) -> Iterable[
         )
 
 
-def _warm(part: Part) -> None:
-    """Compile the checks here, once, so that the tasks find them in the cache and do not all compile them."""
-    compiled = kernel(part.protocol)
+def _warm(parts: Sequence[Part]) -> None:
+    """Compile here, once, what these runs put at stake, so that the tasks find it in the cache and do not all compile
+    it."""
+    plugin, compiled = load(parts[0].protocol), kernel(parts[0].protocol)
     nothing = {name: np.zeros(1, dtype=np.int64) for name in compiled.columns}  # a row of kind 0: no check reads it
-    compiled.run(load(part.protocol).surroundings(read_spans(part)[0].header)).feed(nothing)
+    every, warm = {check.part for check in plugin.checks}, set[str]()
+    for span in chain.from_iterable(map(read_spans, parts)):
+        needed = {check.part for check in plugin.applicable(span.header)}
+        if not needed <= warm:
+            compiled.run(plugin.surroundings(span.header)).feed(nothing)
+            warm |= needed
+        if warm == every:
+            break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,7 @@ def command(
     master: Master = MASTER,
     as_json: Json = False,
 ) -> None:
-    """Simulate many runs, each of its own random configuration, for `mine`."""
+    """Simulate many runs for `mine`: every kind that the protocol has in turn, each of its own random configuration."""
     with Progress(f"Simulating {runs} runs (seed {seed})") as progress:
         manifest = make_corpus(
             resolve(protocol),
@@ -38,9 +39,13 @@ def command(
                 "seed": seed,
                 "runs": len(manifest.runs),
                 "events": manifest.events,
+                "kinds": dict(Counter(run.kind for run in manifest.runs)),
                 "folder": str(folder),
             }
         )
     else:
-        out.print(f"{len(manifest.runs)} runs, {manifest.events} events in {folder}", markup=False, highlight=False)
+        faulty = sum(run.faults > 0 or run.failures > 0 for run in manifest.runs)
+        kinds = len({run.kind for run in manifest.runs})
+        said = f"{len(manifest.runs)} runs of {kinds} kinds, {faulty} of them with faults or failures"
+        out.print(f"{said}; {manifest.events} events in {folder}", markup=False, highlight=False)
         out.print(f"next: scatterproof mine {folder}", markup=False, highlight=False)

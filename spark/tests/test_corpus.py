@@ -11,7 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from impl.totalorder import RULES
+from spark.configurations import draw_run
 from spark.corpus import Plant, make_corpus, simulate_run
+from spark.kinds import kinds_of
 from spark.layout import events_path, read_manifest, runs_path
 from spec.errors import BadInput
 from spec.trace import Trace
@@ -95,3 +97,23 @@ def test_bad_requests_are_one_sentence_before_spark_starts(tmp_path: Path) -> No
         with pytest.raises(BadInput, match=sentence):
             make_corpus(protocol, runs, SEED, tmp_path / "corpus", plant=plant)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_manifest_of_before_there_were_kinds_is_read(tmp_path: Path) -> None:
+    entry = {"run": 0, "seed": 7, "family": "star", "hosts": 2, "switches": 1, "links": 4}
+    entry |= {"parameters": {"environment": "C"}, "submissions": 3, "events": 40, "file": 0, "planted": ""}
+    old = {"protocol": PROTOCOL, "seed": SEED, "files": 1, "events": 40, "runs": [entry], "format": 1}
+    (tmp_path / "manifest.json").write_bytes(msgspec.json.encode(old))
+    (read,) = read_manifest(tmp_path).runs
+    assert (read.parameters, read.kind, read.faults, read.failures) == ({"environment": "C"}, "", 0, 0)
+
+
+def test_the_manifest_says_of_each_run_its_kind_and_what_goes_wrong(session: SparkSession, tmp_path: Path) -> None:
+    runs = len(kinds_of(PROTOCOL))
+    manifest = make_corpus(PROTOCOL, runs, SEED, tmp_path / "corpus")
+    drawn = [draw_run(PROTOCOL, SEED, run) for run in range(runs)]
+    assert [entry.kind for entry in manifest.runs] == [one.kind for one in drawn]
+    assert [(e.faults, e.failures) for e in manifest.runs] == [
+        (len(one.schedule.faults), len(one.schedule.failures)) for one in drawn
+    ]
+    assert sum(entry.faults for entry in manifest.runs) > 0 < sum(entry.failures for entry in manifest.runs)

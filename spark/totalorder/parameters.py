@@ -1,17 +1,140 @@
-"""The parameters that a run of total order is drawn with: what carries barriers, and how often beacons leave."""
+"""The kinds of runs that corpora of total order have: every environment, with its variants; timestamps adjusted;
+switches of two processors; a node that fails. They are those that fuzzing draws, in the times of longer runs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
+from spark.kinds import Failing, Pace, RunKind
+from spark.networks import all_answered, in_a_tree
 from spec.core import Parameter
-from spec.totalorder.messages import WITHOUT_LOSS
+from spec.schedule import FaultKind
+from spec.topology import Topology
+from spec.totalorder.messages import WITHOUT_LOSS, Environment
+
+Parameters = dict[str, Parameter]
+Draw = Callable[[Random, Pace], Parameters]
+
+# Links are FIFO and may lose messages; they never repeat one.
+_FAULTS = (FaultKind.DELAY, FaultKind.LOSE)
+_LOSES = (FaultKind.LOSE, FaultKind.LOSE, FaultKind.DELAY)
 
 
-def draw_parameters(draw: Random, span_ns: int) -> dict[str, Parameter]:
-    """environment and beacon_interval_ns of a run whose submissions are spread over `span_ns`.
+def _interval(draw: Random, pace: Pace) -> Parameters:
+    """A fifth to a fiftieth of the span: beacons matter, and do not crowd out the data."""
+    return {"beacon_interval_ns": pace.span_ns // draw.randint(5, 50)}
 
-    The interval is a fifth to a fiftieth of the span: beacons matter, and do not crowd out the data.
-    """
-    environment = draw.choice(WITHOUT_LOSS)
-    return {"environment": environment.value, "beacon_interval_ns": max(1, span_ns // draw.randint(5, 50))}
+
+def _long_interval(draw: Random, pace: Pace) -> Parameters:
+    """A third to a fifteenth: such runs go on for longer after the span."""
+    return {"beacon_interval_ns": pace.span_ns // draw.randint(3, 15)}
+
+
+def _timeout(draw: Random, pace: Pace) -> Parameters:
+    """1 to 20 hops: some expire in vain."""
+    return {"retransmit_timeout_ns": pace.hop_ns * draw.randint(1, 20)}
+
+
+def _rounds(draw: Random, pace: Pace) -> Parameters:
+    """Some rounds of timestamp adjustment while submissions go on."""
+    return {"adjustment_interval_ns": pace.span_ns // draw.randint(2, 6)}
+
+
+def _two_processors(draw: Random, pace: Pace) -> Parameters:
+    """Both take up to a few hops' time."""
+    return {
+        "switch": "two",
+        "forwarding_delay_ns": draw.randint(0, 2 * pace.hop_ns),
+        "processor_delay_ns": draw.randint(0, 4 * pace.hop_ns),
+    }
+
+
+def _variants(*names: str) -> Draw:
+    """Each on by a coin. Switches that may withhold beacons are now and then held to it (TO-BEACON-MIN)."""
+
+    def drawn(draw: Random, pace: Pace) -> Parameters:
+        chosen: Parameters = {name: 1 for name in names if draw.random() < 0.3}
+        if "every_beacon" in names and draw.random() < 0.3:
+            chosen.setdefault("every_beacon", 0)
+        return chosen
+
+    return drawn
+
+
+def _all_of(environment: Environment, *parts: Draw) -> Draw:
+    def drawn(draw: Random, pace: Pace) -> Parameters:
+        chosen: Parameters = {"environment": environment.value}
+        for part in parts:
+            chosen |= part(draw, pace)
+        return chosen
+
+    return drawn
+
+
+def _without_loss(environment: Environment) -> RunKind:
+    draws = _all_of(environment, _interval, _variants("fill_barrier", "every_beacon", "causal"))
+    return RunKind(name=environment.value, parameters=draws, faults=_FAULTS)
+
+
+def _lossy(environment: Environment) -> RunKind:
+    variants = _variants("fill_barrier", "host_flags", "every_beacon", "causal")
+    draws = _all_of(environment, _long_interval, variants, _timeout)
+    return RunKind(name=environment.value, parameters=draws, faults=_LOSES, often_faulty=True, suits=all_answered)
+
+
+def _small(topology: Topology) -> bool:
+    """Each round of adjustment has a message for every pair of hosts."""
+    return len(topology.hosts()) <= 8 and all_answered(topology)
+
+
+def _adjusting(environment: Environment) -> RunKind:
+    draws = _all_of(environment, _long_interval, _variants("causal"), _rounds, _timeout)
+    return RunKind(name=f"{environment}, adjusted", parameters=draws, faults=_FAULTS, suits=_small)
+
+
+def _split(environment: Environment) -> RunKind:
+    draws = _all_of(environment, _long_interval, _two_processors, _timeout)
+    return RunKind(name=f"{environment}, two processors", parameters=draws, faults=_LOSES, suits=all_answered)
+
+
+def _detected(draw: Random, pace: Pace) -> Parameters:
+    """Links are given up after some intervals of silence."""
+    interval = pace.span_ns // draw.randint(5, 15)
+    return {
+        "beacon_interval_ns": interval,
+        "failure_timeout_ns": interval * draw.randint(6, 10),
+        "retransmit_timeout_ns": interval * draw.randint(2, 4),
+    }
+
+
+def _host_crashes(draw: Random, pace: Pace) -> Failing:
+    return Failing(host=True, down_ns=None)
+
+
+def _switch_restarts(draw: Random, pace: Pace) -> Failing:
+    return Failing(host=False, down_ns=draw.randint(1, pace.span_ns // 4))
+
+
+def _crashing(environment: Environment) -> RunKind:
+    name = f"{environment}, a host crashes"
+    return RunKind(name=name, parameters=_all_of(environment, _detected), suits=in_a_tree, fails=_host_crashes)
+
+
+def _restarting(environment: Environment) -> RunKind:
+    name = f"{environment}, a switch restarts"
+    return RunKind(name=name, parameters=_all_of(environment, _detected), suits=in_a_tree, fails=_switch_restarts)
+
+
+KINDS = (
+    *(_without_loss(environment) for environment in WITHOUT_LOSS),
+    *(_lossy(environment) for environment in Environment if environment.loses),
+    # Where something is at hand to tell the time: data, or beacons.
+    *(_adjusting(environment) for environment in (Environment.C, Environment.B, Environment.D9, Environment.A)),
+    # Where data carry no barriers.
+    *(_split(environment) for environment in (Environment.D8, Environment.D7, Environment.B)),
+    *(_crashing(environment) for environment in (Environment.D9, Environment.D8)),
+    *(_restarting(environment) for environment in (Environment.D9, Environment.D8)),
+)
+# What the benchmark compares: the same run, over links without and with loss.
+COMPARED = ("C", "D9")
