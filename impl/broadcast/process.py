@@ -1,0 +1,87 @@
+"""One process of the program: carries datagrams, time and the assignment to the core, and its effects out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from impl.broadcast.codec import Malformed, decode_all
+from impl.broadcast.course_files import Assignment
+from impl.broadcast.link import Out
+from impl.broadcast.output import Output
+from impl.broadcast.sockets import Mesh
+from impl.broadcast.stack import In, Stack
+from spec.core import Began, Deliver, PacketArrived, Send, Submitted, TimerFired
+from spec.schedule import EVERYBODY
+from spec.topology import NodeId
+
+# Datagrams taken in one turn: enough to answer many together, few enough that timers and signals are heard.
+_TURN = 64
+# Messages handed over together, whenever fewer wait in the core.
+_HANDED = 4_096
+AGAINST_PROTOCOL = "against_protocol"
+
+
+class Process:
+    """refused: how many datagrams or packets, by reason."""
+
+    def __init__(self, me: NodeId, core: Stack, assignment: Assignment, mesh: Mesh, output: Output) -> None:
+        self._me = me
+        self._core = core
+        self._mesh = mesh
+        self._output = output
+        self._left = 0 if assignment.receiver == me else assignment.messages
+        self._receiver = EVERYBODY if assignment.receiver is None else assignment.receiver
+        self.refused = Counter[str]()
+
+    def turn(self, readable: bool) -> float | None:
+        """Do what is due; the seconds until something is due again, None for never."""
+        if readable:
+            for datagram in self._mesh.arrived(_TURN):
+                self._take(datagram)
+        now = time.monotonic_ns()
+        deadline = self._core.next_deadline()
+        if deadline is not None and now >= deadline:
+            self._handle(TimerFired(now))
+        if self._left and self._core.backlog < _HANDED:
+            handed = min(self._left, _HANDED)
+            self._left -= handed
+            self._handle(Submitted(now, ((self._receiver, b""),) * handed))
+        self._mesh.flush()
+        self._output.write_if_many()
+        if self._left and self._core.backlog < _HANDED:
+            return 0
+        deadline = self._core.next_deadline()
+        return None if deadline is None else max(0, deadline - time.monotonic_ns()) / 1_000_000_000
+
+    def _take(self, datagram: bytes) -> None:
+        packets = decode_all(datagram)
+        if isinstance(packets, Malformed):
+            self.refused[packets] += 1
+            return
+        now = time.monotonic_ns()
+        for packet in packets:
+            self._handle(PacketArrived(now, packet.source, packet))
+
+    def _handle(self, event: In) -> None:
+        self._carry_out(self._core.handle(event))
+
+    def _carry_out(self, effects: Sequence[Out]) -> None:
+        put, deliver = self._mesh.put, self._output.deliver
+        for effect in effects:
+            if isinstance(effect, Deliver):
+                deliver(effect.message)
+            elif isinstance(effect, Send):
+                put(effect.packet)
+            elif isinstance(effect, Began):
+                self._output.begin(effect.message)
+            else:
+                self.refused[AGAINST_PROTOCOL] += 1
+
+    def tell_refusals(self) -> None:
+        """One line on stderr when something was refused."""
+        if self.refused:
+            counts = ", ".join(f"{reason} {count}" for reason, count in sorted(self.refused.items()))
+            print(f"process {self._me + 1} refused {self.refused.total()}: {counts}", file=sys.stderr)

@@ -1,0 +1,117 @@
+"""The broadcast stack as a program over UDP, with the course's command line:
+
+    python -m impl.broadcast.program --id ID --hosts HOSTS --output OUTPUT CONFIG
+
+Runs until SIGTERM or SIGINT; then it sends and takes nothing more, writes its output out in full, and ends with 0. Ends
+with 2 after bad input and with 3 when it has no socket or cannot write. Refused datagrams are counted, and told of on
+stderr at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import selectors
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from impl.broadcast import make_stack
+from impl.broadcast.course_files import Assignment, read_config, read_hosts
+from impl.broadcast.output import Output
+from impl.broadcast.process import Process
+from impl.broadcast.sockets import Mesh
+from impl.drivers.lines import run
+from spec.broadcast.messages import Level
+from spec.core import NodeConfig, Parameter
+from spec.errors import BadInput
+from spec.topology import NodeId, Role
+
+# Command-line options that are parameters of the core.
+_PARAMETERS = ("resend_ns", "window", "most_undelivered", "most_in_run")
+# After so long without anything to do, a process writes what it has to tell.
+_IDLE_S = 0.02
+
+
+def config_of(me: NodeId, processes: int, assignment: Assignment, given: dict[str, int]) -> NodeConfig:
+    """The core's configuration. The link from process p is p, the link to it `processes` + p."""
+    peers = [peer for peer in range(processes) if peer != me]
+    parameters: dict[str, Parameter] = {"level": str(assignment.level), **given}
+    if assignment.dependencies:
+        parameters["dependencies"] = ";".join(",".join(map(str, own)) for own in assignment.dependencies)
+    return NodeConfig(
+        node=me,
+        role=Role.HOST,
+        protocol="broadcast",
+        ingress=tuple(peers),
+        egress=tuple(processes + peer for peer in peers),
+        next_link=tuple((peer, processes + peer) for peer in peers),
+        reaching=((),) * len(peers),
+        parameters=parameters,
+    )
+
+
+def serve(arguments: argparse.Namespace, alarm: socket.socket, make_mesh: type[Mesh] = Mesh) -> None:
+    """Run one process until a signal, which arrives as a byte from `alarm`."""
+    hosts = read_hosts(arguments.hosts)
+    if not 1 <= arguments.id <= len(hosts):
+        raise BadInput(f"--id is {arguments.id}; {arguments.hosts} has the ids 1 to {len(hosts)}")
+    me = arguments.id - 1
+    level = None if arguments.level is None else Level(arguments.level)
+    assignment = read_config(arguments.config, len(hosts), level)
+    given = {name: value for name in _PARAMETERS if (value := getattr(arguments, name)) is not None}
+    core = make_stack(config_of(me, len(hosts), assignment, given))
+    with Output(arguments.output) as output:
+        with make_mesh(me, hosts) as mesh, selectors.DefaultSelector() as selector:
+            process = Process(me, core, assignment, mesh, output)
+            selector.register(alarm, selectors.EVENT_READ)
+            selector.register(mesh.socket, selectors.EVENT_READ)
+            timeout: float | None = 0
+            while True:
+                ready = {key.fileobj for key, _ in selector.select(timeout)}
+                if alarm in ready:
+                    break
+                if not ready:
+                    output.write()
+                timeout = process.turn(mesh.socket in ready)
+                if output.waits and (timeout is None or timeout > _IDLE_S):
+                    timeout = _IDLE_S
+        process.tell_refusals()
+
+
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m impl.broadcast.program", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--id", type=int, required=True, help="which process of the hosts file this is")
+    parser.add_argument("--hosts", type=Path, required=True, help="a line 'id host port' for each process")
+    parser.add_argument("--output", type=Path, required=True, help="where to write 'b SEQ' and 'd SENDER SEQ'")
+    parser.add_argument("--level", choices=list(map(str, Level)), help="default: by the form of CONFIG")
+    for name in _PARAMETERS:
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, help="parameter of the core")
+    parser.add_argument(
+        "config", type=Path, metavar="CONFIG", help="'m i' (pl), 'm' (fifo), 'm' and dependencies (lcb)"
+    )
+    return parser.parse_args(words)
+
+
+def main(words: Sequence[str] | None = None, make_mesh: type[Mesh] = Mesh) -> int:
+    """Run the program; its exit code. make_mesh: the socket, for those who measure what loss costs."""
+    arguments = _arguments(words)
+    # Nothing here makes cycles: the collector would go through all that waits, in vain.
+    gc.disable()
+    woken, waker = socket.socketpair()
+    with woken, waker:
+        waker.setblocking(False)
+        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda _number, _frame: None)  # the wake-up byte says it all
+        code = run(lambda: serve(arguments, woken, make_mesh))
+        signal.set_wakeup_fd(-1)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""The one UDP socket of a process, and what waits to be sent in one datagram to each peer."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from types import TracebackType
+
+from impl.broadcast.codec import HEADER, encode_all, size
+from impl.broadcast.course_files import Host
+from spec.broadcast.messages import Packet
+from spec.errors import BadInput, CannotRun
+from spec.topology import NodeId
+
+DATAGRAM_BYTES = 1_400  # below what an Ethernet frame has room for (wire.toml)
+_MOST_PACKETS = (1 << 16) - 1
+_BUFFER_BYTES = 8 << 20
+_SO_RCVBUFFORCE = 33  # Linux: beyond the system's limit, for those who may
+_MAX_DATAGRAM = 65_535
+
+
+class Mesh:
+    """Never blocks. What the system does not take is lost, as the network may lose anything: the links send it again.
+    From which address a datagram comes is not looked at: it says whose it is."""
+
+    def __init__(self, me: NodeId, hosts: Sequence[Host]) -> None:
+        self._addresses = [_resolve(host) for host in hosts]
+        self._waiting: dict[NodeId, list[Packet]] = {}
+        self._bytes: dict[NodeId, int] = {}
+        self.socket = _open(self._addresses[me], hosts[me])
+        self._sendto = self.socket.sendto
+
+    def put(self, packet: Packet) -> None:
+        """Send the packet with the next datagram to its receiver."""
+        peer, length = packet.receiver, size(packet)
+        waiting = self._waiting.get(peer)
+        if waiting is None:
+            self._waiting[peer] = [packet]
+            self._bytes[peer] = HEADER.size + length
+            return
+        total = self._bytes[peer] + length
+        if total > DATAGRAM_BYTES or len(waiting) == _MOST_PACKETS:
+            self._send(peer, waiting)
+            self._waiting[peer] = [packet]
+            self._bytes[peer] = HEADER.size + length
+        else:
+            waiting.append(packet)
+            self._bytes[peer] = total
+
+    def flush(self) -> None:
+        """Send all that waits."""
+        if self._waiting:
+            for peer, packets in self._waiting.items():
+                self._send(peer, packets)
+            self._waiting.clear()
+
+    def _send(self, peer: NodeId, packets: list[Packet]) -> None:
+        # A full buffer, a peer that is not there, a network that is down: lost, and sent again.
+        with suppress(OSError):
+            self._sendto(encode_all(packets), self._addresses[peer])
+
+    def arrived(self, most: int) -> Iterator[bytes]:
+        """At most so many of the datagrams that have arrived."""
+        receive = self.socket.recv
+        for _ in range(most):
+            try:
+                yield receive(_MAX_DATAGRAM)
+            except BlockingIOError:
+                return
+            except OSError:
+                # An error that an earlier datagram met on its way, told here.
+                continue
+
+    def __enter__(self) -> Mesh:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.socket.close()
+
+
+def _resolve(host: Host) -> tuple[str, int]:
+    try:
+        found = socket.getaddrinfo(host.name, host.port, socket.AF_INET, socket.SOCK_DGRAM)
+    except (OSError, UnicodeError):
+        raise BadInput(f"host {host.name!r} has no IPv4 address; give one that the machine can resolve") from None
+    address, port = found[0][4][:2]
+    return str(address), int(port)
+
+
+def _open(address: tuple[str, int], host: Host) -> socket.socket:
+    """A bound socket that does not block, with buffers as large as the system grants."""
+    opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        opened.setblocking(False)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
+        if sys.platform == "linux":
+            # Who may not go beyond the system's limit keeps it.
+            with suppress(PermissionError):
+                opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
+        opened.bind(address)
+    except OSError as error:
+        opened.close()
+        raise CannotRun(
+            f"no UDP socket at host {host.name}, port {host.port}: {error.strerror}; free the port or choose another"
+        ) from None
+    return opened
