@@ -74,7 +74,7 @@ class Child:
                     stderr=stderr,
                     bufsize=0,
                     start_new_session=True,
-                    preexec_fn=_confine(os.getpid(), limits.file_bytes),
+                    preexec_fn=confine(os.getpid(), limits.file_bytes),
                 )
         except (OSError, subprocess.SubprocessError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -258,11 +258,11 @@ def stop(children: Sequence[Child], last_line: bytes | None = None, patience_s: 
     return [f"{children[number].name} {what}" for number, what in sorted(how.items())]
 
 
-def _confine(parent: int, file_bytes: int) -> Callable[[], None]:
+def confine(parent: int, file_bytes: int) -> Callable[[], None]:
     """What the child does before it becomes the command: it limits its files, and asks to die with its parent."""
     prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
-    def confine() -> None:
+    def confine_itself() -> None:
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         most = file_bytes if hard == resource.RLIM_INFINITY else min(file_bytes, hard)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
@@ -272,4 +272,4 @@ def _confine(parent: int, file_bytes: int) -> Callable[[], None]:
             if os.getppid() != parent:
                 os.kill(os.getpid(), signal.SIGKILL)  # the harness died in between
 
-    return confine
+    return confine_itself

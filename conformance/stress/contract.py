@@ -1,0 +1,141 @@
+"""What a protocol says of programs that speak it: the files they read, how far they are, and how they are judged.
+
+`conformance/<protocol>/programs` has `LEVELS`, the levels of the protocol at which programs are judged, and
+`tester(workload, folders)`, which makes a `Tester` for one run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from conformance.relay.ports import Address
+from conformance.stress.plan import Step
+from conformance.verdict import ClauseResult, Verdict
+from spec.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What the programs are to do: at a level of the protocol, so many processes with so many messages each."""
+
+    level: str
+    processes: int
+    messages: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far programs are, as their output shows now. deliveries: of all. size: bytes of all. complete: everything that
+    the workload asks of the processes that are `expected` to go on is there."""
+
+    deliveries: int
+    size: int
+    complete: bool
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One process (from 0) after a run.
+
+    ending: the step of the plan that ended it, or None. crashed: how it ended before anybody asked it to, or nothing.
+    exited: it ended by itself with exit code 0. stubborn: what it did not obey at the end, or nothing. left: processes
+    that it left behind. sent, received: datagrams by way of the relay.
+    """
+
+    process: int
+    ending: Step | None = None
+    crashed: str = ""
+    exited: bool = False
+    stubborn: str = ""
+    left: int = 0
+    sent: int = 0
+    received: int = 0
+    logs_cut: bool = False
+
+    @property
+    def correct(self) -> bool:
+        """Whether it was to live: one that crashed by itself was."""
+        return self.ending is None
+
+
+class Course(msgspec.Struct, frozen=True, kw_only=True):
+    """A run after it ended. seconds: until programs were asked to end. still_s: how long before that the output had
+    stopped growing. talked: datagrams in the last window_s. complete: it ended early, with everything there. busy_s:
+    when the last delivery was seen. faults: what the relay did."""
+
+    outcomes: tuple[Outcome, ...]
+    seconds: float
+    still_s: float
+    window_s: float
+    talked: int
+    complete: bool
+    busy_s: float
+    faults: dict[str, int]
+    steps: tuple[Step, ...] = ()
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """clauses: one result each, in the order of the catalogue. deliveries: in all outputs. seconds: what they took, as
+    far as output shows. notes: what else there is to say."""
+
+    clauses: tuple[ClauseResult, ...]
+    deliveries: int
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Fail if a clause fails; pass if none is open."""
+        found = {result.verdict for result in self.clauses}
+        return next((v for v in (Verdict.FAIL, Verdict.INCONCLUSIVE) if v in found), Verdict.PASS)
+
+
+class Tester(Protocol):
+    """One run's files and their judge. Processes count from 0 here, whatever the files say."""
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """What a command has to contain, without the braces."""
+        ...
+
+    @property
+    def spared(self) -> frozenset[int]:
+        """Processes whose end would leave nothing to judge."""
+        ...
+
+    def write(self, process: int, addresses: Sequence[Address]) -> Mapping[str, str]:
+        """Write what the process reads: `addresses` are what it knows all processes by; the placeholders' values."""
+        ...
+
+    def look(self, expected: Sequence[int]) -> Standing:
+        """Read what was written since the last look; `expected` are the processes that no step of the plan ends."""
+        ...
+
+    def judge(self, course: Course) -> Judgement:
+        """Read all output, and judge it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """A protocol's part."""
+
+    levels: tuple[str, ...]
+    tester: Callable[[Workload, Sequence[Path]], Tester]
+
+
+def load(protocol: str) -> Programs:
+    """The part of `protocol`; BadInput when it judges no programs."""
+    name = f"conformance.{protocol}"
+    found = importlib.util.find_spec(name) and importlib.util.find_spec(f"{name}.programs")
+    if not found:
+        raise BadInput(f"protocol {protocol!r} has no way yet to judge programs by their output; use --iut instead")
+    module: Any = importlib.import_module(f"{name}.programs")
+    return Programs(tuple(module.LEVELS), module.tester)

@@ -1,0 +1,154 @@
+"""A program of somebody else as a process: it may fork, flood, hang, ignore signals, write without end or crash.
+
+Unlike a `Child` it is not spoken to: it reads files, and writes files. Its stdout and stderr go to a file each, of which
+the beginning and the latest are kept. It and all that it starts carry a mark in their environment, so that nothing is
+left behind even if it leaves its process group.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.supervisor import confine
+from spec.errors import CannotRun
+
+MARK = "SCATTERPROOF_PROGRAM"
+
+_KEPT_HEAD_BYTES = 1 << 20
+_LOG_BYTES = 1 << 24
+_LOOK_S = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """file_bytes: of any file that a program writes. log_bytes: of its stdout and stderr, each."""
+
+    file_bytes: int = 1 << 30
+    log_bytes: int = _LOG_BYTES
+
+
+BOUNDS = Bounds()
+
+
+class Program:
+    """One process and its descendants. Start it from a thread that outlives it."""
+
+    def __init__(self, name: str, command: Sequence[str], folder: Path, run: str, bounds: Bounds = BOUNDS) -> None:
+        """Start `command` in this process's working folder; its logs are in `folder`. `run` is a text that no other run
+        has. Raises CannotRun when it cannot be started."""
+        self.name, self._bounds = name, bounds
+        self.mark = f"{run}/{name}"
+        self.logs_cut = False
+        self._logs: list[int] = []
+        try:
+            for log in ("stdout", "stderr"):
+                # Appending, so that what is written after a cut does not leave a hole.
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+                self._logs.append(os.open(folder / log, flags, 0o666))
+            self._process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.DEVNULL,
+                stdout=self._logs[0],
+                stderr=self._logs[1],
+                start_new_session=True,
+                env={**os.environ, MARK: self.mark},
+                preexec_fn=confine(os.getpid(), bounds.file_bytes),
+            )
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            self._close_logs()
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise CannotRun(f"{command[0]}: cannot be started: {reason}; check the command") from None
+
+    def signal(self, number: int) -> None:
+        """To its whole group, as a terminal does; nothing happens once it is collected."""
+        if self._process.returncode is None:
+            # Its id cannot pass to another process before it is collected.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, number)
+
+    def is_running(self) -> bool:
+        """Whether the process that was started runs; looks without collecting it, so that its id stays its own."""
+        return self._process.returncode is None and self._ended() is None
+
+    def how_it_ended(self) -> str:
+        """As the end of a sentence that begins with its name; empty while it runs."""
+        if self._process.returncode is not None:
+            code = self._process.returncode
+        elif (ended := self._ended()) is not None:
+            code = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+        else:
+            return ""
+        return f"ended with exit code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
+
+    def trim_logs(self) -> None:
+        """Cut logs that have grown too long: the first megabyte stays, and what comes from now on."""
+        for log in self._logs:
+            if os.fstat(log).st_size > self._bounds.log_bytes:
+                self.logs_cut = True
+                os.ftruncate(log, min(_KEPT_HEAD_BYTES, self._bounds.log_bytes))
+
+    def collect(self) -> None:
+        """Kill what is left of its group, and collect it."""
+        self.signal(signal.SIGKILL)
+        self._process.wait()
+        self.trim_logs()
+        self._close_logs()
+
+    def _ended(self) -> os.waitid_result | None:
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
+    def _close_logs(self) -> None:
+        for log in self._logs:
+            os.close(log)
+        self._logs.clear()
+
+
+def marked(run: str) -> Mapping[str, Sequence[int]]:
+    """The running processes of a run, by mark; empty where the system does not tell (it does on Linux)."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    needle = f"{MARK}={run}/".encode()
+    with suppress(FileNotFoundError):
+        for entry in os.scandir("/proc"):
+            if entry.name.isdigit():
+                # A process that ends meanwhile, or belongs to somebody else, is none of ours.
+                with suppress(OSError):
+                    environment = Path(entry.path, "environ").read_bytes()
+                    if needle in environment:
+                        name = environment.partition(needle)[2].partition(b"\0")[0].decode("utf-8", "replace")
+                        found[f"{run}/{name}"].append(int(entry.name))
+    return found
+
+
+def kill_marked(run: str, marks: Iterable[str] | None = None, patience_s: float = 5.0) -> int:
+    """Kill the run's processes (those with the marks, or all), until none is left; how many there were at first.
+
+    Those that fork faster than they are killed are stopped first. Zombies have no environment, so they do not count.
+    """
+    wanted = None if marks is None else frozenset(marks)
+    deadline = time.monotonic() + patience_s
+    first: int | None = None
+    while True:
+        pids = [pid for mark, pids in marked(run).items() if wanted is None or mark in wanted for pid in pids]
+        first = len(pids) if first is None else first
+        if not pids or time.monotonic() > deadline:
+            return first
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in pids:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
+        time.sleep(_LOOK_S / 4)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
