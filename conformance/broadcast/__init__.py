@@ -1,0 +1,1 @@
+"""Broadcast stack: how programs, traces and implementations of it are judged."""

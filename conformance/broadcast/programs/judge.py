@@ -1,0 +1,311 @@
+"""The judgement on programs by their output files, the course of their run, and what the relay counted.
+
+Safety is judged line by line (`scan`). Liveness is judged when the run is over: what lacks is lost when nothing moved
+any more, and open when the run was cut while output still grew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from conformance.broadcast.programs.lines import Output
+from conformance.broadcast.programs.scan import Marks, Scan, Sort
+from conformance.broadcast.programs.sentences import Sentences
+from conformance.broadcast.programs.tally import Tally
+from conformance.broadcast.programs.workload import Level, Task
+from conformance.stress.contract import Course, Judgement, Outcome
+from conformance.stress.plan import Act
+from spec import clauses
+
+_IO = ("BC-IO-HOSTS", "BC-IO-CONFIG", "BC-IO-OUT", "BC-IO-STRESS")
+_URB = ("BC-URB-VALID", "BC-URB-ONCE", "BC-URB-REAL", "BC-URB-AGREE")
+JUDGED = {
+    Level.PL: ("BC-PL-RELIABLE", "BC-PL-ONCE", "BC-PL-REAL", *_IO),
+    Level.URB: (*_URB, *_IO),
+    Level.FIFO: (*_URB, "BC-FIFO-ORDER", "BC-FIFO-FLOW", *_IO),
+    Level.LCB: (*_URB, "BC-FIFO-FLOW", "BC-LCB-CAUSAL", "BC-LCB-FIFO", *_IO),
+}
+# A program that kept so much to itself until it was asked to end cannot be watched at work.
+_HELD_BACK_BYTES = 1 << 16
+
+
+class Judge:
+    """Judges one run, once. `seen_sizes`: bytes of each output when programs were asked to end."""
+
+    def __init__(self, task: Task, paths: Sequence[Path], course: Course, seen_sizes: Sequence[int]) -> None:
+        self._task, self._course = task, course
+        self._outputs = [Output(path) for path in paths]
+        self._scan = Scan(task, self._outputs)
+        self._say = Sentences(task, self._outputs)
+        names = {clause.id: clause.name for clause in clauses.load("broadcast").clauses}
+        self._tallies = {clause: Tally(clause, names[clause]) for clause in JUDGED[task.level]}
+        ended = zip(self._outputs, seen_sizes, strict=True)
+        self._held_back = any(
+            output.size - seen > _HELD_BACK_BYTES or (output.size > 0 and seen == 0) for output, seen in ended
+        )
+        self._real = self._real_messages()
+
+    def judgement(self) -> Judgement:
+        self._judge_lines()
+        self._judge_invented()
+        if self._task.level is Level.PL:
+            self._judge_links()
+        else:
+            self._judge_broadcast()
+        self._judge_begun()
+        for outcome in self._course.outcomes:
+            self._judge_files(outcome)
+            self._judge_hosts(outcome)
+        self._judge_stress()
+        deliveries = sum(findings.deliveries for findings in self._scan.findings)
+        nothing = "nothing that could break it was written" if deliveries else "no delivery was written"
+        return Judgement(
+            clauses=tuple(tally.result(nothing) for tally in self._tallies.values()),
+            deliveries=deliveries,
+            seconds=self._course.seconds if self._held_back else self._course.busy_s,
+            notes=tuple(self._notes()),
+        )
+
+    @property
+    def _kind(self) -> str:
+        return "BC-PL" if self._task.level is Level.PL else "BC-URB"
+
+    def _clause(self, sort: Sort) -> str | None:
+        """The clause that a line of this sort breaks at this level."""
+        fifo = {Level.FIFO: "BC-FIFO-ORDER", Level.LCB: "BC-LCB-FIFO"}
+        match sort:
+            case Sort.MALFORMED | Sort.BEGUN_OUT_OF_ORDER | Sort.BEGUN_TWICE:
+                return "BC-IO-OUT"
+            case Sort.BEGUN_UNASKED:
+                return "BC-IO-CONFIG"
+            case Sort.NO_SUCH_SENDER | Sort.NO_SUCH_MESSAGE | Sort.BEFORE_BEGUN:
+                return f"{self._kind}-REAL"
+            case Sort.TWICE:
+                return f"{self._kind}-ONCE"
+            case Sort.OUT_OF_ORDER:
+                return fifo.get(self._task.level)
+            case Sort.BEFORE_DEPENDENCY:
+                return "BC-LCB-CAUSAL"
+
+    def _judge_lines(self) -> None:
+        for process, findings in enumerate(self._scan.findings[1:], 1):
+            broken: dict[str, int] = {}
+            for sort in Sort:
+                clause, count = self._clause(sort), int(findings.counts[sort])
+                if clause is None or not count:
+                    continue
+                broken[clause] = broken.get(clause, 0) + count
+                shown = findings.shown(sort)
+                for number, found in enumerate(shown):
+                    last = number == len(shown) - 1
+                    sentence, witness = self._say.of_line(process, found)
+                    more = count - len(shown) if last else 0
+                    self._tallies[clause].breaks(
+                        sentence, count=1 + more, position=found.line, found=found.number, witness=witness
+                    )
+            for clause in ("ONCE", "REAL"):
+                name = f"{self._kind}-{clause}"
+                self._tallies[name].held += max(0, findings.deliveries - broken.get(name, 0))
+            for name in ("BC-FIFO-ORDER", "BC-LCB-FIFO", "BC-LCB-CAUSAL"):
+                if name in self._tallies:
+                    self._tallies[name].held += max(0, findings.deliveries - broken.get(name, 0))
+
+    def _is_whole(self, process: int) -> bool:
+        """Whether its output shows all that it did: a process that was killed or crashed may not have written all."""
+        outcome = self._course.outcomes[process - 1]
+        killed = outcome.ending is not None and outcome.ending.act is Act.KILL
+        return not (killed or outcome.crashed or outcome.stubborn or self._outputs[process - 1].flaw)
+
+    def _real_messages(self) -> Marks:
+        """By creator and number, in bits: what may be delivered, as far as outputs show."""
+        real = self._scan.begun.copy()
+        for process in range(1, self._task.processes + 1):
+            if not self._is_whole(process):
+                real[process, 1:] = 1
+        return np.packbits(real, axis=1)
+
+    def _judge_invented(self) -> None:
+        tally = self._tallies[f"{self._kind}-REAL"]
+        for process in range(1, self._task.processes + 1):
+            # One that no process has, or that comes before the own beginning, was told already.
+            invented = self._scan.delivered(process) & ~self._real
+            invented[process] = 0
+            for creator, number, count in _first_ones(invented):
+                tally.held = max(0, tally.held - count)
+                tally.breaks(self._say.never_begun(process, creator, number, count), count=count, found=number)
+
+    def _judge_links(self) -> None:
+        """BC-PL-RELIABLE: what correct processes sent, at the receiver."""
+        receiver, tally = self._task.receiver, self._tallies["BC-PL-RELIABLE"]
+        there = self._scan.delivered(receiver)
+        sent = np.packbits(self._scan.begun, axis=1)
+        for outcome in self._course.outcomes:
+            sender = outcome.process + 1
+            if not outcome.correct or sender == receiver:
+                continue
+            tally.held += _ones(sent[sender] & there[sender])
+            lost = np.zeros_like(sent)
+            lost[sender] = sent[sender] & ~there[sender]
+            for creator, number, count in _first_ones(lost):
+                self._lacks(tally, (receiver, sender), count, self._say.lost(receiver, creator, number, 0, count))
+
+    def _judge_broadcast(self) -> None:
+        """BC-URB-VALID and BC-URB-AGREE: what correct processes lack."""
+        valid, agree = self._tallies["BC-URB-VALID"], self._tallies["BC-URB-AGREE"]
+        everywhere = [self._scan.delivered(process) for process in range(self._task.processes + 1)]
+        somewhere = np.zeros_like(everywhere[0])
+        for marks in everywhere:
+            somewhere |= marks
+        somewhere &= self._real
+        begun = np.packbits(self._scan.begun, axis=1)
+        for outcome in self._course.outcomes:
+            process = outcome.process + 1
+            if not outcome.correct:
+                continue
+            here = everywhere[process]
+            agree.held += _ones(somewhere & here)
+            for creator, number, count in _first_ones(somewhere & ~here):
+                witness = next(p for p, marks in enumerate(everywhere) if _has(marks, creator, number))
+                sentence = self._say.lost(process, creator, number, witness, count)
+                self._lacks(agree, (process,), count, sentence, found=number, witness=witness)
+            valid.held += _ones(begun[process] & here[process])
+            own = np.zeros_like(begun)
+            own[process] = begun[process] & ~here[process]
+            for creator, number, count in _first_ones(own):
+                self._lacks(valid, (process,), count, self._say.lost(process, creator, number, 0, count), found=number)
+
+    def _judge_begun(self) -> None:
+        """BC-IO-CONFIG, or BC-FIFO-FLOW for a process that stopped: how many messages correct processes began with."""
+        config, flow = self._tallies["BC-IO-CONFIG"], self._tallies.get("BC-FIFO-FLOW")
+        for outcome in self._course.outcomes:
+            process = outcome.process + 1
+            if not outcome.correct or not self._task.sends(process):
+                continue
+            begun = int(self._scan.begun[process].sum())
+            config.held += begun
+            if flow is not None and begun == self._task.messages:
+                flow.held += 1
+            if begun < self._task.messages:
+                tally = flow if flow is not None and begun else config
+                sentence = f"process {process} began with {begun} of its {self._task.messages} messages"
+                expected = self._task.messages
+                self._lacks(tally, (process,), expected - begun, sentence, found=begun, expected=expected)
+
+    def _lacks(
+        self, tally: Tally, processes: Sequence[int], count: int, sentence: str, *, found: int = -1, expected: int = -1,
+        witness: int = -1,
+    ) -> None:  # fmt: skip
+        """Something lacks that time could bring, unless one of these processes has ended, or nothing moves."""
+        ended = [self._course.outcomes[p - 1] for p in processes]
+        reason = self._still_moving()
+        if any(outcome.crashed or outcome.exited for outcome in ended):
+            reason = ""
+        if reason:
+            tally.leaves_open(f"{sentence}; {reason}")
+        else:
+            why = "" if self._course.complete else f"; {self._why_lost()}"
+            tally.breaks(sentence + why, count=count, found=found, expected=expected, witness=witness)
+
+    def _still_moving(self) -> str:
+        """Why it cannot be said that what lacks is lost, with a mend; nothing when it can be said."""
+        course = self._course
+        if course.complete or all(
+            outcome.crashed or outcome.exited or not outcome.correct for outcome in course.outcomes
+        ):
+            return ""
+        there = sum(findings.deliveries for findings in self._scan.findings)
+        factor = min(20.0, max(2.0, 1.5 * self._task.deliveries / max(1, there)))
+        mend = f"give more time, for instance --seconds {max(1, round(factor * course.seconds))}"
+        if course.still_s < course.window_s:
+            return f"output grew until {course.still_s:.1f} s before the end of the {course.seconds:.1f} s; {mend}"
+        if self._held_back and course.talked:
+            return (
+                f"output was written only at the end, and {course.talked} datagrams went around in the last"
+                f" {course.window_s:g} s, so nobody saw whether it was at a stand; {mend}"
+            )
+        return ""
+
+    def _why_lost(self) -> str:
+        course = self._course
+        return f"no output grew in the last {course.still_s:.1f} of {course.seconds:.1f} s"
+
+    def _judge_files(self, outcome: Outcome) -> None:
+        """BC-IO-OUT beside the lines themselves: that the file is there and whole, and the process ends when asked."""
+        tally, process = self._tallies["BC-IO-OUT"], outcome.process + 1
+        output = self._outputs[outcome.process]
+        killed = outcome.ending is not None and outcome.ending.act is Act.KILL
+        if outcome.stubborn:
+            tally.breaks(f"process {process} {outcome.stubborn} and was killed")
+        elif outcome.left:
+            tally.breaks(f"process {process} ended on SIGTERM and left {outcome.left} processes running")
+        elif not killed and not outcome.crashed:
+            line, rest = output.rest
+            if output.flaw:
+                tally.breaks(f"the output of process {process} {output.flaw}")
+            elif rest:
+                tally.breaks(
+                    f"the output of process {process} ends within line {line}, {output.quote(output.size - rest)}:"
+                    " it was not written out in full",
+                    position=line,
+                )
+            else:
+                tally.held += 1
+
+    def _judge_hosts(self, outcome: Outcome) -> None:
+        """BC-IO-HOSTS: what a process knows of others came by the addresses in its hosts file."""
+        tally, process = self._tallies["BC-IO-HOSTS"], outcome.process + 1
+        others = self._scan.delivered(process).copy()
+        others[process] = 0
+        if _ones(others) and not outcome.received:
+            tally.breaks(
+                f"process {process} delivered {_ones(others)} messages of others, though no datagram came to its"
+                " address in the hosts file"
+            )
+        elif outcome.sent and outcome.received:
+            tally.held += 1
+
+    def _judge_stress(self) -> None:
+        """BC-IO-STRESS: nobody falls over; what else breaks under stress is said of its own clause."""
+        tally, course = self._tallies["BC-IO-STRESS"], self._course
+        for outcome in course.outcomes:
+            if outcome.crashed:
+                tally.breaks(f"process {outcome.process + 1} {outcome.crashed}, though nobody had asked it to")
+        injected = ("lost", "parted", "duplicated", "reordered")
+        tally.held = len(course.steps) + sum(course.faults.get(name, 0) for name in injected)
+        broken = [clause for clause, each in self._tallies.items() if each.is_broken and each is not tally]
+        if broken:
+            tally.leaves_open(f"this run breaks {', '.join(broken)}, be it for the stress or not")
+
+    def _notes(self) -> list[str]:
+        notes = []
+        for outcome in self._course.outcomes:
+            process = outcome.process + 1
+            if outcome.exited and outcome.correct:
+                notes.append(f"process {process} ended with exit code 0 before it was asked to")
+            if outcome.logs_cut:
+                notes.append(
+                    f"process {process} wrote so much to stdout or stderr that only beginning and end are kept"
+                )
+        if self._held_back:
+            notes.append("output was written only at the end: how long deliveries took is not known")
+        return notes
+
+
+def _ones(marks: Marks) -> int:
+    return int(np.bitwise_count(marks).sum())
+
+
+def _has(marks: Marks, creator: int, number: int) -> bool:
+    return bool(marks[creator, number >> 3] >> (7 - (number & 7)) & 1)
+
+
+def _first_ones(marks: Marks) -> list[tuple[int, int, int]]:
+    """For each creator with any: its id, its lowest number, and how many there are."""
+    counts = np.bitwise_count(marks).sum(axis=1)
+    return [
+        (int(creator), int(np.unpackbits(marks[creator]).argmax()), int(counts[creator]))
+        for creator in np.flatnonzero(counts)
+    ]

@@ -1,0 +1,45 @@
+"""One run of programs: their hosts and configuration files, a look at what they write, and the judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from conformance.broadcast.programs.following import Following
+from conformance.broadcast.programs.judge import Judge
+from conformance.broadcast.programs.workload import Task, hosts, task
+from conformance.relay.ports import Address
+from conformance.stress.contract import Course, Judgement, Standing, Workload
+from spec.files import write_atomically
+
+
+class FilesTester:
+    """`folders`: one a process, in the order of their ids."""
+
+    placeholders = ("id", "hosts", "output", "config")
+
+    def __init__(self, given: Task, folders: Sequence[Path]) -> None:
+        self._task, self._folders = given, folders
+        self._outputs = [folder / "output" for folder in folders]
+        self._following = Following(given, self._outputs)
+
+    @property
+    def spared(self) -> frozenset[int]:
+        return frozenset({self._task.receiver - 1} if self._task.receiver else ())
+
+    def write(self, process: int, addresses: Sequence[Address]) -> Mapping[str, str]:
+        folder = self._folders[process]
+        write_atomically(folder / "hosts", hosts(addresses).encode())
+        write_atomically(folder / "config", self._task.config().encode())
+        values = {name: str(folder / name) for name in ("hosts", "output", "config")}
+        return {"id": str(process + 1), **values}
+
+    def look(self, expected: Sequence[int]) -> Standing:
+        return self._following.look(expected)
+
+    def judge(self, course: Course) -> Judgement:
+        return Judge(self._task, self._outputs, course, self._following.sizes).judgement()
+
+
+def tester(workload: Workload, folders: Sequence[Path]) -> FilesTester:
+    return FilesTester(task(workload), folders)
