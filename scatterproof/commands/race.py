@@ -1,0 +1,132 @@
+"""`scatterproof race`: several programs under the same schedules, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from conformance.report.run import printable
+from conformance.stress import contract
+from conformance.stress.contract import Judgement
+from conformance.verdict import Verdict
+from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
+from scatterproof.options import RESULTS, Json, Protocol, Results, resolve
+from scatterproof.program_runs import ProgramRun, failed, plain, run_program
+from scatterproof.stress_options import (
+    IUT_COMMAND_HELP,
+    Delay,
+    Duplicate,
+    Jitter,
+    Kill,
+    Level,
+    Loss,
+    Messages,
+    Partition,
+    Patience,
+    Pause,
+    Processes,
+    Reorder,
+    Seconds,
+    StressOptions,
+    StressSeed,
+)
+from spec.errors import BadInput
+
+
+def command(
+    iut_commands: Annotated[list[str], typer.Option("--iut-command", help=f"{IUT_COMMAND_HELP} Give several.")],
+    rounds: Annotated[int, typer.Option("--rounds", help="Runs of each, with the seeds that follow one another.")] = 1,
+    level: Level = None,
+    processes: Processes = None,
+    messages: Messages = None,
+    loss: Loss = None,
+    delay: Delay = None,
+    jitter: Jitter = None,
+    reorder: Reorder = None,
+    duplicate: Duplicate = None,
+    partition: Partition = None,
+    kill: Kill = None,
+    pause: Pause = None,
+    seconds: Seconds = None,
+    patience: Patience = None,
+    seed: StressSeed = None,
+    protocol: Protocol = None,
+    results: Results = RESULTS,
+    as_json: Json = False,
+) -> None:
+    """Run several programs under the same schedules, one after the other, and compare speed and verdicts."""
+    chosen = resolve(protocol)
+    contract.load(chosen)
+    if rounds < 1:
+        raise BadInput(f"--rounds is {rounds}; give at least 1")
+    first = 1 if seed is None else seed
+    runs: list[list[ProgramRun]] = [[] for _ in iut_commands]
+    with Progress(f"a race of {len(iut_commands)}") as progress:
+        for turn in range(rounds):
+            options = StressOptions(
+                level=level, processes=processes, messages=messages, loss=loss, delay=delay, jitter=jitter,
+                reorder=reorder, duplicate=duplicate, partition=partition, kill=kill, pause=pause, seconds=seconds,
+                patience=patience, seed=first + turn,
+            )  # fmt: skip
+            # Round by round, so that a machine that is slow for a while is slow for all.
+            for number, one in enumerate(iut_commands):
+                place = results / "latest" / "race" / f"program-{number + 1}" / f"seed-{first + turn}"
+                progress(f"round {turn + 1} of {rounds}: {one}")
+                runs[number].append(run_program(chosen, one, options, place, lambda text: progress(text)))
+    if as_json:
+        print_json([_told(each) for each in runs])
+    else:
+        _show(runs)
+    raise typer.Exit(VIOLATIONS if any(failed(one) for each in runs for one in each) else OK)
+
+
+def _rate(runs: Sequence[ProgramRun]) -> float:
+    """Deliveries a second over all rounds."""
+    seconds = sum(one.judgement.seconds for one in runs)
+    return sum(one.judgement.deliveries for one in runs) / seconds if seconds else 0.0
+
+
+def _verdict(runs: Sequence[ProgramRun]) -> Verdict:
+    """The gravest of all rounds."""
+    found = {one.judgement.verdict for one in runs}
+    return next((v for v in (Verdict.FAIL, Verdict.INCONCLUSIVE) if v in found), Verdict.PASS)
+
+
+def _told(runs: Sequence[ProgramRun]) -> dict[str, object]:
+    return {
+        "command": runs[0].command,
+        "verdict": str(_verdict(runs)),
+        "deliveries_per_second": round(_rate(runs), 1),
+        "rounds": [plain(one) for one in runs],
+    }
+
+
+def _show(runs: Sequence[Sequence[ProgramRun]]) -> None:
+    order = sorted(runs, key=_rate, reverse=True)
+    best = _rate(order[0]) or 1.0
+    rows = [
+        (
+            printable(each[0].command),
+            _verdict(each),
+            f"{_rate(each):,.0f}",
+            f"{_rate(each) / best:.0%}",
+            sum(one.judgement.deliveries for one in each),
+            f"{sum(one.judgement.seconds for one in each):.1f}",
+            f"{sum(one.course.faults.get('received_bytes', 0) for one in each) / 1e6:.1f}",
+            _broken([one.judgement for one in each]),
+        )
+        for each in order
+    ]
+    columns = ("command", "verdict", "deliveries/s", "of the best", "deliveries", "seconds", "sent, MB", "not passed")
+    print_table("Race: the same workload and faults for all", columns, rows)
+    for each in order:
+        for one in each:
+            for note in one.judgement.notes:
+                out.print(f"{printable(one.command)}, seed {one.seed}: {note}", markup=False, highlight=False)
+
+
+def _broken(judgements: Sequence[Judgement]) -> str:
+    found = [r.clause for each in judgements for r in each.clauses if r.verdict is not Verdict.PASS]
+    return ", ".join(dict.fromkeys(found))

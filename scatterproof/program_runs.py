@@ -1,0 +1,126 @@
+"""Runs of programs under stress, for the commands: one run and its report as a document, a table, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.text import Text
+
+from conformance.report.run import printable
+from conformance.report.terminal import STYLES
+from conformance.stress import contract
+from conformance.stress.contract import Course, Judgement
+from conformance.stress.run import fresh_folders, run, split
+from conformance.verdict import Verdict
+from scatterproof.console import out, print_table
+from scatterproof.stress_options import StressOptions
+from spec import clauses
+from spec.files import write_atomically
+
+
+class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One command's run. seed and options: with them it is run again."""
+
+    protocol: str
+    level: str
+    command: str
+    seed: int
+    processes: int
+    messages: int
+    catalogue: str
+    course: Course
+    judgement: Judgement
+
+    @property
+    def rate(self) -> float:
+        """Deliveries a second, all processes together."""
+        return self.judgement.deliveries / self.judgement.seconds if self.judgement.seconds > 0 else 0.0
+
+
+def run_program(
+    protocol: str, command: str, options: StressOptions, folder: Path, progress: Callable[[str], None]
+) -> ProgramRun:
+    """Run the command's processes and judge them; `folder` is made anew, and keeps what they read and wrote."""
+    part = contract.load(protocol)
+    workload = options.workload(part.levels)
+    part.tester(workload, [folder] * workload.processes)  # refuses what is out of range before anything is removed
+    folders = fresh_folders(folder, workload.processes)
+    tester = part.tester(workload, folders)
+    words = split(command, tester.placeholders)
+    course = run(words, tester, workload, options.stress(workload, tester.spared), folders, progress)
+    progress("judging the output")
+    found = ProgramRun(
+        protocol=protocol,
+        level=workload.level,
+        command=command,
+        seed=workload.seed,
+        processes=workload.processes,
+        messages=workload.messages,
+        catalogue=clauses.load(protocol).version,
+        course=course,
+        judgement=tester.judge(course),
+    )
+    content = msgspec.json.format(msgspec.json.encode(plain(found)), indent=1)
+    write_atomically(folder / "run.json", content + b"\n")
+    return found
+
+
+def plain(one: ProgramRun) -> dict[str, Any]:
+    """The run as a JSON document."""
+    course, judgement = one.course, one.judgement
+    return {
+        "protocol": one.protocol,
+        "level": one.level,
+        "command": one.command,
+        "seed": one.seed,
+        "catalogue": one.catalogue,
+        "verdict": str(judgement.verdict),
+        "workload": {"processes": one.processes, "messages": one.messages},
+        "clauses": msgspec.to_builtins(judgement.clauses),
+        "deliveries": judgement.deliveries,
+        "seconds": round(judgement.seconds, 3),
+        "deliveries_per_second": round(one.rate, 1),
+        "complete": course.complete,
+        "processes": msgspec.to_builtins(course.outcomes),
+        "plan": msgspec.to_builtins(course.steps),
+        "relay": course.faults,
+        "notes": list(judgement.notes),
+    }
+
+
+def show(one: ProgramRun, folder: Path) -> None:
+    """The clauses, the violations in words, what the relay and the plan did, and the run in one line."""
+    rows = [
+        (result.clause, result.name, result.verdict, result.held, result.broken, printable(result.reason))
+        for result in one.judgement.clauses
+    ]
+    title = f"{one.protocol} at level {one.level}, {one.processes} processes, {one.messages} messages each"
+    print_table(title, ("clause", "name", "verdict", "held", "broken", "why"), rows)
+    for result in one.judgement.clauses:
+        for violation in result.violations:
+            _say(violation.sentence, "red")
+        if result.broken > len(result.violations):
+            _say(f"{result.clause}: broken {result.broken} times in all")
+    for note in one.judgement.notes:
+        _say(f"note: {note}")
+    ends = [f"{step.act} process {step.process + 1} at {step.time_s:.1f} s" for step in one.course.steps]
+    _say(f"plan (seed {one.seed}): {', '.join(ends) or 'nothing'}")
+    _say(
+        "relay: " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in one.course.faults.items() if count)
+    )
+    _say(f"{one.judgement.deliveries} deliveries in {one.judgement.seconds:.1f} s, {one.rate:.0f} a second")
+    _say(f"files, logs and run.json are in {folder}")
+    verdict = one.judgement.verdict
+    _say(f"{verdict}: {one.command}", STYLES[verdict])
+
+
+def failed(one: ProgramRun) -> bool:
+    """Whether it is no pass: a program of which nothing can be said has shown nothing."""
+    return one.judgement.verdict is not Verdict.PASS
+
+
+def _say(sentence: str, style: str = "") -> None:
+    out.print(Text(printable(sentence), style=style), soft_wrap=True)

@@ -1,0 +1,115 @@
+"""Options of the commands that run programs under stress, and what they come to when left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated, TypeVar
+
+import typer
+
+from conformance.relay.faults import Faults, partition
+from conformance.stress.contract import Workload
+from conformance.stress.plan import plan
+from conformance.stress.run import Stress
+from spec.errors import BadInput
+
+IUT_COMMAND_HELP = (
+    "Command of a program of your own, started once a process, with places for what it needs, such as 'prog --id {id}"
+    " --hosts {hosts} --output {output} {config}'; it is judged by its output."
+)
+Level = Annotated[str | None, typer.Option("--level", help="Level of the protocol at which programs are judged.")]
+Processes = Annotated[int | None, typer.Option("--processes", help="How many processes (5).", show_default=False)]
+Messages = Annotated[int | None, typer.Option("--messages", help="Messages of each process (1000).")]
+Loss = Annotated[float | None, typer.Option("--loss", help="Share of the datagrams that is lost (0.1).")]
+Delay = Annotated[float | None, typer.Option("--delay", help="Delay of each datagram, ms (10).")]
+Jitter = Annotated[float | None, typer.Option("--jitter", help="Greatest random delay beside it, ms (5).")]
+Reorder = Annotated[float | None, typer.Option("--reorder", help="Share that is held back and overtaken (0.1).")]
+Duplicate = Annotated[float | None, typer.Option("--duplicate", help="Share that arrives twice (0.05).")]
+Partition = Annotated[float | None, typer.Option("--partition", help="Seconds for which some are cut off (0).")]
+Kill = Annotated[int | None, typer.Option("--kill", help="Processes ended while all run (as many as may be).")]
+Pause = Annotated[int | None, typer.Option("--pause", help="How often a process is stopped for a while (5).")]
+Seconds = Annotated[float | None, typer.Option("--seconds", help="Seconds until programs are asked to end (30).")]
+Patience = Annotated[float | None, typer.Option("--patience", help="Seconds they have to end after SIGTERM (10).")]
+StressSeed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random (1).")]
+
+_T = TypeVar("_T")
+_MOST_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StressOptions:
+    """Options as given; None where left out. delay, jitter: ms. partition, seconds, patience: s."""
+
+    level: str | None = None
+    processes: int | None = None
+    messages: int | None = None
+    loss: float | None = None
+    delay: float | None = None
+    jitter: float | None = None
+    reorder: float | None = None
+    duplicate: float | None = None
+    partition: float | None = None
+    kill: int | None = None
+    pause: int | None = None
+    seconds: float | None = None
+    patience: float | None = None
+    seed: int | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """The options that were not left out, as they are written."""
+        return [f"--{field.name}" for field in fields(self) if getattr(self, field.name) is not None]
+
+    def workload(self, levels: tuple[str, ...]) -> Workload:
+        if self.level not in levels:
+            said = "is needed" if self.level is None else f"{self.level!r} is unknown"
+            raise BadInput(f"--level {said}; choose one of: {', '.join(levels)}")
+        return Workload(
+            level=self.level,
+            processes=_or(self.processes, 5),
+            messages=_or(self.messages, 1000),
+            seed=_or(self.seed, 1),
+        )
+
+    def stress(self, workload: Workload, spared: frozenset[int]) -> Stress:
+        """What the relay and the plan do; `spared` are not killed. BadInput for what is out of range."""
+        seconds = _span("--seconds", _or(self.seconds, 30.0), least=0.1)
+        active = min(seconds / 3, 10.0)
+        delay, jitter = (
+            _span(name, value / 1000)
+            for name, value in (("--delay", _or(self.delay, 10.0)), ("--jitter", _or(self.jitter, 5.0)))
+        )
+        apart = _span("--partition", _or(self.partition, 0.0))
+        cut = partition(workload.seed, workload.processes, int(2e8), int(active * 1e9), int(apart * 1e9))
+        faults = Faults(
+            loss=_or(self.loss, 0.1),
+            duplicate=_or(self.duplicate, 0.05),
+            reorder=_or(self.reorder, 0.1),
+            delay_ns=int(delay * 1e9),
+            jitter_ns=int(jitter * 1e9),
+            # Longer than any drawn delay, so that whatever follows overtakes it.
+            hold_ns=int((2 * (delay + jitter) + 0.01) * 1e9),
+            partitions=(cut,) if apart else (),
+        )
+        steps = plan(
+            seed=workload.seed,
+            processes=workload.processes,
+            kills=_or(self.kill, max(0, (workload.processes - 1) // 2)),
+            pauses=_or(self.pause, 5),
+            active_s=active,
+            spared=spared,
+        )
+        return Stress(
+            faults=faults, steps=steps, seconds=seconds, patience_s=_span("--patience", _or(self.patience, 10.0))
+        )
+
+
+def _or(value: _T | None, default: _T) -> _T:
+    return default if value is None else value
+
+
+def _span(name: str, seconds: float, least: float = 0.0) -> float:
+    """A length of time in seconds; NaN is refused, too."""
+    if not least <= seconds <= _MOST_SECONDS:
+        raise BadInput(f"{name} comes to {seconds:g} s; give {least:g} to {_MOST_SECONDS:g} s")
+    return seconds
