@@ -69,9 +69,11 @@ def kill_matrix(
     on_progress: OnProgress | None = None,
     folder: Path = MUTANT_FAILURES,
     only: str = "",
+    group: int | None = None,
     models: Sequence[ModelResult] = (),
 ) -> KillMatrix:
-    """Try every mutant of the protocol whose name begins with `only` in every one of `layers`. Failing schedules are
+    """Try every mutant of the protocol whose name begins with `only`, and that belongs to that group of rules if one is
+    given, in every one of `layers`. Failing schedules are
     shrunk and saved in `folder`. `on_progress(done, of, mutant)` is called after every mutant. `models` are results of
     TLC that are known already, and not asked for again. BadInput for an unknown layer."""
     unknown = [layer for layer in layers if layer not in LAYERS]
@@ -80,7 +82,9 @@ def kill_matrix(
     start = time.perf_counter()
     plugin = load(protocol)
     bench = Bench(plugin, seed, folder, models={result.name: result for result in models})
-    subjects = bench.subjects = [subject for subject in subjects_of(plugin) if subject.name.startswith(only)]
+    subjects = bench.subjects = [
+        subject for subject in subjects_of(plugin) if subject.name.startswith(only) and group in (None, subject.group)
+    ]
     rows: list[Row] = []
     for subject in subjects:
         rows.append(_row(plugin, bench, subject, layers))

@@ -57,9 +57,9 @@ def broken_first(trace: Trace) -> tuple[int | None, frozenset[str]]:
     return first, frozenset(one.clause for one in found if one.position == first)
 
 
-# Traces of which TLC says something else than the checks: nothing, or another row, or another clause or reason. The modules
-# know no clause of adjustment, of what a first switch fills, or of when something must be sent; they know acknowledgements
-# only where all is recorded; and of a loss record they ask where it is put, whatever put it there.
+# Traces of which TLC says something else than the checks: nothing, or another row, or another clause or reason. The
+# modules know no clause of adjustment, of what a first switch fills, or of when something must be sent; they know
+# acknowledgements only where all is recorded; and of a loss record they ask where it is put, whatever put it there.
 ACCEPTED: frozenset[str] = frozenset(
     {
         "TO-ADJ-1.aligned-to-the-earliest",
@@ -116,7 +116,8 @@ def test_the_traces_that_the_checks_are_tested_with_are_judged_alike() -> None:
         elif file.stem in OTHERWISE:
             met.add(file.stem)
             row, operator = OTHERWISE[file.stem]
-            assert position is not None and row <= position
+            assert position is not None
+            assert row <= position
             assert (one.position, operator in one.broken) == (row, True), f"{file.name}: {one.reason}"
         else:
             assert one.position == position, f"{file.name}: {one.reason}"
