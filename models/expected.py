@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from models.tlc import Outcome, TlcRun, run_tlc
+from models.tlc import Outcome, TlcRun, Walks, run_tlc
 from spec.errors import BadInput
 
 SPEC_FOLDER = Path(__file__).resolve().parent.parent / "spec"
@@ -38,6 +38,7 @@ class Kind(StrEnum):
 class Tier(StrEnum):
     QUICK = "quick"
     DEEP = "deep"
+    RANDOM = "random"  # random behaviours of what is too large to enumerate
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,7 +46,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     violates: the property that TLC must report; none means that all must hold. distinct, depth: of the whole state
     graph where all hold. trace: states in the counterexample, counting the initial one. because: why a mutant
-    survives; a survivor without a reason is refused.
+    survives; a survivor without a reason is refused. behaviours, length: of the random tier, how many behaviours are
+    tried, and how many states each has at the most.
     """
 
     name: str
@@ -64,6 +66,12 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     trace: int | None = None
     because: str | None = None
     every_action: bool = False
+    behaviours: int = 0
+    length: int = 100
+
+    @property
+    def walks(self) -> Walks | None:
+        return Walks(self.behaviours, self.length) if self.tier is Tier.RANDOM else None
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +82,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     trace: int
     seconds: float
     shortest: bool
+    generated: int = 0
 
 
 class ModelResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,6 +148,8 @@ def _check(path: Path, model: Model, names: set[str]) -> None:
         raise BadInput(f"{place} is a mutant that replaces nothing; name the rule under `set`")
     if model.kind is Kind.MUTANT and (model.violates is None) == (model.because is None):
         raise BadInput(f"{place} needs either `violates` (what kills it) or `because` (why it survives)")
+    if (model.tier is Tier.RANDOM) != (model.behaviours > 0):
+        raise BadInput(f"{place}: `behaviours` says how many random ones to try, in the tier random and in no other")
     if model.kind is Kind.REACH and model.violates is None:
         raise BadInput(f"{place} is a reach model that expects no violation; name the sentence that TLC must refute")
 
@@ -169,6 +180,7 @@ def check_model(
         timeout_s=TIMEOUT_S,
         coverage=model.every_action,
         short=model.tier is Tier.QUICK and (model.distinct or 0) <= 15_000,
+        walks=model.walks,
         on_progress=None if on_progress is None else lambda distinct: on_progress(model.name, distinct),
     )
     return ModelRun(model, run, compare(model, run))
@@ -183,12 +195,14 @@ def check_models(
     on_result: Checked | None = None,
     spec_folder: Path = SPEC_FOLDER,
 ) -> list[ModelResult]:
-    """Run the protocol's models of this tier (deep: all of them), `jobs` at a time; results in the order of the file.
+    """Run the protocol's models of this tier (deep: the quick ones, too), `jobs` at a time; results in the order of the
+    file.
 
     `on_progress` gets the model's name and the distinct states so far, from several threads when there are several
     jobs; `on_result` gets each result in the order of the file, as soon as those listed above it are there.
     """
-    chosen = [model for model in models_of(protocol, spec_folder) if tier is Tier.DEEP or model.tier is Tier.QUICK]
+    tiers = {Tier.QUICK, Tier.DEEP} if tier is Tier.DEEP else {tier}
+    chosen = [model for model in models_of(protocol, spec_folder) if model.tier in tiers]
 
     def check(model: Model) -> ModelResult:
         if on_progress is not None:
@@ -226,13 +240,14 @@ def compare(model: Model, run: TlcRun) -> ModelResult:
             "trace": model.trace,
         },
         seen=Seen(
-            result=run.outcome.value,
+            result="not refuted" if model.walks and run.outcome is Outcome.HOLDS else run.outcome.value,
             violates=run.violated,
             distinct=run.distinct,
             depth=run.depth,
             trace=len(run.trace),
             seconds=round(run.seconds, 2),
-            shortest=not run.liveness,
+            shortest=not run.liveness and model.tier is not Tier.RANDOM,
+            generated=run.generated,
         ),
         differences=tuple(differences),
         steps=tuple(state.action for state in run.trace),
@@ -246,6 +261,8 @@ def _differences(model: Model, run: TlcRun) -> list[str]:
     if seen != model.violates:
         return [f"expected {model.violates or 'that all holds'}, found {seen or 'that all holds'}"]
     told = []
+    if model.walks and run.generated == 0:
+        told.append("TLC walked through no state at all")
     if model.violates is None:
         told += [
             f"expected {wanted} {what}, found {found}"

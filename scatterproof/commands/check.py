@@ -20,6 +20,9 @@ from spec.errors import CannotRun
 def command(
     protocol: Protocol = None,
     deep: Annotated[bool, typer.Option("--deep", help="Run the models of the deep tier, too.")] = False,
+    random: Annotated[
+        bool, typer.Option("--random", help="Try random behaviours of instances that are too large to enumerate, too.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Model-check the specification (TLC) and prove its claims for any number of nodes (Z3).
@@ -32,11 +35,12 @@ def command(
     claims: list[ClaimResult] = []
     try:
         with Progress("TLC") as progress:
-            models = check_models(
-                chosen,
-                Tier.DEEP if deep else Tier.QUICK,
-                on_progress=lambda name, distinct: progress(f"{name}, {distinct} distinct states"),
-            )
+            for tier in (Tier.DEEP if deep else Tier.QUICK, *([Tier.RANDOM] if random else [])):
+                models += check_models(
+                    chosen,
+                    tier,
+                    on_progress=lambda name, distinct: progress(f"{name}, {distinct} distinct states"),
+                )
     except CannotRun as error:
         missing["tlc"] = str(error)
     try:
