@@ -1,12 +1,19 @@
-"""Whether several runs of one schedule have delivered the same messages in the same order, as the rows of a table."""
+"""Whether several runs of one schedule have delivered the same messages in the same order, as the rows of a table.
+
+A protocol that has several ways to the same deliveries says so in `conformance/<protocol>/equivalent.py`.
+"""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias
 
+from spec.iut import Iut
+from spec.schedule import Schedule
 from spec.topology import NodeId
 from spec.trace import Kind, Trace, schema
 
@@ -14,12 +21,38 @@ Message: TypeAlias = tuple[int, int]  # sender, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One schedule in all its variants, by name; `reference` names the one that all are compared with, `prefixes` those
+    that may deliver the beginning alone."""
+
+    variants: Mapping[str, Schedule]
+    reference: str
+    prefixes: Collection[str] = ()
+
+    def rows(self, iut: Iut) -> tuple[EquivalenceRow, ...]:
+        """What the implementation delivers in each variant."""
+        runs = {name: iut.run(schedule) for name, schedule in self.variants.items()}
+        return compare(runs, self.reference, self.prefixes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EquivalenceRow:
-    """One run. difference: where it first differs from the run that all are compared with; empty where it does not."""
+    """One run. whole: whether it must deliver all that the run does that all are compared with, or may deliver the
+    beginning. difference: where it first differs from that; empty where it does not."""
 
     name: str
     deliveries: int
     difference: str
+    whole: bool = True
+
+
+def comparison_of(protocol: str) -> Comparison | None:
+    """What the protocol says must deliver the same; None where it has only one way."""
+    name = f"conformance.{protocol}"
+    if importlib.util.find_spec(name) is None or importlib.util.find_spec(f"{name}.equivalent") is None:
+        return None
+    found: Comparison = importlib.import_module(f"{name}.equivalent").COMPARISON
+    return found
 
 
 def delivered(trace: Trace) -> dict[NodeId, list[Message]]:
@@ -45,6 +78,7 @@ def compare(runs: Mapping[str, Trace], reference: str, prefixes: Collection[str]
                 name=name,
                 deliveries=sum(map(len, found.values())),
                 difference=_difference(found, expected, reference, whole=name not in prefixes),
+                whole=name not in prefixes,
             )
         )
     return tuple(rows)

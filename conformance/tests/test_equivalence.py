@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from conformance.network.run import SimulatedIut
 from conformance.network.topologies import star
-from conformance.report.equivalence import EquivalenceRow, compare
+from conformance.report.equivalence import Comparison, EquivalenceRow, compare, comparison_of
+from impl.totalorder import RULES, make_core
 from spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 
 
@@ -53,3 +57,39 @@ def test_a_gap_is_no_prefix() -> None:
 def test_a_row_counts_the_deliveries_of_all_hosts() -> None:
     runs = {"B": run((0, 1, 1), (2, 1, 1))}
     assert compare(runs, "B") == (EquivalenceRow(name="B", deliveries=2, difference=""),)
+
+
+def test_a_row_says_whether_the_beginning_is_enough() -> None:
+    runs = {"B": run((0, 1, 1)), "A": run()}
+    assert [row.whole for row in compare(runs, "B", ("A",))] == [True, False]
+
+
+def same() -> Comparison:
+    found = comparison_of("totalorder")
+    assert found is not None
+    return found
+
+
+def test_all_carriers_and_forms_of_a_switch_deliver_the_same_and_links_lose_something() -> None:
+    rows = same().rows(SimulatedIut("reference", make_core))
+    assert [row.difference for row in rows if row.difference] == []
+    assert {row.deliveries for row in rows if row.whole} == {max(row.deliveries for row in rows)}
+    assert all(row.deliveries for row in rows)
+    assert {bool(schedule.faults) for schedule in same().variants.values()} == {True, False}
+
+
+def test_another_order_of_equal_timestamps_in_one_variant_is_a_difference() -> None:
+    other = replace(RULES, precedence=lambda timestamp, sender: (timestamp, -sender))
+    chosen = same()
+    runs = {"C": "C", "B": "B"}
+    made = {
+        name: SimulatedIut(name, make_core if name == "C" else lambda config: make_core(config, other)).run(
+            chosen.variants[variant]
+        )
+        for name, variant in runs.items()
+    }
+    assert [bool(row.difference) for row in compare(made, "C")] == [False, True]
+
+
+def test_a_protocol_without_variants_has_nothing_to_compare() -> None:
+    assert comparison_of("carrier_pigeon") is None

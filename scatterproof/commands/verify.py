@@ -11,12 +11,13 @@ import typer
 
 from models.expected import ModelResult
 from scatterproof.board import Board
-from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, err, out, print_json, print_table
+from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, out, print_json, print_table
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.layers import LAYERS, Job, Layer, run_layer
 from scatterproof.matrix import MatrixRow, matrix, verdict
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
 from scatterproof.verify_page import write_page
+from scatterproof.verify_page_parts import collect
 from spec import clauses
 from spec.errors import BadInput
 
@@ -87,8 +88,14 @@ def _verify(
     reports = _run([layer for layer in LAYERS if layer.name in chosen], job)
     rows = matrix(catalogue, reports)
     page = report / "index.html"
-    write_page(page, catalogue, reports, rows, seed)
-    return _Ended(catalogue.protocol, catalogue.title, verdict(reports, rows), reports, rows, page)
+    ran = [one.layer for one in reports if one.status is not Status.NOT_RUN]
+    with Progress("Parts of the report") as progress:
+        parts = collect(catalogue.protocol, ran, page, results, progress)
+    for sentence in parts.faults:
+        err.print(f"{catalogue.protocol}: {sentence}", style="bold red", markup=False, highlight=False)
+    write_page(page, catalogue, reports, rows, parts, seed)
+    ended = Status.FAIL if parts.faults else verdict(reports, rows)
+    return _Ended(catalogue.protocol, catalogue.title, ended, reports, rows, page)
 
 
 def _known(option: str, names: list[str] | None) -> tuple[str, ...]:

@@ -1,0 +1,37 @@
+"""What delivers the same whatever carries barriers, and whatever form switches have: one busy schedule, in all of them
+(TO-SW-1 to TO-SW-6). `conformance.report.equivalence` compares the runs."""
+
+from __future__ import annotations
+
+from conformance.network.topologies import chain
+from conformance.report.equivalence import Comparison
+from conformance.totalorder.variants import WITHOUT_BEACONS, variants
+from spec.schedule import Clock, Delay, Fault, FaultKind, Message, Schedule, Submission, validate
+
+ROUNDS = 24
+
+
+def busy() -> Schedule:
+    """Two hosts at each of two switches; every 3 ns one of them sends to all, and two do so at the same time now and
+    then. Clocks are apart by as much, so that timestamps tie. Every third link loses one of its first packets, where
+    links may."""
+    topology = chain(2, 2)
+    to_all = tuple(Message(receiver) for receiver in topology.hosts())
+    return validate(
+        Schedule(
+            protocol="totalorder",
+            topology=topology,
+            delays=tuple(Delay(4, 3) for _ in topology.links),
+            submissions=tuple(
+                Submission(3 * number, host, to_all)
+                for number in range(ROUNDS)
+                for host in sorted({number % 4, number * number % 4})
+            ),
+            clocks=tuple(Clock(offset_ns=3 * (node % 3)) for node in range(len(topology.nodes))),
+            parameters={"beacon_interval_ns": 10},
+            faults=tuple(Fault(link, link % 5 + 1, FaultKind.LOSE) for link in range(0, len(topology.links), 3)),
+        )
+    )
+
+
+COMPARISON = Comparison(variants=variants(busy()), reference="C", prefixes=WITHOUT_BEACONS)

@@ -1,0 +1,120 @@
+"""The page of the main job: what it shows beside clauses and layers, and that it asks for nothing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conformance.case import cases
+from conformance.report.equivalence import EquivalenceRow
+from models.finding import findings_of
+from scatterproof import figures, iuts, verify_page_parts
+from scatterproof.layer_report import Status
+from scatterproof.verify_page import write_page
+from scatterproof.verify_page_parts import Coverage, Equivalence, Parts, collect
+from spec import clauses
+from spec.trace import Trace, schema
+
+PROTOCOL = "totalorder"
+CATALOGUE = clauses.load(PROTOCOL)
+NOTHING = Parts(equivalence=None, coverage=None, figures="", figures_by="", findings=(), findings_text="")
+
+
+def page_with(parts: Parts, folder: Path) -> str:
+    write_page(folder / "index.html", CATALOGUE, [], [], parts, 1)
+    return (folder / "index.html").read_text()
+
+
+def compared(difference: str) -> Parts:
+    rows = (EquivalenceRow(name="B", deliveries=3, difference=difference),)
+    return Parts(
+        equivalence=Equivalence(reference="C", rows=rows),
+        coverage=None,
+        figures="",
+        figures_by="",
+        findings=(),
+        findings_text="",
+    )
+
+
+def covered(coverage: Coverage) -> Parts:
+    return Parts(equivalence=None, coverage=coverage, figures="", figures_by="", findings=(), findings_text="")
+
+
+def test_a_run_that_delivers_something_else_is_red_and_a_fault(tmp_path: Path) -> None:
+    same, other = compared(""), compared("host 0, delivery 1: <none>")
+    assert (same.faults, len(other.faults)) == ((), 1)
+    assert 'class="fail"' not in page_with(same, tmp_path)
+    text = page_with(other, tmp_path)
+    assert '<td class="fail">fail</td><td>host 0, delivery 1: &lt;none&gt;</td>' in text
+
+
+def test_actions_that_no_trace_takes_are_named(tmp_path: Path) -> None:
+    text = page_with(covered(Coverage(traces=2, rows=9, taken=("Send",), missing=("Stop", "Lose"))), tmp_path)
+    assert "No accepted trace takes\n<code>Stop</code>, <code>Lose</code>:\ntraces say nothing of them." in text
+    assert "Every action is taken" in page_with(covered(Coverage(traces=2, rows=9, taken=("Send",))), tmp_path)
+
+
+def test_a_rejected_trace_is_a_fault_and_a_missing_tool_is_not(tmp_path: Path) -> None:
+    assert covered(Coverage(rejected=("row 3 is no step Send",))).faults
+    missing = covered(Coverage(reason="no Java here"))
+    assert missing.faults == ()
+    assert missing.coverage is not None
+    assert missing.coverage.status is Status.NOT_RUN
+    assert "no Java here" in page_with(missing, tmp_path)
+
+
+def test_figures_are_linked_to_where_they_are_and_else_one_reads_how_to_make_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "report" / "index.html"
+    without = collect(PROTOCOL, [], page, tmp_path)
+    assert (without.figures, without.figures_by) == ("", "ci/bench figures")
+    assert "<code>ci/bench figures</code> draws them" in page_with(without, tmp_path)
+    figures.PAGE.parent.mkdir(parents=True)
+    figures.PAGE.write_text("x")
+    made = collect(PROTOCOL, [], page, tmp_path)
+    assert (page.parent / made.figures).resolve() == figures.PAGE.resolve()
+    assert f'href="{made.figures}"' in page_with(made, page.parent)
+
+
+def test_the_bench_draws_the_page_that_is_linked() -> None:
+    from scatterproof.figures.totalorder.make import FOLDER
+
+    assert figures.PAGE == FOLDER / "index.html"
+
+
+def test_every_finding_is_shown_with_its_diagram_and_the_page_asks_for_nothing(tmp_path: Path) -> None:
+    parts = collect(PROTOCOL, [], tmp_path / "index.html", tmp_path)
+    findings = findings_of(PROTOCOL)
+    assert [shown.finding for shown in parts.findings] == list(findings)
+    assert {bool(shown.image) for shown in parts.findings if shown.finding.mutant} == {True}
+    assert (tmp_path / parts.findings_text).is_file()
+    text = page_with(parts, tmp_path)
+    sources = re.findall(r'(?:src|srcset|data)="([^"]*)"', text)
+    assert len(sources) == sum(bool(shown.image) for shown in parts.findings) > 0
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
+    assert not re.search(r"<script|<link|@import|url\(", text)
+
+
+def test_parts_of_layers_that_did_not_run_are_left_out(tmp_path: Path) -> None:
+    parts = collect(PROTOCOL, ["z3"], tmp_path / "index.html", tmp_path)
+    assert (parts.equivalence, parts.coverage, parts.faults) == (None, None, ())
+    text = page_with(NOTHING, tmp_path)
+    assert not re.search(r'id="(equivalence|coverage|figures|findings)"', text)
+
+
+def test_tlc_gets_traces_that_differ_before_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = schema(PROTOCOL).columns
+    case = next(case for case in cases(PROTOCOL))
+    header = iuts.find("reference", PROTOCOL, Path()).run(case.schedule).header
+
+    def trace(kind: int, rows: int) -> Trace:
+        return Trace(header, [tuple({"kind": kind}.get(name, 0) for name in columns)] * rows)
+
+    alike, longer, other = trace(2, 10), trace(2, 20), trace(3, 60)
+    monkeypatch.setattr(verify_page_parts, "ROWS_FOR_TLC", 80)
+    assert verify_page_parts._varied([longer, other, alike]) == [alike, other]

@@ -1,0 +1,174 @@
+"""What the page of the main job shows beside clauses and layers: runs that must deliver the same, the actions of the
+specification that recorded traces take, figures, and findings. Each part is the protocol's own, or is left out."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.case import cases
+from conformance.report.equivalence import EquivalenceRow, comparison_of
+from models.expected import SPEC_FOLDER
+from models.finding import Finding, findings_of
+from models.trace_validation import Judgement, uncovered, validate_all
+from scatterproof import figures, iuts
+from scatterproof.layer_report import Status
+from spec.errors import ScatterproofError
+from spec.trace import Trace, schema
+
+# TLC reads some hundred rows a second: enough for every action, little enough to wait for.
+ROWS_FOR_TLC = 8_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equivalence:
+    """reference: the variant that all are compared with."""
+
+    reference: str
+    rows: tuple[EquivalenceRow, ...]
+
+    @property
+    def status(self) -> Status:
+        return Status.FAIL if any(row.difference for row in self.rows) else Status.PASS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How many traces with how many rows TLC accepted, the actions that they take, and those that none takes. rejected:
+    the other verdicts, one sentence a trace. reason: why nothing was read."""
+
+    traces: int = 0
+    rows: int = 0
+    taken: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    not_described: int = 0
+    reason: str = ""
+
+    @property
+    def status(self) -> Status:
+        if self.rejected:
+            return Status.FAIL
+        return Status.NOT_RUN if self.reason else Status.PASS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A finding, with its diagram as an image that the page holds in itself; empty where there is none."""
+
+    finding: Finding
+    image: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """figures: a link from the page; empty where they were not made, or the protocol has none. figures_by: the command
+    that makes them; empty for a protocol without figures. findings_text: a link to the findings in full, or empty."""
+
+    equivalence: Equivalence | None
+    coverage: Coverage | None
+    figures: str
+    figures_by: str
+    findings: tuple[Shown, ...]
+    findings_text: str
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What must not be, one sentence each; the rest is for reading."""
+        rows = self.equivalence.rows if self.equivalence is not None else ()
+        rejected = self.coverage.rejected if self.coverage is not None else ()
+        return (
+            *(f"variant {row.name} delivers something else: {row.difference}" for row in rows if row.difference),
+            *(f"TLC rejects a trace of the reference: {sentence}" for sentence in rejected),
+        )
+
+
+def collect(
+    protocol: str, layers: Collection[str], page: Path, results: Path, say: Callable[[str], None] = lambda text: None
+) -> Parts:
+    """The parts that belong to these layers of the main job, which could run. page: where the links start."""
+    findings_text = SPEC_FOLDER / protocol / "FINDINGS.md"
+    has_figures = figures.has(protocol)
+    return Parts(
+        equivalence=_equivalence(protocol, results, say) if "conform" in layers else None,
+        coverage=_coverage(protocol, results, say) if "tlc" in layers else None,
+        figures=_link(figures.PAGE, page) if has_figures and figures.PAGE.is_file() else "",
+        figures_by=figures.MADE_BY if has_figures else "",
+        findings=tuple(_shown(protocol, finding) for finding in findings_of(protocol)),
+        findings_text=_link(findings_text, page) if findings_text.is_file() else "",
+    )
+
+
+def _link(target: Path, page: Path) -> str:
+    return Path(os.path.relpath(target.resolve(), page.resolve().parent)).as_posix()
+
+
+def _equivalence(protocol: str, results: Path, say: Callable[[str], None]) -> Equivalence | None:
+    comparison = comparison_of(protocol)
+    if comparison is None:
+        return None
+    say(f"one schedule in {len(comparison.variants)} variants")
+    rows = comparison.rows(iuts.find("reference", protocol, results))
+    return Equivalence(reference=comparison.reference, rows=rows)
+
+
+def _coverage(protocol: str, results: Path, say: Callable[[str], None]) -> Coverage | None:
+    if importlib.util.find_spec(f"models.{protocol}.trace_to_tla") is None:
+        return None
+    try:
+        iut = iuts.find("reference", protocol, results)
+        traces = _varied([iut.run(case.schedule) for case in cases(protocol)])
+        say(f"TLC reads {len(traces)} traces")
+        found = validate_all(traces)
+    except ScatterproofError as error:
+        return Coverage(reason=str(error))
+    accepted = [(trace, one) for trace, one in zip(traces, found, strict=True) if one.judgement is Judgement.ACCEPTED]
+    not_read = [one.reason for one in found if one.judgement is Judgement.CANNOT_RUN]
+    return Coverage(
+        traces=len(accepted),
+        rows=sum(len(trace.rows) for trace, _ in accepted),
+        taken=tuple(sorted({action for _, one in accepted for action in one.actions})),
+        missing=tuple(uncovered(protocol, [one for _, one in accepted])),
+        rejected=tuple(one.reason for one in found if one.judgement is Judgement.REJECTED),
+        not_described=len(not_read),
+        reason=not_read[0] if not_read and not accepted else "",
+    )
+
+
+def _varied(traces: list[Trace]) -> list[Trace]:
+    """As many as there are rows for TLC: short ones with all that can be told apart in rows, then the shortest."""
+    by_length = sorted(traces, key=lambda trace: len(trace.rows))
+    seen: set[tuple[object, ...]] = set()
+    first: list[Trace] = []
+    for trace in by_length:
+        here = _kinds_of_rows(trace)
+        if not here <= seen:
+            seen |= here
+            first.append(trace)
+    chosen: list[Trace] = []
+    rows = 0
+    for trace in (*first, *(trace for trace in by_length if not any(trace is other for other in first))):
+        if rows + len(trace.rows) <= ROWS_FOR_TLC:
+            rows += len(trace.rows)
+            chosen.append(trace)
+    return chosen
+
+
+def _kinds_of_rows(trace: Trace) -> set[tuple[object, ...]]:
+    """What happens to which kind of packet, at hosts or switches."""
+    columns = schema(trace.header.protocol).columns
+    told = [columns.index(name) for name in ("kind", "packet") if name in columns]
+    node, roles = columns.index("node"), [node.role for node in trace.header.topology.nodes]
+    return {(*(row[at] for at in told), roles[row[node]] if row[node] >= 0 else None) for row in trace.rows}
+
+
+def _shown(protocol: str, finding: Finding) -> Shown:
+    """As an image, not as part of the page: the diagrams' styles and ids would get in each other's way."""
+    path = SPEC_FOLDER / protocol / "findings" / f"{finding.name}.svg"
+    if not path.is_file():
+        return Shown(finding=finding, image="")
+    return Shown(finding=finding, image=f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}")
