@@ -1,4 +1,5 @@
-"""Benchmarks: simulator, checks, fuzzing and mining, and latencies in simulation (`figures`, only when named).
+"""Benchmarks: simulator, also under loss, growth with held messages, checks, fuzzing and mining; and latencies in
+simulation (`figures`, only when named).
 
 Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
 not depend on the machine; they are drawn into results/figures/.
@@ -15,12 +16,15 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from random import Random
+from statistics import median
 
 import msgspec
 
+from ci.bench_growth import growth
 from conformance.judge import Judging, columns_of, judge, kernel
 from conformance.network.run import SimulatedIut, header_of
 from conformance.network.simulator import Observer, Simulation
@@ -32,7 +36,7 @@ from scatterproof.figures.totalorder.make import FULL, QUICK, make
 from spark.bench import bench as spark_bench
 from spec.core import node_config
 from spec.files import write_atomically
-from spec.schedule import Delay, Message, Schedule, Submission, validate
+from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission, validate
 from spec.topology import route
 from spec.totalorder.messages import PacketKind
 from spec.trace import Kind, Row, Trace
@@ -40,6 +44,10 @@ from spec.trace import Kind, Row, Trace
 PROTOCOL = "totalorder"
 HOSTS = (4, 8, 16, 64, 256)
 TRIES = 3
+# Environment, and which part of the packets is lost.
+LOSSY_RUNS = (("C", 0.0), ("A", 0.0), ("B", 0.0), ("D9", 0.0), ("D9", 1e-3), ("D8", 0.0), ("D8", 1e-3))
+LOSSY_HOSTS = (8, 256)
+LOSSY_TURNS = 5
 Figure = tuple[str, str]
 
 
@@ -65,6 +73,25 @@ def loaded_schedule(hosts: int, submissions: int, seed: int = 1) -> Schedule:
             seed=seed,
         )
     )
+
+
+def lossy_schedule(hosts: int, submissions: int, environment: str, rate: float, seed: int = 1) -> Schedule:
+    """The same run in another environment; each packet that it has without loss is lost at this rate."""
+    schedule = loaded_schedule(hosts, submissions, seed)
+    # Time to send again what was lost, but none of idleness: the runs are to be as long, and packets mostly data.
+    schedule = msgspec.structs.replace(
+        schedule,
+        parameters={"environment": environment, "beacon_interval_ns": 50_000, "retransmit_timeout_ns": 200_000},
+        end_ns=max(submission.time_ns for submission in schedule.submissions) + 1_000_000,
+    )
+    if rate:
+        draw, columns = Random(seed), load(PROTOCOL).columns
+        kind, link = columns.index("kind"), columns.index("link")
+        sent = Counter(row[link] for row in run_once(schedule)[0] if row[kind] == Kind.SENT)
+        faults = [(on, index) for on in sorted(sent) for index in range(sent[on]) if draw.random() < rate]
+        lost = tuple(Fault(on, index, FaultKind.LOSE) for on, index in faults)
+        schedule = msgspec.structs.replace(schedule, faults=lost)
+    return validate(schedule)
 
 
 def run_once(schedule: Schedule, observe: Observer | None = None) -> tuple[list[Row], int, float]:
@@ -119,6 +146,34 @@ def simulator() -> list[Figure]:
     return figures
 
 
+def simulator_under_loss() -> list[Figure]:
+    """Rows a second as ratios to environment C. The runs take turns, and the median counts."""
+    figures: list[Figure] = []
+    for hosts in LOSSY_HOSTS:
+        schedules = [lossy_schedule(hosts, max(4_000, 8 * hosts), *run) for run in LOSSY_RUNS]
+        speeds: list[list[float]] = [[] for _ in schedules]
+        for _ in range(LOSSY_TURNS):
+            for schedule, tries in zip(schedules, speeds, strict=True):
+                rows, _, seconds = run_once(schedule)
+                tries.append(len(rows) / seconds)
+        for (environment, rate), schedule, tries in zip(LOSSY_RUNS, schedules, speeds, strict=True):
+            ratio = median(speed / first for speed, first in zip(tries, speeds[0], strict=True))
+            lost = len(schedule.faults)
+            figures.append(
+                (
+                    f"simulator, {hosts} hosts, environment {environment}, loss {rate:g} ({lost} packets)",
+                    f"{ratio:.2f} of the rows/s of {LOSSY_RUNS[0][0]} ({median(tries):,.0f})",
+                )
+            )
+    return figures
+
+
+def held_messages() -> Iterable[Figure]:
+    """Growth of the cost of a message with those that a host holds."""
+    for row in growth():
+        yield f"{row.what}; {', '.join(f'{size:,}' for size in row.sizes)} held", row.statement()
+
+
 def checks() -> list[Figure]:
     """All clauses over one long trace."""
     schedule = loaded_schedule(8, submissions=40_000)
@@ -170,7 +225,14 @@ def mining() -> list[Figure]:
 
 
 FIGURES = "figures"
-SECTIONS = {"simulator": simulator, "checks": checks, "fuzz": fuzzing, "mine": mining}
+SECTIONS: dict[str, Callable[[], Iterable[Figure]]] = {
+    "simulator": simulator,
+    "loss": simulator_under_loss,
+    "growth": held_messages,
+    "checks": checks,
+    "fuzz": fuzzing,
+    "mine": mining,
+}
 
 
 def main() -> None:

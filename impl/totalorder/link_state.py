@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from impl.totalorder.ingress import Refusal
 from impl.totalorder.rules import Rules
@@ -21,6 +21,8 @@ _DATA, _BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 # Whether a packet carries a barrier, and whether an ack barrier.
 _Carried: TypeAlias = tuple[bool, bool]
 _Pick: TypeAlias = Callable[[list[int]], Sequence[int]]
+# Barrier, ack barrier and record of one link, as they were before a packet was taken: made for every packet.
+Before: TypeAlias = tuple[int, int, int]
 
 
 class Values:
@@ -33,14 +35,6 @@ class Values:
         self, barrier: int = NOT_SPOKEN, ack: int = NOT_SPOKEN, record: int = NO_LOSS, greatest: int = NOT_SPOKEN
     ) -> None:
         self.barrier, self.ack, self.record, self.greatest = barrier, ack, record, greatest
-
-
-class Before(NamedTuple):
-    """The registers of one link before a packet was taken."""
-
-    barrier: int
-    ack: int
-    record: int
 
 
 class LinkStates:
@@ -88,8 +82,12 @@ class LinkStates:
             due = 0  # the numbers of the link begin anew
         if packet.link_seq < due:
             raise Refusal(f"link number {packet.link_seq} came again or late; {due} is the next (links are FIFO)")
-        self._check_structure(packet)
-        self._check_sender(place, packet)
+        # Most packets are as they should be: what can be told by one comparison is not worth a call.
+        carried = packet.barrier != NO_BARRIER, packet.ack_barrier != NO_BARRIER
+        if not self._loses or carried not in self._allowed.get(packet.kind, ()):
+            self._check_structure(packet)
+        if packet.sender != self._neighbours[place]:
+            self._check_sender(place, packet)
         self._check_promises(place, packet)
         return place
 
@@ -120,7 +118,7 @@ class LinkStates:
     def _check_sender(self, place: int, packet: Packet) -> None:
         """The maker of a link's first beacon is the node at its other end; of a host there come its own packets."""
         neighbour = self._neighbours[place]
-        if neighbour is None or packet.sender == neighbour:
+        if neighbour is None:
             return
         if packet.kind == _BEACON:
             raise Refusal(f"node {packet.sender} beacons on the link from node {neighbour}")
@@ -135,7 +133,8 @@ class LinkStates:
                     raise Refusal(
                         f"timestamp {packet.timestamp} is strictly below the link's barrier {held} (TO-BAR-LINK)"
                     )
-                if self._loses and packet.timestamp <= max(held_ack, packet.ack_barrier):
+                acknowledged = packet.timestamp <= held_ack or packet.timestamp <= packet.ack_barrier
+                if acknowledged and self._loses:
                     raise Refusal(f"timestamp {packet.timestamp} is new, and acknowledged already (TO-ACK-MEAN)")
             barrier = self._barrier_of(packet)
             if barrier != NO_BARRIER and barrier < held:
@@ -155,7 +154,8 @@ class LinkStates:
 
     def take(self, place: int, packet: Packet) -> Before:
         """Take over what a checked packet says of its link; the registers as they were."""
-        before = Before(self.barriers[place], self.acks[place], self.records[place])
+        held = self.barriers[place]
+        before = held, self.acks[place], self.records[place]
         missing = self._missing[place] or packet.link_seq > self._next_seqs[place]
         if packet.incarnation > self._incarnations[place]:
             self._incarnations[place] = packet.incarnation
@@ -165,7 +165,7 @@ class LinkStates:
             self._neighbours[place] = packet.sender
         barrier = self._barrier_of(packet)
         if barrier != NO_BARRIER:
-            self.barriers[place] = self._register(before.barrier, barrier)
+            self.barriers[place] = self._register(held, barrier)
         if self._loses:
             self._take_loss(place, packet, missing)
         return before
@@ -173,9 +173,12 @@ class LinkStates:
     def _take_loss(self, place: int, packet: Packet, missing: bool) -> None:
         """Raise the record first: it covers what the packet's other values do not hold for."""
         rules = self._rules
-        greatest = self.greatest[place] = max(self.greatest[place], packet.greatest)
+        greatest = self.greatest[place]
+        if packet.greatest > greatest:
+            greatest = self.greatest[place] = packet.greatest
         noticed = missing and rules.counts(packet.kind)
-        self._missing[place] = missing and not noticed
+        if missing:
+            self._missing[place] = not noticed
         if (noticed and self._watched) or packet.loss_record:
             least, largest = rules.aggregate(self.barriers), self.barriers[place]
             record = self.records[place]
@@ -204,20 +207,31 @@ class Combined(Values):
     def update(self, links: LinkStates, place: int, before: Before) -> bool:
         """Combine again after a packet was taken from the link at `place`, which is one of those counted; whether a
         barrier or the record changed."""
-        rules, counted = self._rules, self._counted
+        barrier, ack, record = before
         # What was strictly above the minimum does not take part in it: with hundreds of links it is worth to know.
         least = self._only_the_least_counts
-        was = self.barrier, self.ack, self.record
-        if links.barriers[place] != before.barrier and not (least and before.barrier > self.barrier):
-            self.barrier = rules.aggregate(counted(links.barriers))
+        changed = False
+        if links.barriers[place] != barrier and not (least and barrier > self.barrier):
+            combined = self._rules.aggregate(self._counted(links.barriers))
+            if combined != self.barrier:
+                self.barrier = combined
+                changed = True
         if not self._loses:
-            return self.barrier != was[0]
-        if links.acks[place] != before.ack and not (least and before.ack > self.ack):
-            self.ack = rules.aggregate_ack(counted(links.acks))
-        if links.records[place] != before.record:
-            self.record = rules.aggregate_record(counted(links.records))
-        self.greatest = max(self.greatest, links.greatest[place])
-        return was != (self.barrier, self.ack, self.record)
+            return changed
+        if links.acks[place] != ack and not (least and ack > self.ack):
+            combined = self._rules.aggregate_ack(self._counted(links.acks))
+            if combined != self.ack:
+                self.ack = combined
+                changed = True
+        if links.records[place] != record:
+            combined = self._rules.aggregate_record(self._counted(links.records))
+            if combined != self.record:
+                self.record = combined
+                changed = True
+        greatest = links.greatest[place]
+        if greatest > self.greatest:
+            self.greatest = greatest
+        return changed
 
     def leave(self, links: LinkStates, place: int) -> None:
         """Count the link at `place` no more (TO-FAIL). What the others say can only be higher."""

@@ -5,7 +5,7 @@ Clauses: TO-SEQ, TO-DUPACK, TO-ONCE, TO-ORDER, TO-DELIVER, TO-FLAG-RX, TO-FAIL, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 from impl.totalorder.host import Out
@@ -50,6 +50,8 @@ class Receiver:
         self._held: dict[NodeId, _Held] = {}
         # Arrival count as the last resort: packets themselves have no order.
         self._buffer: list[tuple[tuple[int, ...], int, Packet]] = []
+        # Where messages are recalled: those in the buffer that were not, by sender and number.
+        self._wanted: set[tuple[NodeId, int]] = set()
         self._arrivals = 0
         self.delivered = NOT_SPOKEN
 
@@ -73,38 +75,51 @@ class Receiver:
             self._arrivals += 1
             key = self._rules.precedence(packet.timestamp, packet.sender)
             heappush(self._buffer, (key, self._arrivals, packet))
+            if self._reliable:
+                self._wanted.add((packet.sender, packet.number))
         return held.upto
 
     def cut_off(self, sender: NodeId, timestamp: int) -> None:
         """Discard a failed host's messages above the timestamp, now and later; of two cut-offs the lower holds
         (TO-FAIL)."""
         lowest = self._cut_offs[sender] = min(timestamp, self._cut_offs.get(sender, timestamp))
-        self._keep(lambda packet: packet.sender != sender or packet.timestamp <= lowest)
+        self._buffer = [e for e in self._buffer if e[2].sender != sender or e[2].timestamp <= lowest]
+        heapify(self._buffer)
+        self._wanted &= {(packet.sender, packet.number) for _, _, packet in self._buffer}
 
     def void(self, link: LinkId, sender: NodeId, number: int) -> None:
-        """Discard a recalled message, be it here or still to come (TO-ATOMIC)."""
+        """Discard a recalled message, be it here or still to come (TO-ATOMIC). One that is here keeps its place in the
+        buffer until all before it have left: thousands may be recalled at a time."""
         held = self._held.get(sender)
         if held is None:
             held = self._held[sender] = _Held(link)
         if not held.has(number):
             held.add(number)
-        self._keep(lambda packet: packet.sender != sender or packet.number != number)
-
-    def _keep(self, wanted: Callable[[Packet], bool]) -> None:
-        self._buffer = [entry for entry in self._buffer if wanted(entry[2])]
-        heapify(self._buffer)
+        self._wanted.discard((sender, number))
 
     def deliver(self, values: Values) -> Sequence[Out]:
         """Deliver, in the order of precedence, what the values of all ingress links together allow."""
         buffer = self._buffer
+        if self._reliable:
+            self._drop_recalled()
         if not buffer or not self._deliverable(buffer[0][2], values):
             return ()
         effects: list[Out] = []
         while buffer and self._deliverable(buffer[0][2], values):
             packet = heappop(buffer)[2]
-            self.delivered = max(self.delivered, packet.timestamp)
+            if packet.timestamp > self.delivered:
+                self.delivered = packet.timestamp
             effects.append(Deliver(Delivery(packet.sender, packet.number, packet.timestamp, packet.payload)))
+            if self._reliable:
+                self._wanted.remove((packet.sender, packet.number))
+                self._drop_recalled()
         return effects
+
+    def _drop_recalled(self) -> None:
+        """Leave nothing that was recalled at the front of the buffer."""
+        buffer, wanted = self._buffer, self._wanted
+        while buffer and (buffer[0][2].sender, buffer[0][2].number) not in wanted:
+            heappop(buffer)
 
     def _deliverable(self, packet: Packet, values: Values) -> bool:
         if self._reliable:
