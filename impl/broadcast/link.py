@@ -39,16 +39,19 @@ class Peer:
 
     last: the last number towards it; oldest: no number below is unacknowledged. flight: by number, in the order in
     which they were sent last. allowed: how many may be in flight. mean, deviation: of round trips, ns. tries: time-outs
-    since the peer's last sign of life. received: the peer's numbers; owed: intervals of them, to be acknowledged at
+    since the last round trip that was measured; acknowledges: whether it has acknowledged anything since the last one.
+    heard_at: when something came last. received: the peer's numbers; owed: intervals of them, to be acknowledged at
     ack_due.
     """
 
     __slots__ = (
         "ack_due",
+        "acknowledges",
         "allowed",
         "deviation",
         "egress",
         "flight",
+        "heard_at",
         "last",
         "mean",
         "node",
@@ -68,7 +71,8 @@ class Peer:
         self.flight: dict[int, Flight] = {}
         self.waiting = Waiting()
         self.allowed = rules.in_flight_next(0, settings.window, 0)
-        self.mean = self.deviation = self.tries = 0
+        self.mean = self.deviation = self.tries = self.heard_at = 0
+        self.acknowledges = True
         self.received = Numbers(rules.prefix_with)
         self.owed: list[tuple[int, int]] = []
         self.owed_packets = 0
@@ -141,7 +145,7 @@ class Links:
     def take_data(self, now: int, packet: Packet) -> bool:
         """Whether the packet is new. It will be acknowledged either way (BC-PL-RESEND)."""
         peer = self.peers[packet.source]
-        self._sign_of_life(peer)
+        self._sign_of_life(now, peer)
         pseq, received = packet.pseq, peer.received
         new = pseq > received.prefix and pseq not in received.beyond  # each interval is one number
         if new:
@@ -192,21 +196,23 @@ class Links:
         if newest is not None:
             sample = max(1, now - newest.sent_at)
             peer.mean, peer.deviation = self._rules.smoothed(peer.mean, peer.deviation, sample)
+            peer.tries = 0
         while peer.oldest <= peer.last and peer.oldest not in flight:
             peer.oldest += 1
         gone = before - len(flight)
         if gone:
+            peer.acknowledges = True
             peer.allowed = self._rules.in_flight_next(peer.allowed, self._window, gone)
-        self._sign_of_life(peer)
+        self._sign_of_life(now, peer)
         while peer.waiting and self._has_room(peer):
             self._put(now, peer, peer.waiting.take(), out)
 
-    def _sign_of_life(self, peer: Peer) -> None:
-        """The peer is there: it is asked again soon for what it has not acknowledged."""
-        if peer.tries:
-            peer.tries = 0
-            if peer.flight:
-                self._at_latest(_oldest(peer).sent_at + self._timeout(peer))
+    def _sign_of_life(self, now: int, peer: Peer) -> None:
+        """Something came. After a silence the peer is asked again soon for what it has not acknowledged."""
+        silence, peer.heard_at = now - peer.heard_at, now
+        if peer.flight:
+            peer.tries = self._rules.tries_after(peer.tries, silence, self._timeout(peer))
+            self._at_latest(_oldest(peer).sent_at + self._timeout(peer))
 
     def wake(self, now: int, out: list[Out]) -> None:
         """Acknowledge and send again what is due."""
@@ -226,12 +232,13 @@ class Links:
     def _resend(self, now: int, peer: Peer, out: list[Out]) -> None:
         timeout, flight = self._timeout(peer), peer.flight
         late = [pseq for pseq, found in flight.items() if found.sent_at + timeout <= now]
-        for pseq in late:
+        for pseq in late[: self._rules.resent_at_once(len(late), peer.acknowledges)]:
             old = flight.pop(pseq).packet
             packet = old if old.resent else again(old)
             flight[pseq] = Flight(packet, now)
             out.append(Send(peer.egress, packet))
         peer.tries += 1
+        peer.acknowledges = False
         peer.allowed = self._rules.in_flight_next(peer.allowed, self._window, 0)
 
 

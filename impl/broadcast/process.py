@@ -50,7 +50,6 @@ class Process:
             self._left -= handed
             self._handle(Submitted(now, ((self._receiver, b""),) * handed))
         self._mesh.flush()
-        self._output.write_if_many()
         if self._left and self._core.backlog < _HANDED:
             return 0
         deadline = self._core.next_deadline()
@@ -79,6 +78,7 @@ class Process:
                 self._output.begin(effect.message)
             else:
                 self.refused[AGAINST_PROTOCOL] += 1
+        self._output.write_if_many()
 
     def tell_refusals(self) -> None:
         """One line on stderr when something was refused."""

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from impl.broadcast.runs import Run
 
-LEAST_SHARE = 4  # of the first time-out: no time-out is shorter
+LEAST_SHARE = 8  # of the first time-out: so much later than usual an acknowledgement may always be
 MOST_TIMES = 64  # the first time-out: no time-out is longer
 ACK_SHARE = 16  # of the first time-out: so long an acknowledgement may wait for others
 FIRST_IN_FLIGHT = 8  # packets in flight before the first acknowledgement, and however many are lost
@@ -53,9 +53,21 @@ def smoothed(mean: int, deviation: int, sample: int) -> tuple[int, int]:
 
 def time_out(mean: int, deviation: int, first: int, tries: int) -> int:
     """How long to wait for an acknowledgement (BC-PL-RESEND): the usual round trip and four deviations, doubled for
-    every time-out since the last sign of life."""
-    usual = max(mean + 4 * deviation, first // LEAST_SHARE) if mean else first
+    every time-out since the last round trip that could be measured."""
+    usual = mean + max(4 * deviation, first // LEAST_SHARE) if mean else first
     return min(usual << min(tries, 32), MOST_TIMES * first)
+
+
+def resent_at_once(late: int, acknowledges: bool) -> int:
+    """How many of the late packets are sent again at a time-out (BC-PL-RESEND): all, but one alone to a peer that has
+    acknowledged nothing since the time-out before. It may be gone, or drowning. The next time it is another's turn."""
+    return late if acknowledges else 1
+
+
+def tries_after(tries: int, silence: int, timeout: int) -> int:
+    """How often the time-out stays doubled when something comes after a silence: a peer that was silent for long was
+    away, and is asked at once; one that goes on sending is slow, and must not be flooded."""
+    return 0 if 2 * silence > timeout else tries
 
 
 def in_flight_next(allowed: int, window: int, acknowledged: int) -> int:
@@ -159,6 +171,8 @@ class Rules:
     is_sample: Callable[[bool], bool] = is_sample
     smoothed: Callable[[int, int, int], tuple[int, int]] = smoothed
     time_out: Callable[[int, int, int, int], int] = time_out
+    resent_at_once: Callable[[int, bool], int] = resent_at_once
+    tries_after: Callable[[int, int, int], int] = tries_after
     in_flight_next: Callable[[int, int, int], int] = in_flight_next
     heard_first: Callable[[int, int], int] = heard_first
     majority: Callable[[int, int], bool] = majority
