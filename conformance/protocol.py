@@ -15,11 +15,13 @@ from conformance.checks.surroundings import Surroundings, surroundings
 from conformance.network.simulator import Recorder
 from spec.core import Parameter
 from spec.errors import CannotRun
-from spec.schedule import FaultKind, Schedule
+from spec.schedule import FailureKind, FaultKind, Schedule
+from spec.topology import Topology
 from spec.trace import Header, Trace, schema
 
 # An oracle is the clause as a predicate over the whole trace: the positions of the rows that break it.
 Oracle = Callable[[Trace], "set[int]"]
+DOWN_AND_UP = frozenset({FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,9 @@ class Plugin:
     not_applicable: why a clause does not apply under these parameters, or None.
     horizon_ns: when a schedule's run has had the time to deliver everything.
     label: a few words for the packet, submission or delivery of a row, given by column, in a diagram.
-    allowed_faults: what the protocol's links may do to a packet; a schedule with another fault is refused.
+    allowed_faults, allowed_failures: what the protocol's links may do to a packet, and what may befall nodes and links;
+    a schedule with another one is refused. fifo_links: whether packets of one link keep their order.
+    tables: parameters that are arrays, for the checks, by topology: a number for each pair of nodes, say.
     """
 
     name: str
@@ -44,6 +48,9 @@ class Plugin:
     horizon_ns: Callable[[Schedule], int]
     label: Callable[[Mapping[str, int]], str]
     allowed_faults: frozenset[FaultKind] = frozenset(FaultKind)
+    allowed_failures: frozenset[FailureKind] = DOWN_AND_UP
+    fifo_links: bool = True
+    tables: Callable[[Topology, Mapping[str, Parameter]], Surroundings] = lambda topology, parameters: {}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -54,6 +61,7 @@ class Plugin:
         applicable = {check.name for check in self.applicable(header)}
         applies = [check.name in applicable for check in self.checks] + [True] * len(self.premises)
         around = surroundings(header.topology, self.parameters(header.parameters))
+        around |= self.tables(header.topology, header.parameters)
         return {**around, "applies": np.array(applies, dtype=np.int64)}
 
     def applicable(self, header: Header) -> Sequence[Check]:

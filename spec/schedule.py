@@ -58,7 +58,8 @@ class FaultKind(StrEnum):
 
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What happens to the packet with this index (from 0) on this link; delay_ns is added to a delayed one."""
+    """What happens to the packet with this index (from 0) on this link. delay_ns: by how much a delayed one is late; by
+    how much the second copy of a duplicated one comes after the first."""
 
     link: LinkId
     index: int
@@ -71,13 +72,19 @@ class FailureKind(StrEnum):
     RESTART = "restart"  # a crashed node begins anew
     CUT = "cut"  # a link loses all packets, those in flight too
     MEND = "mend"  # a cut link carries again
+    PAUSE = "pause"  # a node stands still, as under SIGSTOP
+    RESUME = "resume"  # a paused node goes on
+
+
+_OF_LINKS = (FailureKind.CUT, FailureKind.MEND)
 
 
 class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """At time_ns a node (crash, restart) or a link (cut, mend) fails or comes back, first of all that happens then.
+    """At time_ns a node or (cut, mend) a link fails or comes back, first of all that happens then.
 
     What is handed over at a crashed node is not submitted: its application is gone, too. Packets that it sent earlier
-    go on. A packet that arrives while it is down is lost.
+    go on. A packet that arrives while it is down is lost. A paused node handles nothing: what arrives waits, in its
+    order, its timers are late, and its application stands still, too.
     """
 
     time_ns: int
@@ -155,11 +162,11 @@ def _check_faults(name: str, schedule: Schedule) -> None:
 
 def _check_failures(name: str, schedule: Schedule) -> None:
     """Each node and link fails and comes back in turn, at rising times."""
-    down: set[tuple[bool, int]] = set()
+    states: dict[tuple[bool, int], str] = {}
     before = 0
     for number, failure in enumerate(schedule.failures):
         place = f"{name}: failures[{number}]"
-        node = failure.kind in (FailureKind.CRASH, FailureKind.RESTART)
+        node = failure.kind not in _OF_LINKS
         what, which, other = ("node", failure.node, failure.link) if node else ("link", failure.link, failure.node)
         there = len(schedule.topology.nodes if node else schedule.topology.links)
         if not 0 <= which < there or other != -1:
@@ -167,10 +174,21 @@ def _check_failures(name: str, schedule: Schedule) -> None:
         if not before <= failure.time_ns <= MAX_TIME_NS:
             raise BadInput(f"{place} is at {failure.time_ns} ns; give {before} to {MAX_TIME_NS}, in rising order")
         before = failure.time_ns
-        falls = failure.kind in (FailureKind.CRASH, FailureKind.CUT)
-        if ((node, which) in down) == falls:
-            raise BadInput(f"{place} is a {failure.kind} of {what} {which}, which is {'down' if falls else 'up'} then")
-        (down.add if falls else down.remove)((node, which))
+        state = states.get((node, which), "up")
+        expected, states[node, which] = _STEPS[failure.kind]
+        if state not in expected:
+            raise BadInput(f"{place} is a {failure.kind} of {what} {which}, which is {state} then")
+
+
+# For each kind, the states that it may follow, and the one that it leads to.
+_STEPS = {
+    FailureKind.CRASH: (("up", "paused"), "down"),
+    FailureKind.RESTART: (("down",), "up"),
+    FailureKind.CUT: (("up",), "down"),
+    FailureKind.MEND: (("down",), "up"),
+    FailureKind.PAUSE: (("up",), "paused"),
+    FailureKind.RESUME: (("paused",), "up"),
+}
 
 
 def _check_submission(place: str, submission: Submission, topology: Topology, routes: Routes) -> None:

@@ -37,6 +37,8 @@ class Kind(IntEnum):
     CRASHED = 8
     RESTARTED = 9
     BEGUN = 10
+    PAUSED = 11
+    RESUMED = 12
 
 
 CLEAN, QUIESCENT = 1, 2  # bits of `flags` in an ENDED row

@@ -1,4 +1,4 @@
-"""When nodes and links of a schedule are down, and what that does to a packet."""
+"""When nodes and links of a schedule are down or paused, and what that does to a packet."""
 
 from __future__ import annotations
 
@@ -15,29 +15,54 @@ _NEVER = 1 << 62
 
 class Outages:
     """A cut link loses what is on it and what is put on it. A crashed node loses what arrives; what it sent earlier
-    goes on, and so does a packet that arrives once it has restarted. A failure comes first at its instant."""
+    goes on, and so does a packet that arrives once it has restarted. A failure comes first at its instant. What
+    arrives at a paused node waits there until it is resumed, and is lost when it crashes instead."""
 
     def __init__(self, schedule: Schedule) -> None:
         self._nodes: defaultdict[NodeId, _Spans] = defaultdict(list)
         self._links: defaultdict[LinkId, _Spans] = defaultdict(list)
+        self._pauses: defaultdict[NodeId, _Spans] = defaultdict(list)
         for failure in schedule.failures:
-            spans = self._links[failure.link] if failure.node == -1 else self._nodes[failure.node]
-            if failure.kind in (FailureKind.CRASH, FailureKind.CUT):
-                spans.append((failure.time_ns, _NEVER))
-            else:
-                spans[-1] = (spans[-1][0], failure.time_ns)
+            node, at = failure.node, failure.time_ns
+            match failure.kind:
+                case FailureKind.CRASH:
+                    self._nodes[node].append((at, _NEVER))
+                    _end(self._pauses, node, at)
+                case FailureKind.RESTART:
+                    _end(self._nodes, node, at)
+                case FailureKind.CUT:
+                    self._links[failure.link].append((at, _NEVER))
+                case FailureKind.MEND:
+                    _end(self._links, failure.link, at)
+                case FailureKind.PAUSE:
+                    self._pauses[node].append((at, _NEVER))
+                case FailureKind.RESUME:
+                    _end(self._pauses, node, at)
         self._targets = [link.target for link in schedule.topology.links]
-        self.links = {link for link, target in enumerate(self._targets) if link in self._links or target in self._nodes}
+        failing = {*self._nodes, *self._pauses}
+        self.links = {link for link, target in enumerate(self._targets) if link in self._links or target in failing}
 
     def is_down(self, node: NodeId, time_ns: int) -> bool:
         return _covers(self._nodes.get(node, ()), time_ns)
+
+    def awake(self, node: NodeId, time_ns: int) -> int:
+        """The first time, from this one on, at which the node is not paused."""
+        return next((end for start, end in self._pauses.get(node, ()) if start <= time_ns < end), time_ns)
 
     def lost_at(self, link: LinkId, sent: int, arrival: int) -> int | None:
         """When a packet is lost that was put on the link at `sent` and is due at `arrival`; None if it arrives."""
         for start, end in self._links.get(link, ()):
             if start <= arrival and sent < end:
                 return max(start, sent)
-        return arrival if _covers(self._nodes.get(self._targets[link], ()), arrival) else None
+        target = self._targets[link]
+        handled = self.awake(target, arrival)
+        return handled if _covers(self._nodes.get(target, ()), handled) else None
+
+
+def _end(spans: defaultdict[int, _Spans], which: int, time_ns: int) -> None:
+    """What began last and lasts, ends now."""
+    if spans[which] and spans[which][-1][1] == _NEVER:
+        spans[which][-1] = (spans[which][-1][0], time_ns)
 
 
 def _covers(spans: Sequence[tuple[int, int]], time_ns: int) -> bool:

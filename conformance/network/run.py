@@ -30,7 +30,9 @@ def simulate(schedule: Schedule, make_node: MakeNode, observe: Observer | None =
     with closing(_Population(schedule, make_node)) as population:
         population.begin()
         horizon = plugin.horizon_ns(schedule)
-        simulation = Simulation(schedule, population.nodes, plugin.recorder(), horizon, observe, lives=population)
+        simulation = Simulation(
+            schedule, population.nodes, plugin.recorder(), horizon, observe, lives=population, fifo=plugin.fifo_links
+        )
         rows = simulation.run()
     return Trace(header_of(schedule, iut, simulation.notes), rows)
 
@@ -77,12 +79,19 @@ def _call_if_there(node: AnyCore, name: str) -> None:
 
 
 def refuse_faults(schedule: Schedule, plugin: Plugin) -> None:
-    """Raise BadInput for a fault that the protocol's link assumption rules out."""
+    """Raise BadInput for a fault or a failure that the protocol's assumptions rule out."""
     for number, fault in enumerate(schedule.faults):
         if fault.kind not in plugin.allowed_faults:
             allowed = ", ".join(sorted(plugin.allowed_faults)) or "none"
             raise BadInput(
                 f"schedule: faults[{number}] is {fault.kind}, which links of {schedule.protocol} never do; "
+                f"those allowed are: {allowed}"
+            )
+    for number, failure in enumerate(schedule.failures):
+        if failure.kind not in plugin.allowed_failures:
+            allowed = ", ".join(sorted(plugin.allowed_failures)) or "none"
+            raise BadInput(
+                f"schedule: failures[{number}] is a {failure.kind}, which {schedule.protocol} does not provide for; "
                 f"those allowed are: {allowed}"
             )
 

@@ -1,9 +1,9 @@
-"""The only simulator: drives the nodes of any protocol over FIFO links, and records what an outsider can see.
+"""The only simulator: drives the nodes of any protocol over its links, and records what an outsider can see.
 
 The harness is the network and the clock. The same schedule gives the same trace, byte for byte: delays are drawn by
 (seed, link, index), and events at one instant happen in the order in which they were caused. So a failure comes first,
 a submission before anything that a node causes for its instant, a timer and an arrival follow the order in which they
-were set and sent, and packets of one link keep theirs.
+were set and sent, and packets of one link keep theirs where links are FIFO.
 """
 
 # Rows are sums of tuples: unpacking into a new tuple takes half as long again.
@@ -31,12 +31,23 @@ AnyCore: TypeAlias = Core[Any, Any]
 AnyEvent: TypeAlias = Event[Any]
 Observer: TypeAlias = Callable[[int, Row], None]
 # When; a running number; the link, the packet's index on it, the packet, and its columns in the trace, the same where
-# it is sent and arrives. Instead of a link one of the marks below; then node, and deadline, submission, failure, or
-# link and index of a packet that is lost.
+# it is sent and arrives. Instead of a link one of the marks below; then node, and deadline, submission, failure, link
+# and index of a packet that is lost, or link, index and packet of one that has come to a paused node.
 _Entry: TypeAlias = tuple[int, int, int, int, Any, Row]
 
-_SUBMITTED, _SENT, _ARRIVED, _DELIVERED, _REFUSED, _LOST, _ENDED, _CRASHED, _RESTARTED, _BEGUN = map(int, Kind)
-_TIMER, _SUBMISSION, _FAILURE, _LOSS, _STOP = -1, -2, -3, -4, -5
+_SUBMITTED, _SENT, _ARRIVED, _DELIVERED, _REFUSED, _LOST, _ENDED, _CRASHED, _RESTARTED, _BEGUN = map(
+    int, list(Kind)[:10]
+)
+_PAUSED, _RESUMED = int(Kind.PAUSED), int(Kind.RESUMED)
+_TIMER, _SUBMISSION, _FAILURE, _LOSS, _STOP, _HELD = -1, -2, -3, -4, -5, -6
+_FAILED_ROW = {
+    FailureKind.CRASH: _CRASHED,
+    FailureKind.CUT: _CRASHED,
+    FailureKind.RESTART: _RESTARTED,
+    FailureKind.MEND: _RESTARTED,
+    FailureKind.PAUSE: _PAUSED,
+    FailureKind.RESUME: _RESUMED,
+}
 _LAST = 1 << 62
 
 MAX_EVENTS = 10_000_000
@@ -57,6 +68,8 @@ class Recorder(Protocol):
 
     def delivery(self, node: NodeId, delivery: Any) -> Row: ...
 
+    # Where nodes may begin with messages: def beginning(self, node: NodeId, beginning: Any) -> Row
+
     def ended(self, flags: int) -> Row: ...
 
     def carries_message(self, packet: Any) -> bool:
@@ -74,6 +87,13 @@ class Lives(Protocol):
     def restart(self, node: NodeId) -> AnyCore:
         """A new core in its place, which knows nothing but how often the node began anew."""
         ...
+
+
+class _Forgetful(list[int]):
+    """Keeps what it began with: on links that are not FIFO no packet waits for another."""
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        pass
 
 
 class NodeFailed(Exception):
@@ -96,8 +116,11 @@ class Simulation:
         observe: Observer | None = None,
         max_events: int = MAX_EVENTS,
         lives: Lives | None = None,
+        *,
+        fifo: bool = True,
     ) -> None:
-        """horizon_ns: when everything that was sent has had the time to be delivered. lives: for failures of nodes."""
+        """horizon_ns: when everything that was sent has had the time to be delivered. lives: for failures of nodes.
+        fifo: whether the packets of a link arrive in the order in which they were sent."""
         links = schedule.topology.links
         self._schedule = schedule
         self._handle = [node.handle for node in nodes]
@@ -120,7 +143,8 @@ class Simulation:
         odd |= {link: range(_LAST) for link in self._outages.links}
         self._oddities = [odd.get(link, ()) for link in range(len(links))]
         self._sent = [0] * len(links)
-        self._free_from = [0] * len(links)  # the arrival of the last packet: links are FIFO
+        # The arrival of the last packet, where links are FIFO.
+        self._free_from = [0] * len(links) if fifo else _Forgetful([0] * len(links))
         self._clocks = local_clocks([schedule.clock(node) for node in range(len(nodes))])
         self._alarms: list[int | None] = [None] * len(nodes)  # the deadline that a timer is set for
         self._heap: list[_Entry] = []
@@ -135,11 +159,10 @@ class Simulation:
     def run(self) -> list[Row]:
         """Run to the end; returns the rows."""
         submissions, failures = self._schedule.submissions, self._schedule.failures
-        self._heap += [
-            (s.time_ns, number, _SUBMISSION, s.node, s, ())
-            for number, s in enumerate(submissions)
-            if not self._outages.is_down(s.node, s.time_ns)  # its application is gone, too
-        ]
+        for number, s in enumerate(sorted(submissions, key=lambda submission: submission.time_ns)):
+            awake = self._outages.awake(s.node, s.time_ns)
+            if not self._outages.is_down(s.node, awake):  # its application is gone, too
+                self._heap.append((awake, number, _SUBMISSION, s.node, s, ()))
         self._heap += [
             (f.time_ns, number, _FAILURE, self._sources.get(f.link, f.node), f, ())
             for number, f in enumerate(failures, -2 * _LAST)
@@ -247,40 +270,51 @@ class Simulation:
             tail = self._delivery_tail(node, effect.message)
             self.rows.append((now, clock, node, _DELIVERED, ABSENT, ABSENT) + tail)
         elif isinstance(effect, Began):
-            self.rows.append((now, clock, node, _BEGUN, ABSENT, ABSENT) + self._nothing)
+            beginning = getattr(self._recorder, "beginning", None)
+            tail = self._nothing if beginning is None else beginning(node, effect.message)
+            self.rows.append((now, clock, node, _BEGUN, ABSENT, ABSENT) + tail)
         else:
             self.rows.append((now, clock, node, _REFUSED, effect.link, ABSENT, *self._nothing))
 
     def _send_oddly(self, now: int, clock: int, node: NodeId, link: LinkId, index: int, packet: Any, tail: Row) -> None:
-        """Send with a fault, or on a link with failures. A packet that is delayed holds up those behind it, since links
+        """Send with a fault, or on a link with failures. A packet that is delayed holds up those behind it where links
         are FIFO; one that is lost does not."""
         fault = self._faults.get((link, index))
-        if fault is not None and fault.kind is FaultKind.LOSE:
-            self.rows.append((now, clock, node, _LOST, link, index, *tail))
-            return
-        arrival = now + self._delays(link, index) + (0 if fault is None else fault.delay_ns)
-        arrival = max(arrival, self._free_from[link])
-        lost = self._outages.lost_at(link, now, arrival)
-        if lost == now:
-            self.rows.append((now, clock, node, _LOST, link, index, *tail))
-        elif lost is not None:
-            heappush(self._heap, (lost, self._caused() - _LAST, _LOSS, node, (link, index), tail))
+        kind = None if fault is None else fault.kind
+        if fault is None or kind is FaultKind.LOSE:
+            late: tuple[int, ...] = () if kind is FaultKind.LOSE else (0,)
         else:
-            self._free_from[link] = arrival
-            for _ in range(2 if fault is not None and fault.kind is FaultKind.DUPLICATE else 1):
-                heappush(self._heap, (arrival, self._caused(), link, index, packet, tail))
+            late = (0, fault.delay_ns) if kind is FaultKind.DUPLICATE else (fault.delay_ns,)
+        if not late:
+            self.rows.append((now, clock, node, _LOST, link, index, *tail))
+        for more in late:
+            arrival = max(now + self._delays(link, index) + more, self._free_from[link])
+            lost = self._outages.lost_at(link, now, arrival)
+            if lost == now:
+                self.rows.append((now, clock, node, _LOST, link, index, *tail))
+            elif lost is not None:
+                heappush(self._heap, (lost, self._caused() - _LAST, _LOSS, node, (link, index), tail))
+            else:
+                self._free_from[link] = arrival
+                target = self._targets[link]
+                if self._outages.awake(target, arrival) == arrival:
+                    heappush(self._heap, (arrival, self._caused(), link, index, packet, tail))
+                else:
+                    heappush(self._heap, (arrival, self._caused(), _HELD, target, (link, index, packet), tail))
 
-    def _befall(self, now: int, clock: int, node: NodeId, what: Failure | tuple[LinkId, int], tail: Row) -> None:
-        """Carry out a failure, or record that a packet was lost on its way."""
+    def _befall(self, now: int, clock: int, node: NodeId, what: Failure | tuple[Any, ...], tail: Row) -> None:
+        """Carry out a failure, record that a packet was lost on its way, or let one wait in the order of arrival."""
         if isinstance(what, tuple):
-            self.rows.append((now, clock, node, _LOST, *what, *tail))
+            if len(what) == 2:
+                self.rows.append((now, clock, node, _LOST, *what, *tail))
+            else:
+                heappush(self._heap, (self._outages.awake(node, now), self._caused(), *what, tail))
             return
-        falls = what.kind in (FailureKind.CRASH, FailureKind.CUT)
-        self.rows.append((now, clock, node, _CRASHED if falls else _RESTARTED, what.link, ABSENT, *self._nothing))
-        if what.link != ABSENT:
-            return  # the packets on it have been told
+        self.rows.append((now, clock, node, _FAILED_ROW[what.kind], what.link, ABSENT, *self._nothing))
+        if what.link != ABSENT or what.kind in (FailureKind.PAUSE, FailureKind.RESUME):
+            return  # packets and timers have been told
         assert self._lives is not None
-        if falls:
+        if what.kind is FailureKind.CRASH:
             self._lives.crash(node)
             self._alarms[node] = None
             return
@@ -292,7 +326,7 @@ class Simulation:
         """Set a timer for the node's deadline; one in the past is due at once, after what was caused before."""
         self._alarms[node] = deadline
         if deadline is not None:
-            when = max(now, self._clocks[node].when(deadline))
+            when = self._outages.awake(node, max(now, self._clocks[node].when(deadline)))
             heappush(self._heap, (when, self._caused(), _TIMER, node, deadline, ()))
 
     def _show(self, observe: Observer) -> None:
@@ -309,7 +343,7 @@ class Simulation:
         """Close the trace: clean when nothing was cut short, quiescent when no message was left in flight."""
         clean = self._end >= self._horizon and not self.notes
         in_flight = any(
-            link == _SUBMISSION or (link >= 0 and self._recorder.carries_message(packet))
+            link in (_SUBMISSION, _HELD) or (link >= 0 and self._recorder.carries_message(packet))
             for _, _, link, _, packet, _ in self._heap
         )
         flags = (CLEAN if clean else 0) | (QUIESCENT if clean and not in_flight else 0)

@@ -59,6 +59,13 @@ def fat_tree(hosts: int, radix: int = 4) -> Topology:
     return _both_ways(hosts, names, pairs)
 
 
+def mesh(hosts: int) -> Topology:
+    """Hosts alone, with a link from each to each other, in the order of their sources, then targets."""
+    _at_least(1, hosts=hosts)
+    links = tuple(Link(a, b) for a in range(hosts) for b in range(hosts) if a != b)
+    return Topology(_nodes([f"h{host}" for host in range(hosts)], ()), links)
+
+
 def one_way(senders: int = 2, receivers: int = 2, switches: int = 1) -> Topology:
     """Hosts that only send, a row of switches, hosts that only receive."""
     _at_least(1, senders=senders, receivers=receivers, switches=switches)

@@ -14,14 +14,17 @@ from html import escape
 from conformance.protocol import load
 from spec.trace import ABSENT, Kind, Trace
 
-_MARKED = frozenset({Kind.SUBMITTED, Kind.DELIVERED, Kind.REFUSED, Kind.CRASHED, Kind.RESTARTED})
 _DONE = {
     Kind.SUBMITTED: "submits",
+    Kind.BEGUN: "begins with",
     Kind.DELIVERED: "DELIVERS",
     Kind.REFUSED: "refuses",
     Kind.CRASHED: "crashes",
     Kind.RESTARTED: "restarts",
+    Kind.PAUSED: "is paused",
+    Kind.RESUMED: "goes on",
 }
+_NAMED = frozenset({Kind.SUBMITTED, Kind.BEGUN, Kind.DELIVERED})
 LONGEST = 400  # rows of one diagram: nobody reads a longer one
 
 
@@ -88,7 +91,7 @@ def diagram(trace: Trace, loud: Collection[int] = (), *, last: int | None = None
         if kind is Kind.ENDED:
             continue
         here = (row["time_ns"], row["node"])
-        apart = kind in _MARKED or kind is Kind.ARRIVED or not at_moment or at_moment[-1] != here
+        apart = kind in _DONE or kind is Kind.ARRIVED or not at_moment or at_moment[-1] != here
         if apart:
             at_moment.append(here)
         moment = len(at_moment) - 1
@@ -102,7 +105,7 @@ def diagram(trace: Trace, loud: Collection[int] = (), *, last: int | None = None
             sent, _ = drawn.pop(packet, (moment, row))
             arrows.append(arrow(moment, row["link"], sent, row, "lost", position))
         else:
-            what = plugin.label(row) if kind in (Kind.SUBMITTED, Kind.DELIVERED) else ""
+            what = plugin.label(row) if kind in _NAMED else ""
             done = f"{_DONE[kind]} {what}".rstrip()
             marks.append(Mark(lane=row["node"], moment=moment, label=done, loud=position in loud))
     end = len(at_moment)
