@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 from models.expected import SPEC_FOLDER, Kind, Model, ModelRun, check_model, models_of
 from models.finding import Finding, Suspicion, findings_of
@@ -62,8 +63,7 @@ def findings_markdown(
         "A finding is a rule as the source document has it that was suspected to be wrong. Each was modelled as the "
         "document has it and checked. *Confirmed* means that it is wrong: TLC gives a counterexample, or Z3 refutes "
         "it. A counterexample is called *shortest* where TLC's search was breadth first and ended there; searches for "
-        "cycles are not. s@t is the message of host s with timestamp t. The corrected rules together are "
-        "[RULES.md](RULES.md).\n",
+        f"cycles are not.{_legend(protocol)}{_rules_page(folder)}\n",
         "Where there is a diagram, the reference implementation was run with the rule as the document has it: the "
         "schedule is 1-minimal (no submission, message, fault or host can be left out, and no time but the "
         "intervals be lowered, without losing the failure), and the implementation with the corrected rule "
@@ -101,7 +101,7 @@ def _section(protocol: str, finding: Finding, runs: Mapping[str, ModelRun], fold
     ]
     if finding.claims:
         named = ", ".join(f"`{name}`" for name in finding.claims)
-        lines.append(f"**Proof.** Z3, for any number of hosts and links: {named}.\n")
+        lines.append(f"**Proof.** Z3, for any number of nodes: {named}.\n")
     lines.append(_replay(protocol, finding, folder))
     kept = "kept as it is" if finding.suspicion is Suspicion.REFUTED else "corrected"
     lines.append(f"**The rule, {kept}.** {finding.corrected}\n")
@@ -137,12 +137,31 @@ def _replay(protocol: str, finding: Finding, folder: Path | None) -> str:
     )
 
 
-def _narrate(protocol: str, run: TlcRun) -> list[str]:
-    """In the protocol's words where ``models/<protocol>/narration.py`` has them, else by the actions' names."""
+def _narration(protocol: str) -> ModuleType | None:
+    """``models/<protocol>/narration.py``: how its counterexamples are told, and under LEGEND what its words mean."""
     name = f"models.{protocol}.narration"
     if find_spec(f"models.{protocol}") is None or find_spec(name) is None:
+        return None
+    return import_module(name)
+
+
+def _legend(protocol: str) -> str:
+    told = getattr(_narration(protocol), "LEGEND", "")
+    return f" {told}" if told else ""
+
+
+def _rules_page(folder: Path | None) -> str:
+    if folder is None or not (folder / "RULES.md").is_file():
+        return ""
+    return " The corrected rules together are [RULES.md](RULES.md)."
+
+
+def _narrate(protocol: str, run: TlcRun) -> list[str]:
+    """In the protocol's words where it has them, else by the actions' names."""
+    narration = _narration(protocol)
+    if narration is None:
         return [state.action for state in run.trace[1:]]
-    sentences: list[str] = import_module(name).narrate(run)
+    sentences: list[str] = narration.narrate(run)
     return sentences
 
 

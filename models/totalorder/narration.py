@@ -12,6 +12,8 @@ from models.totalorder.loss_steps import loss_sentences
 from models.totalorder.round_steps import round_sentences
 from models.totalorder.variant_steps import variant_sentences
 
+LEGEND = "s@t is the message of host s with timestamp t."
+
 _NARRATORS: dict[str, Callable[[Sequence[State]], list[str]]] = {
     "held": loss_sentences,
     "third": round_sentences,

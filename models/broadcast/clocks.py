@@ -1,0 +1,225 @@
+"""BC-LCB-CAUSAL, BC-LCB-LOCAL, BC-LCB-FIFO, BC-LCB-CLOCKS: the test of causal delivery, for any number of processes.
+
+TLA+: ``MayDeliver``, ``Attached``, ``CountsDelivery``. Processes are an uninterpreted sort. ``clock(c, n, q)`` is entry
+q of the clock of message n of process c, whatever it is but for the creator's own entry; a receiver has delivered the
+first ``vector(q)`` messages of each q, and that this stays so is itself an obligation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import z3
+
+from models.broadcast.rules import rules
+from models.claim import Claim, Mutant, Obligation, Rules
+from models.symbolic import lift
+
+PROCESS = z3.DeclareSort("Process")
+_clock = z3.Function("clock", PROCESS, z3.IntSort(), PROCESS, z3.IntSort())
+_vector = z3.Function("vector", PROCESS, z3.IntSort())
+
+Vector = Callable[[z3.ExprRef], z3.ArithRef]
+
+
+def _passes(using: Rules, creator: z3.ExprRef, number: z3.ArithRef, vector: Vector) -> z3.BoolRef:
+    """Whether every entry of the message's clock is reached."""
+    reached = lift(using["reached"])
+    q = z3.Const("q_of_the_test", PROCESS)
+    return z3.ForAll([q], reached(_clock(creator, number, q), vector(q)))
+
+
+def _well_made(using: Rules) -> tuple[z3.BoolRef, ...]:
+    """Clocks count messages, and own entries are as the rule has them."""
+    own = lift(using["own_entry"])
+    c, q, n = z3.Const("c_made", PROCESS), z3.Const("q_made", PROCESS), z3.Int("n_made")
+    return (
+        z3.ForAll([c, n, q], z3.Implies(n >= 1, _clock(c, n, q) >= 0)),
+        z3.ForAll([c, n], z3.Implies(n >= 1, _clock(c, n, c) == own(n - 1)), patterns=[_clock(c, n, c)]),
+        z3.ForAll([q], _vector(q) >= 0),
+    )
+
+
+def _closed(vector: Vector) -> z3.BoolRef:
+    """Whatever is delivered, all that its clock counts is delivered."""
+    c, q, n = z3.Const("c_closed", PROCESS), z3.Const("q_closed", PROCESS), z3.Int("n_closed")
+    return z3.ForAll([c, n, q], z3.Implies(z3.And(n >= 1, n <= vector(c)), _clock(c, n, q) <= vector(q)))
+
+
+def _message() -> tuple[z3.ExprRef, z3.ArithRef, dict[str, z3.ExprRef]]:
+    creator, number = z3.Const("creator", PROCESS), z3.Int("number")
+    show = {
+        "number": number,
+        "own entry": _clock(creator, number, creator),
+        "delivered of its creator": _vector(creator),
+    }
+    return creator, number, show
+
+
+def _causal(using: Rules) -> Iterable[Obligation]:
+    creator, number, show = _message()
+    other, earlier = z3.Const("other", PROCESS), z3.Int("earlier")
+    passed = (*_well_made(using), number >= 1, _passes(using, creator, number, _vector))
+    counted = z3.And(earlier >= 1, earlier <= _clock(creator, number, other))
+    yield Obligation(
+        name="what_the_clock_counts_is_delivered",
+        hypotheses=(*passed, counted),
+        goal=earlier <= _vector(other),
+        show={**show, "counted": earlier, "delivered of that process": _vector(other)},
+    )
+    yield Obligation(
+        name="deliveries_stay_closed",
+        hypotheses=(*passed, number == _vector(creator) + 1, _closed(_vector)),
+        goal=_closed(lambda q: z3.If(q == creator, _vector(q) + 1, _vector(q))),
+        show=show,
+    )
+
+
+def _fifo(using: Rules) -> Iterable[Obligation]:
+    creator, number, show = _message()
+    yield Obligation(
+        name="what_passes_is_the_next_or_was_delivered",
+        hypotheses=(*_well_made(using), number >= 1, _passes(using, creator, number, _vector)),
+        goal=number <= _vector(creator) + 1,
+        show=show,
+    )
+
+
+def _nothing_else(using: Rules) -> Iterable[Obligation]:
+    reached = lift(using["reached"])
+    entry, deliveries, more = z3.Ints("entry deliveries more")
+    yield Obligation(
+        name="monotone",
+        hypotheses=(entry >= 0, deliveries >= 0, more >= 0, reached(entry, deliveries)),
+        goal=reached(entry, deliveries + more),
+        show={"entry": entry, "deliveries": deliveries, "more": more},
+    )
+    creator, number, show = _message()
+    q = z3.Const("q_past", PROCESS)
+    past = z3.ForAll([q], z3.Implies(q != creator, _clock(creator, number, q) <= _vector(q)))
+    yield Obligation(
+        name="passes_when_its_past_is_delivered",
+        hypotheses=(*_well_made(using), number >= 1, past, number - 1 <= _vector(creator)),
+        goal=_passes(using, creator, number, _vector),
+        show=show,
+    )
+
+
+def _two_designs(using: Rules) -> Iterable[Obligation]:
+    """One entry of the clocks of a process, by a step: `own` where it is the entry of the process itself."""
+    counts, own_entry = lift(using["counts_delivery"]), lift(using["own_entry"])
+    begun, delivered, dependency = z3.Ints("begun delivered dependency")
+    own, named = z3.Bools("own named")
+    some = (begun >= 0, delivered >= 0)
+
+    def one_clock(after_begun: z3.ArithRef, after_delivered: z3.ArithRef) -> z3.ArithRef:
+        return z3.If(own, own_entry(after_begun), z3.If(named, after_delivered, 0))
+
+    agree = dependency == one_clock(begun, delivered)
+    show = {"own": own, "named": named, "begun": begun, "delivered": delivered, "dependency clock": dependency}
+    yield Obligation(
+        name="agree_at_first", hypotheses=(dependency == 0, begun == 0, delivered == 0), goal=agree, show=show
+    )
+    yield Obligation(
+        name="agree_after_a_delivery",
+        hypotheses=(*some, agree),
+        goal=dependency + z3.If(counts(named, own), 1, 0) == one_clock(begun, delivered + 1),
+        show=show,
+    )
+    yield Obligation(
+        name="agree_after_a_beginning",
+        hypotheses=(*some, agree),
+        goal=dependency + z3.If(own, 1, 0) == one_clock(begun + 1, delivered),
+        show=show,
+    )
+
+
+_ONE_SHORT = Mutant(
+    name="one_short",
+    sentence="One message of each process may be missing.",
+    rules={"reached": lambda entry, deliveries: entry <= deliveries + 1},
+)
+
+CLAIMS = (
+    Claim(
+        name="dependencies_first",
+        clauses=("BC-LCB-CAUSAL",),
+        sentence="A message that passes the test has all that its clock counts delivered before it, and so, step by "
+        "step, has whatever that depended on.",
+        hypotheses=("Of each process a first part of its messages is delivered.",),
+        rules=rules("reached", "own_entry"),
+        obligations=_causal,
+        mutants=(
+            _ONE_SHORT,
+            Mutant(
+                name="not_looked_at",
+                sentence="The clock is not looked at.",
+                rules={"reached": lambda entry, deliveries: entry >= 0},
+            ),
+        ),
+    ),
+    Claim(
+        name="fifo_without_dependencies",
+        clauses=("BC-LCB-FIFO", "BC-FIFO-ORDER"),
+        sentence="A message that passes the test is the next of its creator, if it was not delivered before.",
+        hypotheses=("The own entry counts the creator's earlier messages.",),
+        rules=rules("reached", "own_entry"),
+        obligations=_fifo,
+        mutants=(
+            _ONE_SHORT,
+            Mutant(
+                name="own_not_counted",
+                sentence="Own messages that are not delivered yet are not told apart.",
+                rules={"own_entry": lambda earlier: 0},
+            ),
+        ),
+    ),
+    Claim(
+        name="others_delay_nothing",
+        clauses=("BC-LCB-LOCAL", "BC-LCB-CHECK"),
+        sentence="A message whose past is delivered passes the test, and one that passes it does so after any further "
+        "deliveries, so that looking later is never too late.",
+        hypotheses=("The own entry counts the creator's earlier messages.",),
+        rules=rules("reached", "own_entry"),
+        obligations=_nothing_else,
+        mutants=(
+            Mutant(
+                name="exactly",
+                sentence="The entry must be met exactly.",
+                rules={"reached": lambda entry, deliveries: entry == deliveries},
+            ),
+            Mutant(
+                name="one_too_many",
+                sentence="One more than the entry must be delivered.",
+                rules={"reached": lambda entry, deliveries: entry < deliveries},
+            ),
+            Mutant(
+                name="counted_first",
+                sentence="The clock is attached after the message itself was counted: it waits for itself.",
+                rules={"own_entry": lambda earlier: earlier + 1},
+            ),
+        ),
+    ),
+    Claim(
+        name="dependency_clock_at_beginning",
+        clauses=("BC-LCB-CLOCKS",),
+        sentence="The dependency clock of the design with two clocks is, at every moment, the vector clock at the "
+        "dependencies with the number of own messages begun: the two designs attach the same clock.",
+        hypotheses=(),
+        rules=rules("counts_delivery", "own_entry"),
+        obligations=_two_designs,
+        mutants=(
+            Mutant(
+                name="all_named",
+                sentence="The literal rule: every delivery of a process that is named counts, one's own too.",
+                rules={"counts_delivery": lambda named, own: named},
+            ),
+            Mutant(
+                name="all_deliveries",
+                sentence="Deliveries of all others count.",
+                rules={"counts_delivery": lambda named, own: not own},
+            ),
+            Mutant(name="none", sentence="No delivery counts.", rules={"counts_delivery": lambda named, own: False}),
+        ),
+    ),
+)

@@ -1,0 +1,180 @@
+"""BC-URB-MAJ, BC-URB-SELF, BC-URB-MINORITY: counting processes, for any number of them.
+
+TLA+: ``Enough``, ``Own``. Sets of processes are told by the sizes of the regions into which they cut all n of them, so
+that nothing bounds n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import z3
+
+from models.broadcast.rules import rules
+from models.claim import Claim, Mutant, Obligation, Rules
+from models.symbolic import lift
+
+_LESS_THAN_HALF_CRASH = "Less than half of the processes crash."
+
+
+def _crashes() -> tuple[z3.ArithRef, z3.ArithRef, tuple[z3.BoolRef, ...]]:
+    """n processes of which f crash, less than half of them."""
+    n, f = z3.Ints("n f")
+    return n, f, (n >= 1, f >= 0, 2 * f < n)
+
+
+def _majority(using: Rules) -> Iterable[Obligation]:
+    enough = lift(using["enough"])
+    n, f, minority = _crashes()
+    first, second, both, neither = z3.Ints("first_only second_only both neither")
+    regions = (first >= 0, second >= 0, both >= 0, neither >= 0, first + second + both + neither == n, n >= 1)
+    yield Obligation(
+        name="two_deliverers_have_heard_of_one_process",
+        hypotheses=(*regions, enough(first + both, n), enough(second + both, n)),
+        goal=both >= 1,
+        show={"n": n, "heard by the first alone": first, "by the second alone": second, "by both": both},
+    )
+    having, crashing = z3.Ints("having having_and_crashed")
+    yield Obligation(
+        name="a_correct_process_has_what_is_delivered",
+        hypotheses=(*minority, crashing >= 0, crashing <= having, crashing <= f, having <= n, enough(having, n)),
+        goal=having - crashing >= 1,
+        show={"n": n, "f": f, "having": having},
+    )
+    yield Obligation(
+        name="the_correct_ones_are_enough", hypotheses=minority, goal=enough(n - f, n), show={"n": n, "f": f}
+    )
+
+
+def _self(using: Rules) -> Iterable[Obligation]:
+    enough, counted = lift(using["enough"]), lift(using["counted"])
+    n, f, minority = _crashes()
+    yield Obligation(
+        name="the_other_correct_ones_and_oneself_are_enough",
+        hypotheses=minority,
+        goal=enough(counted(n - f - 1), n),
+        show={"n": n, "f": f},
+    )
+    heard = z3.Int("heard")
+    yield Obligation(
+        name="nobody_is_counted_who_does_not_have_it",
+        hypotheses=(heard >= 0,),
+        goal=counted(heard) <= heard + 1,
+        show={"heard": heard},
+    )
+
+
+def _minority(using: Rules) -> Iterable[Obligation]:
+    enough = lift(using["enough"])
+    n, apart = z3.Ints("n cut_off")
+    yield Obligation(
+        name="those_cut_off_are_not_enough",
+        hypotheses=(n >= 1, apart >= 0, 2 * apart <= n),
+        goal=z3.Not(enough(apart, n)),
+        show={"n": n, "cut off": apart},
+    )
+
+
+def _above_crashes(using: Rules) -> Iterable[Obligation]:
+    threshold = lift(using["threshold"])
+    n, f = z3.Ints("n f")
+    some = (n >= 1, f >= 0, f < n)
+    having, crashing = z3.Ints("having having_and_crashed")
+    yield Obligation(
+        name="a_correct_process_has_what_is_delivered",
+        hypotheses=(*some, crashing >= 0, crashing <= having, crashing <= f, having <= n, having >= threshold(f)),
+        goal=having - crashing >= 1,
+        show={"n": n, "f": f, "having": having},
+    )
+    yield Obligation(
+        name="the_correct_ones_are_enough",
+        hypotheses=(*some, 2 * f < n),
+        goal=n - f >= threshold(f),
+        show={"n": n, "f": f},
+    )
+    yield Obligation(
+        name="one_less_is_not_safe",
+        hypotheses=(*some,),
+        goal=threshold(f) - 1 <= f,
+        show={"n": n, "f": f},
+    )
+
+
+_AT_LEAST_HALF = Mutant(
+    name="at_least_half",
+    sentence="The literal rule: half of the processes suffice.",
+    rules={"enough": lambda having, processes: 2 * having >= processes},
+)
+
+CLAIMS = (
+    Claim(
+        name="majority_has_it",
+        clauses=("BC-URB-MAJ", "BC-URB-AGREE", "BC-URB-VALID"),
+        sentence="Any two processes that may deliver have heard of one process in common, at least one correct process "
+        "has what is delivered, and the correct ones are enough to deliver.",
+        hypotheses=(_LESS_THAN_HALF_CRASH,),
+        rules=rules("enough"),
+        obligations=_majority,
+        mutants=(
+            _AT_LEAST_HALF,
+            Mutant(
+                name="one_below_half",
+                sentence="One process less than more than half.",
+                rules={"enough": lambda having, processes: 2 * having + 2 > processes},
+            ),
+            Mutant(
+                name="all_of_them",
+                sentence="All processes must have it.",
+                rules={"enough": lambda having, processes: having == processes},
+            ),
+            Mutant(
+                name="one_above_half",
+                sentence="One process more than more than half.",
+                rules={"enough": lambda having, processes: 2 * having > processes + 2},
+            ),
+        ),
+    ),
+    Claim(
+        name="oneself_counts",
+        clauses=("BC-URB-SELF",),
+        sentence="What the other correct processes have, and a process itself, is enough for it to deliver.",
+        hypotheses=(_LESS_THAN_HALF_CRASH,),
+        rules=rules("enough", "counted"),
+        obligations=_self,
+        mutants=(
+            Mutant(
+                name="senders_only",
+                sentence="The literal rule: only those are counted from whom the message was received.",
+                rules={"counted": lambda heard: heard},
+            ),
+            Mutant(
+                name="oneself_twice",
+                sentence="A process counts itself twice.",
+                rules={"counted": lambda heard: heard + 2},
+            ),
+        ),
+    ),
+    Claim(
+        name="minority_delivers_nothing",
+        clauses=("BC-URB-MINORITY",),
+        sentence="Processes that can hear of no more than half of all do not deliver.",
+        hypotheses=(),
+        rules=rules("enough"),
+        obligations=_minority,
+        mutants=(_AT_LEAST_HALF,),
+    ),
+    Claim(
+        name="one_more_than_crash_is_enough",
+        clauses=("BC-URB-MAJ",),
+        sentence="Where at most f processes crash, f + 1 that have a message are enough for uniform agreement, and no "
+        "fewer are; the majority is this bound for the largest f that leaves a majority correct, when n is odd.",
+        hypotheses=("At most f of n processes crash; for the second obligation, less than half of them.",),
+        rules={"threshold": lambda f: f + 1},
+        obligations=_above_crashes,
+        mutants=(
+            Mutant(name="as_many_as_crash", sentence="f processes suffice.", rules={"threshold": lambda f: f}),
+            Mutant(name="two_more", sentence="f + 2 are needed.", rules={"threshold": lambda f: f + 2}),
+        ),
+        normative=False,
+    ),
+)

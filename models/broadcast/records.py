@@ -1,0 +1,168 @@
+"""BC-PL-PSEQ, BC-PL-MEMORY, BC-PL-ONCE, BC-FIFO-FLOW: numbers, and what is kept of them, without bound.
+
+TLA+: ``Number``, ``Remember``, ``Pauses``. What a receiver remembers is a prefix and a set of numbers beyond it; the
+set is any predicate over the integers, so that nothing bounds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import z3
+
+from models.broadcast.rules import rules
+from models.claim import Claim, Mutant, Obligation, Rules
+from models.symbolic import lift
+
+_beyond = z3.Function("beyond", z3.IntSort(), z3.BoolSort())
+
+
+def _collapsing(using: Rules) -> Iterable[Obligation]:
+    known, collapse, stays = (lift(using[name]) for name in ("known", "collapse", "stays"))
+    prefix, packet, new, length = z3.Ints("prefix packet new length")
+    some = (prefix >= 0, packet >= 1)
+
+    def is_known(number: z3.ArithRef) -> z3.BoolRef:
+        result: z3.BoolRef = known(number, prefix, _beyond(number))
+        return result
+
+    def known_after(number: z3.ArithRef) -> z3.BoolRef:
+        """After one step of collapsing."""
+        end = collapse(prefix, _beyond(prefix + 1))
+        result: z3.BoolRef = known(number, end, z3.And(_beyond(number), stays(number, end)))
+        return result
+
+    show = {"prefix": prefix, "packet": packet, "in the set": _beyond(packet)}
+    yield Obligation(
+        name="a_step_of_collapsing_loses_nothing",
+        hypotheses=(*some, is_known(packet)),
+        goal=known_after(packet),
+        show=show,
+    )
+    yield Obligation(
+        name="a_step_of_collapsing_adds_nothing",
+        hypotheses=(*some, known_after(packet)),
+        goal=is_known(packet),
+        show=show,
+    )
+    yield Obligation(
+        name="what_is_stored_is_known_and_nothing_else",
+        hypotheses=(*some, new >= 1),
+        goal=known(packet, prefix, z3.Or(_beyond(packet), packet == new)) == z3.Or(is_known(packet), packet == new),
+        show={**show, "new": new},
+    )
+    k = z3.Int("k")
+    at_rest = collapse(prefix, _beyond(prefix + 1)) == prefix
+    all_known = z3.ForAll([k], z3.Implies(z3.And(k >= 1, k <= length), is_known(k)))
+    nothing_else = z3.ForAll([k], z3.Implies(_beyond(k), z3.And(stays(k, prefix), k <= length)))
+    complete = (prefix >= 0, length >= 0, prefix <= length, at_rest, all_known, nothing_else)
+    yield Obligation(
+        name="without_a_gap_it_is_one_number",
+        hypotheses=(*complete, packet >= 1),
+        goal=z3.And(prefix == length, z3.Not(_beyond(packet))),
+        show={"prefix": prefix, "length": length, "packet": packet},
+    )
+
+
+def _numbers(using: Rules) -> Iterable[Obligation]:
+    number = lift(using["number"])
+    made, total, seen = z3.Ints("made total seen")
+    next_one = number(made, total)
+    yield Obligation(
+        name="a_destination_sees_no_gap",
+        hypotheses=(made >= 0, total >= made),
+        goal=z3.And(seen >= 1, seen <= made + 1) == z3.Or(z3.And(seen >= 1, seen <= made), seen == next_one),
+        show={"made for it": made, "made for all": total, "number": next_one},
+    )
+
+
+def _flow(using: Rules) -> Iterable[Obligation]:
+    pauses = lift(using["pauses"])
+    undelivered, threshold = z3.Ints("undelivered threshold")
+    some = (undelivered >= 0, threshold >= 1)
+    show = {"undelivered": undelivered, "threshold": threshold}
+    yield Obligation(
+        name="never_above_the_threshold",
+        hypotheses=(*some, undelivered <= threshold, z3.Not(pauses(undelivered, threshold))),
+        goal=undelivered + 1 <= threshold,
+        show=show,
+    )
+    yield Obligation(
+        name="goes_on_below_it",
+        hypotheses=(*some, undelivered < threshold),
+        goal=z3.Not(pauses(undelivered, threshold)),
+        show=show,
+    )
+
+
+CLAIMS = (
+    Claim(
+        name="delivered_prefix_collapses",
+        clauses=("BC-PL-MEMORY", "BC-PL-ONCE"),
+        sentence="A prefix and the numbers beyond it know exactly what was delivered, before and after collapsing, and "
+        "when no packet is missing they are one number.",
+        hypotheses=("Numbers count from 1.", "The prefix is not beyond what was delivered."),
+        rules=rules("known", "collapse", "stays"),
+        obligations=_collapsing,
+        mutants=(
+            Mutant(
+                name="known_below_the_prefix",
+                sentence="The end of the prefix is not known.",
+                rules={"known": lambda packet, prefix, beyond: packet < prefix or beyond},
+            ),
+            Mutant(
+                name="past_gaps",
+                sentence="The prefix rises whether the next number is there or not.",
+                rules={"collapse": lambda prefix, following: prefix + 1},
+            ),
+            Mutant(
+                name="keeping_all",
+                sentence="The literal rule: the set is kept as it is.",
+                rules={"collapse": lambda prefix, following: prefix},
+            ),
+            Mutant(
+                name="one_dropped",
+                sentence="The first number beyond the prefix is dropped with it.",
+                rules={"stays": lambda packet, prefix: packet > prefix + 1},
+            ),
+        ),
+    ),
+    Claim(
+        name="link_numbers_apart",
+        clauses=("BC-PL-PSEQ",),
+        sentence="The numbers that a destination sees are 1 up to how many packets were made for it, however many were "
+        "made for others.",
+        hypotheses=("Packets for the destination are among all packets.",),
+        rules=rules("number"),
+        obligations=_numbers,
+        mutants=(
+            Mutant(
+                name="one_for_all",
+                sentence="The literal rule: one counter for all destinations.",
+                rules={"number": lambda made, total: total + 1},
+            ),
+            Mutant(name="from_zero", sentence="Numbers count from 0.", rules={"number": lambda made, total: made}),
+        ),
+    ),
+    Claim(
+        name="own_undelivered_is_bounded",
+        clauses=("BC-FIFO-FLOW",),
+        sentence="A process never has more own messages undelivered than the threshold, and goes on when it has fewer, "
+        "so that it goes on when nothing is undelivered.",
+        hypotheses=("The threshold is at least 1.",),
+        rules=rules("pauses"),
+        obligations=_flow,
+        mutants=(
+            Mutant(
+                name="above_the_threshold",
+                sentence="The literal rule: it stops above the threshold.",
+                rules={"pauses": lambda undelivered, threshold: undelivered > threshold},
+            ),
+            Mutant(
+                name="one_early",
+                sentence="It stops one below the threshold.",
+                rules={"pauses": lambda undelivered, threshold: undelivered + 1 >= threshold},
+            ),
+        ),
+    ),
+)
