@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from conformance.broadcast.programs.lines import DELIVERED, KIND, NUMBER, SENDER, Output, Rows
+from conformance.broadcast.programs.lines import DELIVERED, KIND, NUMBER, SENDER, Output, Rows, compile_now
 from conformance.broadcast.programs.scan import Marks
 from conformance.broadcast.programs.workload import Level, Task
 from conformance.stress.contract import Standing
 
 _MOST_MARKS = 1 << 28  # bytes; a greater workload is followed by size alone, and never seen to be complete
+_PIECES = 4  # megabytes of one file read at a look: the relay waits meanwhile
 
 
 @njit(cache=True)
@@ -41,12 +42,13 @@ class Following:
         messages = task.messages if self._is_small else 0
         self._seen = np.zeros((count, count + 1, messages + 1), dtype=np.uint8)
         self._counts = np.zeros((count, count + 1), dtype=np.int64)
-        _mark(np.zeros((0, 5), dtype=np.int64), self._seen[0], self._counts[0])  # compiled before time counts
+        compile_now()
+        _mark(np.zeros((0, 5), dtype=np.int64), self._seen[0], self._counts[0])
 
     @property
     def sizes(self) -> list[int]:
         """Bytes of each file at the last look."""
-        return [output.size for output in self._outputs]
+        return [output.length for output in self._outputs]
 
     def look(self, expected: Sequence[int]) -> Standing:
         for process in range(len(self._outputs)):
@@ -55,7 +57,7 @@ class Following:
 
     def _read(self, process: int) -> None:
         output = self._outputs[process]
-        for rows in output.rows():
+        for rows in output.rows(_PIECES):
             _mark(rows, self._seen[process], self._counts[process])
         if output.flaw and output.size:
             # It was replaced or cut: what counts is what it is now.

@@ -65,7 +65,7 @@ class Judge:
         return Judgement(
             clauses=tuple(tally.result(nothing) for tally in self._tallies.values()),
             deliveries=deliveries,
-            seconds=self._course.seconds if self._held_back else self._course.busy_s,
+            seconds=self._course.woke_s + (self._course.seconds if self._held_back else self._course.busy_s),
             notes=tuple(self._notes()),
         )
 
@@ -117,7 +117,12 @@ class Judge:
         """Whether its output shows all that it did: a process that was killed or crashed may not have written all."""
         outcome = self._course.outcomes[process - 1]
         killed = outcome.ending is not None and outcome.ending.act is Act.KILL
-        return not (killed or outcome.crashed or outcome.stubborn or self._outputs[process - 1].flaw)
+        return not (killed or outcome.crashed or self._is_cut(outcome))
+
+    def _is_cut(self, outcome: Outcome) -> bool:
+        """Whether its output is not what BC-IO-OUT asks for, so that nothing follows from what it lacks."""
+        output = self._outputs[outcome.process]
+        return bool(outcome.stubborn or output.flaw or output.rest[1])
 
     def _real_messages(self) -> Marks:
         """By creator and number, in bits: what may be delivered, as far as outputs show."""
@@ -198,11 +203,13 @@ class Judge:
         self, tally: Tally, processes: Sequence[int], count: int, sentence: str, *, found: int = -1, expected: int = -1,
         witness: int = -1,
     ) -> None:  # fmt: skip
-        """Something lacks that time could bring, unless one of these processes has ended, or nothing moves."""
-        ended = [self._course.outcomes[p - 1] for p in processes]
-        reason = self._still_moving()
-        if any(outcome.crashed or outcome.exited for outcome in ended):
-            reason = ""
+        """Something lacks that time could bring, unless one of these processes has ended, or nothing moves; or that an
+        output which is not whole does not show."""
+        outcomes = [self._course.outcomes[p - 1] for p in processes]
+        cut = [o.process + 1 for o in outcomes if not o.crashed and self._is_cut(o)]
+        reason = "" if any(o.crashed or o.exited for o in outcomes) else self._still_moving()
+        if cut:
+            reason = f"process {cut[0]} did not write its output in full (BC-IO-OUT)"
         if reason:
             tally.leaves_open(f"{sentence}; {reason}")
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,11 @@ def _parse(data: npt.NDArray[np.uint8], begin: int, offset: int, state: Rows, ro
     return place, written
 
 
+def compile_now() -> None:
+    """Compile what reads lines, so that no run waits for it."""
+    _parse(np.frombuffer(b"\n", dtype=np.uint8), 0, 0, np.zeros(6, dtype=np.int64), np.zeros((1, 5), dtype=np.int64))
+
+
 class Output:
     """One output file, from its beginning on. flaw: why it cannot be read, as the end of a sentence, or nothing."""
 
@@ -78,17 +84,22 @@ class Output:
         self.path = path
         self.flaw = ""
         self.size = 0  # read so far
+        self.length = 0  # of the file, when it was last opened
         self._state = np.zeros(6, dtype=np.int64)
         self._state[_LINE] = 1
 
-    def rows(self) -> Iterator[Rows]:
-        """What was written since the last call, whole lines only; each array is overwritten by the next."""
+    def rows(self, pieces: int | None = None) -> Iterator[Rows]:
+        """What was written since the last call, or the first `pieces` megabytes of it, whole lines only; each array is
+        overwritten by the next."""
         rows = np.empty((_ROOM, 5), dtype=np.int64)
         descriptor = self._open()
         if descriptor is None:
             return
         try:
-            while piece := os.pread(descriptor, _PIECE_BYTES, self.size):
+            for _ in count() if pieces is None else range(pieces):
+                piece = os.pread(descriptor, _PIECE_BYTES, self.size)
+                if not piece:
+                    break
                 data = np.frombuffer(piece, dtype=np.uint8)
                 place = 0
                 while place < len(data):
@@ -130,4 +141,5 @@ class Output:
         if self.flaw:
             os.close(descriptor)
             return None
+        self.length = status.st_size
         return descriptor

@@ -1,0 +1,332 @@
+"""The judge of output files: each clause red and green, by the sentence, and equal to what an obvious judge finds."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.broadcast.programs.judge import Judge
+from conformance.broadcast.programs.workload import LEVELS, Level, Task, task
+from conformance.stress.contract import Course, Judgement, Outcome, Workload
+from conformance.stress.plan import Act, Step
+from conformance.verdict import ClauseResult, Verdict
+from spec.errors import BadInput
+
+KILLED, TERMINATED = Step(0.1, Act.KILL, 0), Step(0.1, Act.TERMINATE, 0)
+STILL = Course(
+    outcomes=(), seconds=20, still_s=10, window_s=5, talked=0, complete=False, busy_s=10, woke_s=0, faults={"lost": 5}
+)
+RELAYED = Outcome(process=0, sent=100, received=100)
+
+Lines = Sequence[str | None]
+
+
+def judged(
+    given_task: Task, lines: Lines, course: Course = STILL, seen: Sequence[int] | None = None, **outcomes: Outcome
+) -> Judgement:
+    """The judgement on these outputs (None: no file), one a process; `p2=...` is what came of process 2."""
+    with tempfile.TemporaryDirectory() as name:
+        paths = [Path(name, f"{number}") for number in range(len(lines))]
+        for path, text in zip(paths, lines, strict=True):
+            if text is not None:
+                path.write_text(text)
+        found = [
+            msgspec.structs.replace(outcomes.get(f"p{number + 1}", RELAYED), process=number)
+            for number in range(len(lines))
+        ]
+        course = msgspec.structs.replace(course, outcomes=tuple(found))
+        sizes = [len(text or "") for text in lines] if seen is None else seen
+        return Judge(given_task, paths, course, sizes).judgement()
+
+
+def by_clause(judgement: Judgement) -> Mapping[str, ClauseResult]:
+    return {result.clause: result for result in judgement.clauses}
+
+
+def failed(judgement: Judgement) -> set[str]:
+    return {result.clause for result in judgement.clauses if result.verdict is Verdict.FAIL}
+
+
+def said(judgement: Judgement, clause: str) -> str:
+    return by_clause(judgement)[clause].violations[0].sentence
+
+
+def text(*words: str) -> str:
+    return "".join(word + "\n" for word in words)
+
+
+PL = Task(level=Level.PL, processes=3, messages=2, receiver=3)
+URB = Task(level=Level.URB, processes=3, messages=1)
+FIFO = Task(level=Level.FIFO, processes=2, messages=2)
+# Process 1 depends on 2.
+LCB = Task(level=Level.LCB, processes=3, messages=1, dependencies=((), (2,), (), ()))
+
+PL_GOOD = [text("b 1", "b 2"), text("b 1", "b 2"), text("d 1 2", "d 2 1", "d 1 1", "d 2 2")]
+URB_GOOD = [text("b 1", "d 1 1", "d 2 1", "d 3 1")] * 3
+FIFO_GOOD = [text("b 1", "b 2", "d 1 1", "d 2 1", "d 2 2", "d 1 2")] * 2
+LCB_GOOD = [
+    text("d 2 1", "b 1", "d 1 1", "d 3 1"),
+    text("b 1", "d 2 1", "d 1 1", "d 3 1"),
+    text("b 1", "d 3 1", "d 2 1", "d 1 1"),
+]
+GOOD = [(PL, PL_GOOD), (URB, URB_GOOD), (FIFO, FIFO_GOOD), (LCB, LCB_GOOD)]
+
+
+@pytest.mark.parametrize(("given_task", "lines"), GOOD)
+def test_what_conforms_passes_every_clause(given_task: Task, lines: list[str]) -> None:
+    judgement = judged(given_task, lines)
+    assert {result.verdict for result in judgement.clauses} == {Verdict.PASS}
+    assert judgement.verdict is Verdict.PASS
+
+
+def spoiled(lines: Sequence[str], process: int, old: str, new: str) -> list[str]:
+    assert old in lines[process - 1]
+    return [line.replace(old, new) if number == process - 1 else line for number, line in enumerate(lines)]
+
+
+@pytest.mark.parametrize(
+    ("given_task", "lines", "clause", "sentence"),
+    [
+        (PL, spoiled(PL_GOOD, 3, "d 2 1\n", ""), "BC-PL-RELIABLE",
+         "process 3 did not deliver message 1 of process 2, which was sent to it"),
+        (PL, spoiled(PL_GOOD, 3, "d 2 2\n", "d 2 2\nd 1 2\n"), "BC-PL-ONCE",
+         "line 5 of process 3's output delivers message 2 of process 1 again, after line 1"),
+        (PL, spoiled(PL_GOOD, 3, "d 2 2\n", "d 2 2\nd 2 3\n"), "BC-PL-REAL", "there are messages 1 to 2 only"),
+        (PL, spoiled(PL_GOOD, 3, "d 2 2\n", "d 2 2\nd 3 1\n"), "BC-PL-REAL", "nobody sends to itself"),
+        (PL, spoiled(PL_GOOD, 1, "b 2\n", "b 2\nd 2 1\n"), "BC-PL-REAL", "only process 3 is sent anything"),
+        (PL, spoiled(PL_GOOD, 3, "d 1 2\n", "d 1 2\nb 1\n"), "BC-IO-CONFIG", "has it send nothing"),
+        (URB, spoiled(URB_GOOD, 2, "d 2 1\n", ""), "BC-URB-VALID", "process 2 did not deliver message 1 of process 2"),
+        (URB, spoiled(URB_GOOD, 2, "d 1 1\n", ""), "BC-URB-AGREE",
+         "process 2 did not deliver message 1 of process 1, which process 1 delivered"),
+        (URB, spoiled(URB_GOOD, 3, "d 1 1\n", "d 1 1\nd 1 1\n"), "BC-URB-ONCE", "again, after line 2"),
+        (URB, spoiled(URB_GOOD, 3, "d 1 1\n", "d 1 1\nd 4 1\n"), "BC-URB-REAL", "processes are 1 to 3"),
+        (URB, spoiled(URB_GOOD, 3, "d 1 1\n", "d 1 1\nd 0 1\n"), "BC-URB-REAL", "processes are 1 to 3"),
+        (URB, spoiled(URB_GOOD, 3, "d 1 1\n", "d 1 1\nd 1 0\n"), "BC-URB-REAL", "there are messages 1 to 1 only"),
+        (URB, spoiled(URB_GOOD, 3, "b 1\nd 1 1\nd 2 1\nd 3 1\n", "d 3 1\nb 1\nd 1 1\nd 2 1\n"), "BC-URB-REAL",
+         "line 1 of process 3's output delivers message 1 of process 3, its own, which it had not begun with"),
+        (URB, spoiled(URB_GOOD, 3, "b 1\n", "b 1\nb 2\n"), "BC-IO-CONFIG", "asks for messages 1 to 1"),
+        (URB, spoiled(URB_GOOD, 3, "b 1\n", "b 1\nb 1\n"), "BC-IO-OUT", "begins with message 1 again"),
+        (URB, spoiled(URB_GOOD, 3, "d 1 1\n", "d 1 1\nhello\n"), "BC-IO-OUT", "'hello', which is neither"),
+        (FIFO, spoiled(FIFO_GOOD, 1, "b 1\nb 2\n", "b 2\nb 1\n"), "BC-IO-OUT", "though message 1 comes next"),
+        (FIFO, spoiled(FIFO_GOOD, 2, "d 2 1\nd 2 2\n", "d 2 2\nd 2 1\n"), "BC-FIFO-ORDER",
+         "line 4 of process 2's output delivers message 2 of process 2 before its message 1"),
+        (LCB, spoiled(LCB_GOOD, 3, "d 2 1\nd 1 1\n", "d 1 1\nd 2 1\n"), "BC-LCB-CAUSAL",
+         "before message 1 of process 2, which process 1 depends on and had delivered when it began"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_breaks_its_clause_and_no_other(
+    given_task: Task, lines: list[str], clause: str, sentence: str
+) -> None:
+    judgement = judged(given_task, lines)
+    allowed = {clause, "BC-URB-AGREE"} if clause == "BC-URB-VALID" else {clause}
+    assert clause in failed(judgement)
+    assert failed(judgement) <= allowed
+    assert sentence in said(judgement, clause)
+    assert judgement.verdict is Verdict.FAIL
+
+
+def test_a_message_that_its_living_creator_never_began_with_was_invented() -> None:
+    lines = [text("b 1", "d 1 1", "d 1 2"), text("b 1", "b 2")]
+    judgement = judged(FIFO, lines)
+    assert "BC-URB-REAL" in failed(judged(FIFO, [text("b 1", "b 2", "d 2 1"), text("d 1 1", "d 1 2")]))
+    assert "delivers message 2 of process 1, its own" in said(judgement, "BC-URB-REAL")
+
+
+@pytest.mark.parametrize(("ending", "invented"), [(KILLED, False), (TERMINATED, True)])
+def test_only_a_killed_creator_may_have_begun_with_what_it_did_not_write(ending: Step, invented: bool) -> None:
+    lines = [text("b 1"), text("b 1", "b 2", "d 1 1", "d 1 2", "d 2 1", "d 2 2")]
+    judgement = judged(FIFO, lines, p1=msgspec.structs.replace(RELAYED, ending=ending))
+    assert ("BC-URB-REAL" in failed(judgement)) == invented
+
+
+@pytest.mark.parametrize("ending", [KILLED, TERMINATED])
+def test_what_a_process_delivered_before_it_died_everyone_delivers(ending: Step) -> None:
+    dead = text("b 1", "d 1 1")
+    living = text("b 1", "d 2 1", "d 3 1")
+    judgement = judged(URB, [dead, living, living], p1=msgspec.structs.replace(RELAYED, ending=ending))
+    assert failed(judgement) == {"BC-URB-AGREE"}
+    assert by_clause(judgement)["BC-URB-AGREE"].broken == 2
+
+
+def test_nobody_has_to_deliver_what_a_dead_process_began_with_and_nobody_delivered() -> None:
+    lines = [text("b 1"), *[text("b 1", "d 2 1", "d 3 1")] * 2]
+    assert judged(URB, lines, p1=msgspec.structs.replace(RELAYED, ending=KILLED)).verdict is Verdict.PASS
+
+
+def test_a_process_that_was_killed_may_leave_half_a_line_or_no_file() -> None:
+    living = [text("b 1", "d 2 1", "d 3 1")] * 2
+    for left in ("b 1\nd 3", None):
+        judgement = judged(URB, [left, *living], p1=msgspec.structs.replace(RELAYED, ending=KILLED))
+        assert judgement.verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ([URB_GOOD[0], URB_GOOD[1][:-1], URB_GOOD[2]], "ends within line 4, 'd 3 1': it was not written out in full"),
+        ([URB_GOOD[0], None, URB_GOOD[2]], "the output of process 2 was not written"),
+    ],
+)
+def test_an_output_that_is_not_whole_breaks_its_own_clause_and_hides_others(lines: Lines, sentence: str) -> None:
+    judgement = judged(URB, lines)
+    assert failed(judgement) == {"BC-IO-OUT"}
+    assert sentence in said(judgement, "BC-IO-OUT")
+    assert by_clause(judgement)["BC-URB-AGREE"].verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("outcome", "clause", "sentence"),
+    [
+        (
+            Outcome(process=0, sent=1, received=1, stubborn="did not end"),
+            "BC-IO-OUT",
+            "process 2 did not end and was kil",
+        ),
+        (Outcome(process=0, sent=1, received=1, left=3), "BC-IO-OUT", "left 3 processes running"),
+        (
+            Outcome(process=0, sent=1, received=1, crashed="ended with exit code 9"),
+            "BC-IO-STRESS",
+            "exit code 9, though",
+        ),
+        (Outcome(process=0, sent=1, received=0), "BC-IO-HOSTS", "though no datagram came to its address"),
+    ],
+)
+def test_what_a_process_did_beside_its_output_breaks_a_clause(outcome: Outcome, clause: str, sentence: str) -> None:
+    judgement = judged(URB, URB_GOOD, p2=outcome)
+    assert failed(judgement) == {clause}
+    assert sentence in said(judgement, clause)
+
+
+LACKING = [text("b 1", "d 1 1", "d 2 1", "d 3 1"), *[text("b 1", "d 1 1", "d 2 1")] * 2]
+
+
+def test_what_lacks_is_open_while_output_grows_and_lost_when_it_does_not() -> None:
+    moving = msgspec.structs.replace(STILL, still_s=0.5)
+    assert failed(judged(URB, LACKING)) == {"BC-URB-AGREE", "BC-URB-VALID"}
+    judgement = judged(URB, LACKING, moving)
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert "give more time, for instance --seconds 40" in by_clause(judgement)["BC-URB-AGREE"].reason
+
+
+def test_what_lacks_in_a_process_that_has_ended_is_lost_though_others_go_on() -> None:
+    moving = msgspec.structs.replace(STILL, still_s=0.5)
+    for ended in (Outcome(process=0, exited=True), Outcome(process=0, crashed="fell")):
+        assert "BC-URB-AGREE" in failed(judged(URB, LACKING, moving, p2=ended))
+
+
+@pytest.mark.parametrize(("talked", "verdict"), [(0, Verdict.FAIL), (10, Verdict.INCONCLUSIVE)])
+def test_output_that_came_at_the_end_only_shows_a_stand_when_nobody_talked(talked: int, verdict: Verdict) -> None:
+    course = msgspec.structs.replace(STILL, talked=talked)
+    judgement = judged(URB, LACKING, course, seen=[0, 0, 0])
+    assert judgement.verdict is verdict
+    assert judgement.seconds == STILL.seconds
+
+
+def test_a_process_that_stopped_beginning_is_held_up_by_its_flow_control() -> None:
+    one = text("b 1", "d 1 1", "d 2 1")
+    assert failed(judged(FIFO, [one, one])) == {"BC-FIFO-FLOW"}
+    assert failed(judged(FIFO, ["", ""])) == {"BC-IO-CONFIG"}
+
+
+def test_an_empty_run_is_no_pass() -> None:
+    results = by_clause(judged(URB, ["", "", ""], seen=[0, 0, 0]))
+    assert results["BC-URB-ONCE"].verdict is Verdict.INCONCLUSIVE
+    assert results["BC-IO-CONFIG"].verdict is Verdict.FAIL
+
+
+def test_violations_beyond_those_shown_are_counted() -> None:
+    lines = spoiled(URB_GOOD, 3, "d 1 1\n", "d 1 1\n" * 100)
+    found = by_clause(judged(URB, lines))["BC-URB-ONCE"]
+    assert (found.broken, len(found.violations)) == (99, 5)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_task_is_drawn_by_its_seed_and_says_so_in_its_files(level: str) -> None:
+    workload = Workload(level=level, processes=5, messages=7, seed=3)
+    drawn = task(workload)
+    assert drawn == task(workload)
+    first, *others = drawn.config().splitlines()
+    assert first.split()[0] == "7"
+    assert len(first.split()) == (2 if level == "pl" else 1)
+    assert len(others) == (5 if level == "lcb" else 0)
+    if level == "lcb":
+        assert sorted(int(line.split()[0]) for line in others) == [1, 2, 3, 4, 5]
+        assert {len(line.split()) > 1 for line in others} == {True, False}
+
+
+@pytest.mark.parametrize(("processes", "messages"), [(1, 1), (129, 1), (3, 0), (128, 10_000_000)])
+def test_workloads_out_of_range_are_refused(processes: int, messages: int) -> None:
+    with pytest.raises(BadInput, match="give"):
+        task(Workload(level="urb", processes=processes, messages=messages, seed=1))
+
+
+# An obvious judge: sets and loops, from the sentences.
+
+N, M = 3, 3
+DEPENDS = ((), (2, 3), (), (1,))
+EVENTS = st.lists(st.one_of(st.none(), st.tuples(st.integers(0, N + 1), st.integers(0, M + 1))), max_size=14)
+Event = tuple[int, int] | None
+
+
+def numbered(events: Sequence[Event]) -> list[tuple[str, int, int]]:
+    """The events as lines; None is the next beginning, while there is one."""
+    found, begun = [], 0
+    for event in events:
+        if event is not None:
+            found.append(("d", *event))
+        elif begun < M:
+            begun += 1
+            found.append(("b", 0, begun))
+    return found
+
+
+def obvious(outputs: Sequence[Sequence[tuple[str, int, int]]]) -> dict[str, bool]:
+    """By clause, whether it is broken."""
+    broken = dict.fromkeys(("ONCE", "REAL", "VALID", "AGREE", "FIFO", "CAUSAL"), False)
+    begun = [{q for kind, _, q in lines if kind == "b"} for lines in outputs]
+    known = [{(s, q) for k, s, q in lines if k == "d" and 1 <= s <= N and 1 <= q <= M} for lines in outputs]
+    real = {(s + 1, q) for s in range(N) for q in begun[s]}
+    for p, lines in enumerate(outputs):
+        for place, (kind, s, q) in enumerate(lines):
+            before = {(s, q) for k, s, q in lines[:place] if k == "d"}
+            if kind == "b":
+                continue
+            broken["REAL"] |= (s, q) not in real
+            broken["REAL"] |= s == p + 1 and ("b", 0, q) not in lines[:place]
+            if not (1 <= s <= N and 1 <= q <= M):
+                continue
+            broken["ONCE"] |= (s, q) in before
+            broken["FIFO"] |= any((s, earlier) not in before for earlier in range(1, q))
+            if q in begun[s - 1]:
+                at = outputs[s - 1].index(("b", 0, q))
+                had = {(d, k) for kind, d, k in outputs[s - 1][:at] if kind == "d" and d in DEPENDS[s] and 1 <= k <= M}
+                broken["CAUSAL"] |= not had <= before
+        broken["VALID"] |= any((p + 1, q) not in known[p] for q in begun[p])
+        broken["AGREE"] |= any(one not in known[p] for other in known for one in other & real)
+    return broken
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.tuples(*[EVENTS] * N))
+def test_the_judge_finds_what_an_obvious_one_finds(events: tuple[list[Event], ...]) -> None:
+    outputs = [numbered(each) for each in events]
+    lines = ["".join(f"b {q}\n" if k == "b" else f"d {s} {q}\n" for k, s, q in each) for each in outputs]
+    given_task = Task(level=Level.LCB, processes=N, messages=M, dependencies=DEPENDS)
+    found, expected = failed(judged(given_task, lines)), obvious(outputs)
+    for name in ("ONCE", "REAL", "VALID", "AGREE"):
+        assert (f"BC-URB-{name}" in found) == expected[name]
+    assert ("BC-LCB-FIFO" in found) == expected["FIFO"]
+    if not expected["FIFO"]:  # gaps in order are told there, and hide what depends on them
+        assert ("BC-LCB-CAUSAL" in found) == expected["CAUSAL"]
+    assert found >= failed(judged(below(given_task), lines)) - {"BC-FIFO-ORDER"}
+
+
+def below(given_task: Task) -> Task:
+    """The same at the level below."""
+    return Task(level=Level.FIFO, processes=given_task.processes, messages=given_task.messages)

@@ -1,0 +1,172 @@
+"""Programs under the relay: right ones pass at every level, wrong and hostile ones fail by the right clause."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.broadcast import programs
+from conformance.relay.faults import Faults
+from conformance.stress.contract import Course, Judgement, Workload
+from conformance.stress.plan import Act, Step, plan
+from conformance.stress.program import Bounds
+from conformance.stress.run import Stress, fresh_folders, run
+from conformance.verdict import Verdict
+
+PLACES = "--id {id} --hosts {hosts} --output {output} {config}"
+MS = 1_000_000
+FAULTS = Faults(loss=0.2, duplicate=0.1, reorder=0.1, delay_ns=2 * MS, jitter_ns=2 * MS, hold_ns=20 * MS)
+
+
+def judged(
+    command: str, level: str, folder: Path, *, processes: int = 3, messages: int = 60, seconds: float = 60.0,
+    steps: tuple[Step, ...] = (), faults: Faults = FAULTS, patience_s: float = 10.0, seed: int = 1,
+    file_bytes: int = 1 << 30,
+) -> tuple[Judgement, Course]:  # fmt: skip
+    workload = Workload(level=level, processes=processes, messages=messages, seed=seed)
+    folders = fresh_folders(folder / "run", processes)
+    judge = programs.tester(workload, folders)
+    stress = Stress(
+        faults=faults, steps=steps, seconds=seconds, patience_s=patience_s, bounds=Bounds(file_bytes=file_bytes)
+    )
+    course = run(shlex.split(f"{command} {PLACES}"), judge, workload, stress, folders)
+    return judge.judge(course), course
+
+
+def failed(judgement: Judgement) -> set[str]:
+    return {result.clause for result in judgement.clauses if result.verdict is Verdict.FAIL}
+
+
+def told(judgement: Judgement) -> str:
+    return "\n".join(v.sentence for result in judgement.clauses for v in result.violations) + str(judgement)
+
+
+@pytest.mark.parametrize("language", ["c", "python"])
+@pytest.mark.parametrize("level", programs.LEVELS)
+def test_a_right_program_passes_under_stress(peers: dict[str, str], level: str, language: str, tmp_path: Path) -> None:
+    spared = programs.tester(Workload(level=level, processes=3, messages=60, seed=1), [tmp_path] * 3).spared
+    steps = plan(seed=1, processes=3, kills=1, pauses=2, active_s=1, spared=spared)
+    judgement, course = judged(f"{peers[language]} {level} none", level, tmp_path, steps=steps)
+
+    assert judgement.verdict is Verdict.PASS, told(judgement)
+    assert course.complete
+    assert any(outcome.ending for outcome in course.outcomes)
+
+
+@pytest.mark.parametrize(
+    ("level", "language", "fault", "clause"),
+    [
+        ("pl", "c", "lossy", "BC-PL-RELIABLE"),
+        ("pl", "python", "twice", "BC-PL-ONCE"),
+        ("urb", "c", "invent", "BC-URB-REAL"),
+        ("urb", "c", "forget", "BC-URB-AGREE"),
+        ("urb", "c", "cut", "BC-IO-OUT"),
+        ("urb", "python", "stray", "BC-URB-REAL"),
+        ("urb", "python", "order", "BC-URB-REAL"),
+        ("fifo", "c", "hurry", "BC-FIFO-ORDER"),
+        ("fifo", "c", "stall", "BC-FIFO-FLOW"),
+        ("fifo", "python", "gaps", "BC-FIFO-ORDER"),
+        ("lcb", "c", "hurry", "BC-LCB-FIFO"),
+    ],
+)
+def test_a_wrong_program_fails_by_its_clause(
+    peers: dict[str, str], level: str, language: str, fault: str, clause: str, tmp_path: Path
+) -> None:
+    judgement, _ = judged(f"{peers[language]} {level} {fault}", level, tmp_path, messages=100, seconds=4)
+
+    assert clause in failed(judgement), told(judgement)
+
+
+def test_a_program_that_looks_at_no_clock_delivers_before_dependencies(peers: dict[str, str], tmp_path: Path) -> None:
+    judgement, _ = judged(f"{peers['python']} lcb carefree", "lcb", tmp_path, messages=400, seconds=30, processes=4)
+    assert failed(judgement) == {"BC-LCB-CAUSAL"}, told(judgement)
+
+
+def test_delivering_alone_and_dying_breaks_uniform_agreement(peers: dict[str, str], tmp_path: Path) -> None:
+    """Process 1 delivers at once what it begins with, and is gone before others have it: nobody forwards."""
+    steps = (Step(0.0, Act.TERMINATE, 0),)
+    faults = Faults(loss=0.6, delay_ns=20 * MS)
+    judgement, _ = judged(
+        f"{peers['python']} urb selfish", "urb", tmp_path, messages=300, seconds=8, steps=steps, faults=faults
+    )
+    assert "BC-URB-AGREE" in failed(judgement), told(judgement)
+
+
+def test_output_written_only_at_the_end_is_judged_all_the_same(peers: dict[str, str], tmp_path: Path) -> None:
+    judgement, course = judged(f"{peers['python']} fifo late", "fifo", tmp_path, messages=20, seconds=5)
+
+    assert not course.complete
+    assert judgement.verdict is Verdict.PASS, told(judgement)
+    assert any("only at the end" in note for note in judgement.notes)
+
+
+def test_a_run_that_is_cut_while_programs_go_on_is_inconclusive(peers: dict[str, str], tmp_path: Path) -> None:
+    judgement, _ = judged(f"{peers['python']} fifo none", "fifo", tmp_path, messages=100_000, seconds=2)
+
+    assert judgement.verdict is Verdict.INCONCLUSIVE, told(judgement)
+    reasons = " ".join(result.reason for result in judgement.clauses)
+    assert "give more time, for instance --seconds" in reasons
+
+
+FLOOD = """
+import socket, sys
+own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+homes = [line.split() for line in open(sys.argv[4])]
+while True:
+    for number, host, port in homes:
+        own.sendto(b'x' * 1000, (host, int(port)))
+"""
+GARBAGE = """
+import os, signal, sys
+file = open(sys.argv[6], "wb")
+file.write(b"b 1\\nd 1 1\\n" + os.urandom(300_000) + b"\\n")
+file.flush()
+signal.pause()
+"""
+
+
+def script(words: str) -> str:
+    return f"{sys.executable} -c {shlex.quote(words)}"
+
+
+@pytest.mark.parametrize(
+    ("command", "clauses", "sentence"),
+    [
+        ("sleep 60 #", {"BC-IO-OUT"}, "was not written"),
+        ("exit 3 #", {"BC-IO-STRESS"}, "ended with exit code 3"),
+        ("kill -ABRT $$ #", {"BC-IO-STRESS"}, "was ended by SIGABRT"),
+        (": > $6; exec sleep 60 #", {"BC-IO-CONFIG"}, "began with 0 of its 60 messages"),
+        ("trap '' TERM; while :; do sleep 0.05; done #", {"BC-IO-OUT"}, "did not end within 0.5 s of SIGTERM"),
+        ("(trap '' TERM; sleep 60) & : > $6; sleep 60 #", {"BC-IO-OUT", "BC-IO-CONFIG"}, "left 2 processes running"),
+        ("yes 'd 1 1' > $6 #", {"BC-IO-STRESS", "BC-URB-ONCE"}, "again, after line 1"),
+        ("exec yes #", {"BC-IO-OUT"}, "was not written"),
+        (script(FLOOD), {"BC-IO-OUT"}, "was not written"),
+        (script(GARBAGE), {"BC-IO-OUT", "BC-IO-CONFIG"}, "which is neither"),
+    ],
+    ids=[
+        "silent",
+        "crashing",
+        "aborting",
+        "writing-nothing",
+        "stubborn",
+        "forking",
+        "huge",
+        "chatty",
+        "flooding",
+        "garbage",
+    ],
+)
+def test_a_hostile_program_fails_and_the_run_ends(
+    command: str, clauses: set[str], sentence: str, tmp_path: Path
+) -> None:
+    if not command.startswith(sys.executable):
+        command = f"sh -c {shlex.quote(command)} sh"
+        command = command.replace(" #", "")
+    judgement, _ = judged(command, "urb", tmp_path, seconds=1.5, patience_s=0.5, file_bytes=4_000_000)
+
+    assert judgement.verdict is Verdict.FAIL
+    assert clauses <= failed(judgement), told(judgement)
+    assert sentence in told(judgement)
