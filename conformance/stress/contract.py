@@ -33,8 +33,8 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far programs are, as their output shows now. deliveries: of all. size: bytes of all. complete: everything that
-    the workload asks of the processes that are `expected` to go on is there."""
+    """How far programs are, as their output shows now. deliveries, size (bytes): of all. complete: everything that the
+    workload asks of the processes that are `expected` to go on is there."""
 
     deliveries: int
     size: int
@@ -66,9 +66,10 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):
-    """A run after it ended. seconds: until programs were asked to end. still_s: how long before that the output had
-    stopped growing. talked: datagrams in the last window_s. complete: it ended early, with everything there. busy_s:
-    when the last delivery was seen. faults: what the relay did."""
+    """A run after it ended. Times count from when all programs were awake. woke_s: how long before that the first was.
+    seconds: until programs were asked to end. still_s: how long before that the output had stopped growing. talked:
+    datagrams in the last window_s. complete: everything was there. busy_s: when the last delivery was seen. faults:
+    what the relay did."""
 
     outcomes: tuple[Outcome, ...]
     seconds: float
@@ -77,6 +78,7 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     talked: int
     complete: bool
     busy_s: float
+    woke_s: float
     faults: dict[str, int]
     steps: tuple[Step, ...] = ()
 

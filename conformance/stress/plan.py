@@ -28,7 +28,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 ENDINGS = frozenset({Act.TERMINATE, Act.KILL})
-_EARLIEST_S = 0.2
+_EARLIEST_S = 0.05
 
 
 def plan(

@@ -1,8 +1,8 @@
 """A program of somebody else as a process: it may fork, flood, hang, ignore signals, write without end or crash.
 
-Unlike a `Child` it is not spoken to: it reads files, and writes files. Its stdout and stderr go to a file each, of which
-the beginning and the latest are kept. It and all that it starts carry a mark in their environment, so that nothing is
-left behind even if it leaves its process group.
+Unlike a `Child` it is not spoken to: it reads and writes files. Its stdout and stderr go to a file each, of which the
+beginning and the latest are kept. It and all that it starts carry a mark in their environment, so that nothing is left
+behind even if it leaves its process group.
 """
 
 from __future__ import annotations

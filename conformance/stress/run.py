@@ -23,6 +23,7 @@ from spec.errors import BadInput, CannotRun
 _TICK_S = 0.02  # how often the end of a process is looked for while programs are asked to end
 _LOOK_S = 0.1  # how often the output is looked at
 _SETTLE_S = 0.5  # how long everything must have been there before a run ends early
+_WAKE_S = 10.0  # how long to wait for the first word of the slowest program, at most
 _SIGNALS = {Act.PAUSE: signal.SIGSTOP, Act.RESUME: signal.SIGCONT}
 
 
@@ -86,6 +87,7 @@ def run(
         stack.callback(running.clear)
         for process, own in enumerate(words):
             running.start(process, own, folders[process])
+        running.wake()
         running.go()
         running.end()
         return running.course()
@@ -120,6 +122,7 @@ class _Run:
     programs: list[Program] = field(default_factory=list)
     fates: list[_Fate] = field(default_factory=list)
     began: float = 0.0
+    talked_at: float = 0.0  # when the first datagram was seen, by time.monotonic()
     seconds: float = 0.0
     complete: bool = False
     size: int = 0
@@ -129,11 +132,24 @@ class _Run:
     talk: list[tuple[float, int]] = field(default_factory=list)  # traffic at each look, for a window
 
     def start(self, process: int, words: Sequence[str], folder: Path) -> None:
-        if not self.programs:
-            self.relay.start()
-            self.began = time.monotonic()
+        self.began = time.monotonic()
         self.programs.append(Program(f"process-{process + 1}", words, folder, self.mark, self.stress.bounds))
         self.fates.append(_Fate())
+
+    def wake(self) -> None:
+        """Wait until each program has sent something or ended: the plan's times count from then, or a program that
+        takes long to start would be killed before it did anything."""
+        deadline = time.monotonic() + min(_WAKE_S, self.stress.seconds)
+        silent = set(range(len(self.programs)))
+        while silent and time.monotonic() < deadline:
+            self.relay.run(time.monotonic() + _TICK_S)
+            self._watch(self._now())
+            talking = {source for (source, _), each in self.relay.counts().items() if each.received}
+            silent = {process for process in silent - talking if self.programs[process].is_running()}
+            if talking and not self.talked_at:
+                self.talked_at = time.monotonic()
+        self.relay.start()
+        self.began = time.monotonic()
 
     def go(self) -> None:
         """Follow the plan until the time is over, everything is there, or nobody runs any more."""
@@ -193,6 +209,7 @@ class _Run:
             talked=now - (earlier[-1] if earlier else 0),
             complete=self.complete,
             busy_s=self.busy,
+            woke_s=max(0.0, self.began - self.talked_at) if self.talked_at else 0.0,
             faults=_sums(counts, self.relay.dropped_by_system()),
             steps=self.stress.steps,
         )
