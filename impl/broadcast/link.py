@@ -39,15 +39,16 @@ class Peer:
 
     last: the last number towards it; oldest: no number below is unacknowledged. flight: by number, in the order in
     which they were sent last. allowed: how many may be in flight. mean, deviation: of round trips, ns. tries: time-outs
-    since the last round trip that was measured; acknowledges: whether it has acknowledged anything since the last one.
-    heard_at: when something came last. received: the peer's numbers; owed: intervals of them, to be acknowledged at
-    ack_due.
+    since the last round trip that was measured; the last of all was at asked_at, and acknowledges tells whether the
+    peer has acknowledged anything since. heard_at: when something came last. received: the peer's numbers; owed:
+    intervals of them, to be acknowledged at ack_due.
     """
 
     __slots__ = (
         "ack_due",
         "acknowledges",
         "allowed",
+        "asked_at",
         "deviation",
         "egress",
         "flight",
@@ -71,7 +72,7 @@ class Peer:
         self.flight: dict[int, Flight] = {}
         self.waiting = Waiting()
         self.allowed = rules.in_flight_next(0, settings.window, 0)
-        self.mean = self.deviation = self.tries = self.heard_at = 0
+        self.mean = self.deviation = self.tries = self.heard_at = self.asked_at = 0
         self.acknowledges = True
         self.received = Numbers(rules.prefix_with)
         self.owed: list[tuple[int, int]] = []
@@ -212,7 +213,12 @@ class Links:
         silence, peer.heard_at = now - peer.heard_at, now
         if peer.flight:
             peer.tries = self._rules.tries_after(peer.tries, silence, self._timeout(peer))
-            self._at_latest(_oldest(peer).sent_at + self._timeout(peer))
+            self._at_latest(self._due(peer))
+
+    def _due(self, peer: Peer) -> int:
+        """When a peer with packets in flight is sent one again."""
+        asked_at = _oldest(peer).sent_at if peer.acknowledges else peer.asked_at
+        return asked_at + self._timeout(peer)
 
     def wake(self, now: int, out: list[Out]) -> None:
         """Acknowledge and send again what is due."""
@@ -224,9 +230,9 @@ class Links:
                 else:
                     due.append(peer.ack_due)
             if peer.flight:
-                if _oldest(peer).sent_at + self._timeout(peer) <= now:
+                if self._due(peer) <= now:
                     self._resend(now, peer, out)
-                due.append(_oldest(peer).sent_at + self._timeout(peer))
+                due.append(self._due(peer))
         self.deadline = min(due, default=None)
 
     def _resend(self, now: int, peer: Peer, out: list[Out]) -> None:
@@ -239,6 +245,7 @@ class Links:
             out.append(Send(peer.egress, packet))
         peer.tries += 1
         peer.acknowledges = False
+        peer.asked_at = now
         peer.allowed = self._rules.in_flight_next(peer.allowed, self._window, 0)
 
 
