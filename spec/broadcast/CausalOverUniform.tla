@@ -16,7 +16,7 @@ CONSTANTS
   Attached(_, _, _, _, _),    \* Attached(p, vector, dependency, begun, on): the clock of p's next message; begun are
                               \* its earlier ones, on is whom it depends on
   CountsDelivery(_, _, _),    \* CountsDelivery(p, c, on): whether p's dependency clock counts a delivery of c
-  OwnEntry(_, _),             \* OwnEntry(begun, delivered): of the vector clock, from the own messages begun and delivered
+  OwnEntry(_, _),             \* OwnEntry(begun, delivered): of the vector clock, from the own messages so far
   MayDeliver(_, _),           \* MayDeliver(clock, vector)
   LooksAfterReception(_, _, _),  \* (creator, behind, all): at whose waiting messages; behind are those whose messages
                                  \* the waiting ones of the creator lack

@@ -2,7 +2,7 @@
 (* Instances of MajorityBroadcast.  Process a broadcasts, b too where it says so; the others are alike. *)
 EXTENDS MajorityBroadcast, MajorityRules, TLC
 
-CONSTANTS a, b, c, d
+CONSTANTS a, b, c, d, e
 
 (* Receivers *)
 OthersOf(p, creator) == Process \ {p}
