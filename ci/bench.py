@@ -1,5 +1,5 @@
-"""Benchmarks: simulator, also under loss, growth with held messages, checks, fuzzing and mining; and latencies in
-simulation (`figures`, only when named).
+"""Benchmarks: simulator, also under loss, growth with held messages, reference programs over real sockets, checks,
+fuzzing and mining; and latencies in simulation (`figures`, only when named).
 
 Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
 not depend on the machine; they are drawn into results/figures/.
@@ -25,6 +25,7 @@ from statistics import median
 import msgspec
 
 from ci.bench_growth import growth
+from ci.bench_programs import programs
 from conformance.judge import Judging, columns_of, judge, kernel
 from conformance.network.run import SimulatedIut, header_of
 from conformance.network.simulator import Observer, Simulation
@@ -229,6 +230,7 @@ SECTIONS: dict[str, Callable[[], Iterable[Figure]]] = {
     "simulator": simulator,
     "loss": simulator_under_loss,
     "growth": held_messages,
+    "programs": programs,
     "checks": checks,
     "fuzz": fuzzing,
     "mine": mining,

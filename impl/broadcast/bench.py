@@ -109,6 +109,33 @@ def measure(
     )
 
 
+# Level, processes, messages of each, share that is lost.
+RUNS: tuple[tuple[Level, int, int, float], ...] = (
+    (Level.PL, 9, 200_000, 0.0),
+    (Level.URB, 9, 50_000, 0.0),
+    (Level.FIFO, 3, 200_000, 0.0),
+    (Level.FIFO, 9, 50_000, 0.0),
+    (Level.FIFO, 9, 50_000, 0.1),
+    (Level.FIFO, 9, 50_000, 0.3),
+    (Level.FIFO, 32, 5_000, 0.0),
+    (Level.FIFO, 32, 5_000, 0.3),
+    (Level.FIFO, 128, 300, 0.0),
+    (Level.LCB, 9, 50_000, 0.0),
+    (Level.LCB, 9, 50_000, 0.3),
+)
+
+
+def figures() -> list[tuple[str, str]]:
+    """What was measured, and the figure, of all RUNS; for ci/bench."""
+    found: list[tuple[str, str]] = []
+    for level, processes, messages, lose in RUNS:
+        one = measure(processes, level, messages, lose)
+        what = f"{level}, {processes} processes, {messages} messages each, {lose:.0%} of datagrams lost"
+        figure = f"{one.per_second:,} deliveries/s in all, {one.memory_mb:.0f} MB a process; load before {one.load}"
+        found.append((what, figure))
+    return found
+
+
 def _prepare(folder: Path, processes: int, level: Level, messages: int) -> list[Path]:
     with ExitStack() as bound:
         ports: list[int] = []
