@@ -1,5 +1,5 @@
-"""Benchmarks of reference programs over real sockets: each protocol whose folder `impl/<protocol>` has a `bench.py` with
-`figures() -> list[tuple[str, str]]` gives its own."""
+"""Benchmarks of reference programs over real sockets: each protocol whose folder `impl/<protocol>` has a `bench.py`
+with `figures() -> list[tuple[str, str]]` gives its own."""
 
 from __future__ import annotations
 
