@@ -46,11 +46,12 @@ def run_program(
     """Run the command's processes and judge them; `folder` is made anew, and keeps what they read and wrote."""
     part = contract.load(protocol)
     workload = options.workload(part.levels)
-    part.tester(workload, [folder] * workload.processes)  # refuses what is out of range before anything is removed
+    # What is out of range is refused before anything is removed.
+    asked = part.tester(workload, [folder] * workload.processes)
+    words, stress = split(command, asked.placeholders), options.stress(workload, asked.spared)
     folders = fresh_folders(folder, workload.processes)
     tester = part.tester(workload, folders)
-    words = split(command, tester.placeholders)
-    course = run(words, tester, workload, options.stress(workload, tester.spared), folders, progress)
+    course = run(words, tester, workload, stress, folders, progress)
     progress("judging the output")
     found = ProgramRun(
         protocol=protocol,

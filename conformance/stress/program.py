@@ -47,6 +47,7 @@ class Program:
         self.name, self._bounds = name, bounds
         self.mark = f"{run}/{name}"
         self.logs_cut = False
+        self._stderr = folder / "stderr"
         self._logs: list[int] = []
         try:
             for log in ("stdout", "stderr"):
@@ -87,6 +88,13 @@ class Program:
         else:
             return ""
         return f"ended with exit code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
+
+    def last_words(self) -> str:
+        """The last line of its stderr, or of a long one the end."""
+        with self._stderr.open("rb") as stderr:
+            stderr.seek(max(0, self._stderr.stat().st_size - 4096))
+            words = stderr.read().decode("utf-8", "replace").strip().splitlines()
+        return words[-1][-300:] if words else ""
 
     def trim_logs(self) -> None:
         """Cut logs that have grown too long: the first megabyte stays, and what comes from now on."""

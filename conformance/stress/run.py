@@ -40,7 +40,7 @@ class Stress:
     @property
     def window_s(self) -> float:
         """How long nothing must have moved for a run to count as standing still."""
-        return min(10.0, max(1.0, self.seconds / 4))
+        return min(10.0, max(1.0, self.seconds / 4), self.seconds / 2)
 
 
 def split(command: str, placeholders: Sequence[str]) -> list[str]:
@@ -252,7 +252,9 @@ class _Run:
             elif not running and not fate.crashed and not fate.exited and not self.seconds:
                 how = program.how_it_ended()
                 fate.exited = how == "ended with exit code 0"
-                fate.crashed = "" if fate.exited else f"{how} after {now:.1f} s"
+                if not fate.exited:
+                    words = program.last_words()
+                    fate.crashed = f"{how} after {now:.1f} s" + (f" (stderr ends: {words})" if words else "")
 
     def _look(self, now: float, expected: Sequence[int]) -> None:
         standing = self.tester.look(expected)

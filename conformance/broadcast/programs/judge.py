@@ -6,7 +6,8 @@ any more, and open when the run was cut while output still grew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,8 +41,7 @@ class Judge:
         self._outputs = [Output(path) for path in paths]
         self._scan = Scan(task, self._outputs)
         self._say = Sentences(task, self._outputs)
-        names = {clause.id: clause.name for clause in clauses.load("broadcast").clauses}
-        self._tallies = {clause: Tally(clause, names[clause]) for clause in JUDGED[task.level]}
+        self._tallies = {clause: Tally(clause, _names()[clause]) for clause in JUDGED[task.level]}
         ended = zip(self._outputs, seen_sizes, strict=True)
         self._held_back = any(
             output.size - seen > _HELD_BACK_BYTES or (output.size > 0 and seen == 0) for output, seen in ended
@@ -213,8 +213,9 @@ class Judge:
         if reason:
             tally.leaves_open(f"{sentence}; {reason}")
         else:
-            why = "" if self._course.complete else f"; {self._why_lost()}"
-            tally.breaks(sentence + why, count=count, found=found, expected=expected, witness=witness)
+            tally.breaks(
+                sentence + self._why_lost(outcomes), count=count, found=found, expected=expected, witness=witness
+            )
 
     def _still_moving(self) -> str:
         """Why it cannot be said that what lacks is lost, with a mend; nothing when it can be said."""
@@ -235,9 +236,11 @@ class Judge:
             )
         return ""
 
-    def _why_lost(self) -> str:
+    def _why_lost(self, outcomes: Sequence[Outcome]) -> str:
         course = self._course
-        return f"no output grew in the last {course.still_s:.1f} of {course.seconds:.1f} s"
+        if any(outcome.crashed or outcome.exited for outcome in outcomes) or course.complete:
+            return ""
+        return f"; no output grew in the last {course.still_s:.1f} of {course.seconds:.1f} s"
 
     def _judge_files(self, outcome: Outcome) -> None:
         """BC-IO-OUT beside the lines themselves: that the file is there and whole, and the process ends when asked."""
@@ -299,6 +302,11 @@ class Judge:
         if self._held_back:
             notes.append("output was written only at the end: how long deliveries took is not known")
         return notes
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    return {clause.id: clause.name for clause in clauses.load("broadcast").clauses}
 
 
 def _ones(marks: Marks) -> int:

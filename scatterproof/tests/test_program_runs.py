@@ -1,0 +1,154 @@
+"""`conform --iut-command` and `race` as a user meets them: verdicts, exit codes, files, and sentences for bad input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.stress import contract
+from scatterproof import cli
+from scatterproof.stress_options import StressOptions
+from spec.clauses import protocols
+from spec.errors import BadInput
+
+PLACES = "--id {id} --hosts {hosts} --output {output} {config}"
+SMALL = ("--processes", "3", "--messages", "30", "--seconds", "20", "--pause", "0", "--delay", "1", "--jitter", "1")
+
+
+def protocol_with_programs() -> str:
+    for name in protocols():
+        try:
+            contract.load(name)
+        except BadInput:
+            continue
+        return name
+    raise AssertionError("no protocol judges programs")
+
+
+NAME = protocol_with_programs()
+LEVEL = contract.load(NAME).levels[-1]
+REFERENCE = f"{sys.executable} -m impl.{NAME}.program {PLACES}"
+SILENT = f"sh -c 'exec sleep 60' {PLACES}"
+
+
+class Console:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+        self._monkeypatch, self._capsys, self._folder = monkeypatch, capsys, folder
+
+    def __call__(self, *words: str) -> tuple[int, str, str]:
+        named = ("--protocol", NAME, "--results", str(self._folder))
+        self._monkeypatch.setattr(sys, "argv", ["scatterproof", *words, *named])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = self._capsys.readouterr()
+        code = ended.value.code
+        return (code if isinstance(code, int) else 0), said.out, said.err
+
+    def json(self, *words: str) -> tuple[int, Any]:
+        code, said, _ = self(*words, "--json")
+        return code, json.loads(said)
+
+
+@pytest.fixture
+def console(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Console:
+    return Console(monkeypatch, capsys, tmp_path / "results")
+
+
+def test_a_program_that_conforms_exits_with_0_and_leaves_all_its_files(console: Console, tmp_path: Path) -> None:
+    code, said, _ = console("conform", "--iut-command", REFERENCE, "--level", LEVEL, *SMALL)
+    assert code == 0, said
+    assert "pass: " in said
+    kept = tmp_path / "results" / "latest" / "programs"
+    for process in ("process-1", "process-2", "process-3"):
+        assert {path.name for path in (kept / process).iterdir()} >= {"hosts", "config", "stdout", "stderr"}
+    report = json.loads((kept / "run.json").read_text())
+    assert report["verdict"] == "pass"
+    assert report["relay"]["received"] > 0
+    assert len(report["processes"]) == 3
+
+
+def test_a_program_that_does_nothing_exits_with_1_and_says_why(console: Console) -> None:
+    words = ("--level", LEVEL, "--processes", "2", "--seconds", "0.3", "--kill", "0", "--pause", "0")
+    code, found = console.json("conform", "--iut-command", SILENT, *words)
+    assert code == 1
+    assert found["verdict"] == "fail"
+    broken = [clause for clause in found["clauses"] if clause["verdict"] == "fail"]
+    assert "was not written" in broken[0]["violations"][0]["sentence"]
+
+
+def test_a_race_has_the_same_schedules_for_all_and_orders_them(console: Console) -> None:
+    words = ("--level", LEVEL, *SMALL, "--rounds", "2", "--seed", "7")
+    code, found = console.json("race", "--iut-command", REFERENCE, "--iut-command", f"nice {REFERENCE}", *words)
+    assert code == 0
+    assert [len(one["rounds"]) for one in found] == [2, 2]
+    for turn in (0, 1):
+        first, second = (one["rounds"][turn] for one in found)
+        assert first["seed"] == second["seed"] == 7 + turn
+        assert first["plan"] == second["plan"]
+    assert all(one["deliveries_per_second"] > 0 and one["verdict"] == "pass" for one in found)
+
+
+def test_a_race_with_a_loser_exits_with_1_and_shows_both(console: Console) -> None:
+    words = ("--level", LEVEL, "--processes", "2", "--messages", "5", "--seconds", "0.5", "--kill", "0", "--pause", "0")
+    code, said, _ = console("race", "--iut-command", SILENT, "--iut-command", REFERENCE, *words)
+    assert code == 1
+    assert "deliveries/s" in said
+    assert "fail" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--iut-command", REFERENCE), "--level is needed"),
+        (("--iut-command", REFERENCE, "--level", "nonsense"), "nonsense"),
+        (("--iut-command", "prog {id}", "--level", LEVEL), "{hosts} {output} {config}"),
+        (("--iut-command", "prog '", "--level", LEVEL), "no shell command"),
+        (("--iut-command", REFERENCE, "--level", LEVEL, "--loss", "1.5"), "loss is 1.5"),
+        (("--iut-command", REFERENCE, "--level", LEVEL, "--processes", "1"), "--processes is 1"),
+        (("--iut-command", REFERENCE, "--level", LEVEL, "--processes", "3", "--kill", "2"), "a majority stays"),
+        (("--iut-command", REFERENCE, "--level", LEVEL, "--seconds", "0"), "--seconds comes to 0"),
+        (("--iut-command", REFERENCE, "--level", LEVEL, "--seconds", "nan"), "--seconds comes to nan"),
+        (("--iut-command", REFERENCE, "--level", LEVEL, "--delay", "-1"), "--delay comes to -0.001"),
+        (("--iut-command", REFERENCE, "--level", LEVEL, "--case", "X"), "--case goes with a case"),
+        (("--level", LEVEL, "--seed", "3"), "--level, --seed goes with a program"),
+    ],
+)
+def test_bad_input_ends_with_one_sentence_and_exit_code_2(
+    console: Console, tmp_path: Path, words: tuple[str, ...], named: str
+) -> None:
+    code, said, complaint = console("conform", *words)
+    assert code == 2
+    assert named in complaint.replace("\n", " ")
+    assert "Traceback" not in complaint
+    assert said == ""
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_command_that_is_not_there_cannot_run(console: Console) -> None:
+    code, _, complaint = console("conform", "--iut-command", f"/no/such {PLACES}", "--level", LEVEL)
+    assert code == 3
+    assert "/no/such: cannot be started" in complaint
+
+
+def test_a_protocol_without_programs_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = next(name for name in protocols() if name != NAME)
+    monkeypatch.setattr(sys, "argv", ["scatterproof", "race", "--iut-command", "x", "--protocol", other])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert "no way yet to judge programs" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_reordered_datagrams_are_held_longer_than_any_delay() -> None:
+    options = StressOptions(level="any", delay=30, jitter=20, seconds=9, partition=0.5)
+    stress = options.stress(options.workload(("any",)), frozenset())
+    assert stress.faults.hold_ns > stress.faults.delay_ns + stress.faults.jitter_ns
+    [cut] = stress.faults.partitions
+    assert cut.end_ns - cut.start_ns == 500_000_000
+    assert cut.start_ns <= 3_000_000_000
