@@ -186,7 +186,8 @@ class Links:
     def take_ack(self, now: int, packet: Packet, out: list[Out]) -> None:
         """Forget what is acknowledged, and send what waits for it."""
         peer = self.peers[packet.source]
-        flight = peer.flight
+        self._sign_of_life(now, peer)
+        flight, tries = peer.flight, peer.tries
         before = len(flight)
         newest: Flight | None = None
         for acknowledged in (range(peer.oldest, packet.first + 1), range(packet.pseq, packet.pseq + packet.count)):
@@ -204,16 +205,19 @@ class Links:
         if gone:
             peer.acknowledges = True
             peer.allowed = self._rules.in_flight_next(peer.allowed, self._window, gone)
-        self._sign_of_life(now, peer)
+        if tries and flight:
+            # What was put off while the peer acknowledged nothing may be due by now.
+            self._at_latest(self._due(peer))
         while peer.waiting and self._has_room(peer):
             self._put(now, peer, peer.waiting.take(), out)
 
     def _sign_of_life(self, now: int, peer: Peer) -> None:
         """Something came. After a silence the peer is asked again soon for what it has not acknowledged."""
         silence, peer.heard_at = now - peer.heard_at, now
-        if peer.flight:
+        if peer.tries:
             peer.tries = self._rules.tries_after(peer.tries, silence, self._timeout(peer))
-            self._at_latest(self._due(peer))
+            if peer.flight:
+                self._at_latest(self._due(peer))
 
     def _due(self, peer: Peer) -> int:
         """When a peer with packets in flight is sent one again."""
