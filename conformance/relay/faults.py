@@ -36,8 +36,8 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """loss, duplicate, reorder: shares of the datagrams, 0 to 1. Each copy takes delay_ns plus a uniform whole number of
-    0 to jitter_ns; a reordered one is held back for hold_ns more."""
+    """loss, duplicate, reorder: shares of the datagrams, 0 to 1. Each copy takes delay_ns plus a uniform whole number
+    of 0 to jitter_ns; a reordered one is held back for hold_ns more."""
 
     loss: float = 0.0
     duplicate: float = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import socket
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from random import SystemRandom
 
 from spec.errors import CannotRun
@@ -14,6 +14,9 @@ Address = tuple[str, int]
 LOOPBACK = "127.0.0.1"
 # Below the range from which systems give ports to sockets that did not ask for one.
 _FIRST, _LAST = 10_000, 32_000
+
+_OWN = 256  # descriptors for everything else that this process does
+_ENDLESS = 1 << 20
 
 
 def free_addresses(count: int) -> list[Address]:
@@ -32,15 +35,16 @@ def free_addresses(count: int) -> list[Address]:
     raise CannotRun(f"only {len(found)} of {count} UDP ports are free on this machine; stop what uses them")
 
 
-def room_for(descriptors: int) -> None:
-    """Let this process open that many descriptors beside those it has; CannotRun when the system forbids it."""
-    wanted = descriptors + 256
+def room_for(needed: int, wanted: int) -> int:
+    """Let this process open `needed` descriptors beside those it has, and as many of the `wanted` ones as the system
+    allows: how many of these. Raises CannotRun when not even the needed ones are allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return
-    if hard != resource.RLIM_INFINITY and hard < wanted:
+    most = _ENDLESS if hard == resource.RLIM_INFINITY else hard
+    if needed + _OWN > most:
         raise CannotRun(
-            f"{wanted} open files are needed and {hard} are allowed; use fewer processes or raise `ulimit -n`"
+            f"{needed + _OWN} open files are needed and {most} are allowed; use fewer processes or raise `ulimit -n`"
         )
-    with suppress(ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    granted = min(wanted, most - needed - _OWN)
+    if soft != resource.RLIM_INFINITY and soft < needed + granted + _OWN:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed + granted + _OWN, hard))
+    return granted

@@ -21,7 +21,8 @@ from conformance.relay.faults import Fate, Fates, Faults
 from conformance.relay.ports import LOOPBACK, Address, room_for
 from spec.errors import CannotRun
 
-_BLOCK = 256  # fates drawn at a time
+_BLOCK = 256  # fates of a pair drawn at a time, at most
+_BLOCKS = 1 << 17  # fates of all pairs that are drawn ahead, at most
 _BATCH = 32  # datagrams taken from one socket before the next has its turn
 _BUFFER_BYTES = 1 << 22  # asked of the system for each socket; it may grant less
 _DATAGRAM_BYTES = 1 << 16
@@ -30,10 +31,11 @@ _ENTRY_BYTES = 256  # what a waiting datagram takes beside its contents
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """queue_bytes: of all datagrams that wait, shared out evenly among the pairs. doors: of one ordered pair."""
+    """queue_bytes: of all datagrams that wait, shared out evenly among the pairs. doors: for what one process sends
+    from other ports than its own; None for two to each other process. The system may allow fewer."""
 
     queue_bytes: int = 1 << 28
-    doors: int = 16
+    doors: int | None = None
 
 
 BOUNDS = Bounds()
@@ -74,9 +76,9 @@ class _Pair:
         self.queued = 0  # bytes
         self.doors: dict[int, socket.socket] = {}  # by the source's port
 
-    def draw(self, fates: Fates) -> None:
-        self.fates = fates(self.number, self._next, _BLOCK)
-        self._next += _BLOCK
+    def draw(self, fates: Fates, count: int) -> None:
+        self.fates = fates(self.number, self._next, count)
+        self._next += count
         self.place = 0
 
 
@@ -99,8 +101,10 @@ class Relay:
     def __init__(self, homes: Sequence[Address], faults: Faults, seed: int, bounds: Bounds = BOUNDS) -> None:
         """Opens all sockets; raises CannotRun when the system does not give them."""
         count = len(homes)
-        room_for(count * (count - 1 + bounds.doors))
-        self._homes, self._faults, self._bounds = list(homes), faults, bounds
+        doors = 2 * (count - 1) if bounds.doors is None else bounds.doors
+        granted = room_for(count * (count - 1), count * doors)
+        self._doors_left = [granted // max(1, count)] * count
+        self._homes, self._faults = list(homes), faults
         self._fates = Fates(seed, faults)
         self._buffer = memoryview(bytearray(_DATAGRAM_BYTES))
         self._waiting: list[_Waiting] = []
@@ -117,6 +121,7 @@ class Relay:
         except OSError as error:
             self.close()
             raise CannotRun(f"the relay's sockets cannot be opened: {error.strerror}; use fewer processes") from None
+        self._block = max(8, min(_BLOCK, _BLOCKS // max(1, len(self._pairs))))
         self._most_queued = max(1 << 20, bounds.queue_bytes // max(1, len(self._pairs)))
 
     def address(self, process: int, peer: int) -> Address:
@@ -204,7 +209,7 @@ class Relay:
             counts.received += 1
             counts.received_bytes += size
             if pair.place == len(pair.fates):
-                pair.draw(self._fates)
+                pair.draw(self._fates, self._block)
             fate = pair.fates[pair.place]
             pair.place += 1
             if parted:
@@ -259,7 +264,8 @@ class Relay:
         door = pair.doors.get(port)
         if door is not None:
             return door
-        if len(pair.doors) < self._bounds.doors:
+        if self._doors_left[pair.source]:
+            self._doors_left[pair.source] -= 1
             try:
                 pair.doors[port] = self._open(self._pairs[pair.target, pair.source], port)
             except OSError:

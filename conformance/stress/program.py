@@ -91,9 +91,12 @@ class Program:
 
     def last_words(self) -> str:
         """The last line of its stderr, or of a long one the end."""
-        with self._stderr.open("rb") as stderr:
-            stderr.seek(max(0, self._stderr.stat().st_size - 4096))
-            words = stderr.read().decode("utf-8", "replace").strip().splitlines()
+        try:
+            with self._stderr.open("rb") as stderr:
+                stderr.seek(max(0, os.fstat(stderr.fileno()).st_size - 4096))
+                words = stderr.read().decode("utf-8", "replace").strip().splitlines()
+        except OSError:  # the program removed it
+            return ""
         return words[-1][-300:] if words else ""
 
     def trim_logs(self) -> None:

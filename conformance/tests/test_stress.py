@@ -130,6 +130,7 @@ def test_the_plan_ends_pauses_and_kills_whom_it_says(tmp_path: Path) -> None:
     ("script", "crashed", "stubborn"),
     [
         ("echo sorry >&2; exit 3", "ended with exit code 3", ""),
+        ("rm -r $(dirname $1); exit 4", "ended with exit code 4", ""),
         ("kill -SEGV $$", "was ended by SIGSEGV", ""),
         ("exec sleep 60", "", ""),
         ("trap '' TERM; while :; do sleep 0.05; done", "", "did not end within 0.5 s of SIGTERM"),
