@@ -250,7 +250,7 @@ class Judge:
         if outcome.stubborn:
             tally.breaks(f"process {process} {outcome.stubborn} and was killed")
         elif outcome.left:
-            tally.breaks(f"process {process} ended on SIGTERM and left {outcome.left} processes running")
+            tally.breaks(f"process {process} ended on SIGTERM and left {outcome.left} of its processes running")
         elif not killed and not outcome.crashed:
             line, rest = output.rest
             if output.flaw:

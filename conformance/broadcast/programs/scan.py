@@ -147,15 +147,14 @@ def _second_pass(
     facts: Rows,
     widths: Rows,
     dependencies: Rows,
-    begun: Marks,
     seen: Marks,
     prefix: Rows,
     clocks: Clocks,
     counts: Rows,
     room: Rows,
 ) -> None:
-    """Hold each delivery against the clock that its message had at its beginning. By process: `widths`, how many
-    `dependencies` it has, `begun` and `clocks`."""
+    """Hold each delivery against the clock that its message had at its beginning, all 0 for one that was never begun
+    with. By process: `widths`, how many `dependencies` it has, and `clocks`."""
     processes, messages = facts[_PROCESSES], facts[_MESSAGES]
     for index in range(len(rows)):
         row = rows[index]
@@ -166,7 +165,7 @@ def _second_pass(
             continue
         if prefix[sender] < number - 1:
             _note(counts, room, _CAUSAL, row, sender, prefix[sender] + 1)
-        elif begun[sender, number]:
+        else:
             for place in range(widths[sender]):
                 other = dependencies[sender, place]
                 if prefix[other] < clocks[sender, number, place]:
@@ -224,7 +223,7 @@ class Scan:
         findings = self.findings[process]
         for rows in output.rows():
             _second_pass(
-                rows, self._facts(process), self._widths, self._dependencies, self.begun, seen, prefix,
+                rows, self._facts(process), self._widths, self._dependencies, seen, prefix,
                 self._clocks, findings.counts, findings.room,
             )  # fmt: skip
 

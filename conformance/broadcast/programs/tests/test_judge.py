@@ -131,6 +131,13 @@ def test_what_is_wrong_breaks_its_clause_and_no_other(
     assert judgement.verdict is Verdict.FAIL
 
 
+def test_at_the_level_of_causal_order_own_earlier_messages_are_dependencies_too() -> None:
+    given_task = Task(level=Level.LCB, processes=2, messages=2, dependencies=((), (), ()))
+    judgement = judged(given_task, spoiled(FIFO_GOOD, 2, "d 2 1\nd 2 2\n", "d 2 2\nd 2 1\n"))
+    assert failed(judgement) == {"BC-LCB-FIFO", "BC-LCB-CAUSAL"}
+    assert "before message 1 of process 2, which it began with earlier" in said(judgement, "BC-LCB-CAUSAL")
+
+
 def test_a_message_that_its_living_creator_never_began_with_was_invented() -> None:
     lines = [text("b 1", "d 1 1", "d 1 2"), text("b 1", "b 2")]
     judgement = judged(FIFO, lines)
@@ -188,7 +195,7 @@ def test_an_output_that_is_not_whole_breaks_its_own_clause_and_hides_others(line
             "BC-IO-OUT",
             "process 2 did not end and was kil",
         ),
-        (Outcome(process=0, sent=1, received=1, left=3), "BC-IO-OUT", "left 3 processes running"),
+        (Outcome(process=0, sent=1, received=1, left=3), "BC-IO-OUT", "left 3 of its processes running"),
         (
             Outcome(process=0, sent=1, received=1, crashed="ended with exit code 9"),
             "BC-IO-STRESS",
