@@ -85,6 +85,8 @@ def plain(one: ProgramRun) -> dict[str, Any]:
         "seconds": round(judgement.seconds, 3),
         "deliveries_per_second": round(one.rate, 1),
         "complete": course.complete,
+        "ran_for_s": round(course.seconds, 3),
+        "still_for_s": round(course.still_s, 3),
         "processes": msgspec.to_builtins(course.outcomes),
         "plan": msgspec.to_builtins(course.steps),
         "relay": course.faults,
