@@ -1,5 +1,5 @@
-"""Benchmarks: simulator, also under loss, growth with held messages, reference programs over real sockets, checks,
-fuzzing and mining; and latencies in simulation (`figures`, only when named).
+"""Benchmarks: simulator, also under loss, growth with held messages, checks, fuzzing and mining; and latencies in
+simulation (`figures`, only when named).
 
 Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
 not depend on the machine; they are drawn into results/figures/.
@@ -24,8 +24,7 @@ from statistics import median
 
 import msgspec
 
-from ci.bench_growth import growth
-from ci.bench_programs import programs
+from ci.bench_growth import SIZES, comparisons, growth
 from conformance.judge import Judging, columns_of, judge, kernel
 from conformance.network.run import SimulatedIut, header_of
 from conformance.network.simulator import Observer, Simulation
@@ -171,6 +170,9 @@ def simulator_under_loss() -> list[Figure]:
 
 def held_messages() -> Iterable[Figure]:
     """Growth of the cost of a message with those that a host holds."""
+    held = ", ".join(f"{size:,}" for size in SIZES)
+    counts = ", ".join(f"{count:.1f}" for count in comparisons())
+    yield f"receiver, under loss (D9): comparisons of keys a delivered message; {held} held", counts
     for row in growth():
         yield f"{row.what}; {', '.join(f'{size:,}' for size in row.sizes)} held", row.statement()
 
@@ -230,7 +232,6 @@ SECTIONS: dict[str, Callable[[], Iterable[Figure]]] = {
     "simulator": simulator,
     "loss": simulator_under_loss,
     "growth": held_messages,
-    "programs": programs,
     "checks": checks,
     "fuzz": fuzzing,
     "mine": mining,

@@ -1,22 +1,22 @@
 """How the cost of a message grows with the messages that a host holds: in a receiver's buffer, or outstanding.
 
 Each row is one kind of work on the reference core, at rising numbers of held messages. The numbers take turns, so that
-a noisy machine is noisy for all of them, and the median counts: trust the ratios. Processors' caches are in the
-figures: a million messages fit in none.
+a noisy machine is noisy for all of them, and the median counts: trust the ratios. Times contain the processor's
+caches, in which a million messages do not fit; comparisons of keys, which no machine has a part in, are counted too.
 """
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from math import log2, pow
 from statistics import correlation, linear_regression, median
 from typing import Protocol
 
-from ci.bench_hosts import BEST_EFFORT, RELIABLE, UNDER_LOSS, Recalling, Receiving, Sending, Work
+from ci.bench_hosts import AT_ONCE, BEST_EFFORT, RELIABLE, STEPS, UNDER_LOSS, Recalling, Receiving, Sending, Work
 from impl.totalorder import RULES, Rules
 
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -26,8 +26,8 @@ TURNS = 7
 # With few messages held, what happens once a core is measured with several: so many, or with so many messages in all.
 MOST_CORES = 20
 MESSAGES = 50_000
-# Below it, the cost doubles less than every second time that the held messages double. Of a + b log n the greatest
-# such ratio is that between 100 and 1,000 for a = 0, 1.13; caches add to it. A cost that a scan makes up doubles.
+# The square root's. A cost of a + b log n is multiplied by 1.13 at the most (between 100 and 1,000, for a = 0), and
+# caches add to that; a cost that a scan makes up doubles.
 MOST_A_DOUBLING = 2**0.5
 
 
@@ -46,8 +46,8 @@ class Row:
         return max(pow(d / c, 1 / log2(n / m)) for (m, c), (n, d) in measured)
 
     @property
-    def logarithmic(self) -> bool:
-        """At the most."""
+    def below_root(self) -> bool:
+        """Whether it grows less than the square root of the held messages: no scan makes it up."""
         return self.most_a_doubling < MOST_A_DOUBLING
 
     def statement(self) -> str:
@@ -59,8 +59,31 @@ class Row:
         return (
             f"{ratios} (1 is {self.costs[0] * 1e6:.1f} us); least squares {base * 1e6:.2f} {slope * 1e6:+.2f} log2 n us"
             f", R2 {fit:.2f}; at most times {self.most_a_doubling:.2f} a doubling: "
-            f"{'logarithmic or less' if self.logarithmic else 'NOT LOGARITHMIC'}"
+            f"{'below the square root' if self.below_root else 'A SCAN: NOT BELOW THE SQUARE ROOT'}"
         )
+
+
+class _Counted(tuple[int, ...]):
+    """A key that counts how often keys are ordered."""
+
+    ordered = 0
+
+    def __lt__(self, other: object) -> bool:
+        _Counted.ordered += 1
+        return tuple.__lt__(self, other)  # type: ignore[operator]
+
+
+def comparisons(sizes: Sequence[int] = SIZES) -> list[float]:
+    """Comparisons of keys a delivered message, another one being buffered for it: no machine has a part in them."""
+    counting = replace(RULES, precedence=lambda timestamp, sender: _Counted((timestamp, sender)))
+    found: list[float] = []
+    for size in sizes:
+        fill, keep, *_ = Receiving(UNDER_LOSS, counting, size).work()
+        fill.seconds()
+        _Counted.ordered = 0
+        keep.seconds()
+        found.append(_Counted.ordered / (STEPS * AT_ONCE))
+    return found
 
 
 class Held(Protocol):

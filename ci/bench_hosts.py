@@ -22,7 +22,7 @@ _DATA, _BEACON, _ACK, _NOTICE = (
 )
 _BEGIN = 1 << 40  # timestamps are integers of one width, however many there are
 _SPACING = 1_000  # ns between two buffered messages, in the mean
-_AT_ONCE = 4  # messages that a step of the barrier lets pass, in the mean
+AT_ONCE = 4  # messages that a step of the barrier lets pass, in the mean
 _LONG = 1 << 50  # no time-out falls into a measurement
 
 _Event: TypeAlias = PacketArrived[Packet] | Submitted
@@ -168,9 +168,9 @@ class Receiving:
         span = 2 * self._size * _SPACING
         events: list[_Event] = []
         for _ in range(STEPS):
-            events += [self._message(self._draw.random() * span) for _ in range(_AT_ONCE)]
-            events += self._rises(_AT_ONCE)
-        return self._seconds(events, STEPS * _AT_ONCE)
+            events += [self._message(self._draw.random() * span) for _ in range(AT_ONCE)]
+            events += self._rises(AT_ONCE)
+        return self._seconds(events, STEPS * AT_ONCE)
 
     def _rise(self) -> float:
         steps = min(STEPS, self._size // 5)  # some messages are to stay

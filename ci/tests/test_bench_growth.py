@@ -10,7 +10,7 @@ from math import log2
 import pytest
 
 from ci.bench import lossy_schedule, run_once
-from ci.bench_growth import SIZES, Row, growth, rows
+from ci.bench_growth import SIZES, Row, comparisons, growth, rows
 from ci.bench_hosts import RELIABLE, UNDER_LOSS, Recalling, Receiving, Sending, Work
 from impl.totalorder import RULES
 from spec.schedule import FaultKind
@@ -22,21 +22,22 @@ def row(costs: tuple[float, ...]) -> Row:
 
 
 @pytest.mark.parametrize("base", [0.0, 1e-6, 1e-4])
-def test_logarithmic_costs_are_said_to_be_so(base: float) -> None:
+def test_logarithmic_costs_are_no_scan(base: float) -> None:
     found = row(tuple(base + 1e-7 * log2(size) for size in SIZES))
-    assert "logarithmic or less" in found.statement()
+    assert "below the square root" in found.statement()
     assert "R2 1.00" in found.statement()
 
 
-@pytest.mark.parametrize(("part", "logarithmic"), [(1e-13, True), (1e-11, False), (1e-9, False)])
-def test_a_linear_part_shows_where_it_is_most_of_the_cost(part: float, logarithmic: bool) -> None:
+@pytest.mark.parametrize(("part", "below_root"), [(1e-13, True), (1e-11, False), (1e-9, False)])
+def test_a_linear_part_shows_where_it_is_most_of_the_cost(part: float, below_root: bool) -> None:
     found = row(tuple(1e-6 + part * size for size in SIZES))
-    assert ("NOT LOGARITHMIC" in found.statement()) != logarithmic
+    assert found.below_root == below_root
+    assert ("A SCAN" in found.statement()) != below_root
 
 
-def test_costs_that_do_not_grow_are_logarithmic_or_less() -> None:
+def test_costs_that_do_not_grow_are_no_scan() -> None:
     found = row((1e-6,) * len(SIZES)).statement()
-    assert "times 1.00 a doubling: logarithmic or less" in found
+    assert "times 1.00 a doubling: below the square root" in found
 
 
 def test_every_kind_of_work_is_measured() -> None:
@@ -64,7 +65,16 @@ class Scanning(Receiving):
 def test_a_receiver_that_scans_its_buffer_is_found_out() -> None:
     found = list(rows("scans", partial(Scanning, UNDER_LOSS, RULES), (100, 1_000, 10_000), 1, 1))
     # The last one is a scan or two for all messages together.
-    assert [measured.logarithmic for measured in found] == [False, False, False, True]
+    assert [measured.below_root for measured in found] == [False, False, False, True]
+
+
+def test_a_receiver_compares_as_often_as_the_logarithm_says() -> None:
+    sizes = (100, 1_000, 10_000)
+    counts = comparisons(sizes)
+    # A heap compares at most twice a level when it takes one out, and once when it takes one in.
+    assert all(1 < count <= 3 * log2(size) for count, size in zip(counts, sizes, strict=True))
+    per_doubling = [(counts[k + 1] - counts[k]) / log2(10) for k in (0, 1)]
+    assert per_doubling == pytest.approx([1, 1], abs=0.3)
 
 
 def test_a_core_that_delivers_in_a_wrong_order_is_not_measured() -> None:
