@@ -111,7 +111,7 @@ def in_turn(number: int, delivered: int) -> bool:
 
 def attached(dependency_clock: Sequence[int], own: int, begun: int) -> tuple[int, ...]:
     """The clock of the next message (BC-LCB-CLOCKS): what was delivered of the dependencies, and how many of one's own
-    were begun before it."""
+    were begun before it, whether one depends on oneself or not."""
     return (*dependency_clock[:own], begun, *dependency_clock[own + 1 :])
 
 

@@ -82,8 +82,7 @@ def dependencies(config: NodeConfig, processes: int) -> frozenset[NodeId]:
                 f"node {config.node}: parameter dependencies names {part!r}; processes are 0 to {processes - 1}"
             )
         found.add(int(part))
-    # One's own messages are counted at their beginning; at their delivery they would be counted twice.
-    return frozenset(found - {config.node})
+    return frozenset(found)
 
 
 def _number(config: NodeConfig, name: str, default: int, least: int, most: int) -> int:

@@ -153,6 +153,16 @@ def test_the_window_bounds_what_is_in_flight_and_the_rest_goes_in_few_packets() 
     assert (packet.pseq, packet.first, packet.count) == (5, 5, 96)
 
 
+def test_the_window_begins_at_the_oldest_packet_that_is_missing() -> None:
+    core = process(0, 2, level="pl", window=4)
+    for _ in range(20):
+        hand(core, b"x", receiver=1)
+    assert [packet.pseq for packet in sent(arrive(core, ack(1, 0, 2, 1, 2)))] == [5, 6]
+
+    assert sent(arrive(core, ack(1, 0, 2, 4, 3))) == []
+    assert [packet.pseq for packet in sent(arrive(core, ack(1, 0, 6, 3)))] == [7, 8, 9, 10]
+
+
 def test_a_run_that_has_grown_while_it_waited_is_cut_to_what_a_packet_may_carry() -> None:
     core = process(0, 2, level="pl", window=1)
     hand(core, b"", receiver=1)
@@ -178,6 +188,7 @@ def test_bc_pl_memory_the_delivered_set_is_a_prefix_and_what_is_beyond_it() -> N
     assert (received.prefix, received.beyond) == (0, {2: 2, 4: 4, 3: 3})
 
     arrive(core, data(0, 1, 0, 1, 1))
+    arrive(core, data(0, 1, 0, 2, 2))  # a duplicate is not remembered again
     assert (received.prefix, received.beyond) == (4, {})
 
 

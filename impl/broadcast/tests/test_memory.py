@@ -140,6 +140,22 @@ def test_runs_that_wait_grow_together_and_all_leave(order: list[int], creators: 
     assert left == set(range(1, 101))
 
 
+def test_runs_that_are_neighbours_are_one_whichever_came_first() -> None:
+    waiting = Waiting()
+    for first in (11, 1, 31, 21):
+        waiting.add(Run(0, first, first + 9))
+
+    assert len(waiting) == 1
+    assert waiting.take() == Run(0, 1, 40)
+
+
+def test_a_part_of_a_run_has_the_clock_of_its_first_message() -> None:
+    run = Run(1, 5, 9, b"", (3, 4, 0))
+
+    assert run.part(5, 6) == Run(1, 5, 6, b"", (3, 4, 0))
+    assert run.part(7, 9) == Run(1, 7, 9, b"", (3, 6, 0))
+
+
 def test_runs_with_payload_or_clock_stay_as_they_are() -> None:
     waiting = Waiting()
     runs = [Run(0, 1, 1, b"x"), Run(0, 2, 2, b"", (1, 0)), Run(0, 3, 3, b"y")]

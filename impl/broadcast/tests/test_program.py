@@ -16,11 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from impl.broadcast.codec import encode_all
+from impl.broadcast.codec import decode_all, encode_all
 from impl.broadcast.course_files import Assignment, Host, read_config, read_hosts
+from impl.broadcast.output import Output
+from impl.broadcast.sockets import Mesh
 from impl.broadcast.tests.nodes import data
-from spec.broadcast.messages import Level
-from spec.errors import BadInput
+from spec.broadcast.messages import Beginning, Delivery, Level
+from spec.errors import BadInput, CannotRun
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 60.0
@@ -184,6 +186,36 @@ def deliveries(lines: Sequence[str], sender: int) -> list[int]:
 
 def begun(lines: Sequence[str]) -> list[int]:
     return [int(line.split()[1]) for line in lines if line.startswith("b ")]
+
+
+def test_bc_io_out_what_waits_is_written_at_the_end_and_not_after_an_error(tmp_path: Path) -> None:
+    with Output(tmp_path / "out") as output:
+        output.begin(Beginning(3, 2, b""))
+        output.deliver(Delivery(0, 7, b""))
+        assert output.waits
+    assert (tmp_path / "out").read_text() == "b 3\nb 4\nd 1 7\n"
+
+    with (
+        pytest.raises(CannotRun, match="the output cannot be written: No space left"),
+        Output(Path("/dev/full")) as full,
+    ):
+        full.deliver(Delivery(0, 7, b""))
+
+
+def test_packets_share_datagrams_of_bounded_length(tmp_path: Path) -> None:
+    addresses = [Host("127.0.0.1", port) for port in ports(2)]
+    with Mesh(0, addresses) as sender, Mesh(1, addresses) as receiver:
+        packets = [data(0, 1, 0, number, number) for number in range(1, 201)]
+        packets += [data(0, 1, 0, number, number, payload=bytes(3_000)) for number in range(201, 204)]
+        for packet in packets:
+            sender.put(packet)
+        sender.flush()
+        sender.flush()  # nothing is left
+        datagrams = list(receiver.arrived(100))
+    found = [decode_all(datagram) for datagram in datagrams]
+
+    assert [packet for some in found if isinstance(some, list) for packet in some] == packets
+    assert [len(datagram) <= 1_400 for datagram in datagrams] == [True] * 3 + [False] * 3
 
 
 def test_bc_io_out_fifo_everything_is_written_in_order_and_in_full(tmp_path: Path) -> None:
