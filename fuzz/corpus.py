@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, count
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 
@@ -15,20 +16,26 @@ _EVERY_CHECK = tuple(HealthCheck)
 
 
 def drawn_schedules(protocol: str, seed_number: int, group: int | None = None) -> Iterator[Schedule]:
-    """Schedules of `protocol` without end, of one group of its rules or of all, drawn in chunks; the first of each
-    chunk is a simplest one."""
-    chunk = 0
-    while True:
-        yield from _chunk(protocol, group, seed_number * 1_000_003 + chunk)
-        chunk += 1
+    """Schedules of `protocol` without end, of one group of its rules or of all in turn, drawn in chunks; the first of
+    each chunk is a simplest one."""
+    if group is None:
+        groups = range(len(load(protocol).groups))
+        in_turn = [_of_group(protocol, seed_number, number, CHUNK // len(groups)) for number in groups]
+        return chain.from_iterable(zip(*in_turn, strict=True))
+    return _of_group(protocol, seed_number, group, CHUNK)
 
 
-def _chunk(protocol: str, group: int | None, number: int) -> list[Schedule]:
+def _of_group(protocol: str, seed_number: int, group: int, size: int) -> Iterator[Schedule]:
+    for chunk in count():
+        yield from _chunk(protocol, group, seed_number * 1_000_003 + chunk, size)
+
+
+def _chunk(protocol: str, group: int, number: int, size: int) -> list[Schedule]:
     drawn: list[Schedule] = []
 
     @seed(number)
     @settings(
-        max_examples=CHUNK,
+        max_examples=size,
         database=None,
         deadline=None,
         derandomize=False,

@@ -17,7 +17,7 @@ from hypothesis.strategies import SearchStrategy
 
 from conformance.network.run import MakeNode
 from fuzz.mutations import Rule, rules_of_module
-from fuzz.strategies import schedules
+from fuzz.strategies import Failures, schedules
 from models.claim import ClaimResult
 from spec.core import Parameter
 from spec.errors import CannotRun
@@ -54,14 +54,16 @@ class Equivalence:
 class RuleGroup:
     """Rules that one kind of run puts at stake: `rules` is their module (None where what is at stake is a form of node,
     for which there are hand-written mutants alone), `parameters` and `fault_kinds` what such runs
-    are set to. often_faulty: most of these runs need faults to show anything. answered: whoever is sent to must be
-    able to send back."""
+    are set to. often_faulty, answered, tree, spread, failures: as of `fuzz.strategies.schedules`."""
 
     rules: ModuleType | None
     parameters: Callable[[], SearchStrategy[dict[str, Parameter]]]
     fault_kinds: tuple[FaultKind, ...]
     often_faulty: bool = False
     answered: bool = False
+    tree: bool = False
+    spread: int = 1
+    failures: Failures | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,9 @@ class FuzzPlugin:
             fault_kinds=chosen.fault_kinds,
             often_faulty=chosen.often_faulty,
             answered=chosen.answered,
+            tree=chosen.tree,
+            spread=chosen.spread,
+            failures=chosen.failures,
         )
 
     @property

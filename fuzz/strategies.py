@@ -12,15 +12,17 @@ drawn.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from conformance.network.topologies import diamond, fat_tree, first_example, second_example
 from spec.core import Parameter
-from spec.schedule import Clock, Delay, Fault, FaultKind, Message, Schedule, Submission
+from spec.schedule import Clock, Delay, Failure, Fault, FaultKind, Message, Schedule, Submission
 from spec.topology import NO_LINK, Link, Node, NodeId, Role, Topology, route
 
 MAX_SWITCHES = 3
@@ -35,6 +37,10 @@ MAX_DRIFT_PPB = 200_000_000
 
 _SENDS, _RECEIVES, _BOTH = range(3)
 _TWO_WAY, _DOWN, _UP = range(3)
+
+
+# What fails in a run, from eight bytes, the network, and when the last submission is made.
+Failures: TypeAlias = Callable[[bytes, Topology, int], tuple[Failure, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +103,19 @@ def schedules(
     places: SearchStrategy[Network] | None = None,
     often_faulty: bool = False,
     answered: bool = False,
+    tree: bool = False,
+    spread: int = 1,
+    failures: Failures | None = None,
 ) -> Schedule:
     """Schedules of `protocol` that run until all has settled. `fault_kinds` are those that its links may show; `places`
     draws other networks than `networks()` does. often_faulty: three of four schedules have faults, not one.
-    answered: whoever is sent to can send back."""
+    answered: whoever is sent to can send back. tree: and there is one way alone. spread: submissions are so many times
+    as far apart. failures: what fails, from some bytes, the network and the time of the last submission."""
     numbers = draw(_SCHEDULE)
-    network = _network(numbers, answered=answered) if places is None else draw(places)
+    network = _network(numbers, answered=answered or tree, tree=tree) if places is None else draw(places)
     topology = network.topology
     at = _NETWORK
-    sent = _submissions(numbers[at:], network)
+    sent = _submissions(numbers[at:], network, spread)
     at += _SUBMISSIONS
     delayed = _delays(numbers[at:], topology)
     at += 1 + 2 * len(topology.links)
@@ -119,6 +129,7 @@ def schedules(
         clocks=set_to,
         parameters=draw(parameters),
         faults=_faults(numbers[at:], topology, fault_kinds, often=often_faulty),
+        failures=() if failures is None else failures(draw(_numbers(_FAILURE)), topology, sent[-1].time_ns),
         seed=int.from_bytes(numbers[-2:], "big"),
     )
 
@@ -131,6 +142,7 @@ def _numbers(count: int) -> SearchStrategy[bytes]:
 _NETWORK = 2 + (MAX_SWITCHES - 1) + MAX_HOSTS
 _SUBMISSIONS = 1 + 4 * MAX_SUBMISSIONS
 _FAULTS = 2 + 4 * MAX_FAULTS
+_FAILURE = 8
 _MAX_LINKS, _MAX_NODES = 32, 16
 _SCHEDULE = _numbers(_NETWORK + _SUBMISSIONS + 1 + 2 * _MAX_LINKS + 1 + 2 * _MAX_NODES + _FAULTS + 2)
 
@@ -154,19 +166,19 @@ def all_answered(network: Network) -> bool:
     return all(sender in reach.get(receiver, ()) for sender, receivers in network.reach for receiver in receivers)
 
 
-def _network(numbers: bytes, *, answered: bool = False) -> Network:
+def _network(numbers: bytes, *, answered: bool = False, tree: bool = False) -> Network:
     known = _known_answered() if answered else _known()
-    if numbers[0] >= 224:
+    if numbers[0] >= 224 and not tree:
         return known[numbers[1] % len(known)]
     switches = numbers[0] % MAX_SWITCHES + 1
     hosts = numbers[1] % (MAX_HOSTS - 2) + 3
     joints, attachments = numbers[2 : 1 + MAX_SWITCHES], numbers[1 + MAX_SWITCHES :]
-    tree = tuple((joints[child - 1] % child, joints[child - 1] // 8 % 3) for child in range(1, switches))
+    joined = tuple((joints[child - 1] % child, joints[child - 1] // 8 % 3) for child in range(1, switches))
     attached = tuple(_attachment(number, attachments[number], switches) for number in range(hosts))
     if answered:
-        tree = tuple((parent, _TWO_WAY) for parent, _ in tree)
-        attached = tuple((_BOTH, home, second) for _, home, second in attached)
-    return _tree(tree, attached)
+        joined = tuple((parent, _TWO_WAY) for parent, _ in joined)
+        attached = tuple((_BOTH, home, home if tree else second) for _, home, second in attached)
+    return _tree(joined, attached)
 
 
 def _attachment(number: int, byte: int, switches: int) -> tuple[int, int, int]:
@@ -228,13 +240,13 @@ def _drift(byte: int) -> int:
     return 0 if byte < 192 else (byte - 223) * (MAX_DRIFT_PPB // 32)
 
 
-def _submissions(numbers: bytes, network: Network) -> tuple[Submission, ...]:
+def _submissions(numbers: bytes, network: Network, spread: int = 1) -> tuple[Submission, ...]:
     made: list[Submission] = []
     now = 0
     for number in range(numbers[0] % MAX_SUBMISSIONS + 1):
         gap, sender, receivers, contents = numbers[4 * number + 1 : 4 * number + 5]
         # Half of them follow at once: a burst pushes a sender's timestamps ahead of its clock.
-        now += gap % (MAX_GAP_NS + 1) if gap < 128 else 0
+        now += spread * (gap % (MAX_GAP_NS + 1)) if gap < 128 else 0
         if sender < 192 or number == 0:
             node, reachable = network.reach[sender % len(network.reach)]
         chosen = receivers % ((1 << len(reachable)) - 1) + 1

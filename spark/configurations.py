@@ -63,7 +63,7 @@ def draw_run(protocol: str, seed: int, run: int, kind: RunKind | None = None) ->
         topology=topology,
         delays=delays,
         clocks=clocks,
-        submissions=_without_the_lost(submissions, failures),
+        submissions=submissions,
         seed=draw.getrandbits(32),
         parameters=kind.parameters(draw, pace),
         faults=_faults(draw, topology, kind, hop_ns),
@@ -125,17 +125,6 @@ def _failures(draw: Random, topology: Topology, kind: RunKind, pace: Pace) -> tu
     if failing.down_ns is None:
         return (crash,)
     return (crash, Failure(at + failing.down_ns, FailureKind.RESTART, node=node))
-
-
-def _without_the_lost(submissions: tuple[Submission, ...], failures: tuple[Failure, ...]) -> tuple[Submission, ...]:
-    """Without submissions to nobody but a node that has crashed by then: their sender may stamp them and send nothing,
-    and no trace would show that it did."""
-    crashed = {failure.node: failure.time_ns for failure in failures if failure.kind is FailureKind.CRASH}
-    return tuple(
-        submission
-        for submission in submissions
-        if any(crashed.get(to.receiver, submission.time_ns) >= submission.time_ns for to in submission.messages)
-    )
 
 
 def _submissions(draw: Random, topology: Topology, span_ns: int) -> tuple[Submission, ...]:

@@ -70,7 +70,7 @@ def switch_notices_loss(
 
 @check(
     "TO-LOSSCTR",
-    kinds=(Kind.SENT,),
+    kinds=(Kind.SENT, Kind.RESTARTED),
     order=Order.NODE,
     ways=(
         "node {node} sent loss record {found} on link {link} after gaps in its ingress links' numbers up to {expected}",
@@ -82,6 +82,7 @@ def switch_notices_loss(
 )
 def loss_counter_spans_link(
     position: int,
+    kind: int,
     node: int,
     link: int,
     packet: int,
@@ -89,6 +90,8 @@ def loss_counter_spans_link(
     loss_record: int,
     greatest: int,
     loses: int,
+    link_count: int,
+    link_source: Ints,
     node_is_host: Ints,
     feeds_first: Ints,
     feeds_links: Ints,
@@ -99,8 +102,14 @@ def loss_counter_spans_link(
 ) -> Outcome:
     """From the packet on that reveals a gap, of whatever kind the lost ones were, a switch tells a loss record at or
     above that packet's `greatest`, until its ack barriers reach it. And `greatest` is what it says: no data message put
-    on the link earlier is above it."""
+    on the link earlier is above it, since the node began; a switch that begins anew covers the rest by its record."""
     if not loses:
+        return SILENT
+    if kind != SENT:
+        if link < 0 and not node_is_host[node]:
+            for egress in range(link_count):
+                if link_source[egress] == node:
+                    highest_at[egress] = -1
         return SILENT
     outcome = SILENT
     if highest_at[link] >= 0 and greatest < highest[link]:

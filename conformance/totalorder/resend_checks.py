@@ -84,8 +84,10 @@ def message_numbers_consecutive(
     beyond=Table(3, 1),
     owed=PerPair(0),
     stopped=PerNode(0),
+    spoke_ns=PerNode(0),
 )
 def acknowledgements_cumulative(
+    time_ns: int,
     kind: int,
     node: int,
     link: int,
@@ -95,15 +97,18 @@ def acknowledgements_cumulative(
     flags: int,
     packet: int,
     loses: int,
+    failure_timeout_ns: int,
     node_count: int,
     node_is_host: Ints,
     held: State,
     beyond: TableState,
     owed: State,
     stopped: State,
+    spoke_ns: State,
 ) -> Outcome:
     """An acknowledgement bears the number up to which its host holds all of that sender's messages, and in the end
-    there is one for every data message that arrived, duplicates and those behind a gap included.
+    there is one for every data message that arrived, duplicates and those behind a gap included. Where failures are
+    handled, a host that has been silent for the time-out in the end has stopped (TO-FAIL).
 
     held: by receiver and sender, that number. beyond: (receiver, sender, number) of messages behind a gap.
     """
@@ -123,6 +128,7 @@ def acknowledgements_cumulative(
                 slot = find(beyond, (node, sender, held[pair] + 1))
         return SILENT
     if kind == SENT:
+        spoke_ns[node] = time_ns
         if packet != ACK or node != sender or not 0 <= receiver < node_count:
             return SILENT
         pair = node * node_count + receiver
@@ -134,7 +140,8 @@ def acknowledgements_cumulative(
         return SILENT
     if settled(flags):
         for host in range(node_count):
-            if node_is_host[host] and not stopped[host]:
+            silent = failure_timeout_ns > 0 and elapsed(spoke_ns[host], time_ns, failure_timeout_ns)
+            if node_is_host[host] and not stopped[host] and not silent:
                 for other in range(node_count):
                     if owed[host * node_count + other] > 0:
                         return violated(1, host, owed[host * node_count + other], -1)

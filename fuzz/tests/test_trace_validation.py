@@ -98,7 +98,7 @@ OTHERWISE: dict[str, tuple[int, str]] = {
     "TO-SWLOSS.lesser-record-passed-on": (5, "BeaconsCarryLossFlag"),
 }
 # Failures, restarts, and a switch of two processors.
-NOT_JUDGED = 10
+NOT_JUDGED = 12
 
 
 def test_the_traces_that_the_checks_are_tested_with_are_judged_alike() -> None:

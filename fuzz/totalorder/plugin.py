@@ -16,8 +16,11 @@ from fuzz.totalorder.strategies import (
     FAULT_KINDS,
     LOSES,
     adjusting_parameters,
+    failing_parameters,
+    failures,
     lossy_parameters,
     parameters,
+    slow_parameters,
     split_parameters,
 )
 from impl.totalorder import RULES, adjustment_rules, loss_rules, make_core, rules
@@ -36,6 +39,8 @@ PLUGIN = FuzzPlugin(
         RuleGroup(rules=loss_rules, parameters=lossy_parameters, fault_kinds=LOSES, often_faulty=True, answered=True),
         RuleGroup(rules=adjustment_rules, parameters=adjusting_parameters, fault_kinds=FAULT_KINDS, answered=True),
         RuleGroup(rules=None, parameters=split_parameters, fault_kinds=LOSES, answered=True),
+        RuleGroup(rules=None, parameters=slow_parameters, fault_kinds=FAULT_KINDS, answered=True, spread=20),
+        RuleGroup(rules=None, parameters=failing_parameters, fault_kinds=(), tree=True, spread=4, failures=failures),
     ),
     node_with=node_with,
     mutants=(*mutants.MUTANTS, *loss_mutants.MUTANTS),

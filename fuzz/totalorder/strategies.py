@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from spec.core import Parameter
-from spec.schedule import FaultKind
+from spec.schedule import Failure, FailureKind, FaultKind
+from spec.topology import Topology
 from spec.totalorder.messages import WITHOUT_LOSS, Environment
 
 MIN_INTERVAL_NS, MAX_INTERVAL_NS = 3, 20
@@ -64,6 +65,41 @@ def split_parameters() -> SearchStrategy[dict[str, Parameter]]:
         st.integers(0, 30),
     )
     return _set_to(st.sampled_from(["D8", "D7", "B"]), _long_intervals(), times, _timeouts())
+
+
+def slow_parameters() -> SearchStrategy[dict[str, Parameter]]:
+    """For runs in which submissions go on for long: what needs a delivery, some rounds of adjustment, or many beacons
+    first. Switches that may withhold beacons are held to it (TO-BEACON-MIN)."""
+    rounds = st.builds(lambda ns: {"adjustment_interval_ns": ns}, st.integers(30, 80))
+    withheld = st.just({"every_beacon": 0})
+    environment = st.sampled_from(["C", "B", "D9", "D8"])
+    more = st.one_of(st.just({"causal": 1}), withheld, rounds)
+    return _set_to(environment, _long_intervals(), more, _timeouts())
+
+
+def failing_parameters() -> SearchStrategy[dict[str, Parameter]]:
+    """Links are given up after some intervals of silence."""
+
+    def detected(interval: int, silent: int, again: int) -> dict[str, Parameter]:
+        return {
+            "beacon_interval_ns": interval,
+            "failure_timeout_ns": silent * interval,
+            "retransmit_timeout_ns": again * interval,
+        }
+
+    times = st.builds(detected, st.integers(*LONG_INTERVALS_NS), st.integers(6, 10), st.integers(2, 4))
+    return _set_to(st.sampled_from(["D9", "D8", "D7", "D6"]), _long_intervals(), times)
+
+
+def failures(numbers: bytes, topology: Topology, last_ns: int) -> tuple[Failure, ...]:
+    """A host crashes, or a switch restarts after a while, mostly while submissions go on."""
+    at = int.from_bytes(numbers[:2], "big") % (last_ns + 20)
+    hosts, switches = topology.hosts(), topology.switches()
+    if numbers[2] % 2:
+        return (Failure(at, FailureKind.CRASH, node=hosts[numbers[3] % len(hosts)]),)
+    switch = switches[numbers[3] % len(switches)]
+    up = at + 1 + numbers[4] % 64
+    return (Failure(at, FailureKind.CRASH, node=switch), Failure(up, FailureKind.RESTART, node=switch))
 
 
 def _timeouts() -> SearchStrategy[dict[str, Parameter]]:

@@ -59,7 +59,8 @@ def tree(config: NodeConfig) -> Tree:
             f"node {config.node}: failures are handled in trees with links both ways, where each host has one link "
             f"each way; set failure_timeout_ns to 0 in other networks"
         )
-    root = dict(config.next_link)[min(host for host, _ in config.next_link)]
+    # The way to the first host of all; nothing passes a switch that leads to none.
+    root = min(config.next_link)[1] if config.next_link else None
     return Tree(
         back=back, from_hosts=from_hosts, own=own, up=next((k for k, towards in back.items() if towards == root), None)
     )

@@ -58,6 +58,13 @@ class Sender:
     def scatter(self, now: int, messages: tuple[tuple[NodeId, bytes], ...]) -> list[Out]:
         """Send the messages of one scattering, all with one timestamp (TO-SCATTER)."""
         self._check(messages)
+        failed = () if self._recalls is None else self._recalls.failed
+        if all(receiver in failed for receiver, _ in messages):
+            # Nothing leaves, so that nothing may show: a timestamp given here would.
+            for receiver, _ in messages:
+                self._pairs[receiver].number += 1
+                self._pairs[receiver].give_up()
+            return []
         timestamp = self._last = self._next_possible(now)
         filled = self._settings.fill_barrier
         barrier = NO_BARRIER if filled or not self._data_carry else self._rules.data_barrier(timestamp)
@@ -67,10 +74,10 @@ class Sender:
         for receiver, payload in messages:
             pair = self._pairs[receiver]
             pair.number += 1
+            if receiver in failed:
+                pair.give_up()
+                continue
             if self._recalls is not None:
-                if receiver in self._recalls.failed:
-                    pair.give_up()
-                    continue
                 self._recalls.sent(timestamp, receiver, pair.number, self._pairs)
             message = Packet(_DATA, self._node, receiver, pair.number, 0, timestamp, NO_BARRIER, payload)
             link = pair.link

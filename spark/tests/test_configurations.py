@@ -58,7 +58,7 @@ def test_a_kind_is_drawn_in_networks_that_suit_it_alone() -> None:
         assert all(kind.suits(draw_run(PROTOCOL, 5, run, kind).schedule.topology) for run in range(20)), kind.name
 
 
-def test_nothing_is_sent_to_a_crashed_host_alone() -> None:
+def test_something_is_sent_to_a_crashed_host_alone() -> None:
     crashing = [kind for kind in kinds_of(PROTOCOL) if kind.name.endswith("a host crashes")]
     after = [
         [message.receiver for message in submission.messages]
@@ -68,8 +68,7 @@ def test_nothing_is_sent_to_a_crashed_host_alone() -> None:
         for submission in schedule.submissions
         if submission.time_ns > schedule.failures[0].time_ns and schedule.failures[0].node in _receivers(submission)
     ]
-    assert after
-    assert all(len(receivers) > 1 for receivers in after)
+    assert any(len(receivers) == 1 for receivers in after)
 
 
 def test_networks_without_an_answer_and_with_several_ways_are_told_apart() -> None:

@@ -35,8 +35,9 @@ def loss_counter_spans_link(trace: Trace) -> set[int]:
     whole = look(trace)
     broken: set[int] = set()
     for event in whole.sent:
+        since = -1 if whole.is_host(event.node) else whole.began(event.node, event.position)
         earlier = [other for other in before(whole.sent, event.position) if other.link == event.link and other.is_data]
-        if any(other.timestamp > event.greatest for other in earlier):
+        if any(other.timestamp > event.greatest for other in earlier if other.position > since):
             broken.add(event.position)
     for event in from_switches(whole):
         shown = max(whole.gap_record(link, event.position) for link in whole.routes.reaching[event.link])

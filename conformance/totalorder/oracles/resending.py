@@ -90,10 +90,17 @@ def acknowledgements_cumulative(trace: Trace) -> set[int]:
         sum(event.node == host and event.sender == other for event in came)
         > sum(event.node == host and event.receiver == other for event in sent)
         for host in whole.topology.hosts()
-        if not whole.stopped(host)
+        if not whole.stopped(host) and not _fell_silent(whole, host)
         for other in range(count)
     )
     return broken | positions(event for event in whole.of(Kind.ENDED) if owed and event.settled)
+
+
+def _fell_silent(whole: Whole, host: int) -> bool:
+    """Whether the host sent nothing for the failure time-out in the end: then it has stopped (TO-FAIL)."""
+    timeout = whole.failure_timeout
+    last = max([0] + [event.time_ns for event in whole.sent if event.node == host])
+    return timeout > 0 and whole.events[-1].time_ns - last >= timeout
 
 
 def lost_is_resent(trace: Trace) -> set[int]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from impl.totalorder.adjustment import MOST_INTERVALS, Adjuster
+from impl.totalorder.adjustment import MOST_INTERVALS, MOST_TIMES_AS_FAST, Adjuster
 from impl.totalorder.ingress import Refusal
 from impl.totalorder.rules import RULES, Rules
 from impl.totalorder.tests.lossy import Run, Scenario, broken, play, random_scenario
@@ -153,7 +153,7 @@ ABSURD = {
     "a return of zero": answer(0),
     "a return at the end of time": answer((1 << 63) - 1),
     "a lag of more than some intervals": answer(300 + MOST_INTERVALS * INTERVAL + 1),
-    "held for longer than since it was sent": answer(400, held=51),
+    "held for longer than any clock could say": answer(700, held=MOST_TIMES_AS_FAST * 51 + 1),
     "less held than nothing": answer(300, payload=(-1).to_bytes(8, "big", signed=True)),
     "seven bytes": answer(300, payload=bytes(7)),
     "a round to come": answer(300, number=4),
@@ -167,6 +167,10 @@ def test_to_adj_2_an_absurd_answer_is_refused(name: str) -> None:
     made = adjuster()
     with pytest.raises(Refusal):
         made.check(350, ABSURD[name])
+
+
+def test_to_adj_2_a_faster_clock_may_have_held_a_message_for_longer_than_this_one_waited() -> None:
+    adjuster().check(350, answer(700, held=MOST_TIMES_AS_FAST * 51))
 
 
 def test_to_adj_2_answers_count_once_each_and_those_of_earlier_rounds_not_at_all() -> None:
