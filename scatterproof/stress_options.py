@@ -100,7 +100,11 @@ class StressOptions:
             spared=spared,
         )
         return Stress(
-            faults=faults, steps=steps, seconds=seconds, patience_s=_span("--patience", _or(self.patience, 10.0))
+            faults=faults,
+            steps=steps,
+            wake_s=min(10.0, seconds),
+            seconds=seconds,
+            patience_s=_span("--patience", _or(self.patience, 10.0)),
         )
 
 

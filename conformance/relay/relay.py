@@ -109,7 +109,7 @@ class Relay:
         self._buffer = memoryview(bytearray(_DATAGRAM_BYTES))
         self._waiting: list[_Waiting] = []
         self._serial = 0
-        self._start = time.monotonic_ns()
+        self._start: int | None = None
         self._selector = selectors.DefaultSelector()
         self._sockets: dict[tuple[int, int], socket.socket] = {}
         self._pairs: dict[tuple[int, int], _Pair] = {}
@@ -132,7 +132,7 @@ class Relay:
         return host, port
 
     def start(self) -> None:
-        """From now on the times of partitions count."""
+        """From now on the times of partitions count; before, there is none."""
         self._start = time.monotonic_ns()
 
     def run(self, until_s: float) -> None:
@@ -198,7 +198,9 @@ class Relay:
         pair, counts = inlet.pair, inlet.pair.counts
         receive, buffer = inlet.socket.recvfrom_into, self._buffer
         now = time.monotonic_ns()
-        parted = any(each.parts(pair.source, pair.target, now - self._start) for each in self._faults.partitions)
+        parted = self._start is not None and any(
+            each.parts(pair.source, pair.target, now - self._start) for each in self._faults.partitions
+        )
         home = self._homes[pair.source][1]
         usual = self._sockets[pair.target, pair.source]
         for _ in range(_BATCH):

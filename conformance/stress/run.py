@@ -23,16 +23,17 @@ from spec.errors import BadInput, CannotRun
 _TICK_S = 0.02  # how often the end of a process is looked for while programs are asked to end
 _LOOK_S = 0.1  # how often the output is looked at
 _SETTLE_S = 0.5  # how long everything must have been there before a run ends early
-_WAKE_S = 10.0  # how long to wait for the first word of the slowest program, at most
 _SIGNALS = {Act.PAUSE: signal.SIGSTOP, Act.RESUME: signal.SIGCONT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stress:
-    """seconds: when programs are asked to end, at the latest. patience_s: for their end."""
+    """wake_s: how long to wait for the first datagram of the slowest program. seconds: when programs are asked to end,
+    at the latest. patience_s: for their end."""
 
     faults: Faults
     steps: tuple[Step, ...] = ()
+    wake_s: float = 10.0
     seconds: float = 30.0
     patience_s: float = 10.0
     bounds: Bounds = BOUNDS
@@ -139,7 +140,7 @@ class _Run:
     def wake(self) -> None:
         """Wait until each program has sent something or ended: the plan's times count from then, or a program that
         takes long to start would be killed before it did anything."""
-        deadline = time.monotonic() + min(_WAKE_S, self.stress.seconds)
+        deadline = time.monotonic() + self.stress.wake_s
         silent = set(range(len(self.programs)))
         while silent and time.monotonic() < deadline:
             self.relay.run(time.monotonic() + _TICK_S)

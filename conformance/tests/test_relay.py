@@ -241,6 +241,19 @@ def test_a_flood_is_bounded_counted_and_starves_nobody(made: list[Peers]) -> Non
     assert (b"small", peers.relay.address(1, 2)) in peers.received(1)
 
 
+def test_what_has_left_makes_room_for_what_comes(made: list[Peers]) -> None:
+    """Twice as much as may wait at once, and all of it passes, since it does not come at once."""
+    peers = make(made, 2, Faults(delay_ns=1), bounds=Bounds(queue_bytes=1))
+    for _ in range(40):
+        for _ in range(50):
+            peers.send(0, 1, b"x" * 1000)
+        peers.carry(0.002)
+        assert len(peers.received(1)) <= 50
+    counts = peers.relay.counts()[0, 1]
+    peers.carry()
+    assert (counts.sent, counts.overflowed) == (2000, 0)
+
+
 def test_a_run_ends_in_time_though_datagrams_keep_coming(made: list[Peers], tmp_path: Path) -> None:
     peers = make(made, 2, Faults(delay_ns=MS))
     script = (

@@ -121,7 +121,7 @@ def test_the_plan_ends_pauses_and_kills_whom_it_says(tmp_path: Path) -> None:
 
     endings = {outcome.process: outcome.ending and outcome.ending.act for outcome in course.outcomes}
     assert endings == {0: None, 1: Act.TERMINATE, 2: Act.KILL, 3: Act.TERMINATE, 4: None, 5: None, 6: None}
-    assert all(outcome.crashed == outcome.stubborn == "" for outcome in course.outcomes)
+    assert [(outcome.crashed, outcome.stubborn) for outcome in course.outcomes] == [("", "")] * 7
     assert [tester.text(process).endswith("ended\n") for process in range(7)] == [True, True, False, True, *[True] * 3]
     assert course.faults["parted"]
 
@@ -137,7 +137,9 @@ def test_the_plan_ends_pauses_and_kills_whom_it_says(tmp_path: Path) -> None:
     ],
 )
 def test_what_became_of_a_program_is_said(tmp_path: Path, script: str, crashed: str, stubborn: str) -> None:
-    course, _ = stressed(shell(script), tmp_path, Stress(faults=Faults(), seconds=0.5, patience_s=0.5), processes=2)
+    course, _ = stressed(
+        shell(script), tmp_path, Stress(faults=Faults(), wake_s=0.5, seconds=0.5, patience_s=0.5), processes=2
+    )
 
     for outcome in course.outcomes:
         assert outcome.crashed.startswith(crashed)
@@ -148,9 +150,13 @@ def test_what_became_of_a_program_is_said(tmp_path: Path, script: str, crashed: 
 
 
 def test_a_victim_that_ignores_its_end_is_killed_when_patience_is_over(tmp_path: Path) -> None:
-    stress = Stress(faults=Faults(), steps=(Step(0.0, Act.TERMINATE, 0),), seconds=1.5, patience_s=0.3)
-    course, _ = stressed(shell("trap '' TERM; while :; do sleep 0.05; done"), tmp_path, stress)
+    steps = (Step(0.0, Act.TERMINATE, 0),)
+    stress = Stress(faults=Faults(), steps=steps, wake_s=0.5, seconds=2.5, patience_s=0.3)
+    script = "trap '' TERM; while :; do date +%s.%N >> $1; sleep 0.05; done"
+    course, tester = stressed(shell(script), tmp_path, stress)
 
+    last = [float(tester.text(process).split()[-1]) for process in range(3)]
+    assert last[0] < min(last[1:]) - 1
     assert course.outcomes[0].ending is not None
     assert all(outcome.stubborn == "did not end within 0.3 s of SIGTERM" for outcome in course.outcomes)
 
@@ -172,7 +178,7 @@ if os.fork():
 os.setsid()
 if os.fork():
     os._exit(0)
-subprocess.Popen(["sh", "-c", "trap '' TERM; echo $$ > " + sys.argv[3] + ".pid; while :; do sleep 0.05; done"])
+subprocess.Popen(["sh", "-c", "trap '' TERM; echo $$ > " + sys.argv[3] + ".pid; exec sleep 60"])
 open(sys.argv[3], "w").write(str(os.getpid()))
 time.sleep(60)
 """
@@ -180,7 +186,9 @@ time.sleep(60)
 
 
 def test_grandchildren_in_sessions_of_their_own_are_found_and_killed(tmp_path: Path) -> None:
-    course, tester = stressed(program(DAEMON), tmp_path, Stress(faults=Faults(), seconds=1.5, patience_s=0.3), 2)
+    course, tester = stressed(
+        program(DAEMON), tmp_path, Stress(faults=Faults(), wake_s=1, seconds=1, patience_s=0.3), 2
+    )
 
     assert [outcome.left > 0 for outcome in course.outcomes] == [True, True]
     for process, path in enumerate(tester.outputs):
@@ -201,7 +209,7 @@ def test_programs_that_fork_without_end_are_all_killed(tmp_path: Path) -> None:
 
 
 def test_logs_of_a_program_that_floods_stay_short_and_keep_their_beginning(tmp_path: Path) -> None:
-    stress = Stress(faults=Faults(), seconds=1.0, bounds=Bounds(log_bytes=1 << 20))
+    stress = Stress(faults=Faults(), wake_s=0.5, seconds=1.0, bounds=Bounds(log_bytes=1 << 20))
     course, tester = stressed(shell("echo first; exec yes"), tmp_path, stress, processes=2)
 
     for outcome, output in zip(course.outcomes, tester.outputs, strict=True):

@@ -30,7 +30,12 @@ def judged(
     folders = fresh_folders(folder / "run", processes)
     judge = programs.tester(workload, folders)
     stress = Stress(
-        faults=faults, steps=steps, seconds=seconds, patience_s=patience_s, bounds=Bounds(file_bytes=file_bytes)
+        faults=faults,
+        steps=steps,
+        wake_s=min(10.0, seconds),
+        seconds=seconds,
+        patience_s=patience_s,
+        bounds=Bounds(file_bytes=file_bytes),
     )
     course = run(shlex.split(f"{command} {PLACES}"), judge, workload, stress, folders)
     return judge.judge(course), course
