@@ -117,15 +117,17 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
 
     def guard(number: int, unit: Unit) -> list[str]:
         tables = [_named(number, name) for name, kind in unit.state.items() if isinstance(kind, Table)]
-        return [
-            line
-            for table in tables
-            for line in (f"if {table}[{table}.shape[0] - 1, 0] * 2 >= {table}.shape[0] - 1:", "    return row, written")
-        ]
+        return [line for table in tables for line in (f"if {_is_full(table)}:", "    return row, written")]
 
     lines += _dispatch(checks, call, " " * 8, guard)
     lines += ["    return stop, written"]
     return "\n".join(lines) + "\n"
+
+
+def _is_full(table: str) -> str:
+    """`conformance.checks.tables.is_full`, as text."""
+    last = f"{table}.shape[0] - 1"
+    return f"({table}[{last}, 0] + {table}[{last}, 2]) * 2 >= {last}"
 
 
 def _dispatch(
@@ -223,5 +225,5 @@ def _compiled_state(kind: StateKind) -> str:
             return f"np.full(node_count * node_count, {initial}, np.int64)"
         case Cell(initial):
             return f"np.full(1, {initial}, np.int64)"
-        case Table(keys, fields):
-            return f"empty_slots({keys}, {fields})"
+        case Table(keys, fields, at_once):
+            return f"empty_slots({keys}, {fields}, {at_once})"

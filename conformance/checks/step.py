@@ -92,10 +92,12 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Table:
     """Entries of `fields` integers under keys of `keys` integers, for the functions of `conformance.checks.tables`. A
-    step enters at most one in a row, and entries must leave again, so that memory is bounded by what is in flight."""
+    step enters at most `at_once` in a row, and entries must leave again, so that memory is bounded by what is in
+    flight."""
 
     keys: int
     fields: int
+    at_once: int = 1
 
 
 StateKind: TypeAlias = PerNode | PerLink | PerPair | Cell | Table

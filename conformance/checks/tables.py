@@ -5,8 +5,9 @@ made them ten times slower).
 Steps use `find`, `field`, `change`, `put`, `remove`, and to go over all entries `room`, `used`, `field`. A slot is
 valid until the next `put` or `remove`.
 
-The array has one row a slot, [used, key ..., fields last first], and one more: [entries, length of a key]. Slots are
-found by linear probing; removing shifts back those behind, so that nothing is left over.
+The array has one row a slot, [used, key ..., fields last first], and one more: [entries, length of a key, how many more
+may be entered in one row of a trace than one]. Slots are found by linear probing; removing shifts back those behind, so
+that nothing is left over.
 """
 
 from __future__ import annotations
@@ -88,16 +89,18 @@ def _entry(table: PlainTable, slot: int) -> tuple[Key, list[int]]:
 # ---------------------------------------------------------------- compiled
 
 
-def empty_slots(keys: int, fields: int, capacity: int = FIRST_CAPACITY) -> Slots:
-    """The array of an empty table; `capacity` is a power of two."""
+def empty_slots(keys: int, fields: int, at_once: int = 1, capacity: int = FIRST_CAPACITY) -> Slots:
+    """The array of an empty table; `capacity`, a power of two, becomes larger where more is entered at once."""
+    while capacity < 4 * at_once:
+        capacity *= 2
     slots = np.zeros((capacity + 1, 1 + keys + fields), dtype=np.int64)
-    slots[capacity, 1] = keys
+    slots[capacity, 1], slots[capacity, 2] = keys, at_once - 1
     return slots
 
 
 def is_full(slots: Slots) -> bool:
     """Whether the table must grow before the next `put`."""
-    return bool(slots[-1, 0] * 2 >= len(slots) - 1)
+    return bool((slots[-1, 0] + slots[-1, 2]) * 2 >= len(slots) - 1)
 
 
 def grown(slots: Slots) -> Slots:

@@ -1,0 +1,15 @@
+"""The clauses as predicates over a whole trace: each returns the positions of the rows that break it.
+
+Written from the clauses' sentences, slow and plain: each looks at all rows anew, and keeps no running state. They share
+nothing with the checks but the trace and its parameters, so that each can find the other's mistakes. They expect a
+trace that `conformance.judge.refuse` lets pass.
+"""
+
+from __future__ import annotations
+
+from conformance.broadcast.oracles import links, order, uniform
+from conformance.broadcast.oracles.whole import Oracle
+
+ORACLES: dict[str, Oracle] = {
+    oracle.__name__: oracle for module in (links, uniform, order) for oracle in module.ORACLES
+}

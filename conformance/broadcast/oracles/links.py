@@ -1,0 +1,162 @@
+"""The clauses of perfect links."""
+
+from __future__ import annotations
+
+from conformance.broadcast.oracles.contents import wrongly_begun, wrongly_delivered
+from conformance.broadcast.oracles.whole import Event, Whole, before, look, positions
+from spec.broadcast.messages import Level, PacketKind
+from spec.trace import Kind, Trace
+
+
+def sent_is_delivered(trace: Trace) -> set[int]:
+    whole = look(trace)
+    live = set(whole.live)
+    for sent in whole.first_sent:
+        ends = whole.links[sent.link]
+        later = [event for event in whole.data_arrived if event.position > sent.position]
+        arrived = any((event.link, event.pseq) == (sent.link, sent.pseq) for event in later)
+        if {ends.source, ends.target} <= live and not arrived:
+            return positions(whole.settled)
+    for handed in whole.of(Kind.SUBMITTED) if whole.level is Level.PL else ():
+        delivered = any(
+            (event.sender, event.number) == (handed.sender, handed.number) and event.position > handed.position
+            for event in whole.at(Kind.DELIVERED, handed.receiver)
+        )
+        if {handed.sender, handed.receiver} <= live and not delivered:
+            return positions(whole.settled)
+    return set()
+
+
+def link_delivers_once(trace: Trace) -> set[int]:
+    return look(trace).repeated
+
+
+def link_delivers_sent(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken = wrongly_delivered(whole) | wrongly_begun(whole)
+    for event in whole.of(Kind.SENT):
+        if event.packet == PacketKind.DATA:
+            last = whole.begun(event.node, event, whole.links[event.link].target)
+            own = event.sender == event.node and 1 <= event.number <= last
+            if not own or event.last > last:
+                broken.add(event.position)
+    return broken
+
+
+def link_numbers_apart(trace: Trace) -> set[int]:
+    whole = look(trace)
+    return {
+        event.position
+        for event in whole.of(Kind.SENT)
+        if event.packet == PacketKind.DATA and not _is_numbered_rightly(whole, event)
+    }
+
+
+def _is_numbered_rightly(whole: Whole, event: Event) -> bool:
+    if not whole.is_data(event):
+        return False
+    earlier = [sent for sent in before(whole.first_sent, event) if sent.link == event.link]
+    on_the_way = [sent for sent in earlier if not whole.is_acknowledged(sent, event)]
+    greatest = max((sent.pseq for sent in earlier), default=0)
+    if event.pseq > greatest:
+        again = any((sent.sender, sent.number) == (event.sender, event.number) for sent in on_the_way)
+        return event.pseq == greatest + 1 and not again and event.flags == 0
+    # What was passed over, or is acknowledged, is not compared.
+    return all(
+        _contents(sent) == _contents(event) and event.flags == 1 for sent in on_the_way if sent.pseq == event.pseq
+    )
+
+
+def _contents(event: Event) -> tuple[int, ...]:
+    return (event.sender, event.number, event.count, event.digest, event.clock_sum, event.clock_weighted)
+
+
+def unacknowledged_is_resent(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for event in whole.of(Kind.SENT):
+        if event.packet == PacketKind.ACK:
+            if not _has_come(whole, event):
+                broken.add(event.position)
+        elif whole.is_data(event) and event not in whole.first_sent:
+            acks = whole.acks_arrived(event.link, event)
+            if any(event.pseq <= min(ack.number, _greatest(whole, event.link, ack)) for ack in acks):
+                broken.add(event.position)
+    for end in whole.settled:
+        if any(_is_left_alone(whole, sent, end) for sent in whole.first_sent) or _unanswered(whole):
+            broken.add(end.position)
+    return broken
+
+
+def _greatest(whole: Whole, link: int, until: Event) -> int:
+    return max((sent.pseq for sent in before(whole.first_sent, until) if sent.link == link), default=0)
+
+
+def _come(whole: Whole, ack: Event) -> set[int]:
+    """The numbers that had come over the link that an acknowledgement is about."""
+    back = whole.opposite(ack.link)
+    return {event.pseq for event in before(whole.data_arrived, ack) if event.link == back}
+
+
+def _prefix(numbers: set[int]) -> int:
+    last = 0
+    while last + 1 in numbers:
+        last += 1
+    return last
+
+
+def _has_come(whole: Whole, ack: Event) -> bool:
+    come = _come(whole, ack)
+    if not whole.is_ack(ack) or ack.number > _prefix(come):
+        return False
+    covered = {pseq for pseq in come if ack.pseq <= pseq < ack.pseq + ack.count}
+    return len(covered) == ack.count
+
+
+def _is_left_alone(whole: Whole, sent: Event, end: Event) -> bool:
+    ends = whole.links[sent.link]
+    return {ends.source, ends.target} <= set(whole.live) and not whole.is_acknowledged(sent, end)
+
+
+def _unanswered(whole: Whole) -> bool:
+    last_copy = {(event.link, event.pseq): event for event in whole.data_arrived}
+    for (link, pseq), copy in last_copy.items():
+        answers = [
+            event
+            for event in whole.at(Kind.SENT, copy.node)
+            if event.position > copy.position and event.link == whole.opposite(link) and whole.is_ack(event)
+        ]
+        refusals = [
+            event for event in whole.at(Kind.REFUSED, copy.node) if event.link == link and _newest(whole, event) == copy
+        ]
+        if copy.node in whole.live and not refusals and not any(answer.covers(pseq) for answer in answers):
+            return True
+    return False
+
+
+def _newest(whole: Whole, refusal: Event) -> Event | None:
+    arrived = [event for event in before(whole.data_arrived, refusal) if event.link == refusal.link]
+    return arrived[-1] if arrived else None
+
+
+def delivered_prefix_collapses(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for event in whole.first_sent:
+        earlier = [sent for sent in before(whole.first_sent, event) if sent.link == event.link]
+        if sum(not whole.is_acknowledged(sent, event) for sent in earlier) >= whole.set_to["window"]:
+            broken.add(event.position)
+    for event in whole.of(Kind.SENT):
+        if whole.is_ack(event) and event.number < _prefix(_come(whole, event)):
+            broken.add(event.position)
+    return broken
+
+
+ORACLES = (
+    sent_is_delivered,
+    link_delivers_once,
+    link_delivers_sent,
+    link_numbers_apart,
+    unacknowledged_is_resent,
+    delivered_prefix_collapses,
+)

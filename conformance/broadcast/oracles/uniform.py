@@ -1,0 +1,137 @@
+"""The clauses of uniform reliable broadcast."""
+
+from __future__ import annotations
+
+from conformance.broadcast.oracles.contents import wrongly_begun, wrongly_delivered
+from conformance.broadcast.oracles.whole import Event, Whole, before, look, positions
+from spec.broadcast.messages import Level, PacketKind
+from spec.trace import Kind, Trace
+
+
+def own_is_delivered(trace: Trace) -> set[int]:
+    whole = look(trace)
+    return {
+        end.position
+        for end in whole.settled_with_a_live_majority
+        for process in whole.live
+        if whole.next_of(process, process, end) <= whole.begun(process, end)
+    }
+
+
+def delivered_once(trace: Trace) -> set[int]:
+    return look(trace).repeated
+
+
+def delivered_was_begun(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken = wrongly_delivered(whole) | wrongly_begun(whole)
+    for event in whole.of(Kind.SENT):
+        if event.packet == PacketKind.DATA and event.sender == event.node:
+            last = whole.begun(event.node, event)
+            if not 1 <= event.number <= last or event.last > last:
+                broken.add(event.position)
+    return broken
+
+
+def uniform_agreement(trace: Trace) -> set[int]:
+    whole = look(trace)
+    messages = {(event.sender, event.number) for event in whole.deliveries}
+    return {
+        end.position
+        for end in whole.settled_with_a_live_majority
+        for process in whole.live
+        for message in messages
+        if not whole.has_delivered(process, message, end)
+    }
+
+
+def oneself_counts(trace: Trace) -> set[int]:
+    whole = look(trace)
+    for end in whole.settled:
+        for process, message in _undelivered(whole, end):
+            creator, number = message
+            in_turn = whole.level is Level.URB or number <= whole.next_of(process, creator, end)
+            if in_turn and whole.is_majority(whole.heard(process, message, end)):
+                return positions(whole.settled)
+    return set()
+
+
+def _undelivered(whole: Whole, end: Event) -> list[tuple[int, tuple[int, int]]]:
+    """What live processes have begun with or received, and not delivered by the end."""
+    told = [
+        (event.node, (event.node if event.kind == Kind.BEGUN else event.sender, number))
+        for event in whole.events
+        if (event.kind == Kind.BEGUN and event.is_run) or (event.kind == Kind.ARRIVED and whole.is_data(event))
+        for number in range(event.number, event.last + 1)
+    ]
+    return [
+        (process, message)
+        for process, message in told
+        if process in whole.live
+        and whole.sighting(process, message, end) is not None
+        and not whole.has_delivered(process, message, end)
+    ]
+
+
+def majority_has_it(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for event in whole.of(Kind.DELIVERED):
+        message = (event.sender, event.number)
+        carriers = whole.heard(event.node, message, event)
+        if carriers:
+            carriers = carriers | {event.sender}
+        if event.position not in whole.repeated and not whole.is_majority(carriers):
+            broken.add(event.position)
+    for event in whole.data_sent:
+        if event.sender != event.node and not all(
+            _came_so(whole, event, message, number == 0) for number, message in enumerate(event.messages)
+        ):
+            broken.add(event.position)
+    for end in whole.settled:
+        for number, link in enumerate(whole.links):
+            ends = {link.source, link.target}
+            if ends <= set(whole.live) and whole.put_on(number, end) < whole.known(link.source, end):
+                broken.add(end.position)
+    return broken
+
+
+def _came_so(whole: Whole, event: Event, message: tuple[int, int], first: bool) -> bool:
+    """Whether a process that sends a message of another has it so; of what it has delivered only the name is known."""
+    if whole.has_delivered(event.node, message, event):
+        return True
+    had = whole.sighting(event.node, message, event)
+    if had is None or had.digest != event.digest:
+        return False
+    return not first or (had.clock_sum, had.clock_weighted) == (event.clock_sum, event.clock_weighted)
+
+
+def delivered_is_forgotten(trace: Trace) -> set[int]:
+    whole = look(trace)
+    return {
+        event.position for event in whole.first_sent if whole.put_on(event.link, event) > whole.known(event.node, event)
+    }
+
+
+def minority_delivers_nothing(trace: Trace) -> set[int]:
+    whole = look(trace)
+    broken: set[int] = set()
+    for event in whole.of(Kind.DELIVERED):
+        arrived = [other for other in before(whole.data_arrived, event) if other.node == event.node]
+        heard = {event.node} | {other.sender for other in arrived}
+        heard |= {whole.links[other.link].source for other in arrived}
+        if event.position not in whole.repeated and not whole.is_majority(heard):
+            broken.add(event.position)
+    return broken
+
+
+ORACLES = (
+    own_is_delivered,
+    delivered_once,
+    delivered_was_begun,
+    uniform_agreement,
+    oneself_counts,
+    majority_has_it,
+    delivered_is_forgotten,
+    minority_delivers_nothing,
+)

@@ -1,0 +1,324 @@
+"""A trace, looked at as a whole: what the oracles of all clauses ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from conformance.broadcast.parameters import dependencies, parameters
+from spec.broadcast.messages import Level, PacketKind
+from spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
+
+GREATEST_NUMBER = 2**32 - 1
+LONGEST_RUN = 4096
+
+Message = tuple[int, int]  # creator, number
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A row, by name."""
+
+    position: int
+    time_ns: int
+    clock_ns: int
+    node: int
+    kind: int
+    link: int
+    link_seq: int
+    sender: int
+    receiver: int
+    number: int
+    digest: int
+    flags: int
+    packet: int
+    pseq: int
+    count: int
+    clock_sum: int
+    clock_weighted: int
+
+    @property
+    def is_run(self) -> bool:
+        return 1 <= self.number <= GREATEST_NUMBER and 1 <= self.count <= LONGEST_RUN
+
+    @property
+    def last(self) -> int:
+        return self.number + self.count - 1
+
+    @property
+    def messages(self) -> list[Message]:
+        return [(self.sender, number) for number in range(self.number, self.last + 1)]
+
+    def covers(self, pseq: int) -> bool:
+        """Whether an acknowledgement says that this packet has come."""
+        return self.pseq <= pseq < self.pseq + self.count or pseq <= self.number
+
+
+class Sighting(NamedTuple):
+    """What a process knows of a message that it has begun with or received, and has not delivered."""
+
+    event: Event
+    digest: int
+    clock_sum: int
+    clock_weighted: int
+
+
+class Whole:
+    def __init__(self, trace: Trace) -> None:
+        names = schema("broadcast").columns
+        assert tuple(field.name for field in fields(Event))[1:] == names
+        self.events = [Event(position, *row) for position, row in enumerate(trace.rows)]
+        self.processes = range(len(trace.header.topology.nodes))
+        self.links = trace.header.topology.links
+        self.set_to = parameters(trace.header.parameters)
+        self.level = Level(str(trace.header.parameters["level"]))
+        self.depends = dependencies(trace.header.parameters, len(self.processes))
+
+    def of(self, kind: Kind) -> list[Event]:
+        return self._by_kind.get(kind, [])
+
+    @cached_property
+    def _by_kind(self) -> dict[int, list[Event]]:
+        found: dict[int, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.kind, []).append(event)
+        return found
+
+    def at(self, kind: Kind, node: int) -> list[Event]:
+        return self._by_place.get((kind, node), [])
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, int], list[Event]]:
+        found: dict[tuple[int, int], list[Event]] = {}
+        for event in self.events:
+            found.setdefault((event.kind, event.node), []).append(event)
+        return found
+
+    # ---------------------------------------------------------------- the end
+
+    @property
+    def settled(self) -> list[Event]:
+        """The last row, if it says that the run ended as planned with nothing in flight."""
+        wanted = CLEAN | QUIESCENT
+        return [event for event in self.of(Kind.ENDED) if event.flags >= 0 and event.flags & wanted == wanted]
+
+    @cached_property
+    def live(self) -> list[int]:
+        crashed = {event.node for event in self.of(Kind.CRASHED) if event.link == -1}
+        return [process for process in self.processes if process not in crashed]
+
+    @property
+    def settled_with_a_live_majority(self) -> list[Event]:
+        return self.settled if 2 * len(self.live) > len(self.processes) else []
+
+    # ---------------------------------------------------------------- packets
+
+    def is_data(self, event: Event) -> bool:
+        known = event.sender in self.processes and 1 <= event.pseq <= GREATEST_NUMBER
+        return event.packet == PacketKind.DATA and known and event.is_run
+
+    def is_ack(self, event: Event) -> bool:
+        numbers = 1 <= event.pseq <= GREATEST_NUMBER and 1 <= event.count <= GREATEST_NUMBER
+        return event.packet == PacketKind.ACK and numbers and 0 <= event.number <= GREATEST_NUMBER
+
+    @cached_property
+    def data_sent(self) -> list[Event]:
+        return [event for event in self.of(Kind.SENT) if self.is_data(event)]
+
+    @cached_property
+    def data_arrived(self) -> list[Event]:
+        return [event for event in self.of(Kind.ARRIVED) if self.is_data(event)]
+
+    @cached_property
+    def first_sent(self) -> list[Event]:
+        """The data packets whose number is above all earlier ones on their link."""
+        return [
+            event
+            for event in self.data_sent
+            if all(earlier.pseq < event.pseq for earlier in before(self.data_sent, event) if earlier.link == event.link)
+        ]
+
+    def opposite(self, link: int) -> int:
+        return self._opposites[link]
+
+    @cached_property
+    def _opposites(self) -> list[int]:
+        numbers = {(link.source, link.target): number for number, link in enumerate(self.links)}
+        return [numbers[link.target, link.source] for link in self.links]
+
+    def acks_arrived(self, link: int, until: Event) -> list[Event]:
+        """The acknowledgements of packets on the link that came before `until`."""
+        return before(self._acks[link], until)
+
+    @cached_property
+    def _acks(self) -> list[list[Event]]:
+        """By link, the acknowledgements of its packets that arrived."""
+        arrived = [event for event in self.of(Kind.ARRIVED) if self.is_ack(event)]
+        return [[event for event in arrived if event.link == self.opposite(link)] for link in range(len(self.links))]
+
+    def is_acknowledged(self, sent: Event, until: Event) -> bool:
+        return any(ack.covers(sent.pseq) for ack in self.acks_arrived(sent.link, until) if ack.position > sent.position)
+
+    # ---------------------------------------------------------------- messages
+
+    @cached_property
+    def deliveries(self) -> list[Event]:
+        """The first delivery of each message at each process."""
+        seen: set[tuple[int, int, int]] = set()
+        found: list[Event] = []
+        for event in self.of(Kind.DELIVERED):
+            possible = event.sender in self.processes and 1 <= event.number <= GREATEST_NUMBER
+            if possible and (event.node, event.sender, event.number) not in seen:
+                seen.add((event.node, event.sender, event.number))
+                found.append(event)
+        return found
+
+    @cached_property
+    def _delivery_of(self) -> dict[tuple[int, Message], Event]:
+        return {(event.node, (event.sender, event.number)): event for event in self.deliveries}
+
+    @cached_property
+    def repeated(self) -> set[int]:
+        first = {event.position for event in self.deliveries}
+        keys = set(self._delivery_of)
+        return {
+            event.position
+            for event in self.of(Kind.DELIVERED)
+            if event.position not in first and (event.node, (event.sender, event.number)) in keys
+        }
+
+    def has_delivered(self, process: int, message: Message, until: Event) -> bool:
+        """Whether it has by the row `until`, that row counted."""
+        event = self._delivery_of.get((process, message))
+        return event is not None and event.position <= until.position
+
+    def next_of(self, process: int, creator: int, until: Event) -> int:
+        """The least number of the creator's messages that the process has not delivered."""
+        number = 1
+        while self.has_delivered(process, (creator, number), until):
+            number += 1
+        return number
+
+    def begun(self, process: int, until: Event, receiver: int | None = None) -> int:
+        """The greatest number that it has begun with, rows up to `until` counted; at level pl for this receiver."""
+        return max(
+            (
+                event.last
+                for event in self.at(Kind.BEGUN, process)
+                if event.position <= until.position and event.is_run and receiver in (None, event.receiver)
+            ),
+            default=0,
+        )
+
+    @cached_property
+    def _told(self) -> dict[tuple[int, Message], list[tuple[Event, int]]]:
+        """By process and message, the rows by which it has it, begun or arrived, with its place in the run."""
+        found: dict[tuple[int, Message], list[tuple[Event, int]]] = {}
+        for event in self.events:
+            begins = event.kind == Kind.BEGUN and event.is_run and self.level is not Level.PL
+            comes = event.kind == Kind.ARRIVED and self.is_data(event)
+            if comes and self.level is Level.PL:
+                comes = event.sender == self.links[event.link].source
+            creator = event.node if begins else event.sender
+            for place in range(event.count if begins or comes else 0):
+                message = (creator, event.number + place)
+                if begins or creator != event.node or (event.node, message) in found:
+                    found.setdefault((event.node, message), []).append((event, place))
+        return found
+
+    @cached_property
+    def _first_told(self) -> dict[tuple[int, Message], tuple[Event, int]]:
+        """The first of these rows, where the process had not delivered the message by then."""
+        first = {key: told[0] for key, told in self._told.items()}
+        return {key: (event, place) for key, (event, place) in first.items() if not self.has_delivered(*key, event)}
+
+    @cached_property
+    def _learnt_at(self) -> dict[int, list[int]]:
+        """By process, the positions of the rows in which it learnt of a message, once for each message."""
+        found: dict[int, list[int]] = {process: [] for process in self.processes}
+        for (process, _), (event, _) in self._first_told.items():
+            found[process].append(event.position)
+        return found
+
+    def sighting(self, process: int, message: Message, until: Event) -> Sighting | None:
+        """How the process came to have the message first, unless it had delivered it by then."""
+        if (process, message) not in self._first_told:
+            return None
+        event, place = self._first_told[process, message]
+        if event.position >= until.position:
+            return None
+        creator, number = message
+        if event.kind == Kind.BEGUN:
+            counted = {other: self.next_of(creator, other, event) - 1 for other in self.depends[creator]}
+            counted[creator] = number - 1
+            weighted = sum((other + 1) * entry for other, entry in counted.items())
+            return Sighting(event, event.digest, sum(counted.values()), weighted)
+        clock = (event.clock_sum, event.clock_weighted)
+        if all(0 <= entry < 2**60 for entry in clock):
+            clock = (clock[0] + place, clock[1] + (creator + 1) * place)
+        return Sighting(event, event.digest, *clock)
+
+    def heard(self, process: int, message: Message, until: Event) -> set[int]:
+        """The processes from which the message came, with the contents of the first time, and the process itself."""
+        first = self.sighting(process, message, until)
+        if first is None:
+            return set()
+        return {process} | {
+            self.links[event.link].source
+            for event, _ in self._told[process, message]
+            if event.kind == Kind.ARRIVED and event.position < until.position and event.digest == first.digest
+        }
+
+    def known(self, process: int, until: Event) -> int:
+        """How many messages it has begun with or received before `until`, and not delivered before that."""
+        return sum(position < until.position for position in self._learnt_at[process])
+
+    def put_on(self, link: int, until: Event) -> int:
+        """How many messages its source has put on the link for the first time, the row `until` counted."""
+        return sum(event.count for event in self.first_sent if event.link == link and event.position <= until.position)
+
+    def is_majority(self, processes: Iterable[int]) -> bool:
+        return 2 * len(set(processes)) > len(self.processes)
+
+    # ---------------------------------------------------------------- dependencies
+
+    def missing(self, process: int, message: Message, until: Event) -> list[Message]:
+        """What the message depends on and the process has not delivered: what its creator had delivered of those it
+        depends on, when it had begun with fewer."""
+        creator, number = message
+        return [
+            (event.sender, event.number)
+            for event in self.deliveries
+            if event.node == creator
+            and event.position <= until.position
+            and event.sender in self.depends[creator]
+            and self.begun(creator, event) < number
+            and not self.has_delivered(process, (event.sender, event.number), until)
+        ]
+
+    def is_deliverable(self, process: int, creator: int, until: Event) -> bool:
+        """Whether the creator's next message, as far as known up to and with the row `until`, waits for nothing."""
+        after = replace(until, position=until.position + 1)
+        message = (creator, self.next_of(process, creator, until))
+        return (
+            self.is_majority(self.heard(process, message, after))
+            and self.begun(creator, until) >= message[1]
+            and not self.missing(process, message, until)
+        )
+
+
+def before(events: Sequence[Event], event: Event) -> list[Event]:
+    return [earlier for earlier in events if earlier.position < event.position]
+
+
+def positions(events: Iterable[Event]) -> set[int]:
+    return {event.position for event in events}
+
+
+def look(trace: Trace) -> Whole:
+    return Whole(trace)
+
+
+Oracle = Callable[[Trace], set[int]]

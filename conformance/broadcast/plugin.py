@@ -1,0 +1,60 @@
+"""The broadcast stack, as the shared machinery sees it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance.broadcast import link_checks, majority_checks, order_checks, packet_checks, uniform_checks
+from conformance.broadcast.labels import label
+from conformance.broadcast.oracles import ORACLES
+from conformance.broadcast.parameters import not_applicable, parameters, tables
+from conformance.broadcast.premises import PREMISES
+from conformance.broadcast.recording import Recorder
+from conformance.protocol import Plugin
+from spec.schedule import FailureKind, FaultKind, Schedule
+
+# A time-out grows to so many times the first one.
+MOST_TIMES = 64
+# Packets that are on their way at once in any case, while the window opens.
+FEW = 8
+
+
+def horizon_ns(schedule: Schedule) -> int:
+    """After the last submission or failure, time for everything to arrive: a window at a time, each after a round trip;
+    each loss may cost a time-out, each up to 64 times the first, and pauses stop everything."""
+    chosen = parameters(schedule.parameters)
+    first = chosen["resend_ns"]
+    delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
+    late = sum(fault.delay_ns for fault in schedule.faults)
+    times = [submission.time_ns for submission in schedule.submissions]
+    last = max([0, *times, *(failure.time_ns for failure in schedule.failures)])
+    messages = sum(len(submission.messages) for submission in schedule.submissions)
+    rounds = 3 + messages // min(FEW, chosen["window"], chosen["most_undelivered"])
+    trip = 2 * delay + first // FEW + 2
+    losses = 1 + sum(fault.kind is FaultKind.LOSE for fault in schedule.faults) + len(schedule.failures)
+    span = sum(failure.time_ns for failure in schedule.failures if failure.kind is FailureKind.RESUME)
+    settled = last + span + 4 * rounds * trip + 4 * late + losses * MOST_TIMES * (first + trip)
+    drifts = [schedule.clock(node).drift_ppb for node in range(len(schedule.topology.nodes))]
+    return settled + settled * 2 * (max(drifts) - min(drifts)) // 1_000_000_000 + 1
+
+
+# Compiled together, and only for runs that put them at stake.
+_PARTS = {"": (link_checks, packet_checks), "uniform": (uniform_checks, majority_checks), "order": (order_checks,)}
+PLUGIN = Plugin(
+    name="broadcast",
+    checks=tuple(
+        replace(check, part=part) for part, modules in _PARTS.items() for module in modules for check in module.CHECKS
+    ),
+    premises=PREMISES,
+    oracles=ORACLES,
+    recorder=Recorder,
+    parameters=parameters,
+    not_applicable=not_applicable,
+    horizon_ns=horizon_ns,
+    label=label,
+    # Datagrams get lost, come late, out of order, and more than once. Who crashes never comes back.
+    allowed_faults=frozenset(FaultKind),
+    allowed_failures=frozenset({FailureKind.CRASH, FailureKind.PAUSE, FailureKind.RESUME}),
+    fifo_links=False,
+    tables=tables,
+)

@@ -1,0 +1,220 @@
+"""Checks of what uniform reliable broadcast delivers: BC-URB-VALID, -ONCE, -REAL, -AGREE, -SELF."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from conformance.broadcast.contents import begun_wrongly, delivered_wrongly
+from conformance.broadcast.knowledge import (
+    AT,
+    CREATOR,
+    DATA,
+    HEARD,
+    MESSAGE,
+    ORIGIN,
+    has,
+    how_many,
+    knowledge,
+)
+from conformance.broadcast.parameters import FIFO, PL
+from conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerNode,
+    State,
+    Table,
+    TableState,
+    check,
+    settled,
+    violated,
+)
+from conformance.checks.tables import field, put, room, used
+from spec.topology import Role
+from spec.trace import Kind, Order
+
+SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
+ENDED = int(Kind.ENDED)
+
+
+@register_jitable
+def majority_lives(down: Ints, node_count: int) -> bool:
+    gone = 0
+    for node in range(node_count):
+        gone += down[node]
+    return 2 * gone < node_count
+
+
+@check(
+    "BC-URB-VALID",
+    kinds=(Kind.ENDED,),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=("{expected_node}, which lives, never delivered its own message {found}",),
+    derived=(knowledge,),
+)
+def own_is_delivered(flags: int, node_count: int, begun: Ints, delivered: Ints, down: Ints) -> Outcome:
+    """At the end of a run that settled, with a live majority, live processes have delivered what they began with."""
+    if not settled(flags) or not majority_lives(down, node_count):
+        return SILENT
+    any_begun = False
+    for node in range(node_count):
+        own = node * node_count + node
+        if down[node] == 0 and begun[own] > 0:
+            any_begun = True
+            if delivered[own] < begun[own]:
+                return violated(0, node, delivered[own] + 1, -1)
+    return HOLDS if any_begun else SILENT
+
+
+@check(
+    "BC-URB-ONCE",
+    kinds=(Kind.DELIVERED,),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=("{node} delivered message {number} of {sender} again",),
+    derived=(knowledge,),
+)
+def delivered_once(number: int, again: int) -> Outcome:
+    return violated(0, 0, number, -1) if again else HOLDS
+
+
+@check(
+    "BC-URB-REAL",
+    kinds=(Kind.SUBMITTED, Kind.BEGUN, Kind.SENT, Kind.DELIVERED),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=(
+        "{node} delivered message {number} of {sender}, which it neither began with nor received",
+        "{node} delivered message {number} of {sender} with digest {found}; it came with {expected}",
+        "{node} began with message {found}, or contents, where what was handed over next is message {expected}",
+        "{node} sends its own message {found}, having begun with {expected} only",
+    ),
+    derived=(knowledge,),
+    handed=Table(3, 1),
+    last_handed=PerNode(0),
+)
+def delivered_was_begun(
+    kind: int,
+    node: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    digest: int,
+    packet: int,
+    count: int,
+    again: int,
+    same: int,
+    content: int,
+    origin: int,
+    begun_before: int,
+    level: int,
+    node_count: int,
+    begun: Ints,
+    handed: TableState,
+    last_handed: State,
+) -> Outcome:
+    """A process delivers what it began with or what came, begins with what was handed over, and sends as its own what
+    it began with. That it sends of others what came is BC-URB-MAJ's; so nothing comes that was never begun with."""
+    if level == PL:
+        return SILENT
+    if kind == DELIVERED:
+        return delivered_wrongly(number, digest, again, same, content, origin)
+    if kind == SENT:
+        last = begun[node * node_count + node]
+        if packet == DATA and sender == node and (number < 1 or number > last or count > last - number + 1):
+            return violated(3, last, number, -1)
+        return SILENT
+    if kind == SUBMITTED:
+        put(handed, (node, receiver, number), (digest,))
+        last_handed[node] = number
+        return SILENT
+    return begun_wrongly(node, receiver, number, count, digest, begun_before, last_handed[node], handed)
+
+
+@check(
+    "BC-URB-AGREE",
+    kinds=(Kind.ENDED,),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=("{expected_node}, which lives, never delivered message {found}, which another process delivered",),
+    derived=(knowledge,),
+)
+def uniform_agreement(flags: int, node_count: int, delivered: Ints, beyond: TableState, down: Ints) -> Outcome:
+    """What any process delivered, crashed ones too, all live ones have delivered at the end of a run that settled,
+    with a live majority."""
+    if not settled(flags) or not majority_lives(down, node_count):
+        return SILENT
+    highest = 0
+    for creator in range(node_count):
+        most = 0
+        for node in range(node_count):
+            most = max(most, delivered[node * node_count + creator])
+        for node in range(node_count):
+            if down[node] == 0 and delivered[node * node_count + creator] < most:
+                return violated(0, node, delivered[node * node_count + creator] + 1, -1)
+        highest = max(highest, most)
+    least, lacking = -1, -1
+    for slot in range(room(beyond)):
+        if used(beyond, slot) and (least < 0 or field(beyond, slot, 0) < field(beyond, least, 0)):
+            for node in range(node_count):
+                creator, number = field(beyond, slot, 2), field(beyond, slot, 3)
+                if down[node] == 0 and not has(delivered, beyond, node, node_count, creator, number):
+                    least, lacking = slot, node
+    if least >= 0:
+        return violated(0, lacking, field(beyond, least, 3), field(beyond, least, 0))
+    return HOLDS if highest > 0 or room_used(beyond) else SILENT
+
+
+@register_jitable
+def room_used(table: TableState) -> bool:
+    some = False
+    for slot in range(room(table)):
+        some = some or used(table, slot)
+    return some
+
+
+@check(
+    "BC-URB-SELF",
+    kinds=(Kind.DELIVERED, Kind.ENDED),
+    at=Role.HOST,
+    order=Order.NODE,
+    ways=("{expected_node} never delivered message {found}, which it has, and which came from enough others",),
+    derived=(knowledge,),
+)
+def oneself_counts(
+    kind: int,
+    flags: int,
+    heard: int,
+    level: int,
+    node_count: int,
+    delivered: Ints,
+    coming: TableState,
+    down: Ints,
+) -> Outcome:
+    """What came from so many that they are a majority with oneself is delivered in the end, in its turn at level fifo.
+    At stake where one delivers by oneself's counting."""
+    if kind == DELIVERED and 2 * heard > node_count >= 2 * (heard - 1):
+        return HOLDS
+    if kind != ENDED or not settled(flags):
+        return SILENT
+    least = -1
+    for slot in range(room(coming)):
+        if used(coming, slot) and (least < 0 or field(coming, slot, ORIGIN) < field(coming, least, ORIGIN)):
+            node, creator, first = field(coming, slot, AT), field(coming, slot, CREATOR), field(coming, slot, MESSAGE)
+            in_turn = level < FIFO or first <= delivered[node * node_count + creator] + 1
+            if down[node] == 0 and in_turn and 2 * how_many(field(coming, slot, HEARD)) > node_count:
+                least = slot
+    if least >= 0:
+        return violated(0, field(coming, least, AT), field(coming, least, MESSAGE), field(coming, least, ORIGIN))
+    return SILENT
+
+
+CHECKS = (
+    own_is_delivered,
+    delivered_once,
+    delivered_was_begun,
+    uniform_agreement,
+    oneself_counts,
+)
