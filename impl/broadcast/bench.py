@@ -129,7 +129,7 @@ def figures() -> list[tuple[str, str]]:
     """What was measured, and the figure, of all RUNS; for ci/bench."""
     found: list[tuple[str, str]] = []
     for level, processes, messages, lose in RUNS:
-        one = measure(processes, level, messages, lose)
+        one = measure(processes, level, messages, lose, limit_s=900)
         what = f"{level}, {processes} processes, {messages} messages each, {lose:.0%} of datagrams lost"
         figure = f"{one.per_second:,} deliveries/s in all, {one.memory_mb:.0f} MB a process; load before {one.load}"
         found.append((what, figure))

@@ -17,8 +17,10 @@ from spec.core import Began, Deliver, PacketArrived, Send, Submitted, TimerFired
 from spec.schedule import EVERYBODY
 from spec.topology import NodeId
 
-# Datagrams taken in one turn: enough to answer many together, few enough that timers and signals are heard.
+# Datagrams taken in one turn: enough that what is forwarded to a peer shares datagrams, though peers are many, and few
+# enough that timers and signals are heard.
 _TURN = 64
+_TURN_A_PROCESS = 8
 # Messages handed over together, whenever fewer wait in the core.
 _HANDED = 4_096
 AGAINST_PROTOCOL = "against_protocol"
@@ -34,12 +36,13 @@ class Process:
         self._output = output
         self._left = 0 if assignment.receiver == me else assignment.messages
         self._receiver = EVERYBODY if assignment.receiver is None else assignment.receiver
+        self._most = max(_TURN, _TURN_A_PROCESS * mesh.processes)
         self.refused = Counter[str]()
 
     def turn(self, readable: bool) -> float | None:
         """Do what is due; the seconds until something is due again, None for never."""
         if readable:
-            for datagram in self._mesh.arrived(_TURN):
+            for datagram in self._mesh.arrived(self._most):
                 self._take(datagram)
         now = time.monotonic_ns()
         deadline = self._core.next_deadline()

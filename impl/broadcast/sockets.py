@@ -27,6 +27,7 @@ class Mesh:
 
     def __init__(self, me: NodeId, hosts: Sequence[Host]) -> None:
         self._addresses = [_resolve(host) for host in hosts]
+        self.processes = len(hosts)
         self._waiting: dict[NodeId, list[Packet]] = {}
         self._bytes: dict[NodeId, int] = {}
         self.socket = _open(self._addresses[me], hosts[me])
