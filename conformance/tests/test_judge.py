@@ -126,7 +126,7 @@ def test_violation_is_told_with_names_row_time_and_witness() -> None:
     [
         (0, {"node": 99}, "row 0 has node 99; nodes are 0 to 3"),
         (0, {"node": -1}, "row 0 has node -1; nodes are 0 to 3"),
-        (0, {"kind": 10}, "row 0 has kind 10; the kinds are 1 submitted, "),
+        (0, {"kind": max(Kind) + 1}, f"row 0 has kind {max(Kind) + 1}; the kinds are 1 submitted, "),
         (first(Kind.SENT), {"link": 6}, "has link 6; links are 0 to 5"),
         (first(Kind.SENT), {"link": -(1 << 63)}, "links are 0 to 5"),
         (first(Kind.SENT), {"link": 1}, "has link 1, which is no egress link of its node"),

@@ -6,7 +6,9 @@ Clauses: TO-FAIL, TO-ATOMIC.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop
 
 from impl.totalorder.outstanding import Pair
 from spec.topology import NodeId
@@ -17,8 +19,11 @@ class Recalls:
 
     def __init__(self, timeout: int) -> None:
         self._timeout = timeout
-        self._scatterings: dict[int, list[tuple[NodeId, int]]] = {}  # timestamp -> (receiver, number), oldest first
+        # timestamp -> (receiver, number), oldest first. A plain dictionary goes through what was deleted to find its
+        # first entry.
+        self._scatterings: OrderedDict[int, list[tuple[NodeId, int]]] = OrderedDict()
         self._waiting: dict[tuple[NodeId, int], int] = {}  # (receiver, number) -> timestamp of what was recalled
+        self._recalled: list[tuple[int, NodeId, int]] = []  # heap of (timestamp, receiver, number), some answered
         self.failed: set[NodeId] = set()
         self.due: int | None = None
 
@@ -45,6 +50,8 @@ class Recalls:
             copies = self._scatterings.pop(timestamp)
             found += [(r, n, timestamp) for r, n in copies if recalls and r not in self.failed]
         self._waiting |= {(receiver, number): timestamp for receiver, number, timestamp in found}
+        self._recalled = [(timestamp, receiver, number) for (receiver, number), timestamp in self._waiting.items()]
+        heapify(self._recalled)
         self._set(now)
         return found
 
@@ -62,10 +69,12 @@ class Recalls:
 
     def least(self, outstanding: int | None) -> int | None:
         """The least timestamp that is outstanding, recalled messages included."""
-        if not self._waiting:
+        recalled = self._recalled
+        while recalled and recalled[0][1:] not in self._waiting:
+            heappop(recalled)
+        if not recalled:
             return outstanding
-        recalled = min(self._waiting.values())
-        return recalled if outstanding is None else min(recalled, outstanding)
+        return recalled[0][0] if outstanding is None else min(recalled[0][0], outstanding)
 
     def _set(self, now: int) -> None:
         self.due = now + self._timeout if self._waiting else None
