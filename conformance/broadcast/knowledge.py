@@ -213,8 +213,8 @@ def note_beginning(
 # begun[p, p] (at level pl [p, receiver]): the number of the last message begun with. delivered[p, c]: all up to it are;
 # beyond: those that are and do not follow it. coming: what p has begun with or received, and not delivered.
 # new: of a beginning or packet, how many messages are new to the process; late_copy: of a packet, whether it has
-# delivered all. Of a delivery: again, it was delivered before; ahead, an earlier message is not; heard, from how many it
-# came; carriers, these and its creator; same, it came with these contents; content, with which; origin, where first.
+# delivered all. Of a delivery: again, it was delivered before; ahead, an earlier message is not; heard, from how many
+# it came; carriers, these and its creator; same, it came with these contents; content, with which; origin, where first.
 # begun_before: of a beginning, the last number before it.
 @derive(
     *("new", "late_copy", "again", "ahead", "heard", "carriers", "same", "content", "begun_before", "origin"),

@@ -134,7 +134,7 @@ def dependencies_first(
     if slot >= 0:
         return violated(0, field(firsts, slot, OF), field(firsts, slot, NUMBER), field(firsts, slot, SINCE))
     for other in range(node_count):
-        if depends[sender * node_count + other] and delivered[sender * node_count + other] > 0:
+        if depends[sender * node_count + other] and delivered[node * node_count + other] > 0:
             return HOLDS
     return SILENT
 

@@ -175,6 +175,14 @@ def room_used(table: TableState) -> bool:
     return some
 
 
+@register_jitable
+def came_earlier(coming: TableState, one: int, other: int) -> bool:
+    """Whether a message came in an earlier row than another, or before it in the same run."""
+    if field(coming, one, ORIGIN) != field(coming, other, ORIGIN):
+        return field(coming, one, ORIGIN) < field(coming, other, ORIGIN)
+    return field(coming, one, MESSAGE) < field(coming, other, MESSAGE)
+
+
 @check(
     "BC-URB-SELF",
     kinds=(Kind.DELIVERED, Kind.ENDED),
@@ -201,7 +209,7 @@ def oneself_counts(
         return SILENT
     least = -1
     for slot in range(room(coming)):
-        if used(coming, slot) and (least < 0 or field(coming, slot, ORIGIN) < field(coming, least, ORIGIN)):
+        if used(coming, slot) and (least < 0 or came_earlier(coming, slot, least)):
             node, creator, first = field(coming, slot, AT), field(coming, slot, CREATOR), field(coming, slot, MESSAGE)
             in_turn = level < FIFO or first <= delivered[node * node_count + creator] + 1
             if down[node] == 0 and in_turn and 2 * how_many(field(coming, slot, HEARD)) > node_count:

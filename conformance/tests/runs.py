@@ -5,15 +5,13 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from hypothesis import strategies as st
-
 from conformance.network.run import simulate
 from conformance.network.topologies import chain, diamond, one_way, second_example, star
 from impl.totalorder import make_core
 from spec.schedule import Clock, Delay, Failure, FailureKind, Fault, FaultKind, Message, Schedule, Submission, validate
 from spec.topology import Link, Node, Role, Topology, route
 from spec.totalorder.messages import Environment
-from spec.trace import Kind, Row, Trace, schema
+from spec.trace import Row, Trace, schema
 
 COLUMNS = schema("totalorder").columns
 # A receiver with two ingress links, one from each of two switches that are joined.
@@ -111,11 +109,6 @@ def conforming(network: str, variant: str, seed: int = 0) -> Trace:
     return simulate(schedule(NETWORKS[network], variant, seed=seed), make_core)
 
 
-def beginning(trace: Trace, most: int = 260) -> Trace:
-    """The trace's first rows, and its end: whole-trace predicates take long for long ones."""
-    return trace if len(trace.rows) <= most else Trace(trace.header, [*trace.rows[: most - 1], trace.rows[-1]])
-
-
 def change(row: Row, **values: int) -> Row:
     named = dict(zip(COLUMNS, row, strict=True)) | values
     return tuple(named[column] for column in COLUMNS)
@@ -123,63 +116,3 @@ def change(row: Row, **values: int) -> Row:
 
 def value(row: Row, column: str) -> int:
     return row[COLUMNS.index(column)]
-
-
-EXTREMES = (-(1 << 63), -(1 << 63) + 1, -2, -1, 0, 1, (1 << 62), (1 << 63) - 2, (1 << 63) - 1)
-_FREE = (
-    *("clock_ns", "link_seq", "sender", "receiver", "number", "digest", "flags", "packet", "timestamp", "barrier"),
-    *("ack_barrier", "loss_record", "greatest"),
-)
-
-
-@st.composite
-def damaged_rows(draw: st.DrawFn, trace: Trace, most: int = 4) -> list[Row]:
-    """The trace's rows after up to `most` damages that leave it a trace: values changed, packets on other links of a
-    node, deliveries at other nodes, rows swapped, deleted or doubled. The end stays at the end."""
-    rows = list(trace.rows[:-1])
-    end = trace.rows[-1]
-    places = st.integers(0, len(rows) - 1)
-    for _ in range(draw(st.integers(1, most))):
-        at = draw(places) % len(rows)
-        what = draw(st.sampled_from(("value", "value", "value", "link", "node", "swap", "move", "delete", "double")))
-        if what == "value":
-            rows[at] = draw(_changed_value(rows, at))
-        elif what in ("link", "node"):
-            rows[at] = draw(_changed_place(trace.header.topology, rows[at]))
-        elif what == "swap":
-            other = draw(places) % len(rows)
-            rows[at], rows[other] = rows[other], rows[at]
-        elif what == "move":
-            rows.insert(draw(places) % len(rows), rows.pop(at))
-        elif what == "delete":
-            del rows[at]
-        else:
-            rows.insert(draw(places) % len(rows), rows[at])
-    flags = draw(st.sampled_from((3, 3, 3, 2, 1, 0, -1)))
-    return [*rows, change(end, flags=flags)]
-
-
-@st.composite
-def _changed_value(draw: st.DrawFn, rows: list[Row], at: int) -> Row:
-    """One column of a row takes an extreme, a neighbouring or another row's value; submissions keep their counts."""
-    row = rows[at]
-    free = ("clock_ns", "digest") if value(row, "kind") == Kind.SUBMITTED else _FREE
-    column = draw(st.sampled_from(free))
-    old = value(row, column)
-    other = value(rows[draw(st.integers(0, len(rows) - 1))], column)
-    own = [value(row, name) for name in ("timestamp", "barrier", "ack_barrier", "loss_record", "greatest")]
-    values = [other, other, old - 1, old + 1, *own, *EXTREMES]
-    inside = [new for new in values if -(1 << 63) <= new < 1 << 63]
-    return change(row, **{column: draw(st.sampled_from(inside))})
-
-
-@st.composite
-def _changed_place(draw: st.DrawFn, network: Topology, row: Row) -> Row:
-    node, kind = value(row, "node"), value(row, "kind")
-    if kind == Kind.SENT:
-        return change(row, link=draw(st.sampled_from(network.egress(node))))
-    if kind == Kind.ARRIVED:
-        return change(row, link=draw(st.sampled_from(network.ingress(node))))
-    if kind == Kind.DELIVERED:
-        return change(row, node=draw(st.integers(0, len(network.nodes) - 1)))
-    return row

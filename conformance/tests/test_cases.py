@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from conformance.case import Case, cases, run_case, select
-from conformance.network.run import SimulatedIut, simulate
+from conformance.network.run import MakeNode, SimulatedIut, simulate
 from conformance.protocol import load
 from conformance.verdict import Verdict
 from impl.totalorder import RULES, Rules, make_core
@@ -21,9 +23,27 @@ from spec.schedule import Schedule
 from spec.topology import route
 from spec.trace import Header, Trace
 
-CASES = cases("totalorder")
+PROTOCOLS = sorted(path.parent.name for path in Path(__file__).parents[1].glob("*/cases"))
+CASES = [case for protocol in PROTOCOLS for case in cases(protocol)]
 BY_ID = {case.id: case for case in CASES}
-REFERENCE = SimulatedIut("reference", make_core)
+
+
+def reference(schedule: Schedule) -> Trace:
+    """What the reference implementation of the schedule's protocol leaves."""
+    core: MakeNode = importlib.import_module(f"impl.{schedule.protocol}").make_core
+    return simulate(schedule, core, iut="reference")
+
+
+class Made:
+    """An implementation that leaves a trace made by a function of the schedule."""
+
+    name = "made"
+
+    def __init__(self, make: Callable[[Schedule], Trace]) -> None:
+        self._make = make
+
+    def run(self, schedule: Schedule) -> Trace:
+        return self._make(schedule)
 
 
 def with_rules(rules: Rules) -> SimulatedIut:
@@ -35,15 +55,16 @@ def with_rules(rules: Rules) -> SimulatedIut:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_reference_passes(case: Case) -> None:
-    result = run_case(case, REFERENCE)
+    result = run_case(case, Made(reference))
     assert (result.verdict, result.reason) == (Verdict.PASS, "")
-    assert len(result.results) == len(load("totalorder").checks)
+    assert len(result.results) == len(load(case.schedule.protocol).checks)
 
 
-def test_every_clause_with_a_check_has_a_case() -> None:
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_clause_with_a_check_has_a_case(protocol: str) -> None:
     """Or the catalogue says why not."""
-    excused = {clause.id for clause in clauses.load("totalorder").clauses if clauses.Layer.CASE in clause.not_yet}
-    assert {case.clause for case in CASES} == {check.clause for check in load("totalorder").checks} - excused
+    excused = {clause.id for clause in clauses.load(protocol).clauses if clauses.Layer.CASE in clause.not_yet}
+    assert {case.clause for case in cases(protocol)} == {check.clause for check in load(protocol).checks} - excused
 
 
 def test_case_ids_are_unique_and_begin_with_their_clause() -> None:
@@ -114,21 +135,9 @@ def test_broken_rule_fails_the_case_by_its_clause(name: str, rules: Rules, claus
     assert clauses <= {found.clause for found in result.results if found.verdict is Verdict.FAIL}
 
 
-class Made:
-    """An implementation that leaves a trace made by a function of the schedule."""
-
-    name = "made"
-
-    def __init__(self, make: Callable[[Schedule], Trace]) -> None:
-        self._make = make
-
-    def run(self, schedule: Schedule) -> Trace:
-        return self._make(schedule)
-
-
 def test_run_that_was_cut_short_is_no_pass_and_says_why() -> None:
     def cut(schedule: Schedule) -> Trace:
-        trace = simulate(schedule, make_core)
+        trace = reference(schedule)
         return Trace(msgspec.structs.replace(trace.header, notes=("node h0 ended",)), trace.rows[:-1])
 
     result = run_case(CASES[0], Made(cut))
@@ -137,7 +146,7 @@ def test_run_that_was_cut_short_is_no_pass_and_says_why() -> None:
 
 def test_run_in_which_nothing_was_submitted_is_no_pass() -> None:
     def idle(schedule: Schedule) -> Trace:
-        return simulate(msgspec.structs.replace(schedule, submissions=()), make_core)
+        return reference(msgspec.structs.replace(schedule, submissions=()))
 
     for case in CASES:
         assert run_case(case, Made(idle)).verdict is Verdict.INCONCLUSIVE
@@ -145,7 +154,7 @@ def test_run_in_which_nothing_was_submitted_is_no_pass() -> None:
 
 def test_trace_that_is_none_gives_a_verdict_and_the_reason() -> None:
     def nonsense(schedule: Schedule) -> Trace:
-        trace = simulate(schedule, make_core)
+        trace = reference(schedule)
         return Trace(trace.header, [(0, 0, 99, *trace.rows[0][3:]), *trace.rows])
 
     result = run_case(CASES[0], Made(nonsense))
@@ -155,7 +164,7 @@ def test_trace_that_is_none_gives_a_verdict_and_the_reason() -> None:
 
 def test_empty_trace_gives_a_verdict() -> None:
     def empty(schedule: Schedule) -> Trace:
-        header: Header = simulate(schedule, make_core).header
+        header: Header = reference(schedule).header
         return Trace(header, [])
 
     assert run_case(CASES[0], Made(empty)).verdict is Verdict.INCONCLUSIVE
@@ -172,7 +181,7 @@ def test_implementation_that_cannot_start_is_not_run() -> None:
 def test_cases_are_selected_by_id_clause_or_pattern() -> None:
     assert [case.id for case in select("totalorder", ["TO-ORDER/ties"])] == ["TO-ORDER/ties"]
     assert {case.clause for case in select("totalorder", ["TO-ENV-*"])} == {"TO-ENV-A", "TO-ENV-B", "TO-ENV-C"}
-    assert select("totalorder") == CASES
+    assert select("totalorder") == cases("totalorder")
     with pytest.raises(BadInput, match="no case is named 'TO-NONE'"):
         select("totalorder", ["TO-NONE"])
     with pytest.raises(BadInput, match="protocol 'nonsense' is unknown"):

@@ -13,10 +13,11 @@ from conformance.protocol import load
 from conformance.verdict import Verdict
 from spec import trace_ndjson
 
-FOLDER = Path(__file__).parents[1] / "traces" / "totalorder"
-VIOLATING = sorted((FOLDER / "violating").glob("*.ndjson"))
-CONFORMING = sorted((FOLDER / "conforming").glob("*.ndjson"))
-CLAUSES = [check.clause for check in load("totalorder").checks]
+FOLDER = Path(__file__).parents[1] / "traces"
+PROTOCOLS = sorted(path.name for path in FOLDER.iterdir())
+VIOLATING = sorted(FOLDER.glob("*/violating/*.ndjson"))
+CONFORMING = sorted(FOLDER.glob("*/conforming/*.ndjson"))
+CLAUSES = [check.clause for protocol in PROTOCOLS for check in load(protocol).checks]
 
 
 def name(path: Path) -> str:
@@ -60,15 +61,16 @@ def test_every_clause_has_a_conforming_and_a_violating_trace(clause: str) -> Non
         assert any(path.stem.split(".")[0] == clause for path in paths)
 
 
-def test_every_way_to_break_a_clause_has_a_trace() -> None:
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_way_to_break_a_clause_has_a_trace(protocol: str) -> None:
     """Two ways may share no sentence, so the sentences of all violating traces name all ways."""
     told = [
         violation.sentence
-        for path in VIOLATING
+        for path in (FOLDER / protocol / "violating").glob("*.ndjson")
         for result in judge(trace_ndjson.read(path))
         for violation in result.violations
     ]
-    for check in load("totalorder").checks:
+    for check in load(protocol).checks:
         for way in check.ways:
             # The longest stretch between two values is enough to know a way by.
             words = max(way.replace("}", "{").split("{")[::2], key=len)

@@ -21,14 +21,13 @@ from pyspark.sql import SparkSession
 
 from conformance.judge import all_checks, judge, judge_by_oracles, judge_compiled, kernel
 from conformance.protocol import load
+from conformance.tests.agreement import beginning, damaged_rows
 from conformance.tests.runs import (
     UNDER_LOSS,
     WITH_CHOICES,
     WITHOUT_LOSS,
-    beginning,
     change,
     conforming,
-    damaged_rows,
     value,
 )
 from conformance.verdict import ClauseResult, Verdict

@@ -1,0 +1,7 @@
+"""The conformance cases of the broadcast stack: at least one a clause, and the edges that implementations fall off."""
+
+from __future__ import annotations
+
+from conformance.broadcast.cases import links, order, uniform
+
+CASES = (*links.CASES, *uniform.CASES, *order.CASES)

@@ -1,0 +1,170 @@
+"""What the agreement tests of all protocols share: the three judges of one trace, damages, and other linearisations."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from conformance.checks.online import Broken, Monitor
+from conformance.checks.rows import columns_of_rows
+from conformance.judge import all_checks, judge, kernel
+from conformance.protocol import load
+from spec.errors import BadInput
+from spec.topology import Topology
+from spec.trace import Header, Kind, Order, Row, Trace, schema
+
+# Pairs of positions whose order every linearisation must keep.
+Arcs = Callable[[list[Row], Order], list[tuple[int, int]]]
+
+_PLACES = ("time_ns", "node", "kind", "link")
+
+
+def beginning(trace: Trace, most: int = 260) -> Trace:
+    """The trace's first rows, and its end: whole-trace predicates take long for long ones."""
+    return trace if len(trace.rows) <= most else Trace(trace.header, [*trace.rows[: most - 1], trace.rows[-1]])
+
+
+class Judges:
+    """Online monitor, compiled kernel and oracles of one protocol. `arcs`: see there."""
+
+    def __init__(self, protocol: str, arcs: Arcs) -> None:
+        self.plugin = load(protocol)
+        self.checks = all_checks(self.plugin)
+        self._arcs = arcs
+
+    def online(self, header: Header, rows: list[Row]) -> tuple[list[int], list[Broken]]:
+        monitor = Monitor(self.checks, self.plugin.columns, self.plugin.surroundings(header))
+        for position, row in enumerate(rows):
+            monitor.observe(position, row)
+        return self._applicable(header, monitor.held, monitor.broken)
+
+    def compiled(self, header: Header, rows: list[Row], cuts: list[int]) -> tuple[list[int], list[Broken]]:
+        run = kernel(self.plugin.name).run(self.plugin.surroundings(header))
+        columns = columns_of_rows(rows, self.plugin.columns)
+        ends = sorted(cut % (len(rows) + 1) for cut in cuts)
+        for start, stop in zip([0, *ends], [*ends, len(rows)], strict=True):
+            run.feed({name: np.ascontiguousarray(column[start:stop]) for name, column in columns.items()})
+        return self._applicable(header, run.held.tolist(), run.broken)
+
+    def _applicable(self, header: Header, held: list[int], broken: list[Broken]) -> tuple[list[int], list[Broken]]:
+        """Of what was found, that which says something under the run's parameters."""
+        without = [self.plugin.not_applicable(check.clause, header.parameters) is not None for check in self.checks]
+        return (
+            [0 if idle else count for count, idle in zip(held, without, strict=True)],
+            [found for found in broken if not without[found.check]],
+        )
+
+    def assert_agreement(self, trace: Trace, cuts: list[int]) -> None:
+        held, broken = self.online(trace.header, trace.rows)
+        assert self.compiled(trace.header, trace.rows, cuts) == (held, broken)
+        if any(violation.check >= len(self.plugin.checks) for violation in broken):
+            with pytest.raises(BadInput):
+                judge(trace)
+            return
+        for number, check in enumerate(self.plugin.checks):
+            if self.plugin.not_applicable(check.clause, trace.header.parameters) is None:
+                found = {violation.position for violation in broken if violation.check == number}
+                assert found == self.plugin.oracles[check.name](trace), check.name
+
+    def assert_same_verdicts(self, trace: Trace, order: Order, seed: int) -> None:
+        """Of another linearisation of the trace, by the checks to which `order` is enough."""
+        rows = trace.rows
+        new = linearisation(rows, self._arcs(rows, order), seed)
+        held, broken = self.online(trace.header, rows)
+        if any(violation.check >= len(self.plugin.checks) for violation in broken):
+            return  # judges refuse it: its submissions are not counted
+        new_held, new_broken = self.online(trace.header, [rows[position] for position in new])
+        for number, check in enumerate(self.checks):
+            if order.includes(check.order):
+                assert held[number] == new_held[number], check.name
+                events = {(found.position, found.code) for found in broken if found.check == number}
+                again = {(new[found.position], found.code) for found in new_broken if found.check == number}
+                assert events == again, check.name
+
+
+def linearisation(rows: Sequence[Row], arcs: Sequence[tuple[int, int]], seed: int) -> list[int]:
+    """Another order of the rows that keeps the arcs: the old positions, in the new order."""
+    after: dict[int, list[int]] = {}
+    waiting = [0] * len(rows)
+    for earlier, later in arcs:
+        after.setdefault(earlier, []).append(later)
+        waiting[later] += 1
+    ready = [position for position, count in enumerate(waiting) if count == 0]
+    draw = random.Random(seed)
+    new: list[int] = []
+    while ready:
+        position = ready.pop(draw.randrange(len(ready)))
+        new.append(position)
+        for later in after.get(position, ()):
+            waiting[later] -= 1
+            if waiting[later] == 0:
+                ready.append(later)
+    return new
+
+
+EXTREMES = (-(1 << 63), -(1 << 63) + 1, -2, -1, 0, 1, (1 << 62), (1 << 63) - 2, (1 << 63) - 1)
+
+
+@st.composite
+def damaged_rows(draw: st.DrawFn, trace: Trace, most: int = 4) -> list[Row]:
+    """The trace's rows after up to `most` damages that leave it a trace: values changed, packets on other links of a
+    node, deliveries at other nodes, rows swapped, deleted or doubled. The end stays at the end."""
+    columns = schema(trace.header.protocol).columns
+    rows = list(trace.rows[:-1])
+    end = trace.rows[-1]
+    places = st.integers(0, len(rows) - 1)
+    for _ in range(draw(st.integers(1, most))):
+        at = draw(places) % len(rows)
+        what = draw(st.sampled_from(("value", "value", "value", "link", "node", "swap", "move", "delete", "double")))
+        if what == "value":
+            rows[at] = draw(_changed_value(columns, rows, at))
+        elif what in ("link", "node"):
+            rows[at] = draw(_changed_place(columns, trace.header.topology, rows[at]))
+        elif what == "swap":
+            other = draw(places) % len(rows)
+            rows[at], rows[other] = rows[other], rows[at]
+        elif what == "move":
+            rows.insert(draw(places) % len(rows), rows.pop(at))
+        elif what == "delete":
+            del rows[at]
+        else:
+            rows.insert(draw(places) % len(rows), rows[at])
+    flags = draw(st.sampled_from((3, 3, 3, 2, 1, 0, -1)))
+    return [*rows, _change(columns, end, flags=flags)]
+
+
+@st.composite
+def _changed_value(draw: st.DrawFn, columns: Sequence[str], rows: list[Row], at: int) -> Row:
+    """One column of a row takes an extreme, a neighbouring or another row's value; submissions keep their counts."""
+    row = rows[at]
+    submitted = row[columns.index("kind")] == Kind.SUBMITTED
+    free = ("clock_ns", "digest") if submitted else [name for name in columns if name not in _PLACES]
+    column = draw(st.sampled_from(free))
+    old = row[columns.index(column)]
+    other = rows[draw(st.integers(0, len(rows) - 1))][columns.index(column)]
+    # What the protocol itself adds stands behind `packet`.
+    own = row[columns.index("packet") + 1 :]
+    values = [other, other, old - 1, old + 1, *own, *EXTREMES]
+    inside = [new for new in values if -(1 << 63) <= new < 1 << 63]
+    return _change(columns, row, **{column: draw(st.sampled_from(inside))})
+
+
+@st.composite
+def _changed_place(draw: st.DrawFn, columns: Sequence[str], network: Topology, row: Row) -> Row:
+    node, kind = row[columns.index("node")], row[columns.index("kind")]
+    if kind == Kind.SENT:
+        return _change(columns, row, link=draw(st.sampled_from(network.egress(node))))
+    if kind == Kind.ARRIVED:
+        return _change(columns, row, link=draw(st.sampled_from(network.ingress(node))))
+    if kind == Kind.DELIVERED:
+        return _change(columns, row, node=draw(st.integers(0, len(network.nodes) - 1)))
+    return row
+
+
+def _change(columns: Sequence[str], row: Row, **values: int) -> Row:
+    named = dict(zip(columns, row, strict=True)) | values
+    return tuple(named[column] for column in columns)
