@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -120,6 +121,8 @@ def run_tlc(
         cfg = Path(scratch) / f"{module.stem}.cfg"
         cfg.write_text(configuration, encoding="utf-8")
         command = [
+            # What runs beside it in real time comes first.
+            *(["nice", "-n", "10"] if shutil.which("nice") else []),
             str(java), "-XX:+UseSerialGC", f"-XX:TieredStopAtLevel={1 if short else 4}",
             f"-Xmx{HEAP_MB}m", f"-Djava.io.tmpdir={scratch}",
             "-cp", str(jar), "tlc2.TLC", "-tool", "-metadir", scratch, "-workers", "1", "-fp", "0",

@@ -216,11 +216,13 @@ def summarise_cases(iut_name: str, results: list[CaseResult]) -> LayerReport:
         if judged.verdict is Verdict.FAIL and judged.clause != result.case.clause
     ]
     passed = sum(result.verdict is Verdict.PASS for result in results)
-    status = gravest(_OF_VERDICT[result.verdict] for result in results)
+    ran = [result for result in results if result.verdict is not Verdict.NOT_RUN]
+    status = gravest(_OF_VERDICT[result.verdict] for result in ran or results)
+    left_out = f"; {len(results) - len(ran)} not run, with the reason each" if len(ran) < len(results) else ""
     rows = [(r.case.id, r.verdict, r.case.stimulus, r.case.duty, r.reason) for r in results]
     return _report(
         Status.INCONCLUSIVE if status is Status.NONE else status,
-        f"{passed} of {len(results)} cases passed by {iut_name}",
+        f"{passed} of {len(results)} cases passed by {iut_name}{left_out}",
         _by_clause(parts, "case"),
         detail(f"Cases given to {iut_name}", ("case", "verdict", "stimulus", "duty", "reason"), rows),
     )

@@ -9,6 +9,8 @@ from hashlib import blake2b
 from spec.topology import NodeId
 from spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
 
+HELD_BYTES = 8  # what the second message of timestamp adjustment contains: a number, which stands for its digest
+
 
 def digest(payload: bytes) -> int:
     """The upper 63 bits of the payload's BLAKE2b digest of 8 bytes, read in network order."""
@@ -52,6 +54,8 @@ class Records:
             columns |= {"receiver": packet.receiver, "number": packet.number}
             if packet.kind == PacketKind.DATA:
                 columns["digest"] = digest(packet.payload)
+            elif packet.kind == PacketKind.ADJUSTED and len(packet.payload) == HELD_BYTES:
+                columns["digest"] = int.from_bytes(packet.payload, "big", signed=True)
             if packet.kind != PacketKind.ACK:
                 columns["timestamp"] = packet.timestamp
         if packet.barrier != NO_BARRIER:
