@@ -121,7 +121,7 @@ def test_the_reference_core_over_real_sockets_delivers_all_and_ends_clean(tmp_pa
 
     assert trace.rows[-1][FLAGS] == CLEAN | QUIESCENT
     assert trace.header.order is Order.GLOBAL
-    assert trace.header.parameters["beacon_interval_ns"] == 5000 * 400
+    assert trace.header.parameters["beacon_interval_ns"] == 5000 * 800
     assert trace.column("kind").count(Kind.DELIVERED) == trace.column("kind").count(Kind.SUBMITTED) == 12
     assert all(reading == ABSENT or reading >= 1 for reading in trace.column("clock_ns"))
     assert (tmp_path / "3-s1.log.ndjson").is_file()
