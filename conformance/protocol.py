@@ -16,7 +16,7 @@ from conformance.network.simulator import Recorder
 from spec.core import Parameter
 from spec.errors import CannotRun
 from spec.schedule import FailureKind, FaultKind, Schedule
-from spec.topology import Topology
+from spec.topology import NodeId, Topology
 from spec.trace import Header, Trace, schema
 
 # An oracle is the clause as a predicate over the whole trace: the positions of the rows that break it.
@@ -35,6 +35,7 @@ class Plugin:
     label: a few words for the packet, submission or delivery of a row, given by column, in a diagram.
     allowed_faults, allowed_failures: what the protocol's links may do to a packet, and what may befall nodes and links;
     a schedule with another one is refused. fifo_links: whether packets of one link keep their order.
+    without_node: the parameters in a network that lacks this node, those behind it having moved up.
     tables: parameters that are arrays, for the checks, by topology: a number for each pair of nodes, say.
     """
 
@@ -50,6 +51,9 @@ class Plugin:
     allowed_faults: frozenset[FaultKind] = frozenset(FaultKind)
     allowed_failures: frozenset[FailureKind] = DOWN_AND_UP
     fifo_links: bool = True
+    without_node: Callable[[Mapping[str, Parameter], NodeId], dict[str, Parameter]] = lambda parameters, node: dict(
+        parameters
+    )
     tables: Callable[[Topology, Mapping[str, Parameter]], Surroundings] = lambda topology, parameters: {}
 
     @property

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from fuzz.layers import LAYERS, Bench, Cell, Outcome, Subject
-from fuzz.mutations import mutants_of_module, signature_of
+from fuzz.mutations import mutants_of, signature_of
 from fuzz.protocol import FuzzPlugin, load
 from models.equivalence import Kind, prove_equivalent
 from models.expected import ModelResult
@@ -114,8 +114,8 @@ def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
             group=number,
         )
         for number, group in enumerate(plugin.groups)
-        if group.rules is not None
-        for mutant in mutants_of_module(group.rules)
+        for rule in group.functions
+        for mutant in mutants_of(rule)
     ]
     by_hand = [
         Subject(

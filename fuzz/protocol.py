@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from types import ModuleType
@@ -54,16 +54,26 @@ class Equivalence:
 class RuleGroup:
     """Rules that one kind of run puts at stake: `rules` is their module (None where what is at stake is a form of node,
     for which there are hand-written mutants alone), `parameters` and `fault_kinds` what such runs
-    are set to. often_faulty, answered, tree, spread, failures: as of `fuzz.strategies.schedules`."""
+    are set to. often_faulty, answered, tree, spread, failures: as of `fuzz.strategies.schedules`. draws: such runs,
+    where that does not draw them. left_out: rules without mutants, by name, with the reason why no clause tells them.
+    """
 
     rules: ModuleType | None
-    parameters: Callable[[], SearchStrategy[dict[str, Parameter]]]
-    fault_kinds: tuple[FaultKind, ...]
+    parameters: Callable[[], SearchStrategy[dict[str, Parameter]]] = st.nothing
+    fault_kinds: tuple[FaultKind, ...] = ()
     often_faulty: bool = False
     answered: bool = False
     tree: bool = False
     spread: int = 1
     failures: Failures | None = None
+    draws: Callable[[], SearchStrategy[Schedule]] | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def functions(self) -> tuple[Rule, ...]:
+        """The rules that have mutants."""
+        found = rules_of_module(self.rules) if self.rules is not None else ()
+        return tuple(rule for rule in found if rule.__name__ not in self.left_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +95,8 @@ class FuzzPlugin:
         if group is None:
             return st.one_of([self.schedules(number) for number in range(len(self.groups))])
         chosen = self.groups[group]
+        if chosen.draws is not None:
+            return chosen.draws()
         return schedules(
             self.name,
             parameters=chosen.parameters(),
@@ -98,7 +110,7 @@ class FuzzPlugin:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        return tuple(chain.from_iterable(rules_of_module(group.rules) for group in self.groups if group.rules))
+        return tuple(chain.from_iterable(group.functions for group in self.groups))
 
     def group_of(self, rule: str) -> int:
         """The group in whose module the rule of that name is."""

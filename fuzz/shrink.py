@@ -13,9 +13,10 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from conformance.protocol import load
 from spec.core import Parameter
 from spec.errors import BadInput
-from spec.schedule import Clock, Delay, Schedule, Submission
+from spec.schedule import EVERYBODY, Clock, Delay, Schedule, Submission
 from spec.topology import NO_LINK, Link, NodeId, Topology, route
 
 Item = TypeVar("Item")
@@ -154,6 +155,7 @@ def without_node(schedule: Schedule, node: NodeId) -> Schedule | None:
     return replace(
         schedule,
         topology=smaller,
+        parameters=load(schedule.protocol).without_node(schedule.parameters, node),
         delays=tuple(schedule.delays[link] for link in kept),
         clocks=schedule.clocks[:node] + schedule.clocks[node + 1 :],
         submissions=tuple(submissions),
@@ -175,6 +177,7 @@ def _all_routed(topology: Topology, submissions: Sequence[Submission]) -> bool:
         table[submission.node][message.receiver] != NO_LINK
         for submission in submissions
         for message in submission.messages
+        if message.receiver != EVERYBODY
     )
 
 

@@ -219,7 +219,7 @@ def unacknowledged_is_resent(
     at=Role.HOST,
     order=Order.NODE,
     ways=(
-        "{node} has {found} packets on their way on {link}; the window is {expected}",
+        "{node} put packet {pseq} on {link}, {found} with the oldest on its way; the window is {expected}",
         "{node} says on {link} that all up to {found} have come, where all up to {expected} have",
     ),
     derived=(packets,),
@@ -232,17 +232,17 @@ def delivered_prefix_collapses(
     pseq: int,
     count: int,
     is_new: int,
-    flight_before: int,
+    oldest_before: int,
     window: int,
     node_count: int,
     link_target: Ints,
     next_link: Ints,
     arrived: Ints,
 ) -> Outcome:
-    """What can be seen of memory: a sender has at most a window on its way, and a receiver knows where the contiguous
+    """What can be seen of memory: what is on its way is within a window, and a receiver knows where the contiguous
     prefix of what has come ends."""
-    if is_new and flight_before >= window:
-        return violated(0, window, flight_before + 1, -1)
+    if is_new and oldest_before > 0 and pseq - oldest_before >= window:
+        return violated(0, window, pseq - oldest_before + 1, -1)
     if not is_ack(packet, number, count, pseq):
         return SILENT
     upto = arrived[next_link[link_target[link] * node_count + node]]

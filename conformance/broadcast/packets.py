@@ -47,7 +47,7 @@ def take_out(table: TableState, link: int, first: int, last: int) -> None:
 
 
 @register_jitable
-def acknowledge(unacked: TableState, twins: TableState, in_flight: State, link: int, first: int, last: int) -> None:
+def acknowledge(unacked: TableState, twins: TableState, link: int, first: int, last: int) -> None:
     """Take out what is acknowledged. twins: by link and run, how many of its packets are on their way."""
     few = last - first < room(unacked)
     at = first if few else 0
@@ -65,11 +65,26 @@ def acknowledge(unacked: TableState, twins: TableState, in_flight: State, link: 
                 remove(twins, twin)
             else:
                 change(twins, twin, 0, field(twins, twin, 0) - 1)
-            in_flight[link] -= 1
             remove(unacked, slot)
             if not few:
                 continue  # another entry may have moved here
         at += 1
+
+
+@register_jitable
+def oldest_of(unacked: TableState, link: int, since: int, highest: int) -> int:
+    """The least number on its way on a link, none being below `since`; 0 if none is."""
+    at = since
+    while 0 < at <= highest and at - since <= room(unacked):
+        if find(unacked, (link, at)) >= 0:
+            return at
+        at += 1
+    least = 0
+    for slot in range(room(unacked)):
+        if used(unacked, slot) and field(unacked, slot, LINK) == link:
+            pseq = field(unacked, slot, PSEQ)
+            least = pseq if least == 0 or pseq < least else least
+    return least
 
 
 @register_jitable
@@ -90,13 +105,13 @@ def note_arrived(arrived: State, arrived_beyond: TableState, link: int, pseq: in
 
 
 @derive(
-    *("is_new", "highest_before", "flight_before", "has_twin", "copy"),
+    *("is_new", "highest_before", "oldest_before", "has_twin", "copy"),
     kinds=(Kind.SENT, Kind.ARRIVED),
     at=Role.HOST,
     highest=PerLink(0),
     unacked=Table(2, 9),
     twins=Table(3, 1),
-    in_flight=PerLink(0),
+    oldest=PerLink(0),
     all_acked=PerLink(0),
     arrived=PerLink(0),
     arrived_beyond=Table(2, 2),
@@ -120,37 +135,38 @@ def packets(
     highest: State,
     unacked: TableState,
     twins: TableState,
-    in_flight: State,
+    oldest: State,
     all_acked: State,
     arrived: State,
     arrived_beyond: TableState,
 ) -> tuple[int, int, int, int, int]:
-    """highest: the greatest number put on a link; unacked: what is on its way, by link and number; all_acked: up to it
+    """highest: the greatest number put on a link; unacked: what is on its way, oldest: the least of it; all_acked: up to it
     all is acknowledged by a packet that said so. arrived, arrived_beyond: the numbers that have come. Names: of data
-    sent, whether the number is new, the greatest before, how many were on their way, and whether the same run was; of
-    data arrived, whether the number had come before."""
+    sent, whether the number is new, the greatest before, the least on its way before (0: none), and whether the same
+    run was; of data arrived, whether the number had come before."""
     if is_data(packet, sender, number, count, pseq, node_count):
         if kind == ARRIVED:
             return (0, 0, 0, 0, int(note_arrived(arrived, arrived_beyond, link, pseq)))
-        before, flight = highest[link], in_flight[link]
+        before, least = highest[link], oldest[link]
         if pseq <= before:
-            return (0, before, flight, 0, 0)
+            return (0, before, least, 0, 0)
         highest[link] = pseq
-        in_flight[link] += 1
+        oldest[link] = least if least else pseq
         fields = (link, pseq, sender, number, count, digest, clock_sum, clock_weighted, position)
         put(unacked, (link, pseq), fields)
         twin = find(twins, (link, sender, number))
         if twin < 0:
             put(twins, (link, sender, number), (1,))
-            return (1, before, flight, 0, 0)
+            return (1, before, least, 0, 0)
         change(twins, twin, 0, field(twins, twin, 0) + 1)
-        return (1, before, flight, 1, 0)
+        return (1, before, least, 1, 0)
     if kind == ARRIVED and is_ack(packet, number, count, pseq):
         back = next_link[node * node_count + link_source[link]]
         last = min(pseq + count - 1, highest[back])
-        acknowledge(unacked, twins, in_flight, back, pseq, last)
+        acknowledge(unacked, twins, back, pseq, last)
         upto = min(number, highest[back])
         if upto > all_acked[back]:
-            acknowledge(unacked, twins, in_flight, back, all_acked[back] + 1, upto)
+            acknowledge(unacked, twins, back, all_acked[back] + 1, upto)
             all_acked[back] = upto
+        oldest[back] = oldest_of(unacked, back, oldest[back], highest[back])
     return (0, 0, 0, 0, 0)

@@ -90,6 +90,16 @@ def dependencies(given: Mapping[str, Parameter], processes: int) -> list[set[int
     return found
 
 
+def without_node(given: Mapping[str, Parameter], node: int) -> dict[str, Parameter]:
+    """The parameters in a network without this process: it is no dependency, and those behind it move up."""
+    text = given.get("dependencies", "")
+    if not isinstance(text, str) or not text:
+        return dict(given)
+    lists = [set(map(int, part.split(","))) if part.strip() else set() for part in text.split(";")]
+    moved = [sorted(other - (other > node) for other in others - {node}) for others in lists[:node] + lists[node + 1 :]]
+    return {**given, "dependencies": ";".join(",".join(map(str, others)) for others in moved)}
+
+
 def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
     """Why the clause does not apply under these parameters, or None."""
     level = LEVEL_CODES[Level(str(given["level"]))]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from conformance.broadcast import link_checks, majority_checks, order_checks, packet_checks, uniform_checks
 from conformance.broadcast.labels import label
 from conformance.broadcast.oracles import ORACLES
-from conformance.broadcast.parameters import not_applicable, parameters, tables
+from conformance.broadcast.parameters import not_applicable, parameters, tables, without_node
 from conformance.broadcast.premises import PREMISES
 from conformance.broadcast.recording import Recorder
 from conformance.protocol import Plugin
@@ -57,4 +57,5 @@ PLUGIN = Plugin(
     allowed_failures=frozenset({FailureKind.CRASH, FailureKind.PAUSE, FailureKind.RESUME}),
     fifo_links=False,
     tables=tables,
+    without_node=without_node,
 )

@@ -144,7 +144,8 @@ def delivered_prefix_collapses(trace: Trace) -> set[int]:
     broken: set[int] = set()
     for event in whole.first_sent:
         earlier = [sent for sent in before(whole.first_sent, event) if sent.link == event.link]
-        if sum(not whole.is_acknowledged(sent, event) for sent in earlier) >= whole.set_to["window"]:
+        on_the_way = [sent.pseq for sent in earlier if not whole.is_acknowledged(sent, event)]
+        if on_the_way and event.pseq - min(on_the_way) >= whole.set_to["window"]:
             broken.add(event.position)
     for event in whole.of(Kind.SENT):
         if whole.is_ack(event) and event.number < _prefix(_come(whole, event)):
