@@ -144,7 +144,8 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
         (folder / "Recorded.tla").write_text(_data([one.text for _, one in batch.values()]), encoding="ascii")
         path = folder / "MCRecorded.tla"
         path.write_text(
-            f"---- MODULE MCRecorded ----\nEXTENDS Recorded, {reader.module}, Rules\n====\n", encoding="ascii"
+            f"---- MODULE MCRecorded ----\nEXTENDS Recorded, {', '.join((reader.module, *reader.rules))}\n====\n",
+            encoding="ascii",
         )
         configuration = (SPEC_FOLDER / first.header.protocol / reader.configuration).read_text(encoding="utf-8")
         run = run_tlc(path, configuration, timeout_s=TIMEOUT_S)

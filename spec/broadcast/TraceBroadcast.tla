@@ -1,0 +1,328 @@
+---------------------------- MODULE TraceBroadcast ----------------------------
+(***************************************************************************)
+(* The broadcast stack as an observer outside sees it, at the level that   *)
+(* the run has: what is handed over and begun with, put on links, lost,    *)
+(* what arrives, what is delivered, and who crashes or stands still.  What *)
+(* processes hold inside is in no row and compared with nothing: what one  *)
+(* may deliver follows from what it began with and what came to it, and    *)
+(* what a message waits for from what its creator had delivered when it    *)
+(* began with it.                                                          *)
+(*                                                                         *)
+(* Where arrivals are not recorded, as of a program of which there is only *)
+(* the output, deliveries are compared with beginnings alone.  The rules   *)
+(* are the operators that MajorityBroadcast and CausalOverUniform are      *)
+(* given.  Links may lose, repeat and reorder.                             *)
+(***************************************************************************)
+EXTENDS TraceColumns
+
+CONSTANTS         \* the rules; see MajorityRules, CausalRules
+  Enough(_, _), Attached(_, _, _, _, _), MayDeliver(_, _)
+
+VARIABLES
+  handed,    \* handed[p][t] is the sequence of digests handed over at p, at level pl for t, else for all
+  begun,     \* begun[p][t] is the sequence of digests that p began with
+  clocks,    \* clocks[p] is the sequence of clocks of the messages that p began with; <<>> below lcb
+  delivered, \* delivered[p][c] are the numbers of the messages of c that p delivered
+  heard,     \* heard[p][c] is a function from numbers, not delivered, to contents and who is known to have them
+  of,        \* of[p] is the set of processes that p has heard of
+  numbered,  \* numbered[l] is the sequence of what was put on link l under its numbers, from 1
+  put,       \* put[l] is the sequence of all packets that were put on link l
+  came,      \* came[l] are the numbers that have arrived from link l
+  forwarded, \* forwarded[l][c] are the numbers of the messages of c that were put on link l
+  state      \* state[p] is "up", "paused" or "down"
+seen == <<handed, begun, clocks, delivered, heard, of, numbered, put, came, forwarded, state>>
+vars == <<reading, seen>>
+
+(* A run's steps are determined, so that its place says all. *)
+Place == <<run, at, verdict>>
+-----------------------------------------------------------------------------
+Everybody(p) == [q \in Processes |-> delivered[p][q].upto]
+Knows(p, c) == DOMAIN heard[p][c]
+
+(* Whether a message's beginning can be told, and the clock then; its own entry is FIFO's affair. *)
+Told(c) == Net.linked /\ c \in Net.begun
+WaitsFor(c, k) == [clocks[c][k] EXCEPT ![c] = 0]
+ClockIsTold(c, k) == Told(c) /\ c \in Net.delivered /\ k \in DOMAIN clocks[c]
+
+(* What the two sums say of a clock. *)
+RECURSIVE SumUpTo(_, _, _)
+SumUpTo(clock, n, byPlace) ==
+  IF n = 0 THEN 0 ELSE SumUpTo(clock, n - 1, byPlace) + clock[n] * (IF byPlace THEN n ELSE 1)
+
+(* The clause of what is delivered that nobody began with, and of what is delivered again. *)
+IsReal(good) == IF OverLinks THEN [LinkDeliversSent |-> good] ELSE [DeliveredWasBegun |-> good]
+IsFirst(good) == IF OverLinks THEN [LinkDeliversOnce |-> good] ELSE [DeliveredOnce |-> good]
+
+IsUp == [OneThatStandsStillDoesNothing |-> state[Node] = "up"]
+OnItsLink == [OnItsLink |-> Source = Node /\ Receiver = Target, CountedOnItsLink |-> LinkSeq = Len(put[Link])]
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* What a row must keep: clauses under their names, and what else makes it *)
+(* a row of this network.                                                  *)
+(***************************************************************************)
+BeginKeeps ==
+  LET p == Node
+      t == To(Receiver)
+      own == Sender = p /\ IsReceiver
+      follows == own /\ Number = Len(begun[p][t]) + 1
+      handedSo == \A k \in Messages : k \in DOMAIN handed[p][t] /\ handed[p][t][k] = Digest
+  IN
+  IsReal(follows /\ (p \in Net.submitted => handedSo))                  \* BC-PL-REAL, BC-URB-REAL
+  @@ [OwnUndeliveredIsBounded |->                                       \* BC-FIFO-FLOW
+        InOrder /\ p \in Net.delivered => Number + Count - 1 - delivered[p][p].upto <= Net.most]
+  @@ IsUp
+
+(* A packet under a new number. *)
+NewKeeps ==
+  [LinkNumbersApart |-> Pseq = Len(numbered[Link]) + 1,                 \* BC-PL-PSEQ
+   DeliveredIsForgotten |->                                             \* BC-URB-GC
+     OverLinks \/ \A k \in Messages : ~ Has(forwarded[Link][Sender], k)]
+  @@ OnItsLink @@ IsUp
+
+SendKeeps ==
+  LET p == Node
+      t == To(Receiver)
+      known == t \in Numberings /\ Number + Count - 1 <= Len(begun[p][t])
+      same == \A k \in Messages : begun[p][t][k] = Digest
+      told == InCausalOrder /\ p \in Net.begun \cap Net.delivered /\ known
+  IN
+  IsReal(p \in Net.begun => known /\ same)                              \* BC-PL-REAL, BC-URB-REAL
+  @@ [DependencyClockAtBeginning |->                                    \* BC-LCB-CLOCKS
+        told => /\ ClockSum = SumUpTo(clocks[p][Number], N, FALSE)
+                /\ ClockWeighted = SumUpTo(clocks[p][Number], N, TRUE)]
+  @@ NewKeeps
+
+(* Of what is delivered only that it is, is remembered. *)
+CameSo(k) ==
+  \/ Has(delivered[Node][Sender], k)
+  \/ /\ k \in Knows(Node, Sender)
+     /\ heard[Node][Sender][k].digest = Digest
+     /\ InCausalOrder => /\ heard[Node][Sender][k].sum = ClockSum + k - Number
+                         /\ heard[Node][Sender][k].weighted = ClockWeighted + Sender * (k - Number)
+
+ForwardKeeps ==
+  LET unchanged == Node \in Net.arrived => \A k \in Messages : CameSo(k) IN
+  (IF OverLinks THEN [LinkDeliversSent |-> FALSE]                       \* BC-PL-REAL
+   ELSE [MajorityHasIt |-> unchanged])                                  \* BC-URB-MAJ
+  @@ NewKeeps
+
+ResendKeeps ==
+  [LinkNumbersApart |-> Pseq \in DOMAIN numbered[Link] /\ numbered[Link][Pseq] = Carried]   \* BC-PL-PSEQ
+  @@ OnItsLink @@ IsUp
+
+(* An acknowledgement is for the link the other way. *)
+Back == CHOOSE l \in DOMAIN Net.source : Net.source[l] = Target /\ Net.target[l] = Source
+
+AnswerKeeps ==
+  LET all == Node \in Net.arrived IN
+  [UnacknowledgedIsResent |->                                           \* BC-PL-RESEND
+     all => \A i \in Pseq .. Pseq + Count - 1 : Has(came[Back], i),
+   DeliveredPrefixCollapses |-> all => Number <= came[Back].upto]       \* BC-PL-MEMORY
+  @@ OnItsLink @@ IsUp
+
+ArriveKeeps ==
+  [ArrivedAsSent |->
+     /\ Target = Node
+     /\ Net.linked /\ Source \in Net.sent =>
+          LinkSeq + 1 \in DOMAIN put[Link] /\ put[Link][LinkSeq + 1] = Content]
+  @@ IsUp
+
+DeliverKeeps ==
+  LET p == Node  c == Sender  k == Number
+      creator == c \in Processes /\ Receiver = p /\ k >= 1
+      t == To(p)
+      asBegun == Told(c) => k \in DOMAIN begun[c][t] /\ begun[c][t][k] = Digest
+      compared == p \in Net.arrived /\ (c # p \/ p \in Net.begun)
+      asCame == compared => k \in Knows(p, c) /\ heard[p][c][k].digest = Digest
+      have == {c, p} \cup (IF k \in Knows(p, c) THEN heard[p][c][k].from ELSE {})
+      next == k = delivered[p][c].upto + 1
+  IN
+  IF ~ creator THEN IsReal(FALSE)
+  ELSE IF Has(delivered[p][c], k) THEN IsFirst(FALSE)                   \* BC-PL-ONCE, BC-URB-ONCE
+  ELSE
+  IsReal(asBegun /\ asCame)                                             \* BC-PL-REAL, BC-URB-REAL
+  @@ [MajorityHasIt |-> ~ OverLinks /\ compared => Enough(Cardinality(have), N),          \* BC-URB-MAJ
+      MinorityDeliversNothing |->                                       \* BC-URB-MINORITY
+        ~ OverLinks /\ p \in Net.arrived => Enough(Cardinality(of[p] \cup {p}), N),
+      DeliveredInSendingOrder |-> InOrder => next,                      \* BC-FIFO-ORDER
+      FifoWithoutDependencies |-> InCausalOrder => next,                \* BC-LCB-FIFO
+      DependenciesFirst |->                                             \* BC-LCB-CAUSAL
+        InCausalOrder /\ ClockIsTold(c, k) => MayDeliver(WaitsFor(c, k), Everybody(p))]
+  @@ IsUp
+-----------------------------------------------------------------------------
+(* At the end of a run that has settled.  Above the links a majority must live. *)
+Live == {p \in Processes : state[p] = "up"}
+LiveLinks ==
+  {l \in DOMAIN Net.source : Net.source[l] \in Live \cap Net.sent /\ Net.target[l] \in Live \cap Net.arrived}
+
+PacketsHaveCome == \A l \in LiveLinks : came[l].upto >= Len(numbered[l])
+HandedIsBegun ==
+  \A p \in Live \cap Net.submitted \cap Net.begun : \A t \in Numberings : Len(handed[p][t]) = Len(begun[p][t])
+
+SettledLinksKeep ==
+  [SentIsDelivered |->                                                  \* BC-PL-RELIABLE
+     /\ PacketsHaveCome
+     /\ \A c \in Live \cap Net.begun : \A p \in (Live \cap Net.delivered) \ {c} :
+          /\ delivered[p][c].upto >= Len(begun[c][p])
+          /\ c \in Net.submitted => delivered[p][c].upto >= Len(handed[c][p])]
+
+(* A message that p may deliver by all that the observer knows. *)
+Deliverable(p, c, k) ==
+  /\ Enough(Cardinality(heard[p][c][k].from), N)
+  /\ InOrder => k = delivered[p][c].upto + 1
+  /\ InCausalOrder => ClockIsTold(c, k) /\ MayDeliver(WaitsFor(c, k), Everybody(p))
+
+NothingIsDeliverable ==
+  \A p \in Live \cap Net.arrived \cap Net.delivered : \A c \in Processes : \A k \in Knows(p, c) :
+    ~ Deliverable(p, c, k)
+
+AllIsForwarded ==
+  \A l \in LiveLinks :
+    LET p == Net.source[l] IN
+    p \in Net.arrived \cap Net.begun \cap Net.delivered =>
+      \A c \in Processes :
+        /\ Includes(forwarded[l][c], delivered[p][c])
+        /\ \A k \in Knows(p, c) : Has(forwarded[l][c], k)
+
+SettledBroadcastKeeps ==
+  LET agreeing == Live \cap Net.delivered IN
+  [SentIsDelivered |-> PacketsHaveCome,                                 \* BC-PL-RELIABLE
+   OwnIsDelivered |->                                                   \* BC-URB-VALID
+     /\ ~ InOrder => HandedIsBegun
+     /\ \A p \in agreeing \cap Net.begun : delivered[p][p].upto >= Len(begun[p][1]),
+   UniformAgreement |->                                                 \* BC-URB-AGREE
+     \A p \in agreeing, q \in Processes : \A c \in Processes : Includes(delivered[p][c], delivered[q][c]),
+   OneselfCounts |-> InCausalOrder \/ NothingIsDeliverable,             \* BC-URB-SELF
+   MajorityHasIt |-> AllIsForwarded,                                    \* BC-URB-MAJ
+   OwnUndeliveredIsBounded |-> InOrder => HandedIsBegun,                \* BC-FIFO-FLOW
+   WaitingIsLookedAtAgain |-> InCausalOrder => NothingIsDeliverable]    \* BC-LCB-CHECK
+
+SettleKeeps ==
+  IF OverLinks THEN SettledLinksKeep
+  ELSE IF Enough(Cardinality(Live), N) THEN SettledBroadcastKeeps
+  ELSE [SentIsDelivered |-> PacketsHaveCome]
+-----------------------------------------------------------------------------
+Keeps(action) ==
+  CASE Kind \in {"sent", "begun", "delivered"} /\ Node \notin Net[Kind] -> <<>>
+    [] action = "Stray" -> [Exists |-> FALSE]
+    [] action = "Submit" -> IsUp
+    [] action = "Begin" -> BeginKeeps
+    [] action = "Send" -> SendKeeps
+    [] action = "Forward" -> ForwardKeeps
+    [] action = "Resend" -> ResendKeeps
+    [] action = "Answer" -> AnswerKeeps
+    [] action \in {"Receive", "ReceiveAgain", "Acknowledge"} -> ArriveKeeps
+    [] action = "Deliver" -> DeliverKeeps
+    [] action = "Refuse" -> [NothingIsRefused |-> Source \notin Net.sent]
+    [] action = "Crash" -> [CrashesOnce |-> state[Node] # "down"]
+    [] action = "Pause" -> IsUp
+    [] action = "Resume" -> [ResumesWhatIsPaused |-> state[Node] = "paused"]
+    [] action = "Settle" -> SettleKeeps
+    [] OTHER -> <<>>
+
+(* What a broken clause asks of the row is never one number. *)
+Wanted(clause) == Absent
+-----------------------------------------------------------------------------
+(* What the observer remembers. *)
+Submit ==
+  /\ handed' = [handed EXCEPT ![Node][To(Receiver)] = Append(@, Digest)]
+  /\ UNCHANGED <<begun, clocks, delivered, heard, of, numbered, put, came, forwarded, state>>
+
+ClockAt(p, k) == Attached(p, Everybody(p), Everybody(p), k - 1, Net.on[p])
+Entry(from, clock) ==
+  [digest |-> Digest, from |-> from,
+   sum |-> IF InCausalOrder THEN SumUpTo(clock, N, FALSE) ELSE Absent,
+   weighted |-> IF InCausalOrder THEN SumUpTo(clock, N, TRUE) ELSE Absent]
+
+Begin ==
+  LET p == Node  first == Number - 1 IN
+  /\ begun' = [begun EXCEPT ![p][To(Receiver)] = @ \o [i \in 1 .. Count |-> Digest]]
+  /\ clocks' = IF InCausalOrder
+               THEN [clocks EXCEPT ![p] = @ \o [i \in 1 .. Count |-> ClockAt(p, first + i)]]
+               ELSE clocks
+  /\ heard' = IF OverLinks THEN heard
+              ELSE [heard EXCEPT ![p][p] =
+                      [k \in DOMAIN @ \cup Messages |->
+                         IF k \in Messages THEN Entry({p}, ClockAt(p, k)) ELSE heard[p][p][k]]]
+  /\ UNCHANGED <<handed, delivered, of, numbered, put, came, forwarded, state>>
+
+(* A packet is put on its link; under a new number, or again. *)
+Put ==
+  /\ put' = [put EXCEPT ![Link] = Append(@, Content)]
+  /\ UNCHANGED <<handed, begun, clocks, delivered, heard, of, came, state>>
+
+PutNew ==
+  /\ numbered' = [numbered EXCEPT ![Link] = Append(@, Carried)]
+  /\ forwarded' = IF OverLinks THEN forwarded ELSE [forwarded EXCEPT ![Link][Sender] = With(@, Messages)]
+  /\ Put
+
+PutAgain == Put /\ UNCHANGED <<numbered, forwarded>>
+
+(* What is delivered, and what oneself never began with, is not waited for. *)
+Receive ==
+  LET p == Node  c == Sender
+      old == heard[p][c]
+      fresh == {k \in Messages : ~ Has(delivered[p][c], k) /\ k \notin DOMAIN old /\ c # p}
+      new(k) == [digest |-> Digest, from |-> {p, Source},
+                 sum |-> IF InCausalOrder THEN ClockSum + k - Number ELSE Absent,
+                 weighted |-> IF InCausalOrder THEN ClockWeighted + c * (k - Number) ELSE Absent]
+      told(k) == IF k \in Messages /\ old[k].digest = Digest THEN [old[k] EXCEPT !.from = @ \cup {Source}] ELSE old[k]
+  IN
+  /\ heard' = [heard EXCEPT ![p][c] =
+       [k \in DOMAIN old \cup fresh |-> IF k \in fresh THEN new(k) ELSE told(k)]]
+  /\ of' = [of EXCEPT ![p] = @ \cup {Source, c}]
+  /\ came' = [came EXCEPT ![Link] = With(@, {Pseq})]
+  /\ UNCHANGED <<handed, begun, clocks, delivered, numbered, put, forwarded, state>>
+
+Deliver ==
+  LET p == Node  c == Sender IN
+  /\ delivered' = [delivered EXCEPT ![p][c] = With(@, {Number})]
+  /\ heard' = [heard EXCEPT ![p][c] = [k \in DOMAIN @ \ {Number} |-> heard[p][c][k]]]
+  /\ UNCHANGED <<handed, begun, clocks, of, numbered, put, came, forwarded, state>>
+
+Become(what) ==
+  /\ state' = [state EXCEPT ![Node] = what]
+  /\ UNCHANGED <<handed, begun, clocks, delivered, heard, of, numbered, put, came, forwarded>>
+
+(* Of what is recorded in part nothing is remembered, but what was delivered: others must deliver it, too. *)
+Remember(action) ==
+  CASE Kind \in {"sent", "begun"} /\ Node \notin Net[Kind] -> UNCHANGED seen
+    [] action = "Submit" -> Submit
+    [] action = "Begin" -> Begin
+    [] action \in {"Send", "Forward"} -> PutNew
+    [] action \in {"Resend", "Answer"} -> PutAgain
+    [] action \in {"Receive", "ReceiveAgain"} -> Receive
+    [] action = "Deliver" -> IF Sender \in Processes /\ Number >= 1 THEN Deliver ELSE UNCHANGED seen
+    [] action = "Crash" -> Become("down")
+    [] action = "Pause" -> Become("paused")
+    [] action = "Resume" -> Become("up")
+    [] OTHER -> UNCHANGED seen
+-----------------------------------------------------------------------------
+Init ==
+  /\ BeginReading
+  /\ LET links == DOMAIN Net.source IN
+     /\ handed = [p \in Processes |-> [t \in Numberings |-> <<>>]]
+     /\ begun = [p \in Processes |-> [t \in Numberings |-> <<>>]]
+     /\ clocks = [p \in Processes |-> <<>>]
+     /\ delivered = [p \in Processes |-> [c \in Processes |-> NoNumber]]
+     /\ heard = [p \in Processes |-> [c \in Processes |-> <<>>]]
+     /\ of = [p \in Processes |-> {}]
+     /\ numbered = [l \in links |-> <<>>]
+     /\ put = [l \in links |-> <<>>]
+     /\ came = [l \in links |-> NoNumber]
+     /\ forwarded = [l \in links |-> [c \in Processes |-> NoNumber]]
+     /\ state = [p \in Processes |-> "up"]
+
+Came == Kind = "arrived" /\ Packet = "data" /\ Has(came[Link], Pseq)
+
+ReadRow ==
+  /\ Reading
+  /\ LET action == Action(Came)
+         broken == BrokenOf(Keeps(action))
+     IN  IF broken = {} THEN Accept(action) /\ Remember(action)
+         ELSE Reject(action, broken, Wanted) /\ UNCHANGED seen
+
+Next == ReadRow \/ ((Finish \/ Over) /\ UNCHANGED seen)
+
+Spec == Init /\ [][Next]_vars
+=============================================================================
