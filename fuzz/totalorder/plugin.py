@@ -9,7 +9,7 @@ from typing import Any
 from conformance.network.run import MakeNode
 from fuzz.machines.totalorder import machines
 from fuzz.protocol import FuzzPlugin, RuleGroup
-from fuzz.totalorder import loss_mutants, mutants
+from fuzz.totalorder import loss_mutants, mutants, variant_mutants
 from fuzz.totalorder.equivalences import EQUIVALENCES
 from fuzz.totalorder.on_model import ON_MODEL
 from fuzz.totalorder.strategies import (
@@ -43,7 +43,7 @@ PLUGIN = FuzzPlugin(
         RuleGroup(rules=None, parameters=failing_parameters, fault_kinds=(), tree=True, spread=4, failures=failures),
     ),
     node_with=node_with,
-    mutants=(*mutants.MUTANTS, *loss_mutants.MUTANTS),
+    mutants=(*mutants.MUTANTS, *loss_mutants.MUTANTS, *variant_mutants.MUTANTS),
     equivalences=EQUIVALENCES,
     machines=machines,
     on_model=ON_MODEL,

@@ -31,6 +31,12 @@ TWO_INGRESS = Topology(
 )
 TO_R_FROM_S, TO_R_FROM_T = 5, 7
 
+# Host b hears from a over switch s, and is heard by r over switch t: no barrier that b hears waits for b's own clock.
+ONE_WAY_ON = Topology(
+    (*(Node(name, Role.HOST) for name in ("a", "b", "r")), *(Node(name, Role.SWITCH) for name in ("s", "t"))),
+    (Link(0, 3), Link(3, 1), Link(1, 4), Link(4, 2), Link(0, 4)),
+)
+
 
 def lose(link: LinkId, *indices: int) -> tuple[Fault, ...]:
     """The packets with these numbers, from 0, are lost on the link."""

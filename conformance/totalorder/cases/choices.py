@@ -4,7 +4,7 @@ barriers or withhold beacons, two processors, causal order; and restarts."""
 from __future__ import annotations
 
 from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import case, everybody, lose, scatter
+from conformance.totalorder.cases.building import ONE_WAY_ON, case, everybody, lose, scatter
 from conformance.totalorder.cases.loss import SOON
 from spec.schedule import Clock, Delay, Failure, FailureKind
 
@@ -114,6 +114,16 @@ CASES = (
         "C",
         (scatter(0, 0, 1, 2), *(scatter(20_000 + 10_000 * n, 1, 0, 2) for n in range(8)), scatter(30_000, 0, 1, 2)),
         clocks=(Clock(40_000), Clock(0), Clock(40_000), Clock(40_000)),
+        causal=1,
+    ),
+    case(
+        "TO-CAUSAL/reply-that-nothing-else-holds-up",
+        "a host whose clock lags answers another's scattering towards a third, and hears no barrier of its own",
+        "stamps the answer strictly above what it answers",
+        ONE_WAY_ON,
+        "C",
+        (scatter(0, 0, 1, 2), scatter(30_000, 1, 2), scatter(31_000, 0, 2)),
+        clocks=(Clock(60_000), Clock(0), Clock(0), Clock(0), Clock(0)),
         causal=1,
     ),
     case(
