@@ -186,21 +186,24 @@ AllIsForwarded ==
 
 SettledBroadcastKeeps ==
   LET agreeing == Live \cap Net.delivered IN
-  [SentIsDelivered |-> PacketsHaveCome,                                 \* BC-PL-RELIABLE
-   OwnIsDelivered |->                                                   \* BC-URB-VALID
+  [OwnIsDelivered |->                                                   \* BC-URB-VALID
      /\ ~ InOrder => HandedIsBegun
      /\ \A p \in agreeing \cap Net.begun : delivered[p][p].upto >= Len(begun[p][1]),
    UniformAgreement |->                                                 \* BC-URB-AGREE
      \A p \in agreeing, q \in Processes : \A c \in Processes : Includes(delivered[p][c], delivered[q][c]),
-   OneselfCounts |-> InCausalOrder \/ NothingIsDeliverable,             \* BC-URB-SELF
    MajorityHasIt |-> AllIsForwarded,                                    \* BC-URB-MAJ
-   OwnUndeliveredIsBounded |-> InOrder => HandedIsBegun,                \* BC-FIFO-FLOW
+   OwnUndeliveredIsBounded |-> InOrder => HandedIsBegun]                \* BC-FIFO-FLOW
+
+(* What has come from a majority needs nobody else any more. *)
+SettledAnywayKeep ==
+  [SentIsDelivered |-> PacketsHaveCome,                                 \* BC-PL-RELIABLE
+   OneselfCounts |-> InCausalOrder \/ NothingIsDeliverable,             \* BC-URB-SELF
    WaitingIsLookedAtAgain |-> InCausalOrder => NothingIsDeliverable]    \* BC-LCB-CHECK
 
 SettleKeeps ==
   IF OverLinks THEN SettledLinksKeep
-  ELSE IF Enough(Cardinality(Live), N) THEN SettledBroadcastKeeps
-  ELSE [SentIsDelivered |-> PacketsHaveCome]
+  ELSE IF Enough(Cardinality(Live), N) THEN SettledAnywayKeep @@ SettledBroadcastKeeps
+  ELSE SettledAnywayKeep
 -----------------------------------------------------------------------------
 Keeps(action) ==
   CASE Kind \in {"sent", "begun", "delivered"} /\ Node \notin Net[Kind] -> <<>>
