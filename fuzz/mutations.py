@@ -160,6 +160,8 @@ OPERATORS = (
         changes=_stale_value,
     ),
 )
+# A rule's loop takes far fewer turns.
+MOST_TURNS = 10_000
 # Not a change of one node: two arguments of one type change places throughout the function.
 SWAPPED = "argument-swap"
 SWAPPED_SENTENCE = "Two arguments of the same type are exchanged throughout."
@@ -247,11 +249,30 @@ def signature_of(function: Rule) -> Signature:
 
 
 def compiled(source: str, name: str, like: Rule) -> Rule:
-    """The function called `name` in `source`, with the globals of the function that it was made from."""
-    namespace = dict(getattr(like, "__globals__", {}))
-    exec(compile(source, f"<mutant of {name}>", "exec"), namespace)
+    """The function called `name` in `source`, with the globals of the function that it was made from. A loop that does
+    not end raises RuntimeError."""
+    namespace = {**getattr(like, "__globals__", {}), "_turns_of_loops": _turns_of_loops}
+    tree = ast.parse(source)
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.While)]
+    if loops:
+        definition = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
+        definition.body[:0] = ast.parse("_turn = _turns_of_loops()").body
+        for loop in loops:
+            loop.body[:0] = ast.parse("_turn()").body
+    exec(compile(ast.fix_missing_locations(tree), f"<mutant of {name}>", "exec"), namespace)
     mutant: Rule = namespace[name]
     return mutant
+
+
+def _turns_of_loops() -> Callable[[], None]:
+    """Counts the turns of one call's loops."""
+    turns = iter(range(MOST_TURNS))
+
+    def turn() -> None:
+        if next(turns, None) is None:
+            raise RuntimeError(f"a loop has not ended after {MOST_TURNS} turns")
+
+    return turn
 
 
 def _by_node(tree: ast.FunctionDef, signature: Signature) -> Iterator[tuple[str, str, ast.FunctionDef]]:

@@ -151,6 +151,7 @@ def link_numbers_apart(
     unanswered=Table(2, 3),
     answered=PerLink(0),
     last_come=PerLink(0),
+    said=PerLink(0),
 )
 def unacknowledged_is_resent(
     position: int,
@@ -177,12 +178,15 @@ def unacknowledged_is_resent(
     unanswered: TableState,
     answered: State,
     last_come: State,
+    said: State,
 ) -> Outcome:
     """unanswered: (link, pseq) -> position of the last copy, of what came and was neither acknowledged after that nor
-    refused. answered: no number up to it is among them."""
+    refused. answered: no number up to it is among them. said: up to it all has come, by its own word."""
     if kind == SENT:
         if packet == ACK:
             back = next_link[link_target[link] * node_count + node]
+            if is_ack(packet, number, count, pseq):
+                said[back] = max(said[back], number)
             return answered_rightly(back, number, count, pseq, arrived, arrived_beyond, unanswered, answered)
         if is_new or not is_data(packet, sender, number, count, pseq, node_count):
             return SILENT
@@ -196,7 +200,8 @@ def unacknowledged_is_resent(
             last_come[link] = pseq
         return SILENT
     if kind == REFUSED:
-        if 0 <= link < link_count and link_target[link] == node:
+        # What a process has said that it has, it may not refuse.
+        if 0 <= link < link_count and link_target[link] == node and last_come[link] > said[link]:
             take_out(unanswered, link, last_come[link], last_come[link])
         return SILENT
     if not settled(flags):

@@ -140,7 +140,7 @@ def packets(
     arrived: State,
     arrived_beyond: TableState,
 ) -> tuple[int, int, int, int, int]:
-    """highest: the greatest number put on a link; unacked: what is on its way, oldest: the least of it; all_acked: up to it
+    """highest: the greatest number put on a link; unacked: what is on its way, oldest its least; all_acked: up to it
     all is acknowledged by a packet that said so. arrived, arrived_beyond: the numbers that have come. Names: of data
     sent, whether the number is new, the greatest before, the least on its way before (0: none), and whether the same
     run was; of data arrived, whether the number had come before."""

@@ -127,11 +127,19 @@ def _unanswered(whole: Whole) -> bool:
             if event.position > copy.position and event.link == whole.opposite(link) and whole.is_ack(event)
         ]
         refusals = [
-            event for event in whole.at(Kind.REFUSED, copy.node) if event.link == link and _newest(whole, event) == copy
+            event
+            for event in whole.at(Kind.REFUSED, copy.node)
+            if event.link == link and _newest(whole, event) == copy and not _is_said(whole, pseq, event)
         ]
         if copy.node in whole.live and not refusals and not any(answer.covers(pseq) for answer in answers):
             return True
     return False
+
+
+def _is_said(whole: Whole, pseq: int, refusal: Event) -> bool:
+    """Whether the process has said that all up to this packet have come."""
+    acks = [event for event in before(whole.at(Kind.SENT, refusal.node), refusal) if whole.is_ack(event)]
+    return any(ack.number >= pseq for ack in acks if ack.link == whole.opposite(refusal.link))
 
 
 def _newest(whole: Whole, refusal: Event) -> Event | None:

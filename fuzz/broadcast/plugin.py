@@ -1,0 +1,36 @@
+"""The broadcast stack, as the shared fuzzer sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from conformance.network.run import MakeNode
+from fuzz.broadcast.equivalences import EQUIVALENCES
+from fuzz.broadcast.mutants import MUTANTS
+from fuzz.broadcast.on_model import ON_MODEL
+from fuzz.broadcast.strategies import schedules
+from fuzz.machines.broadcast import machines
+from fuzz.protocol import FuzzPlugin, RuleGroup
+from impl.broadcast import RULES, make_core, rules
+
+_PACE = "it says how soon, not whether: runs become faster or slower, and no clause speaks of that"
+PACE = ("is_sample", "smoothed", "time_out", "resent_at_once", "tries_after", "in_flight_next")
+
+
+def node_with(functions: Mapping[str, Callable[..., Any]]) -> MakeNode:
+    """A factory of reference cores with these functions as rules."""
+    chosen = replace(RULES, **functions)
+    return lambda config: make_core(config, chosen)
+
+
+PLUGIN = FuzzPlugin(
+    name="broadcast",
+    groups=(RuleGroup(rules=rules, draws=schedules, left_out=dict.fromkeys(PACE, _PACE)),),
+    node_with=node_with,
+    mutants=MUTANTS,
+    equivalences=EQUIVALENCES,
+    machines=machines,
+    on_model=ON_MODEL,
+)
