@@ -21,16 +21,19 @@ from models.claim import (
     prove,
     prove_under,
 )
+from spec.clauses import protocols
 from spec.errors import BadInput, CannotRun, ScatterproofError
 
 
 def claims_of(protocol: str) -> tuple[Claim, ...]:
     """All claims, in the order of module name and then of the module's tuple.
 
-    Raises CannotRun for a protocol without claims, and without Z3.
+    Raises BadInput for an unknown protocol, CannotRun for one without claims, and without Z3.
     """
     package_name = f"models.{protocol}"
-    if not protocol.isidentifier() or importlib.util.find_spec(package_name) is None:
+    if protocol not in protocols():
+        raise BadInput(f"protocol {protocol!r} is unknown; choose one of: {', '.join(protocols())}")
+    if importlib.util.find_spec(package_name) is None:
         raise CannotRun(f"protocol {protocol!r} has no Z3 claims yet: there is no folder models/{protocol}")
     claims: list[Claim] = []
     try:

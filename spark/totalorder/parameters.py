@@ -126,15 +126,20 @@ def _restarting(environment: Environment) -> RunKind:
     return RunKind(name=name, parameters=_all_of(environment, _detected), suits=in_a_tree, fails=_switch_restarts)
 
 
+# Where failures are handled.
+_HANDLED = (Environment.D9, Environment.D8, Environment.D7, Environment.D6)
 KINDS = (
     *(_without_loss(environment) for environment in WITHOUT_LOSS),
     *(_lossy(environment) for environment in Environment if environment.loses),
     # Where something is at hand to tell the time: data, or beacons.
-    *(_adjusting(environment) for environment in (Environment.C, Environment.B, Environment.D9, Environment.A)),
+    *(
+        _adjusting(environment)
+        for environment in (Environment.C, Environment.B, Environment.D9, Environment.D8, Environment.A)
+    ),
     # Where data carry no barriers.
     *(_split(environment) for environment in (Environment.D8, Environment.D7, Environment.B)),
-    *(_crashing(environment) for environment in (Environment.D9, Environment.D8)),
-    *(_restarting(environment) for environment in (Environment.D9, Environment.D8)),
+    *(_crashing(environment) for environment in _HANDLED),
+    *(_restarting(environment) for environment in _HANDLED),
 )
 # What the benchmark compares: the same run, over links without and with loss.
 COMPARED = ("C", "D9")
