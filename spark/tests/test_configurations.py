@@ -27,9 +27,9 @@ def test_a_configuration_is_a_function_of_seed_and_run() -> None:
     assert configuration(PROTOCOL, 6, 0) != configuration(PROTOCOL, 5, 0)
 
 
-def test_among_two_hundred_runs_every_feature_is_on_and_off() -> None:
-    schedules = drawn(200)
-    assert len({draw_run(PROTOCOL, 5, run).family for run in range(200)}) == 7
+def test_among_some_hundred_runs_every_feature_is_on_and_off() -> None:
+    schedules = drawn(400)
+    assert len({draw_run(PROTOCOL, 5, run).family for run in range(400)}) == 7
     for feature in (_jittered, _skewed, _drifting, _has_idle_hosts, _has_equal_instants, _scatters, *CHOICES):
         assert {feature(schedule) for schedule in schedules} == {True, False}, feature.__name__
 
