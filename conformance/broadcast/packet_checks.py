@@ -136,6 +136,22 @@ def link_numbers_apart(
     return HOLDS if flags == 1 else violated(2, 1, flags, field(unacked, slot, POSITION))
 
 
+@register_jitable
+def is_own_ingress(link: int, node: int, link_target: Ints) -> bool:
+    return 0 <= link < len(link_target) and link_target[link] == node
+
+
+@register_jitable
+def earliest_unanswered(unanswered: TableState, link_target: Ints, down: Ints) -> int:
+    """The slot of the earliest copy that came to a process that lives, and was never acknowledged; -1 for none."""
+    least = -1
+    for slot in range(room(unanswered)):
+        lives = used(unanswered, slot) and down[link_target[field(unanswered, slot, LINK)]] == 0
+        if lives and (least < 0 or field(unanswered, slot, 2) < field(unanswered, least, 2)):
+            least = slot
+    return least
+
+
 @check(
     "BC-PL-RESEND",
     kinds=(Kind.SENT, Kind.ARRIVED, Kind.REFUSED, Kind.ENDED),
@@ -198,23 +214,18 @@ def unacknowledged_is_resent(
             put(unanswered, (link, pseq), (link, pseq, position))
             answered[link] = min(answered[link], pseq - 1)
             last_come[link] = pseq
-        return SILENT
-    if kind == REFUSED:
-        # What a process has said that it has, it may not refuse.
-        if 0 <= link < link_count and link_target[link] == node and last_come[link] > said[link]:
-            take_out(unanswered, link, last_come[link], last_come[link])
-        return SILENT
-    if not settled(flags):
+    # What a process has said that it has, it may not refuse.
+    elif kind == REFUSED and is_own_ingress(link, node, link_target) and last_come[link] > said[link]:
+        take_out(unanswered, link, last_come[link], last_come[link])
+    if kind in (ARRIVED, REFUSED) or not settled(flags):
         return SILENT
     least = earliest_between_live(unacked, POSITION, link_source, link_target, down)
     if least >= 0:
         return violated(2, link_target[field(unacked, least, LINK)], field(unacked, least, PSEQ), -1)
-    for slot in range(room(unanswered)):
-        if used(unanswered, slot) and (least < 0 or field(unanswered, slot, 2) < field(unanswered, least, 2)):
-            least = slot if down[link_target[field(unanswered, slot, LINK)]] == 0 else least
+    least = earliest_unanswered(unanswered, link_target, down)
     if least >= 0:
-        target = link_target[field(unanswered, least, LINK)]
-        return violated(3, target, field(unanswered, least, PSEQ), field(unanswered, least, 2))
+        link = field(unanswered, least, LINK)
+        return violated(3, link_target[link], field(unanswered, least, PSEQ), field(unanswered, least, 2))
     return HOLDS if is_any(last_come, link_count) else SILENT
 
 
