@@ -338,8 +338,9 @@ def test_actions_that_no_accepted_trace_takes_are_named(read: dict[str, Read]) -
     assert ("TakeData", "ForwardData") in first.pairs
 
 
-# When something must be sent, no module says; and the record that a loss leaves is asked for where it is put on a link.
-UNTIMED = {"TO-RETX", "TO-DUPACK", "TO-FLAG-HOST", "TO-BEACON-MIN"}
+# When something must be sent, no module says, nor what a host must leave empty; and the record that a loss leaves is
+# asked for where it is put on a link.
+NOT_ASKED = {"TO-RETX", "TO-DUPACK", "TO-FLAG-HOST", "TO-BEACON-MIN", "TO-BAR-FILL"}
 ASKED_AS = {
     "TO-SWLOSS": {"SwitchSetsLossFlag", "BeaconsCarryLossFlag"},
     "TO-LOSSCTR": {"GreatestIsAboveAllSent", "SwitchSetsLossFlag", "BeaconsCarryLossFlag"},
@@ -350,7 +351,7 @@ def agreement(traces: Sequence[Trace], found: Sequence[Validation]) -> None:
     """TLC rejects what the checks do, no later, and at the same row by one of the same clauses."""
     for trace, one in zip(traces, found, strict=True):
         position, clauses = broken_first(trace)
-        if position is None or clauses <= UNTIMED or one.judgement is Judgement.CANNOT_RUN:
+        if position is None or clauses <= NOT_ASKED or one.judgement is Judgement.CANNOT_RUN:
             continue
         assert one.position is not None, f"{trace.header.iut}: {sorted(clauses)} broken at row {position}"
         assert one.position <= position, f"{trace.header.iut}: {one.reason}"
