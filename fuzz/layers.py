@@ -37,8 +37,6 @@ FUZZED = 150
 # Schedules that checks and oracles see beside the one that fuzzing found.
 JUDGED = 8
 SEEDS = 3
-# Runs spent on making a mutant's failing schedule small. Most are 1-minimal by then; a long one stays longer.
-SHRINKING = 600
 Z3_TIMEOUT_MS = 2_000
 
 
@@ -156,7 +154,7 @@ class Bench:
 
     def _shrunk(self, subject: Subject, schedule: Schedule, clause: str) -> tuple[Schedule, str]:
         fails = lambda smaller: clause in violations_of(subject.iut.run(smaller))  # noqa: E731
-        small = shrink(schedule, fails, max_runs=SHRINKING).schedule
+        small = shrink(schedule, fails, max_runs=self.plugin.shrinking).schedule
         path = self.folder / f"{subject.name.replace('/', '-')}-{digest(small)}.json"
         write(path, small)
         return small, str(path)

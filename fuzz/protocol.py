@@ -80,7 +80,8 @@ class RuleGroup:
 class FuzzPlugin:
     """groups: the rules, by the runs in which they are at stake. node_with: a factory of nodes with these functions in
     place of the rules of the same names. machines: the state machines for such a factory. on_model: by mutant name, the
-    operator of the TLA+ modules that says the same, as (constant, operator)."""
+    operator of the TLA+ modules that says the same, as (constant, operator). shrinking: how many runs may be spent on
+    making a mutant's failing schedule small; with the usual number most are 1-minimal, and a long one stays longer."""
 
     name: str
     groups: tuple[RuleGroup, ...]
@@ -89,6 +90,7 @@ class FuzzPlugin:
     equivalences: tuple[Equivalence, ...]
     machines: Callable[[MakeNode], tuple[type[RuleBasedStateMachine], ...]]
     on_model: Mapping[str, tuple[str, str]]
+    shrinking: int = 600
 
     def schedules(self, group: int | None = None) -> SearchStrategy[Schedule]:
         """Schedules that put the rules of this group at stake; of all groups in turn for None."""

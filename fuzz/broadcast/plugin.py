@@ -33,4 +33,6 @@ PLUGIN = FuzzPlugin(
     equivalences=EQUIVALENCES,
     machines=machines,
     on_model=ON_MODEL,
+    # There are many mutants, and schedules are small as they are drawn.
+    shrinking=30,
 )
