@@ -55,16 +55,15 @@ def link_numbers_apart(trace: Trace) -> set[int]:
 def _is_numbered_rightly(whole: Whole, event: Event) -> bool:
     if not whole.is_data(event):
         return False
-    earlier = [sent for sent in before(whole.first_sent, event) if sent.link == event.link]
-    on_the_way = [sent for sent in earlier if not whole.is_acknowledged(sent, event)]
+    earlier = before(whole.first_on[event.link], event)
     greatest = max((sent.pseq for sent in earlier), default=0)
     if event.pseq > greatest:
-        again = any((sent.sender, sent.number) == (event.sender, event.number) for sent in on_the_way)
+        same = [sent for sent in earlier if (sent.sender, sent.number) == (event.sender, event.number)]
+        again = any(not whole.is_acknowledged(sent, event) for sent in same)
         return event.pseq == greatest + 1 and not again and event.flags == 0
     # What was passed over, or is acknowledged, is not compared.
-    return all(
-        _contents(sent) == _contents(event) and event.flags == 1 for sent in on_the_way if sent.pseq == event.pseq
-    )
+    same = [sent for sent in earlier if sent.pseq == event.pseq and not whole.is_acknowledged(sent, event)]
+    return all(_contents(sent) == _contents(event) and event.flags == 1 for sent in same)
 
 
 def _contents(event: Event) -> tuple[int, ...]:
@@ -78,9 +77,9 @@ def unacknowledged_is_resent(trace: Trace) -> set[int]:
         if event.packet == PacketKind.ACK:
             if not _has_come(whole, event):
                 broken.add(event.position)
-        elif whole.is_data(event) and event not in whole.first_sent:
-            acks = whole.acks_arrived(event.link, event)
-            if any(event.pseq <= min(ack.number, _greatest(whole, event.link, ack)) for ack in acks):
+        elif whole.is_data(event) and event not in whole.first_on[event.link]:
+            acks = [ack for ack in whole.acks_arrived(event.link, event) if ack.number >= event.pseq]
+            if any(_greatest(whole, event.link, ack) >= event.pseq for ack in acks):
                 broken.add(event.position)
     for end in whole.settled:
         if any(_is_left_alone(whole, sent, end) for sent in whole.first_sent) or _unanswered(whole):
@@ -89,7 +88,7 @@ def unacknowledged_is_resent(trace: Trace) -> set[int]:
 
 
 def _greatest(whole: Whole, link: int, until: Event) -> int:
-    return max((sent.pseq for sent in before(whole.first_sent, until) if sent.link == link), default=0)
+    return max((sent.pseq for sent in before(whole.first_on[link], until)), default=0)
 
 
 def _come(whole: Whole, ack: Event) -> set[int]:
@@ -151,9 +150,9 @@ def delivered_prefix_collapses(trace: Trace) -> set[int]:
     whole = look(trace)
     broken: set[int] = set()
     for event in whole.first_sent:
-        earlier = [sent for sent in before(whole.first_sent, event) if sent.link == event.link]
-        on_the_way = [sent.pseq for sent in earlier if not whole.is_acknowledged(sent, event)]
-        if on_the_way and event.pseq - min(on_the_way) >= whole.set_to["window"]:
+        earlier = before(whole.first_on[event.link], event)
+        oldest = next((sent.pseq for sent in earlier if not whole.is_acknowledged(sent, event)), event.pseq)
+        if event.pseq - oldest >= whole.set_to["window"]:
             broken.add(event.position)
     for event in whole.of(Kind.SENT):
         if whole.is_ack(event) and event.number < _prefix(_come(whole, event)):

@@ -134,11 +134,16 @@ class Whole:
     @cached_property
     def first_sent(self) -> list[Event]:
         """The data packets whose number is above all earlier ones on their link."""
-        return [
-            event
-            for event in self.data_sent
-            if all(earlier.pseq < event.pseq for earlier in before(self.data_sent, event) if earlier.link == event.link)
-        ]
+        return sorted((event for on_link in self.first_on for event in on_link), key=lambda event: event.position)
+
+    @cached_property
+    def first_on(self) -> list[list[Event]]:
+        """The same by link; their numbers rise."""
+        found: list[list[Event]] = [[] for _ in self.links]
+        for event in self.data_sent:
+            if not found[event.link] or event.pseq > found[event.link][-1].pseq:
+                found[event.link].append(event)
+        return found
 
     def opposite(self, link: int) -> int:
         return self._opposites[link]
