@@ -19,8 +19,8 @@ from spec.trace import ABSENT, Kind
 BEGUN, ARRIVED, DELIVERED = int(Kind.BEGUN), int(Kind.ARRIVED), int(Kind.DELIVERED)
 DATA = int(PacketKind.DATA)
 # The fields of a message at a process. HEARD: the processes from which it came, and itself, as bits. ORIGIN: the row in
-# which it came first. SUM, WEIGHTED: of its clock.
-DIGEST, HEARD, ORIGIN, SUM, WEIGHTED, AT, CREATOR, MESSAGE = range(8)
+# which it came first. SUM, WEIGHTED: of its clock. MADE: whether its creator had begun with it by then.
+DIGEST, HEARD, ORIGIN, SUM, WEIGHTED, AT, CREATOR, MESSAGE, MADE = range(9)
 # Of a dependency: OWNER depends on message NUMBER of OF; its first own message to do so is BEFORE.
 BEFORE, SINCE, OWNER, OF, NUMBER = range(5)
 # Sums of clocks are below it: more could wrap.
@@ -156,6 +156,7 @@ def take(coming: TableState, node: int, sender: int, number: int, digest: int) -
 @register_jitable
 def note_arrival(
     coming: TableState,
+    begun: Ints,
     delivered: Ints,
     beyond: TableState,
     place: tuple[int, int, int, int, int],
@@ -181,7 +182,8 @@ def note_arrival(
             clock = (clock_sum, clock_weighted)
             if 0 <= clock_sum < LIMIT and 0 <= clock_weighted < LIMIT:
                 clock = (clock_sum + later, clock_weighted + (sender + 1) * later)
-            put(coming, (node, sender, one), (digest, heard, position, clock[0], clock[1], node, sender, one))
+            made = int(one <= begun[sender * node_count + sender])
+            put(coming, (node, sender, one), (digest, heard, position, clock[0], clock[1], node, sender, one, made))
     return new, int(late == count)
 
 
@@ -206,7 +208,7 @@ def note_beginning(
         if find(coming, (node, node, one)) < 0 and not has(delivered, beyond, node, node_count, node, one):
             new += 1
             clock = (total + one - 1, weighted + (node + 1) * (one - 1))
-            put(coming, (node, node, one), (digest, 1 << node, position, clock[0], clock[1], node, node, one))
+            put(coming, (node, node, one), (digest, 1 << node, position, clock[0], clock[1], node, node, one, 1))
     return new
 
 
@@ -223,7 +225,7 @@ def note_beginning(
     begun=PerPair(0),
     delivered=PerPair(0),
     beyond=Table(3, 4),
-    coming=Table(3, 8, MAX_RUN),
+    coming=Table(3, 9, MAX_RUN),
     firsts=Table(3, 5),
     disordered=PerPair(0),
     lowest=PerNode(0),
@@ -262,7 +264,7 @@ def knowledge(
         if is_data(packet, sender, number, count, pseq, node_count) and (level != PL or sender == link_source[link]):
             place = (node, node_count, number, count, position)
             packed = (link_source[link], sender, digest, clock_sum, clock_weighted)
-            new, late = note_arrival(coming, delivered, beyond, place, packed)
+            new, late = note_arrival(coming, begun, delivered, beyond, place, packed)
             return (new, late, 0, 0, 0, 0, 0, ABSENT, 0, -1)
     elif kind == DELIVERED:
         if 0 <= sender < node_count and 1 <= number <= MAX_NUMBER:

@@ -6,6 +6,7 @@ from numba.extending import register_jitable
 
 from conformance.broadcast.knowledge import (
     HEARD,
+    MADE,
     NUMBER,
     OF,
     ORIGIN,
@@ -169,19 +170,28 @@ def others_delay_nothing(
     coming: TableState,
     firsts: TableState,
     disordered: Ints,
+    down: Ints,
     ready: State,
     ready_at: State,
 ) -> Outcome:
     """A message that could be delivered when another one first came is not delivered after that other one, unless it
-    depends on its creator. ready: by process and creator, the message that could be, at that moment; ready_at: when."""
-    if level != LCB or (kind == ARRIVED and not new) or (kind == DELIVERED and (again or origin < 0)):
+    depends on its creator. ready: by process and creator, the message that could be, at that moment; ready_at: when.
+    Nothing ties the moment to beginnings elsewhere: a message counts whose creator had begun with it when it came."""
+    if level != LCB or down[node] or (kind == ARRIVED and not new) or (kind == DELIVERED and (again or origin < 0)):
         return SILENT
     if kind == ARRIVED:
         for creator in range(node_count):
             pair = node * node_count + creator
             first = delivered[pair] + 1
-            if ready[pair] != first and is_deliverable(
-                node, creator, node_count, depends, begun, delivered, beyond, coming, firsts, disordered
+            if ready[pair] == first:
+                continue
+            slot = find(coming, (node, creator, first))
+            if (
+                slot >= 0
+                and field(coming, slot, MADE)
+                and is_deliverable(
+                    node, creator, node_count, depends, begun, delivered, beyond, coming, firsts, disordered
+                )
             ):
                 ready[pair], ready_at[pair] = first, position
     elif kind == DELIVERED:
@@ -311,7 +321,7 @@ def waiting_is_looked_at_again(
         slot = -1
         if 0 <= sender < node_count and 1 <= number <= MAX_NUMBER:
             slot = find(coming, (node, sender, number))
-        if slot >= 0 and 2 * how_many(field(coming, slot, HEARD)) > node_count:
+        if slot >= 0 and down[node] == 0 and 2 * how_many(field(coming, slot, HEARD)) > node_count:
             waited[0] |= not is_deliverable(
                 node, sender, node_count, depends, begun, delivered, beyond, coming, firsts, disordered
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.broadcast.oracles.whole import Event, Whole, before, look
+from conformance.broadcast.oracles.whole import Event, Message, Whole, before, look
 from spec.trace import Kind, Trace
 
 
@@ -36,11 +36,10 @@ def own_undelivered_is_bounded(trace: Trace) -> set[int]:
 
 def dependencies_first(trace: Trace) -> set[int]:
     whole = look(trace)
-    crashes = {event.node: event.position for event in reversed(whole.of(Kind.CRASHED)) if event.link == -1}
     return {
         event.position
         for event in whole.deliveries
-        if crashes.get(event.node, event.position) >= event.position
+        if whole.is_up(event)
         and event.number <= whole.begun(event.sender, event)
         and whole.missing(event.node, (event.sender, event.number), event)
     }
@@ -48,7 +47,7 @@ def dependencies_first(trace: Trace) -> set[int]:
 
 def others_delay_nothing(trace: Trace) -> set[int]:
     whole = look(trace)
-    return {event.position for event in whole.deliveries if _overtakes(whole, event)}
+    return {event.position for event in whole.deliveries if whole.is_up(event) and _overtakes(whole, event)}
 
 
 def _overtakes(whole: Whole, event: Event) -> bool:
@@ -67,9 +66,15 @@ def _overtakes(whole: Whole, event: Event) -> bool:
                     and whole.next_of(event.node, creator, arrival) == number
                     and _brings_news(whole, arrival)
                     and whole.is_deliverable(event.node, creator, arrival)
+                    and _was_begun_when_it_came(whole, event.node, (creator, number))
                 ):
                     return True
     return False
+
+
+def _was_begun_when_it_came(whole: Whole, process: int, message: Message) -> bool:
+    came = whole.sighting(process, message, whole.events[-1])
+    return came is not None and whole.begun(message[0], came.event) >= message[1]
 
 
 def _brings_news(whole: Whole, arrival: Event) -> bool:

@@ -109,6 +109,14 @@ class Whole:
         crashed = {event.node for event in self.of(Kind.CRASHED) if event.link == -1}
         return [process for process in self.processes if process not in crashed]
 
+    def is_up(self, event: Event) -> bool:
+        """Whether its process has not crashed by then."""
+        return self._crashes.get(event.node, event.position) >= event.position
+
+    @cached_property
+    def _crashes(self) -> dict[int, int]:
+        return {event.node: event.position for event in reversed(self.of(Kind.CRASHED)) if event.link == -1}
+
     @property
     def settled_with_a_live_majority(self) -> list[Event]:
         return self.settled if 2 * len(self.live) > len(self.processes) else []

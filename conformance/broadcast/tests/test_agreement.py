@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from conformance.broadcast.tests.runs import LEVELS, RUNS, conforming
 from conformance.judge import judge, judge_by_oracles, judge_compiled, refuse
 from conformance.tests.agreement import Judges, beginning, damaged_rows
 from conformance.verdict import Verdict
-from spec.trace import Kind, Order, Row, Trace, schema
+from spec.trace import ABSENT, Kind, Order, Row, Trace, schema
 
 COLUMNS = schema("broadcast").columns
 NODE, KIND, LINK, SEQ, SENDER, PSEQ = (
@@ -93,3 +94,57 @@ def test_every_linearisation_that_agrees_with_a_checks_order_has_its_verdict(
 ) -> None:
     trace = beginning(conforming(*data.draw(st.sampled_from(RUNS))))
     JUDGES.assert_same_verdicts(Trace(trace.header, data.draw(damaged_rows(trace))), order, seed)
+
+
+def row(kind: Kind, node: int, **values: int) -> Row:
+    given = dict.fromkeys(COLUMNS, ABSENT) | {"time_ns": 0, "clock_ns": 0, "node": node, "kind": kind} | values
+    return tuple(given[name] for name in COLUMNS)
+
+
+def begun(node: int, number: int) -> Row:
+    return row(Kind.BEGUN, node, sender=node, number=number, digest=7, count=1)
+
+
+def arrived(node: int, link: int, creator: int, number: int) -> Row:
+    sums = {"clock_sum": 0, "clock_weighted": 0}
+    message = {"sender": creator, "receiver": node, "number": number, "digest": 7, "flags": 0}
+    return row(Kind.ARRIVED, node, link=link, link_seq=number, packet=1, pseq=number, count=1, **message, **sums)
+
+
+def delivered(node: int, creator: int, number: int) -> Row:
+    return row(Kind.DELIVERED, node, sender=creator, receiver=node, number=number, digest=7)
+
+
+def of_three(dependencies: str, *rows: Row) -> Trace:
+    """A trace of three processes; link 1 leads from 0 to 2, link 3 from 1 to 2."""
+    header = conforming("lcb", "plain", 3).header
+    assert [(header.topology.links[link].source, header.topology.links[link].target) for link in (1, 3)] == [
+        (0, 2),
+        (1, 2),
+    ]
+    parameters = {**header.parameters, "dependencies": dependencies}
+    return Trace(msgspec.structs.replace(header, parameters=parameters), [*rows, row(Kind.ENDED, ABSENT, flags=3)])
+
+
+def failing(trace: Trace) -> set[str]:
+    """What online checks and oracles both say is broken."""
+    JUDGES.assert_agreement(trace, [3])
+    return {result.clause for result in judge(trace) if result.verdict is Verdict.FAIL}
+
+
+def test_what_came_before_its_creator_began_with_it_was_never_ready_in_any_order() -> None:
+    came, begins = arrived(2, 3, 1, 1), begun(1, 1)
+    other = (begun(0, 1), arrived(2, 1, 0, 1), delivered(2, 0, 1))
+    assert "BC-LCB-LOCAL" in failing(of_three(";;", begins, came, *other))
+    # Nothing ties when 1 begins to what comes from 0 to 2.
+    orders = [(*other[:place], begins, *other[place:]) for place in range(4)]
+    assert {"BC-LCB-LOCAL" in failing(of_three(";;", came, *order)) for order in orders} == {False}
+
+
+def test_who_has_crashed_is_asked_no_more_what_could_have_been_delivered() -> None:
+    """The others have all delivered what 1 depends on, so that nobody remembers that it does."""
+    crash = row(Kind.CRASHED, 2)
+    everywhere = (begun(0, 1), delivered(0, 0, 1), delivered(1, 0, 1), begun(1, 1))
+    at_last = (arrived(2, 3, 1, 1), begun(2, 1), delivered(2, 2, 1))
+    assert "BC-LCB-LOCAL" not in failing(of_three(";0;", crash, *everywhere, *at_last))
+    assert "BC-LCB-LOCAL" in failing(of_three(";;", *everywhere, *at_last))
