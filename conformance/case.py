@@ -43,6 +43,30 @@ class CaseResult:
     trace: Trace | None
 
 
+class Claims:
+    """What an implementation claims: everything. `conformance.profile` reads from a file what others claim."""
+
+    __slots__ = ()
+
+    def why_not(self, case: Case) -> str | None:
+        """Why the case is not given to the implementation, or None."""
+        return None
+
+    def claims(self, clause: str) -> bool:
+        return True
+
+    def of_claimed(self, results: Sequence[ClauseResult]) -> tuple[ClauseResult, ...]:
+        """The results, without the clauses that are not claimed."""
+        return tuple(results)
+
+    def of_roles(self, found: CaseResult) -> CaseResult:
+        """The result, without what nodes that are not the implementation's have kept."""
+        return found
+
+
+EVERYTHING = Claims()
+
+
 @cache
 def cases(protocol: str) -> tuple[Case, ...]:
     """The cases of `protocol`, in the order of its file; BadInput for a protocol without any."""
@@ -63,25 +87,31 @@ def select(protocol: str, patterns: Sequence[str] = ()) -> tuple[Case, ...]:
     return tuple(case for case in everything if not patterns or any(_named(case, pattern) for pattern in patterns))
 
 
-def run_case(case: Case, iut: Iut) -> CaseResult:
-    """Run the case and judge its trace by every clause. An implementation that cannot be started here is not run."""
+def run_case(case: Case, iut: Iut, claims: Claims = EVERYTHING) -> CaseResult:
+    """Run the case and judge its trace by every clause. An implementation that cannot be started here is not run, and
+    one that does not claim what the case asks for is not given it: the case is not applicable."""
+    unclaimed = claims.why_not(case)
+    if unclaimed is not None:
+        return CaseResult(case=case, verdict=Verdict.NOT_APPLICABLE, reason=unclaimed, results=(), trace=None)
     try:
         trace = iut.run(case.schedule)
     except CannotRun as error:
         return CaseResult(case=case, verdict=Verdict.NOT_RUN, reason=str(error), results=(), trace=None)
     try:
-        results = tuple(judge(trace, place=f"{iut.name}'s trace of {case.id}"))
+        results = claims.of_claimed(judge(trace, place=f"{iut.name}'s trace of {case.id}"))
     except BadInput as error:
         return CaseResult(case=case, verdict=Verdict.INCONCLUSIVE, reason=str(error), results=(), trace=trace)
-    verdict, reason = _verdict(case, trace, results)
-    return CaseResult(case=case, verdict=verdict, reason=reason, results=results, trace=trace)
+    at_stake = [clause for clause in case.at_stake if claims.claims(clause)]
+    verdict, reason = _verdict(case, at_stake, trace, results)
+    found = CaseResult(case=case, verdict=verdict, reason=reason, results=results, trace=trace)
+    return claims.of_roles(found)
 
 
 def _named(case: Case, pattern: str) -> bool:
     return fnmatch.fnmatchcase(case.id, pattern) or fnmatch.fnmatchcase(case.clause, pattern)
 
 
-def _verdict(case: Case, trace: Trace, results: Sequence[ClauseResult]) -> tuple[Verdict, str]:
+def _verdict(case: Case, at_stake: Sequence[str], trace: Trace, results: Sequence[ClauseResult]) -> tuple[Verdict, str]:
     """A violation of any clause fails the case; a run that was cut short, or did not put at stake what it should, is no
     pass."""
     failed = [result for result in results if result.verdict is Verdict.FAIL]
@@ -91,7 +121,7 @@ def _verdict(case: Case, trace: Trace, results: Sequence[ClauseResult]) -> tuple
     if not _ended_as_planned(trace):
         return Verdict.INCONCLUSIVE, f"the run was cut short: {'; '.join(trace.notes) or 'nothing says why'}"
     for result in results:
-        if result.clause in case.at_stake and result.verdict is not Verdict.PASS:
+        if result.clause in at_stake and result.verdict is not Verdict.PASS:
             return Verdict.INCONCLUSIVE, f"{result.clause}: {result.reason}"
     return Verdict.PASS, ""
 

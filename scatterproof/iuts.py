@@ -7,7 +7,7 @@ import difflib
 import importlib
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,9 @@ from fuzz.kill_matrix import subjects_of
 from spec.core import Core, NodeConfig
 from spec.errors import BadInput, CannotRun
 from spec.iut import Iut
+from spec.topology import Role
 
+REFERENCE_UDP = (sys.executable, "-m", "impl.drivers.udp")
 NAMES = ("reference", "reference-stdio", "reference-udp")
 
 
@@ -33,8 +35,9 @@ def reference_core(protocol: str) -> Callable[[NodeConfig], Core[Any, Any]]:
     return make_core
 
 
-def find(name: str, protocol: str, results: Path) -> Iut:
-    """The implementation under test of that name; BadInput, with the names there are, for an unknown one."""
+def find(name: str, protocol: str, results: Path, roles: Collection[Role] = tuple(Role)) -> Iut:
+    """The implementation under test of that name; BadInput, with the names there are, for an unknown one. A program of
+    the user's plays the nodes of these roles alone; the others are the reference's."""
     kind, colon, command = name.partition(":")
     match (kind, bool(colon)):
         case ("reference", False):
@@ -42,13 +45,14 @@ def find(name: str, protocol: str, results: Path) -> Iut:
         case ("reference-stdio", False):
             return StdioIut(name, [sys.executable, "-m", "impl.drivers.stdio"], results / "nodes")
         case ("reference-udp", False):
-            return DatagramIut(name, [sys.executable, "-m", "impl.drivers.udp"], results / "nodes")
+            return DatagramIut(name, REFERENCE_UDP, results / "nodes")
         case ("mutant", True):
             return SimulatedIut(name, _mutant(command, protocol))
         case ("stdio", True):
-            return StdioIut(name, _split(command, name), results / "nodes")
+            others = reference_core(protocol) if set(roles) < set(Role) else None
+            return StdioIut(name, _split(command, name), results / "nodes", roles=roles, others=others)
         case ("datagram", True):
-            return DatagramIut(name, _split(command, name), results / "nodes")
+            return DatagramIut(name, _split(command, name), results / "nodes", roles=roles, others=REFERENCE_UDP)
         case _:
             raise BadInput(
                 f"--iut {name!r} is unknown; give {', '.join(NAMES)}, stdio:COMMAND, datagram:COMMAND or mutant:NAME"

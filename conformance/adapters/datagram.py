@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
 
 from conformance.adapters import lines
-from conformance.adapters.logs import NodeLog, ended_row, in_flight, merge
+from conformance.adapters.log_folder import RUN_FILE, SUFFIX, RecordedRun, assemble, log_path, write_run
+from conformance.adapters.logs import NodeLog
 from conformance.network.run import header_of
 from conformance.protocol import load
 from conformance.supervisor import LIMITS, Child, Failure, Limits, stop
@@ -20,8 +21,8 @@ from spec.adapter import Connect, Init, Listening, Payload, Ready, Stop, Stopped
 from spec.core import node_config
 from spec.errors import CannotRun
 from spec.schedule import Delay, Schedule
-from spec.topology import LinkId, route
-from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Trace, schema
+from spec.topology import LinkId, Role, route
+from spec.trace import CLEAN, Trace, schema
 
 LEAST_INTERVAL_NS = 4_000_000  # what processes on a busy machine can keep up with
 HOP_NS = 20_000_000  # what a hop may take there
@@ -36,12 +37,22 @@ class NodeBroke(Exception):
 
 
 class DatagramIut:
-    """Starts `command` once a node for every run. `folder`, if there is one, keeps the last run's `<node>.log.ndjson`,
-    `<node>.stdout` and `<node>.stderr`."""
+    """Starts `command` once a node for every run; nodes of other roles than `roles` are started as `others`. `folder`,
+    if there is one, keeps the last run's `<node>.log.ndjson`, `<node>.stdout` and `<node>.stderr`, and can be judged
+    again (`conformance.adapters.log_folder`)."""
 
-    def __init__(self, name: str, command: Sequence[str], folder: Path | None = None, limits: Limits = LIMITS) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        folder: Path | None = None,
+        limits: Limits = LIMITS,
+        *,
+        roles: Collection[Role] = tuple(Role),
+        others: Sequence[str] = (),
+    ) -> None:
         self.name = name
-        self._command = tuple(command)
+        self._commands = {role: tuple(command if role in roles else others) for role in Role}
         self._folder = folder
         self._limits = limits
 
@@ -73,7 +84,7 @@ class DatagramIut:
             notes.append("real sockets: the schedule's clock drifts were not imitated")
         with ExitStack() as resources:
             folder = self._folder or Path(resources.enter_context(tempfile.TemporaryDirectory()))
-            session = _Session(played, self._command, folder, self._limits)
+            session = _Session(played, self._commands, folder, self._limits)
             try:
                 session.start()
                 session.play(settle_ns)
@@ -88,14 +99,16 @@ class DatagramIut:
 class _Session:
     """One run. `failures`: what nodes did wrong."""
 
-    def __init__(self, schedule: Schedule, command: Sequence[str], folder: Path, limits: Limits) -> None:
+    def __init__(
+        self, schedule: Schedule, commands: Mapping[Role, Sequence[str]], folder: Path, limits: Limits
+    ) -> None:
         topology = schedule.topology
         self._schedule = schedule
-        self._command = command
+        self._commands = commands
         self._folder = folder
         self._limits = limits
         self._names = [f"{number}-{node.name}" for number, node in enumerate(topology.nodes)]
-        self._paths = [(folder / f"{name}.log.ndjson").absolute() for name in self._names]
+        self._paths = [log_path(folder, node, topology).absolute() for node in range(len(topology.nodes))]
         self._logs = [NodeLog(path, node, schedule.protocol, topology) for node, path in enumerate(self._paths)]
         self._settled = False
         self.children: list[Child] = []
@@ -110,9 +123,10 @@ class _Session:
         ]
         # Every reading is above zero, whatever the machine's clock says.
         least = min(schedule.clock(node).offset_ns for node in range(len(configs)))
+        for old in (*self._folder.glob(f"*{SUFFIX}"), self._folder / RUN_FILE):
+            old.unlink(missing_ok=True)
         for config, name, path in zip(configs, self._names, self._paths, strict=True):
-            path.unlink(missing_ok=True)
-            self.children.append(Child(name, self._command, self._folder, self._limits))
+            self.children.append(Child(name, self._commands[config.role], self._folder, self._limits))
             offset = schedule.clock(config.node).offset_ns - min(0, least)
             lines.tell(self.children[-1], Init(config, log=str(path), clock_offset_ns=offset))
         ports: dict[LinkId, int] = {}
@@ -156,30 +170,24 @@ class _Session:
             self._expect(child, Stopped)
 
     def trace(self, iut: str, notes: Sequence[str]) -> Trace:
-        schedule, protocol = self._schedule, self._schedule.protocol
+        """What the logs tell; and the folder with them, so that it can be judged again."""
         for log in self._logs:
             log.read_more()
-            if log.flaw is not None:
-                self.failures.append(log.flaw)
-        rows, contradictions = merge([log.rows for log in self._logs], protocol)
-        failures = [*self.failures, *contradictions]
-        names = schema(protocol)
-        digest_at, time_at, kind_at = names.index("digest"), names.index("time_ns"), names.index("kind")
-        clean = self._settled and not failures
-        # A packet with the contents of what was handed over carries a message; others are always on their way when the
-        # nodes stop.
-        contents = {row[digest_at] for row in rows if row[kind_at] == Kind.SUBMITTED} - {ABSENT}
-        quiescent = clean and not any(row[digest_at] in contents for row in in_flight(rows, protocol))
-        last = max((row[time_at] for row in rows), default=0)
-        rows.append(ended_row(protocol, last, (CLEAN if clean else 0) | (QUIESCENT if quiescent else 0)))
-        header = header_of(schedule, iut, (*failures, *notes))
-        if not clean:
-            # Nobody knows what else happened at nodes that did not end as they should.
-            header = msgspec.structs.replace(header, complete={})
-        elif not quiescent:
-            complete = {kind: nodes for kind, nodes in header.complete.items() if kind != Kind.LOST.name.lower()}
-            header = msgspec.structs.replace(header, complete=complete)
-        return Trace(header, rows)
+        header = header_of(self._schedule, iut, notes)
+        trace = assemble(self._logs, header, self.failures, clean=self._settled)
+        write_run(
+            self._folder,
+            RecordedRun(
+                protocol=header.protocol,
+                topology=header.topology,
+                parameters=header.parameters,
+                clean=bool(trace.rows[-1][schema(header.protocol).index("flags")] & CLEAN),
+                order=header.order,
+                seed=header.seed,
+                notes=trace.notes,
+            ),
+        )
+        return trace
 
     def _wait(self, until_ns: int, is_done: Callable[[], bool]) -> None:
         """Read logs, and watch over the processes, until then."""

@@ -4,7 +4,7 @@ network and their clock. In the simulator each is a core like any other."""
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,27 +12,39 @@ from typing import Any
 import msgspec
 
 from conformance.adapters import lines
-from conformance.network.run import simulate
-from conformance.network.simulator import NodeFailed
+from conformance.network.run import MakeNode, simulate
+from conformance.network.simulator import AnyCore, NodeFailed
 from conformance.supervisor import LIMITS, Child, Failure, Limits, stop
 from spec.adapter import DeliverOut, Done, Init, Log, PacketIn, Payload, Ready, RefuseOut, SendOut, Stop, Submit, Tick
 from spec.core import Deliver, Effect, Event, NodeConfig, PacketArrived, Refuse, Send, Submitted
 from spec.schedule import Schedule
+from spec.topology import Role
 from spec.trace import Trace
 
 MAX_EFFECTS = 100_000  # of one event
 
 
 class StdioIut:
-    """Starts `command` once a node for every run, and again for a node that restarts. What the nodes wrote is kept in
-    `folder`, if there is one: it holds the last run's `<node>.stdout` and `<node>.stderr`, and `<node>.1.stdout` of a
-    node's second life."""
+    """Starts `command` once a node for every run, and again for a node that restarts; nodes of other roles than `roles`
+    are made by `others`, in this process. What the nodes wrote is kept in `folder`, if there is one: it holds the last
+    run's `<node>.stdout` and `<node>.stderr`, and `<node>.1.stdout` of a node's second life."""
 
-    def __init__(self, name: str, command: Sequence[str], folder: Path | None = None, limits: Limits = LIMITS) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        folder: Path | None = None,
+        limits: Limits = LIMITS,
+        *,
+        roles: Collection[Role] = tuple(Role),
+        others: MakeNode | None = None,
+    ) -> None:
         self.name = name
         self._command = tuple(command)
         self._folder = folder
         self._limits = limits
+        self._roles = roles
+        self._others = others
 
     def run(self, schedule: Schedule) -> Trace:
         """Raises CannotRun when the command cannot be started. Whatever a node does wrong ends the run cut."""
@@ -42,7 +54,9 @@ class StdioIut:
         with ExitStack() as resources:
             folder = self._folder or Path(resources.enter_context(tempfile.TemporaryDirectory()))
 
-            def start(config: NodeConfig) -> StdioNode:
+            def start(config: NodeConfig) -> AnyCore:
+                if self._others is not None and config.role not in self._roles:
+                    return self._others(config)
                 name = f"{config.node}-{names[config.node]}"
                 incarnation = config.parameters.get("incarnation")
                 child = Child(name if incarnation is None else f"{name}.{incarnation}", self._command, folder, limits)

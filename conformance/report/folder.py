@@ -43,6 +43,7 @@ def plain(run: ConformanceRun) -> dict[str, Any]:
         "protocol": run.protocol,
         "iut": run.iut,
         "catalogue": run.catalogue,
+        "profile": run.profile,
         "verdict": run.verdict,
         "counts": {str(verdict): count for verdict, count in run.counts.items()},
         "cases": [

@@ -1,4 +1,5 @@
-"""A conformance run as JUnit XML: a violated case is a failure, an inconclusive one an error, one not run skipped."""
+"""A conformance run as JUnit XML: a violated case is a failure, an inconclusive one an error; one that is not run, or
+not applicable, is skipped."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from conformance.case import CaseResult
 from conformance.report.run import ConformanceRun, broken, printable
 from conformance.verdict import Verdict
 from spec.files import write_atomically
+
+_SKIPPED = (Verdict.NOT_RUN, Verdict.NOT_APPLICABLE)
 
 
 def write(path: Path, run: ConformanceRun) -> None:
@@ -21,13 +24,13 @@ def encode(run: ConformanceRun) -> bytes:
         "tests": str(len(run.results)),
         "failures": str(counts.get(Verdict.FAIL, 0)),
         "errors": str(counts.get(Verdict.INCONCLUSIVE, 0)),
-        "skipped": str(counts.get(Verdict.NOT_RUN, 0)),
+        "skipped": str(sum(counts.get(verdict, 0) for verdict in _SKIPPED)),
         "time": f"{sum(run.seconds.values()):.3f}",
     }
     suites = ET.Element("testsuites", numbers)
     suite = ET.SubElement(suites, "testsuite", {"name": printable(f"{run.protocol} on {run.iut}"), **numbers})
     properties = ET.SubElement(suite, "properties")
-    for name, value in (("iut", run.iut), ("catalogue", run.catalogue)):
+    for name, value in (("iut", run.iut), ("catalogue", run.catalogue), ("profile", run.profile)):
         ET.SubElement(properties, "property", {"name": name, "value": printable(value)})
     for result in run.results:
         suite.append(_case(run, result))
@@ -54,6 +57,7 @@ def _case(run: ConformanceRun, result: CaseResult) -> ET.Element:
     elif result.verdict is Verdict.INCONCLUSIVE:
         error = ET.SubElement(element, "error", {"message": printable(result.reason), "type": "inconclusive"})
         error.text = printable(duty)
-    elif result.verdict is Verdict.NOT_RUN:
-        ET.SubElement(element, "skipped", {"message": printable(result.reason)})
+    elif result.verdict in _SKIPPED:
+        message = printable(f"{result.verdict}: {result.reason}")
+        ET.SubElement(element, "skipped", {"message": message})
     return element

@@ -14,17 +14,19 @@ from conformance.verdict import ClauseResult, Verdict
 _UNSAYABLE = re.compile("[^\t\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 # The gravest first: what a run comes to is the gravest verdict of its cases.
-GRAVITY = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_RUN, Verdict.PASS)
+GRAVITY = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_RUN, Verdict.PASS, Verdict.NOT_APPLICABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceRun:
-    """catalogue: version of the clause catalogue. seconds: how long each case took, by id, where that is known."""
+    """catalogue: version of the clause catalogue. profile: the file that says what the implementation claims; empty
+    where it claims everything. seconds: how long each case took, by id, where that is known."""
 
     protocol: str
     iut: str
     catalogue: str
     results: tuple[CaseResult, ...]
+    profile: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -42,7 +44,9 @@ class ConformanceRun:
     @property
     def sentence(self) -> str:
         said = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
-        return f"{self.iut}: {said or 'no case'} ({self.protocol}, clauses {self.catalogue or 'without a version'})"
+        claimed = f", as claimed in {self.profile}" if self.profile else ""
+        version = self.catalogue or "without a version"
+        return f"{self.iut}: {said or 'no case'} ({self.protocol}, clauses {version}{claimed})"
 
 
 def broken(result: CaseResult) -> list[ClauseResult]:

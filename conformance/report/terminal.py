@@ -1,6 +1,9 @@
-"""A conformance run on the terminal: a line a case, and below it every violation in words."""
+"""A conformance run on the terminal: a line a case, below them every violation in words, and a line for each reason why
+cases were not applicable."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 from rich.console import Console
 from rich.table import Table
@@ -24,6 +27,8 @@ def show(run: ConformanceRun, console: Console) -> None:
     for column in ("case", "verdict", "rows", "why"):
         table.add_column(column, overflow="fold")
     for result in run.results:
+        if result.verdict is Verdict.NOT_APPLICABLE and result.trace is None:
+            continue
         rows = "" if result.trace is None else str(len(result.trace.rows))
         verdict = _text(result.verdict, style=STYLES[result.verdict])
         table.add_row(_text(result.case.id), verdict, _text(rows), _text(result.reason))
@@ -36,6 +41,10 @@ def show(run: ConformanceRun, console: Console) -> None:
                 console.print(_text(f"  {violation.sentence}"))
             if clause.broken > len(clause.violations):
                 console.print(_text(f"  and {clause.broken - len(clause.violations)} rows more"))
+    untried = (result for result in run.results if result.verdict is Verdict.NOT_APPLICABLE and result.trace is None)
+    for reason, count in Counter(result.reason for result in untried).most_common():
+        cases = "1 case" if count == 1 else f"{count} cases"
+        console.print(_text(f"not applicable, {cases}: {reason}", style=STYLES[Verdict.NOT_APPLICABLE]))
     console.print(_text(run.sentence, style=STYLES[run.verdict]))
 
 

@@ -11,8 +11,10 @@ import msgspec
 import pytest
 
 from conformance.adapters.datagram import DatagramIut, stretch_of
+from conformance.adapters.log_folder import read_logs
 from conformance.adapters.logs import NodeLog, in_flight, merge
 from conformance.adapters.stdio import StdioIut
+from conformance.judge import judge
 from conformance.network.run import SimulatedIut
 from conformance.network.topologies import chain, star
 from conformance.supervisor import Limits
@@ -20,7 +22,7 @@ from impl.totalorder import make_core
 from spec import trace_ndjson
 from spec.errors import CannotRun
 from spec.schedule import Clock, Delay, Failure, FailureKind, Fault, FaultKind, Message, Schedule, Submission, validate
-from spec.topology import Topology
+from spec.topology import Role, Topology
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Order, Row, schema
 
 SHORT = Limits(answer_s=1, stop_s=0.3)
@@ -125,6 +127,27 @@ def test_the_reference_core_over_real_sockets_delivers_all_and_ends_clean(tmp_pa
     assert trace.column("kind").count(Kind.DELIVERED) == trace.column("kind").count(Kind.SUBMITTED) == 12
     assert all(reading == ABSENT or reading >= 1 for reading in trace.column("clock_ns"))
     assert (tmp_path / "3-s1.log.ndjson").is_file()
+    # What it leaves can be judged again, without it.
+    again = read_logs(tmp_path, "udp")
+    assert again.rows == trace.rows
+    assert [one.verdict for one in judge(again)] == [one.verdict for one in judge(trace)]
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_nodes_of_other_roles_are_not_the_programs(tmp_path: Path, role: Role) -> None:
+    """The command plays the nodes of one role; with the core in place of the others the trace is the same."""
+    schedule = small(chain(2, 1))
+    mixed = StdioIut("it", driver("stdio"), tmp_path, roles={role}, others=make_core).run(schedule)
+
+    started = {path.stem for path in tmp_path.glob("*.stdout")}
+    assert started == ({"0-h0", "1-h1"} if role is Role.HOST else {"2-s0", "3-s1"})
+    assert trace_ndjson.encode(mixed) == trace_ndjson.encode(SimulatedIut("it", make_core).run(schedule))
+
+
+@pytest.mark.parametrize(("role", "to_blame"), [(Role.HOST, "0-h0"), (Role.SWITCH, "1-s0")])
+def test_nodes_of_other_roles_are_other_programs_over_real_sockets(tmp_path: Path, role: Role, to_blame: str) -> None:
+    iut = DatagramIut("bad", node("sys.exit(4)"), tmp_path, SHORT, roles={role}, others=driver("udp"))
+    assert iut.run(small(star(1))).notes[0] == f"{to_blame} ended with exit code 4"
 
 
 LISTEN = "import json\nconfig = json.loads(hear())['config']\n"

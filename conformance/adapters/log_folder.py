@@ -1,0 +1,142 @@
+"""Logs of a run that somebody else has made: a folder with a log a node, judged afterwards.
+
+    run.json                    protocol, network and parameters: a `RecordedRun`
+    <number>-<name>.log.ndjson  a log for each node: trace rows as in spec/trace_ndjson.py, without a header
+
+A node whose log is missing is not recorded: the log of one switch can be judged alone. Programs in datagram mode leave
+such a folder behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from conformance.adapters.logs import NodeLog, ended_row, in_flight, merge
+from conformance.network.run import catalogue_version
+from conformance.protocol import load
+from spec.core import Parameter
+from spec.errors import BadInput
+from spec.files import read_bytes, write_atomically
+from spec.topology import NodeId, Topology, route
+from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Trace, schema
+
+RUN_FILE = "run.json"
+SUFFIX = ".log.ndjson"
+VERSION = 1
+# What a node can log of itself. Failures are the doing of whoever runs it.
+LOGGED = (Kind.SUBMITTED, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.REFUSED, Kind.BEGUN)
+
+
+class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What must be known to judge the logs of a folder.
+
+    clean: the run ended as planned: nobody was stopped while something was still to happen. order: `link` when each
+    log has a clock of its own, `global` when time_ns of all logs is of one clock. complete: for each kind of event the
+    nodes that have logged every one of them; when it is left out, every kind and every node that has a log, if the
+    run is clean, and else none: what a log that breaks off has left out, nobody knows. notes: what else there is to
+    say of the run.
+    """
+
+    protocol: str
+    topology: Topology
+    parameters: dict[str, Parameter]
+    clean: bool = False
+    order: Order = Order.LINK
+    complete: dict[str, tuple[NodeId, ...]] | None = None
+    seed: int = 0
+    notes: tuple[str, ...] = ()
+    format: int = VERSION
+
+
+def log_path(folder: Path, node: NodeId, topology: Topology) -> Path:
+    return folder / f"{node}-{topology.nodes[node].name}{SUFFIX}"
+
+
+def write_run(folder: Path, run: RecordedRun) -> None:
+    write_atomically(folder / RUN_FILE, msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n")
+
+
+def read_run(folder: Path) -> RecordedRun:
+    """The folder's run file; BadInput names it, and what is wrong with it."""
+    path = folder / RUN_FILE
+    try:
+        run = msgspec.json.decode(read_bytes(path, "run"), type=RecordedRun)
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{path}: does not describe a run: {error}") from None
+    if run.format != VERSION:
+        raise BadInput(f"{path}: format is {run.format}, this version reads {VERSION}; write the file anew")
+    nodes = range(len(run.topology.nodes))
+    try:
+        load(run.protocol).parameters(run.parameters)
+        route(run.topology)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    for kind, recorded in (run.complete or {}).items():
+        if kind not in schema(run.protocol).kinds or not set(recorded) <= set(nodes):
+            kinds = ", ".join(schema(run.protocol).kinds)
+            raise BadInput(f"{path}: complete names {kind!r} of nodes {list(recorded)}; kinds are {kinds}, nodes "
+                           f"0 to {len(nodes) - 1}")  # fmt: skip
+    return run
+
+
+def read_logs(folder: Path, name: str) -> Trace:
+    """The trace of the folder's logs, merged. A log with a flaw counts up to there, and the run as cut: nobody knows
+    what else happened. BadInput for a folder without a usable run file or without logs."""
+    run = read_run(folder)
+    everybody = range(len(run.topology.nodes))
+    paths = [log_path(folder, node, run.topology) for node in everybody]
+    strangers = sorted(path.name for path in folder.glob(f"*{SUFFIX}") if path not in paths)
+    if strangers:
+        expected = ", ".join(path.name for path in paths[:3])
+        raise BadInput(f"{folder / strangers[0]}: is the log of no node of {RUN_FILE}; names are {expected}, ...")
+    there = [node for node in everybody if paths[node].is_file()]
+    if not there:
+        raise BadInput(f"{folder}: there is no log in it; one of them would be {paths[0].name}")
+    logs = [NodeLog(paths[node], node, run.protocol, run.topology) for node in everybody]
+    for log in logs:
+        log.read_more()
+    complete = run.complete
+    if complete is None:
+        complete = {kind.name.lower(): tuple(there) for kind in LOGGED} if run.clean else {}
+        if run.clean and len(there) == len(everybody) and load(run.protocol).fifo_links:
+            # A packet that later ones on its link overtook, or that never arrived in a run that settled.
+            complete[Kind.LOST.name.lower()] = tuple(there)
+    header = Header(
+        protocol=run.protocol,
+        topology=run.topology,
+        parameters=run.parameters,
+        complete=complete,
+        order=run.order,
+        iut=name,
+        seed=run.seed,
+        catalogue=catalogue_version(run.protocol),
+        notes=run.notes,
+    )
+    return assemble(logs, header, (), clean=run.clean)
+
+
+def assemble(logs: Sequence[NodeLog], header: Header, failures: Sequence[str], *, clean: bool) -> Trace:
+    """The trace of what the logs hold so far. It ends clean when the run did (`clean`), nothing failed and no log has a
+    flaw; quiescent when besides no message was on its way; what is known of the nodes is less when it is neither."""
+    protocol = header.protocol
+    rows, contradictions = merge([log.rows for log in logs], protocol)
+    failures = [*failures, *(log.flaw for log in logs if log.flaw is not None), *contradictions]
+    names = schema(protocol)
+    digest_at, time_at, kind_at = names.index("digest"), names.index("time_ns"), names.index("kind")
+    clean = clean and not failures
+    # A packet with the contents of what was handed over carries a message; others are always on their way when the
+    # nodes stop.
+    contents = {row[digest_at] for row in rows if row[kind_at] == Kind.SUBMITTED} - {ABSENT}
+    quiescent = clean and not any(row[digest_at] in contents for row in in_flight(rows, protocol))
+    last = max((row[time_at] for row in rows), default=0)
+    rows.append(ended_row(protocol, last, (CLEAN if clean else 0) | (QUIESCENT if quiescent else 0)))
+    complete = header.complete
+    if failures:
+        # Nobody knows what else happened at nodes that did not end as they should.
+        complete = {}
+    elif not quiescent:
+        complete = {kind: nodes for kind, nodes in complete.items() if kind != Kind.LOST.name.lower()}
+    return Trace(msgspec.structs.replace(header, complete=complete, notes=(*failures, *header.notes)), rows)

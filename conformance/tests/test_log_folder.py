@@ -1,0 +1,144 @@
+"""A folder of logs, judged after the run: as the run itself was, and no better where something is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.adapters.log_folder import RecordedRun, read_logs, write_run
+from conformance.case import cases
+from conformance.judge import judge
+from conformance.network.run import SimulatedIut
+from conformance.verdict import Verdict
+from impl.totalorder import make_core
+from spec import trace_ndjson
+from spec.errors import BadInput
+from spec.topology import Node, Role
+from spec.trace import CLEAN, QUIESCENT, Kind, Order, Trace, schema
+
+NAMES = schema("totalorder")
+NODE, KIND, FLAGS = NAMES.index("node"), NAMES.index("kind"), NAMES.index("flags")
+CASE = next(case for case in cases("totalorder") if case.id == "TO-ORDER/ties")
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return SimulatedIut("it", make_core).run(CASE.schedule)
+
+
+def leave(folder: Path, trace: Trace, **rest: Any) -> Path:
+    """What nodes that write logs would have left of the run."""
+    header = trace.header
+    settings: dict[str, Any] = {"clean": True, **rest}
+    write_run(folder, RecordedRun(header.protocol, header.topology, header.parameters, **settings))
+    for node, there in enumerate(header.topology.nodes):
+        rows = [row for row in trace.rows if row[NODE] == node and row[KIND] not in (Kind.LOST, Kind.ENDED)]
+        lines = trace_ndjson.encode(Trace(header, rows)).splitlines(keepends=True)[1:]
+        (folder / f"{node}-{there.name}.log.ndjson").write_bytes(b"".join(lines))
+    return folder
+
+
+def verdicts(trace: Trace) -> dict[str, Verdict]:
+    return {result.clause: result.verdict for result in judge(trace)}
+
+
+def test_logs_are_judged_as_the_run_was(tmp_path: Path, trace: Trace) -> None:
+    again = read_logs(leave(tmp_path, trace), "logs")
+
+    assert again.rows[-1][FLAGS] == CLEAN | QUIESCENT
+    assert (again.header.order, again.header.iut) == (Order.LINK, "logs")
+    assert len(again.rows) == len(trace.rows)
+    assert verdicts(again)["TO-ORDER"] is verdicts(trace)["TO-ORDER"] is Verdict.PASS
+    assert verdicts(again)["TO-COMPLETE"] is Verdict.PASS
+
+
+def test_a_delivery_that_is_exchanged_with_the_next_breaks_the_order(tmp_path: Path, trace: Trace) -> None:
+    at = [number for number, row in enumerate(trace.rows) if row[KIND] == Kind.DELIVERED and row[NODE] == 4]
+    rows = list(trace.rows)
+    first, second = at[0], at[1]
+    columns = slice(NAMES.index("sender"), None)
+    rows[first] = rows[first][: columns.start] + trace.rows[second][columns]
+    rows[second] = rows[second][: columns.start] + trace.rows[first][columns]
+
+    assert verdicts(read_logs(leave(tmp_path, Trace(trace.header, rows)), "logs"))["TO-ORDER"] is Verdict.FAIL
+
+
+def test_a_run_that_is_not_called_clean_says_nothing_of_what_is_missing(tmp_path: Path, trace: Trace) -> None:
+    found = read_logs(leave(tmp_path, trace, clean=False), "logs")
+    assert found.rows[-1][FLAGS] == 0
+    assert Verdict.PASS not in verdicts(found).values()
+
+    everywhere = tuple(range(len(trace.header.topology.nodes)))
+    complete = dict.fromkeys(("submitted", "sent", "arrived", "delivered", "refused"), everywhere)
+    known = verdicts(read_logs(leave(tmp_path, trace, clean=False, complete=complete), "logs"))
+    assert known["TO-ORDER"] is Verdict.PASS
+    assert known["TO-COMPLETE"] is Verdict.INCONCLUSIVE
+
+
+def test_one_switchs_log_is_judged_alone(tmp_path: Path, trace: Trace) -> None:
+    leave(tmp_path, trace)
+    switch = trace.header.topology.switches()[0]
+    for path in tmp_path.glob("*.log.ndjson"):
+        if not path.name.startswith(f"{switch}-"):
+            path.unlink()
+    found = read_logs(tmp_path, "logs")
+
+    assert {row[NODE] for row in found.rows[:-1]} == {switch}
+    assert found.header.complete["sent"] == (switch,)
+    assert verdicts(found)["TO-ORDER"] is Verdict.INCONCLUSIVE
+
+
+def test_a_log_with_a_flaw_cuts_the_run_there(tmp_path: Path, trace: Trace) -> None:
+    leave(tmp_path, trace)
+    path = tmp_path / f"4-{trace.header.topology.nodes[4].name}.log.ndjson"
+    whole = path.read_text().splitlines()
+    path.write_text("\n".join([*whole[:2], "oops", *whole[2:]]) + "\n")
+    found = read_logs(tmp_path, "logs")
+
+    assert found.rows[-1][FLAGS] == 0
+    assert found.notes == (f"{path.name}: line 3 is not a JSON object: JSON is malformed: invalid character (byte 0)",)
+    assert set(verdicts(found).values()) <= {Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"protocol": "pigeons"}, "protocol 'pigeons' is unknown"),
+        ({"format": 9}, "format is 9, this version reads 1"),
+        ({"parameters": {"environment": "Z"}}, "parameter environment is 'Z'; give one of"),
+        ({"colour": 3}, "does not describe a run: Object contains unknown field `colour`"),
+        ({"complete": {"sent": [99]}}, "complete names 'sent' of nodes [99]; kinds are"),
+        ({"complete": {"heard": [0]}}, "complete names 'heard' of nodes [0]; kinds are submitted"),
+        ({"topology": {"nodes": [], "links": []}}, "topology: there is no host"),
+    ],
+)
+def test_a_run_file_that_is_wrong_is_refused_by_its_name(
+    tmp_path: Path, trace: Trace, change: dict[str, Any], sentence: str
+) -> None:
+    path = leave(tmp_path, trace) / "run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(BadInput) as refused:
+        read_logs(tmp_path, "logs")
+
+    assert str(refused.value).startswith(f"{path}: ")
+    assert sentence in str(refused.value)
+
+
+def test_a_folder_without_logs_or_with_a_strangers_log_is_refused(tmp_path: Path, trace: Trace) -> None:
+    header = trace.header
+    with pytest.raises(BadInput, match=r"run\.json: no such run file"):
+        read_logs(tmp_path, "logs")
+    write_run(tmp_path, RecordedRun(header.protocol, header.topology, header.parameters))
+    with pytest.raises(BadInput, match=r"there is no log in it; one of them would be 0-101a.log.ndjson"):
+        read_logs(tmp_path, "logs")
+    (tmp_path / "77-x.log.ndjson").write_text("")
+    with pytest.raises(BadInput, match=r"77-x.log.ndjson: is the log of no node of run.json"):
+        read_logs(tmp_path, "logs")
+
+
+def test_names_of_nodes_are_part_of_the_names_of_their_logs(tmp_path: Path, trace: Trace) -> None:
+    assert trace.header.topology.nodes[0] == Node("101a", Role.HOST)
+    assert (leave(tmp_path, trace) / "0-101a.log.ndjson").is_file()
