@@ -16,6 +16,7 @@ import msgspec
 from fuzz.layers import LAYERS, Bench, Cell, Outcome, Subject
 from fuzz.mutations import mutants_of, signature_of
 from fuzz.protocol import FuzzPlugin, load
+from models.claim import ClaimResult
 from models.equivalence import Kind, prove_equivalent
 from models.expected import ModelResult
 from spec.errors import BadInput, CannotRun
@@ -112,6 +113,7 @@ def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
             functions={mutant.rule: mutant.function},
             make_node=plugin.node_with({mutant.rule: mutant.function}),
             group=number,
+            max_events=plugin.max_events,
         )
         for number, group in enumerate(plugin.groups)
         for rule in group.functions
@@ -125,6 +127,7 @@ def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
             functions=mutant.rules,
             make_node=mutant.make_node,
             group=mutant.group,
+            max_events=plugin.max_events,
         )
         for mutant in plugin.mutants
     ]
@@ -158,15 +161,20 @@ def equivalence_of(plugin: FuzzPlugin, subject: Subject) -> str:
     kinds: dict[str, Kind] = {
         parameter: "int" if kind == "int" else "ints" for parameter, kind in signature.parameters.items()
     }
-    try:
-        if prove_equivalent(rule, mutant, kinds).counts:
-            return f"{name}_equals_its_mutant: the two functions agree on all arguments"
-        for equivalence in plugin.equivalences:
-            if equivalence.rule == name and equivalence.prove(rule, mutant).counts:
-                return f"{equivalence.claim}: {equivalence.sentence}"
-    except CannotRun:
-        return ""
+    if _counts(lambda: prove_equivalent(rule, mutant, kinds)):
+        return f"{name}_equals_its_mutant: the two functions agree on all arguments"
+    for equivalence in plugin.equivalences:
+        if equivalence.rule == name and _counts(lambda: equivalence.prove(rule, mutant)):  # noqa: B023
+            return f"{equivalence.claim}: {equivalence.sentence}"
     return ""
+
+
+def _counts(prove: Callable[[], ClaimResult]) -> bool:
+    """Whether the claim is proved. One whose functions do not run on its terms is not: another may take other ones."""
+    try:
+        return prove().counts
+    except (CannotRun, TypeError):
+        return False
 
 
 def _by_clause(rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:

@@ -15,6 +15,7 @@ import msgspec
 from conformance.case import Case, cases, run_case
 from conformance.judge import judge, judge_by_oracles
 from conformance.network.run import MakeNode, SimulatedIut
+from conformance.network.simulator import MAX_EVENTS
 from conformance.verdict import ClauseResult, Verdict
 from fuzz.corpus import drawn_schedules
 from fuzz.fuzzer import RUN_ENDS, broken_by, digest, ends_as_planned, violations_of
@@ -58,7 +59,7 @@ class Cell(msgspec.Struct, frozen=True):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """A mutant, as every layer can take it: rule functions (empty where nodes differ), and nodes. group: of the rules
-    that it belongs to."""
+    that it belongs to. max_events: after which a run of it is cut."""
 
     name: str
     operator: str
@@ -66,10 +67,11 @@ class Subject:
     functions: Mapping[str, Callable[..., Any]]
     make_node: MakeNode
     group: int = 0
+    max_events: int = MAX_EVENTS
 
     @property
     def iut(self) -> SimulatedIut:
-        return SimulatedIut(self.name, self.make_node)
+        return SimulatedIut(self.name, self.make_node, self.max_events)
 
 
 @dataclass(slots=True)
@@ -92,10 +94,15 @@ class Bench:
     walked: frozenset[str] | None = None
     read: dict[str, Cell] = field(default_factory=dict)
 
+    @property
+    def rules(self) -> SimulatedIut:
+        """The reference core with the rules themselves, bounded as its mutants are."""
+        return SimulatedIut("rules", self.plugin.node_with({}), self.plugin.max_events)
+
     def runs_of(self, group: int) -> tuple[list[Schedule], list[list[Row]]]:
         """The schedules drawn for a group of rules, and what the rules themselves leave of each."""
         if group not in self.drawn:
-            rules = SimulatedIut("rules", self.plugin.node_with({}))
+            rules = self.rules
             schedules = list(islice(drawn_schedules(self.plugin.name, self.seed, group), FUZZED))
             unharmed: list[list[Row]] = []
             for number, schedule in enumerate(schedules):
@@ -113,7 +120,7 @@ class Bench:
     def rows_of(self, case: Case) -> list[Row]:
         """What the rules themselves leave of a case, which passes on them."""
         if case.id not in self.passed:
-            result = run_case(case, SimulatedIut("rules", self.plugin.node_with({})))
+            result = run_case(case, self.rules)
             if result.verdict is not Verdict.PASS or result.trace is None:
                 raise CannotRun(f"{case.id} does not pass on the reference core itself: {result.reason}")
             self.passed[case.id] = result.trace.rows
@@ -188,23 +195,28 @@ def by_z3(bench: Bench, subject: Subject) -> Cell:
         return Cell(Outcome.NOT_EXPRESSED, "the change is in a node, not in a rule")
     if not bench.claims:
         bench.claims = _claims_about_rules(bench.plugin)
-    asked = False
+    functions = bench.plugin.as_claimed(subject.functions)
+    about, asked = False, False
     for claim in bench.claims:
-        if not subject.functions.keys() & claim.rules.keys():
+        if not functions.keys() & claim.rules.keys():
             continue
+        about = True
         try:
-            refuted = first_refuted(prove_under(claim, subject.functions, timeout_ms=Z3_TIMEOUT_MS))
-        except (CannotRun, TypeError):
-            continue  # the mutant does not run on terms of this claim's kind
+            refuted = first_refuted(prove_under(claim, functions, timeout_ms=Z3_TIMEOUT_MS))
+        except (CannotRun, TypeError, RuntimeError):
+            continue  # the mutant does not run, or not to an end, on terms of this claim's kind
         asked = True
         if refuted is not None:
             return Cell(Outcome.KILLED, f"{claim.name}: {refuted.name}", claim.clauses[:1])
-    return Cell(Outcome.SURVIVED) if asked else Cell(Outcome.NOT_EXPRESSED, "no claim is about this rule")
+    if asked:
+        return Cell(Outcome.SURVIVED)
+    why = "it does not run on the terms of the claims" if about else "no claim is about this rule"
+    return Cell(Outcome.NOT_EXPRESSED, why)
 
 
 def _claims_about_rules(plugin: FuzzPlugin) -> tuple[Claim, ...]:
     """The claims that hold the rules themselves, the cheapest first: not those about another rule in one's place."""
-    rules = {rule.__name__ for rule in plugin.rules}
+    rules = plugin.as_claimed({rule.__name__: rule for rule in plugin.rules}).keys()
     about = [
         claim
         for claim in claims_of(plugin.name)

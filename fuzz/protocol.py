@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 from hypothesis.strategies import SearchStrategy
 
 from conformance.network.run import MakeNode
+from conformance.network.simulator import MAX_EVENTS
 from fuzz.mutations import Rule, rules_of_module
 from fuzz.strategies import Failures, schedules
 from models.claim import ClaimResult
@@ -80,8 +81,11 @@ class RuleGroup:
 class FuzzPlugin:
     """groups: the rules, by the runs in which they are at stake. node_with: a factory of nodes with these functions in
     place of the rules of the same names. machines: the state machines for such a factory. on_model: by mutant name, the
-    operator of the TLA+ modules that says the same, as (constant, operator). shrinking: how many runs may be spent on
-    making a mutant's failing schedule small; with the usual number most are 1-minimal, and a long one stays longer."""
+    operator of the TLA+ modules that says the same, as (constant, operator). on_claims: for rules that the Z3 claims
+    have in other terms, what such a rule, or a mutant of it, puts in the place of the claims' own. shrinking: how many
+    runs may be spent on making a mutant's failing schedule small; with the usual number most are 1-minimal, and a long
+    one stays longer. max_events: after how many a run in the kill matrix is cut, which is a failure of it: of rules
+    that send again, many a mutant floods its network without end."""
 
     name: str
     groups: tuple[RuleGroup, ...]
@@ -90,7 +94,9 @@ class FuzzPlugin:
     equivalences: tuple[Equivalence, ...]
     machines: Callable[[MakeNode], tuple[type[RuleBasedStateMachine], ...]]
     on_model: Mapping[str, tuple[str, str]]
+    on_claims: Mapping[str, Callable[[Rule], Mapping[str, Rule]]] = field(default_factory=dict)
     shrinking: int = 600
+    max_events: int = MAX_EVENTS
 
     def schedules(self, group: int | None = None) -> SearchStrategy[Schedule]:
         """Schedules that put the rules of this group at stake; of all groups in turn for None."""
@@ -113,6 +119,14 @@ class FuzzPlugin:
     @property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(chain.from_iterable(group.functions for group in self.groups))
+
+    def as_claimed(self, functions: Mapping[str, Rule]) -> dict[str, Rule]:
+        """Functions in place of rules, as the Z3 claims name them."""
+        found = dict(functions)
+        for name, function in functions.items():
+            if name in self.on_claims:
+                found |= self.on_claims[name](function)
+        return found
 
     def group_of(self, rule: str) -> int:
         """The group in whose module the rule of that name is."""

@@ -119,7 +119,7 @@ def lift(rule: Callable[..., Any]) -> Callable[..., Any]:
             path = Path(answers)
             try:
                 result = rule(*(_wrap(argument, path) for argument in arguments))
-            except (TypeError, ValueError, IndexError, AttributeError) as error:
+            except (TypeError, ValueError, IndexError, AttributeError, z3.Z3Exception) as error:
                 raise CannotRun(
                     f"rule {_name(rule)} does not run on terms ({error}): use + - * and comparisons"
                 ) from error

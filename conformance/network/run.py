@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cache
 
-from conformance.network.simulator import AnyCore, Observer, Simulation
+from conformance.network.simulator import MAX_EVENTS, AnyCore, Observer, Simulation
 from conformance.protocol import Plugin, load
 from spec import clauses
 from spec.core import NodeConfig, Parameter, node_config
@@ -18,7 +18,14 @@ from spec.trace import Header, Kind, Order, Trace
 MakeNode = Callable[[NodeConfig], AnyCore]
 
 
-def simulate(schedule: Schedule, make_node: MakeNode, observe: Observer | None = None, iut: str = "") -> Trace:
+def simulate(
+    schedule: Schedule,
+    make_node: MakeNode,
+    observe: Observer | None = None,
+    iut: str = "",
+    *,
+    max_events: int = MAX_EVENTS,
+) -> Trace:
     """The trace of a valid schedule's run. `observe(position, row)` sees every row as it happens.
 
     A node that fails of itself, or a run that does not get on, ends the trace cut, with the reason in its notes. Nodes
@@ -31,7 +38,14 @@ def simulate(schedule: Schedule, make_node: MakeNode, observe: Observer | None =
         population.begin()
         horizon = plugin.horizon_ns(schedule)
         simulation = Simulation(
-            schedule, population.nodes, plugin.recorder(), horizon, observe, lives=population, fifo=plugin.fifo_links
+            schedule,
+            population.nodes,
+            plugin.recorder(),
+            horizon,
+            observe,
+            max_events,
+            lives=population,
+            fifo=plugin.fifo_links,
         )
         rows = simulation.run()
     return Trace(header_of(schedule, iut, simulation.notes), rows)
@@ -119,11 +133,13 @@ def catalogue_version(protocol: str) -> str:
 
 
 class SimulatedIut:
-    """An implementation under test in this process: its nodes are driven by the simulated network."""
+    """An implementation under test in this process: its nodes are driven by the simulated network. max_events: when a
+    run is cut that does not come to its end."""
 
-    def __init__(self, name: str, make_node: MakeNode) -> None:
+    def __init__(self, name: str, make_node: MakeNode, max_events: int = MAX_EVENTS) -> None:
         self.name = name
         self._make_node = make_node
+        self._max_events = max_events
 
     def run(self, schedule: Schedule) -> Trace:
-        return simulate(schedule, self._make_node, iut=self.name)
+        return simulate(schedule, self._make_node, iut=self.name, max_events=self._max_events)

@@ -15,7 +15,7 @@ from fuzz.protocol import HandMutant
 from impl.broadcast import RULES, AnyCore, Rules, make_core
 from impl.broadcast.literal_rules import LITERAL
 from impl.broadcast.runs import Run
-from spec.broadcast.messages import Delivery, Packet, PacketKind
+from spec.broadcast.messages import Delivery, Level, Packet, PacketKind
 from spec.core import Began, Deliver, Effect, Event, NodeConfig, PacketArrived, Send, Submitted
 
 Effects = Sequence[Effect[Any, Any]]
@@ -111,6 +111,12 @@ def _swaps_deliveries(config: NodeConfig) -> Alter:
         return out
 
     return alter
+
+
+def _swaps_in_causal_order(config: NodeConfig) -> Alter:
+    """The same at level lcb alone, where a creator's own messages depend on one another."""
+    swaps = _swaps_deliveries(config)
+    return swaps if config.parameters["level"] == Level.LCB else lambda event, effects: effects
 
 
 def _delivers_copies(config: NodeConfig) -> Alter:
@@ -355,6 +361,11 @@ _NODES = (
         _data(lambda p: replace(p, payload=b"?", count=1), lambda p: p.source != p.creator),
     ),
     _altered("order/swaps", "What is delivered at once comes in reverse.", _swaps_deliveries),
+    _altered(
+        "order/swaps-in-causal-order",
+        "What is delivered at once in causal order comes in reverse.",
+        _swaps_in_causal_order,
+    ),
     _altered(
         "clock/changed-when-forwarded",
         "A forwarded clock has its first entry raised.",

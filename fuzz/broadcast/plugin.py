@@ -9,6 +9,7 @@ from typing import Any
 from conformance.network.run import MakeNode
 from fuzz.broadcast.equivalences import EQUIVALENCES
 from fuzz.broadcast.mutants import MUTANTS
+from fuzz.broadcast.on_claims import ON_CLAIMS
 from fuzz.broadcast.on_model import ON_MODEL
 from fuzz.broadcast.strategies import schedules
 from fuzz.machines.broadcast import machines
@@ -33,6 +34,9 @@ PLUGIN = FuzzPlugin(
     equivalences=EQUIVALENCES,
     machines=machines,
     on_model=ON_MODEL,
+    on_claims=ON_CLAIMS,
     # There are many mutants, and schedules are small as they are drawn.
     shrinking=30,
+    # Runs of the rules themselves have up to a thousand.
+    max_events=5_000,
 )
