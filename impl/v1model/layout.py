@@ -1,0 +1,342 @@
+"""Headers, fields and stacks of a program, and the local variables that hold them in the generated source.
+
+A header in a packet is one int (its *raw* local) plus a local for each field that the program reads or assigns; raw
+is bytes where nothing ever changes the header. Which fields those are is learnt by generating once (`Usage`) and used
+when generating again. Headers that are assigned to each other, and the members of a stack, are one *group* and are
+held alike.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from impl.v1model import compiled
+from spec.place import Place
+
+VALID = "$valid$"
+STANDARD = "standard_metadata"
+SCALARS = "scalars"
+# Names that the generated source uses for itself; so are t1, t2, ... for temporaries and p_... for parameters.
+RESERVED = frozenset(
+    [
+        "aborted",
+        "again",
+        "branch",
+        "calls",
+        "cell",
+        "clone",
+        "clone_list",
+        "clone_session",
+        "clones",
+        "crc",
+        "data",
+        "digest_list",
+        "digests",
+        "drop_port",
+        "egress",
+        "exited",
+        "from_bytes",
+        "groups",
+        "hit",
+        "ingress",
+        "ingress_length",
+        "instance",
+        "kept",
+        "later",
+        "length",
+        "moved",
+        "now_us",
+        "number",
+        "out",
+        "packet",
+        "payload",
+        "pc",
+        "port",
+        "ports",
+        "pos",
+        "queues",
+        "random",
+        "recirculate_list",
+        "replicas",
+        "resubmit_list",
+        "rid",
+        "row",
+        "sessions",
+        "size",
+        "state",
+        "to_bytes",
+        "truncated",
+    ]
+)
+
+
+@dataclass(slots=True, eq=False)
+class Field:
+    """A field; `shift` is the distance of its lowest bit from the header's end. Variable ones have width 0."""
+
+    header: str
+    name: str
+    index: int
+    width: int
+    shift: int
+    signed: bool
+    variable: bool
+    local: str
+
+    @property
+    def mask(self) -> int:
+        return (1 << self.width) - 1
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest value."""
+        if self.signed:
+            return -(1 << self.width - 1), (1 << self.width - 1) - 1
+        return 0, self.mask
+
+    @property
+    def bits_local(self) -> str:
+        """The local that holds the length in bits of a variable field."""
+        return f"{self.local}_bits"
+
+
+@dataclass(slots=True, eq=False)
+class Header:
+    """A header instance, or metadata (which is never in a packet and has no raw local)."""
+
+    name: str
+    type: str
+    metadata: bool
+    fields: list[Field]
+    valid: str
+    raw: str
+    max_bytes: int | None
+    variable: Field | None = None
+
+    @property
+    def bits(self) -> int:
+        """Width in bits, a variable field not counted."""
+        return sum(one.width for one in self.fields)
+
+
+@dataclass(slots=True, eq=False)
+class Stack:
+    """A header stack; `next` is the local that holds the index of the first element not yet extracted."""
+
+    name: str
+    members: list[Header]
+    next: str
+
+
+class Raw(Enum):
+    """How the bits of a header that no local holds are kept."""
+
+    NONE = "none"
+    INT = "int"
+    BYTES = "bytes"
+
+
+@dataclass(slots=True)
+class Usage:
+    """What the generated source does to header groups; fields are (group, index)."""
+
+    read: set[tuple[str, int]] = field(default_factory=set)
+    modified: set[tuple[str, int]] = field(default_factory=set)
+    made: set[str] = field(default_factory=set)
+    # Facilities of the architecture that the program uses ("clone", "resubmit", ...): others get no code.
+    features: set[str] = field(default_factory=set)
+
+
+class Layout:
+    """All headers of a program, by name; names that are not there are refused with their place."""
+
+    def __init__(self, program: compiled.Compiled, place: Place) -> None:
+        self._taken = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *RESERVED}
+        types = {kind.name: kind for kind in program.header_types}
+        self.headers: dict[str, Header] = {}
+        by_id: dict[int, Header] = {}
+        for header in program.headers:
+            where = place / f"header {header.name}"
+            if header.header_type not in types:
+                where.refuse(f"its type {header.header_type!r} is missing", "compile the program again")
+            self.headers[header.name] = by_id[header.id] = self._header(header, types[header.header_type], where)
+        self.stacks = {
+            stack.name: Stack(stack.name, [by_id[one] for one in stack.header_ids], self._fresh(f"{stack.name}_next"))
+            for stack in program.header_stacks
+        }
+        self._aliases = dict(program.field_aliases)
+        self._groups = {name: name for name in self.headers}
+        for stack in self.stacks.values():
+            for member in stack.members[1:]:
+                self.join(stack.members[0], member)
+        self.usage = Usage()
+        self.known: Usage | None = None
+
+    def _fresh(self, wanted: str) -> str:
+        """A name that was not given out before, and is none of the generated source's own."""
+        name = re.sub(r"\W+", "_", wanted).strip("_") or "x"
+        if name[0].isdigit() or re.fullmatch(r"t\d+|p_.*", name):
+            name = f"h_{name}"
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def fresh(self, wanted: str) -> str:
+        """A name for something else than a field, different from all names given out."""
+        return self._fresh(wanted)
+
+    def _header(self, header: compiled.Header, kind: compiled.HeaderType, place: Place) -> Header:
+        prefix = {SCALARS: "", STANDARD: "std_"}.get(header.name, f"{header.name}_")
+        if kind.length_exp is not None:
+            place.refuse("a length expression of P4-14 is not implemented", "extract with a length argument")
+        fields: list[Field] = []
+        for index, described in enumerate(kind.fields):
+            match described:
+                case [str(name), int(width), *rest]:
+                    variable = False
+                case [str(name), "*", *rest]:
+                    width, variable = 0, True
+                case _:
+                    place.refuse(f"field {described!r} has an unknown form", "compile the program again")
+            if len(rest) > 1 and rest[1]:
+                place.refuse(f"field {name} is saturating, which is not implemented", "use |+| and |-|")
+            signed = bool(rest[0]) if rest else False
+            fields.append(Field(header.name, name, index, width, 0, signed, variable, self._fresh(prefix + name)))
+        shift = 0
+        for one in reversed(fields):
+            one.shift = shift
+            shift += one.width
+        if shift % 8 and not header.metadata:
+            place.refuse(f"{shift} bits are no whole number of bytes", "pad the header")
+        base = header.name if header.name not in {SCALARS, STANDARD} else f"{header.name}_"
+        found = Header(
+            header.name,
+            header.header_type,
+            header.metadata,
+            fields,
+            self._fresh(f"{base}_valid"),
+            self._fresh(f"{base}_raw"),
+            kind.max_length,
+        )
+        found.variable = next((one for one in fields if one.variable), None)
+        return found
+
+    # -- by name ----------------------------------------------------------------------------------------------------
+
+    def header(self, name: str, place: Place) -> Header:
+        if name not in self.headers:
+            place.refuse(f"there is no header {name!r}", "compile the program again")
+        return self.headers[name]
+
+    def stack(self, name: str, place: Place) -> Stack:
+        if name not in self.stacks:
+            place.refuse(f"there is no header stack {name!r}", "compile the program again")
+        return self.stacks[name]
+
+    def field(self, header: str, name: str, place: Place) -> Field:
+        for one in self.header(header, place).fields:
+            if one.name == name:
+                return one
+        return place.refuse(f"header {header} has no field {name!r}", "compile the program again")
+
+    def standard(self, name: str) -> Field | None:
+        """A field of the architecture, by its name in v1model, if this program's architecture file has it."""
+        for prefix in ("standard_metadata", "intrinsic_metadata", "queueing_metadata"):
+            alias = self._aliases.get(f"{prefix}.{name}")
+            if alias is not None:
+                return self.field(*alias, Place("field_aliases"))
+        header = self.headers.get(STANDARD)
+        return next((one for one in header.fields if one.name == name), None) if header else None
+
+    # -- groups and usage -------------------------------------------------------------------------------------------
+
+    def group(self, header: str) -> str:
+        while self._groups[header] != header:
+            header = self._groups[header]
+        return header
+
+    def join(self, one: Header, other: Header) -> None:
+        """Hold two headers alike, since one is assigned to the other."""
+        self._groups[self.group(one.name)] = self.group(other.name)
+
+    def _key(self, one: Field) -> tuple[str, int]:
+        return self.group(one.header), one.index
+
+    def read(self, one: Field) -> str:
+        """The field's local, noted as read."""
+        self.usage.read.add(self._key(one))
+        return one.local
+
+    def modify(self, one: Field) -> str:
+        """The field's local, noted as assigned."""
+        self.usage.modified.add(self._key(one))
+        return one.local
+
+    def make(self, header: Header) -> None:
+        """Note that the program makes this header valid by itself."""
+        self.usage.made.add(self.group(header.name))
+
+    def use(self, feature: str) -> None:
+        """Note that the program needs this facility of the architecture."""
+        self.usage.features.add(feature)
+
+    def uses(self, feature: str) -> bool:
+        return self.known is None or feature in self.known.features
+
+    def learn(self) -> None:
+        """Use what was noted, and note anew. Headers may have been joined since: groups are named as they are now."""
+        noted = self.usage
+        self.known = Usage(
+            {(self.group(header), index) for header, index in noted.read},
+            {(self.group(header), index) for header, index in noted.modified},
+            {self.group(header) for header in noted.made},
+            noted.features,
+        )
+        self.usage = Usage()
+
+    def is_modified(self, one: Field) -> bool:
+        header = self.headers[one.header]
+        return self.known is None or header.variable is not None or self._key(one) in self.known.modified
+
+    def is_tracked(self, one: Field) -> bool:
+        """Whether the field has a local of its own."""
+        return self.is_modified(one) or (self.known is not None and self._key(one) in self.known.read)
+
+    def raw(self, header: Header) -> Raw:
+        if header.metadata or header.variable is not None:
+            return Raw.NONE
+        modified = [self.is_modified(one) for one in header.fields]
+        if self.known is None:
+            return Raw.INT
+        if not any(modified) and self.group(header.name) not in self.known.made:
+            return Raw.BYTES
+        return Raw.NONE if all(modified) else Raw.INT
+
+    def tracked(self, header: Header) -> list[Field]:
+        return [one for one in header.fields if self.is_tracked(one)]
+
+    def locals(self, header: Header) -> list[str]:
+        """All locals that hold a header, in the same order for all headers of its group; validity comes first."""
+        names = [] if header.metadata else [header.valid]
+        if self.raw(header) is not Raw.NONE:
+            names.append(header.raw)
+        for one in self.tracked(header):
+            names.append(one.local)
+            if one.variable:
+                names.append(one.bits_local)
+        return names
+
+    def initial(self) -> Iterator[tuple[str, str]]:
+        """Every local with its value before anything is parsed."""
+        for header in self.headers.values():
+            raw = "b''" if self.raw(header) is Raw.BYTES else "0"
+            for name in self.locals(header):
+                yield name, raw if name == header.raw else "0"
+        for stack in self.stacks.values():
+            yield stack.next, "0"

@@ -1,0 +1,148 @@
+"""Loading a compiled program: checks what it needs, tells the control plane's side of it, and makes its source once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+
+from impl.v1model import compiled
+from impl.v1model.control import Lpm, Match, Range, Ternary
+from impl.v1model.generator import Generator
+from impl.v1model.layout import VALID, Layout
+from impl.v1model.tables import Action, Call, Key, Kind, Parameter, TableSpec
+from spec.files import read_bytes
+from spec.place import Place
+
+AGAIN = "compile the program again"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """A loaded program; immutable, so that many switches run one."""
+
+    place: str
+    compiled: compiled.Compiled
+    tables: dict[str, TableSpec]
+    source: str
+    code: CodeType
+
+
+def load(program: Path | bytes, *, place: str | None = None) -> Program:
+    """Read a program that `p4c-bm2-ss` compiled. BadInput: what is not implemented, and where it stands."""
+    content = read_bytes(program, "program") if isinstance(program, Path) else program
+    name = place or (str(program) if isinstance(program, Path) else "program")
+    decoded = compiled.decode(content, name)
+    where = Place(name)
+    if decoded.header_unions or decoded.header_union_stacks:
+        where.refuse("header unions are not implemented", "use headers, of which one is valid")
+    if decoded.extern_instances:
+        where.refuse("extern instances are not implemented", "use those of v1model")
+    layout = Layout(decoded, where)
+    specs = {
+        table.name: _spec(decoded, table, layout, where / f"table {table.name}")
+        for pipeline in decoded.pipelines
+        for table in pipeline.tables
+    }
+    source = Generator(decoded, specs, layout, where).source()
+    return Program(name, decoded, specs, source, compile(source, f"<{name}>", "exec"))
+
+
+def _spec(program: compiled.Compiled, table: compiled.Table, layout: Layout, place: Place) -> TableSpec:
+    if table.type != "simple":
+        place.refuse(
+            f"tables of type {table.type!r} (action profiles) are not implemented", "give it actions of its own"
+        )
+    if table.support_timeout:
+        place.refuse("entries that time out are not implemented", "leave out support_timeout")
+    try:
+        kind = Kind(table.match_type)
+    except ValueError:
+        place.refuse(f"the match type {table.match_type!r} is not implemented", f"take one of {', '.join(Kind)}")
+    keys = tuple(_key(key, layout, place) for key in table.key)
+    known = {action.id: action for action in program.actions}
+    for identity in table.action_ids:
+        if identity not in known:
+            place.refuse(f"there is no action with id {identity}", AGAIN)
+    actions = tuple(
+        Action(
+            known[identity].name,
+            tuple(Parameter(data.name, data.bitwidth) for data in known[identity].runtime_data),
+        )
+        for identity in table.action_ids
+    )
+    default, const = None, False
+    if table.default_entry is not None:
+        given = table.default_entry
+        default = _call(table, given.action_id, given.action_data, place)
+        const = given.action_const or given.action_entry_const
+    meter = next((one for one in program.meter_arrays if one.is_direct and one.name == table.direct_meters), None)
+    if meter is None and table.direct_meters is not None:
+        place.refuse(f"the direct meter {table.direct_meters!r} is missing", "read it in an action of the table")
+    return TableSpec(
+        name=table.name,
+        kind=kind,
+        keys=keys,
+        actions=actions,
+        size=table.max_size,
+        counted=table.with_counters,
+        meter=None if meter is None else meter.name,
+        meter_bytes=meter is not None and meter.type == "bytes",
+        default=default,
+        default_const=const,
+        const_entries=None if table.entries is None else _const_entries(table, keys, place),
+    )
+
+
+def _key(key: compiled.TableKey, layout: Layout, place: Place) -> Key:
+    match key.target:
+        case [str(header), str(field)]:
+            pass
+        case _:
+            place.refuse(f"the key {key.target!r} is not implemented", "match on fields")
+    width = 1 if field == VALID else layout.field(header, field, place).width
+    layout.header(header, place)
+    try:
+        kind = Kind(key.match_type)
+    except ValueError:
+        place.refuse(f"the match type {key.match_type!r} is not implemented", f"take one of {', '.join(Kind)}")
+    mask = None if key.mask is None else int(key.mask, 16)
+    return Key(key.name or f"{header}.{field}", header, field, width, kind, mask)
+
+
+def _call(table: compiled.Table, identity: int, data: list[str], place: Place) -> Call:
+    if identity not in table.action_ids:
+        place.refuse(f"the action with id {identity} is none of the table's", AGAIN)
+    return Call(table.action_ids.index(identity), tuple(int(one, 16) for one in data))
+
+
+def _const_entries(
+    table: compiled.Table, keys: tuple[Key, ...], place: Place
+) -> tuple[tuple[tuple[Match, ...], Call, int], ...]:
+    """Entries of the program's text: there the least priority wins, in P4Runtime the greatest."""
+    ranked = any(key.kind in {Kind.TERNARY, Kind.RANGE} for key in keys)
+    highest = max((entry.priority for entry in table.entries or ()), default=0) + 1
+    entries = []
+    for entry in table.entries or ():
+        matches = tuple(_match(given, key, place) for given, key in zip(entry.match_key, keys, strict=True))
+        call = _call(table, entry.action_entry.action_id, entry.action_entry.action_data, place)
+        entries.append((matches, call, highest - entry.priority if ranked else 0))
+    return tuple(entries)
+
+
+def _match(given: compiled.EntryKey, key: Key, place: Place) -> Match:
+    full = (1 << key.width) - 1
+
+    def number(text: object) -> int:
+        return int(text, 16) & full if isinstance(text, str) else int(bool(text))
+
+    match key.kind:
+        case Kind.EXACT:
+            return number(given.key)
+        case Kind.LPM:
+            return Lpm(number(given.key), given.prefix_length or 0)
+        case Kind.TERNARY:
+            mask = number(given.mask)
+            return Ternary(number(given.key) & mask, mask)
+        case Kind.RANGE:
+            return Range(number(given.start), number(given.end))
