@@ -20,7 +20,8 @@ AnyLine = TypeVar("AnyLine", bound=Line)
 
 
 class Contents:
-    """Packets and deliveries of one protocol: the `Packet` and `Delivery` of its messages.py."""
+    """Packets and deliveries of one protocol, and what nodes begin with: the `Packet`, `Delivery` and, where there is
+    one, `Beginning` of its messages.py."""
 
     def __init__(self, protocol: str) -> None:
         try:
@@ -29,6 +30,8 @@ class Contents:
             raise BadInput(f"protocol {protocol!r} has no messages yet; choose another") from None
         self._packet = msgspec.json.Decoder(messages.Packet)
         self._delivery = msgspec.json.Decoder(messages.Delivery)
+        beginning = getattr(messages, "Beginning", None)
+        self._beginning = None if beginning is None else msgspec.json.Decoder(beginning)
 
     def packet(self, raw: msgspec.Raw) -> Any:
         """The packet, or a Failure."""
@@ -36,6 +39,11 @@ class Contents:
 
     def delivery(self, raw: msgspec.Raw) -> Any:
         return _checked(self._delivery, raw)
+
+    def beginning(self, raw: msgspec.Raw) -> Any:
+        if self._beginning is None:
+            return Failure("wrote 'begin', which this protocol does not have")
+        return _checked(self._beginning, raw)
 
 
 @cache

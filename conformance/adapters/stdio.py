@@ -15,8 +15,22 @@ from conformance.adapters import lines
 from conformance.network.run import MakeNode, simulate
 from conformance.network.simulator import AnyCore, NodeFailed
 from conformance.supervisor import LIMITS, Child, Failure, Limits, stop
-from spec.adapter import DeliverOut, Done, Init, Log, PacketIn, Payload, Ready, RefuseOut, SendOut, Stop, Submit, Tick
-from spec.core import Deliver, Effect, Event, NodeConfig, PacketArrived, Refuse, Send, Submitted
+from spec.adapter import (
+    BeginOut,
+    DeliverOut,
+    Done,
+    Init,
+    Log,
+    PacketIn,
+    Payload,
+    Ready,
+    RefuseOut,
+    SendOut,
+    Stop,
+    Submit,
+    Tick,
+)
+from spec.core import Began, Deliver, Effect, Event, NodeConfig, PacketArrived, Refuse, Send, Submitted
 from spec.schedule import Schedule
 from spec.topology import Role
 from spec.trace import Trace
@@ -120,6 +134,8 @@ class StdioNode:
                     effects.append(Send(link, _sound(self._contents.packet(raw))))
                 case DeliverOut(raw):
                     effects.append(Deliver(_sound(self._contents.delivery(raw))))
+                case BeginOut(raw):
+                    effects.append(Began(_sound(self._contents.beginning(raw))))
                 case RefuseOut(link, reason):
                     effects.append(Refuse(link, reason))
                 case Log():

@@ -3,6 +3,7 @@ crashes or lies cuts its run and nothing else."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from conformance.adapters.datagram import DatagramIut, stretch_of
 from conformance.adapters.log_folder import read_logs
 from conformance.adapters.logs import NodeLog, in_flight, merge
 from conformance.adapters.stdio import StdioIut
+from conformance.case import cases
 from conformance.judge import judge
 from conformance.network.run import SimulatedIut
 from conformance.network.topologies import chain, star
@@ -63,6 +65,16 @@ def test_the_reference_core_leaves_the_same_bytes_in_process_and_over_stdio(netw
     assert inside.column("kind").count(Kind.DELIVERED) == 6 * len(network.hosts())
 
 
+@pytest.mark.parametrize("protocol", sorted(path.parent.name for path in Path(__file__).parents[1].glob("*/cases")))
+def test_every_protocols_core_leaves_the_same_bytes_in_process_and_over_stdio(protocol: str) -> None:
+    schedule = cases(protocol)[0].schedule
+    core = importlib.import_module(f"impl.{protocol}").make_core
+    inside, outside = SimulatedIut("it", core).run(schedule), StdioIut("it", driver("stdio")).run(schedule)
+
+    assert trace_ndjson.encode(outside) == trace_ndjson.encode(inside)
+    assert inside.column("kind").count(Kind.DELIVERED) > 0
+
+
 READY = 'hear(); say(\'{"type":"ready","deadline":0}\'); hear()\n'
 
 
@@ -79,6 +91,7 @@ READY = 'hear(); say(\'{"type":"ready","deadline":0}\'); hear()\n'
         (READY + 'say(\'{"type":"send","link":0,"packet":{}}\'); hear()', "wrote '{}': Object missing required field"),
         (READY + 'say(\'{"type":"send","link":0}\'); hear()', "is no line of the contract"),
         (READY + 'say(\'{"type":"done"}\\n{"type":"done"}\'); hear()', "wrote more after it was done"),
+        (READY + 'say(\'{"type":"begin","message":{}}\'); hear()', "wrote 'begin', which this protocol does not have"),
         (READY + 'while True: say(\'{"type":"log","text":"\' + \'x\' * 999 + \'"}\')', "wrote more than"),
         (READY + 'while True: say(\'{"type":"refuse","link":0,"reason":""}\')', "answered one event with 100000 eff"),
         (
