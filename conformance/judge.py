@@ -7,7 +7,7 @@ reads, in an order that is strong enough, and the clause was at stake at least o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -133,10 +133,16 @@ def conclude(
     """The verdicts, from what monitor or kernel of `all_checks` counted and found. `rows` need hold only the rows that
     are put into words: per clause the first `shown` broken ones."""
     count = len(plugin.checks)
+    doubtful: set[Kind] = set()
     for violation in broken:
-        if violation.check >= count:
-            sentence = _words(plugin, header, plugin.premises[violation.check - count], violation, rows)
+        if violation.check < count:
+            continue
+        premise = plugin.premises[violation.check - count]
+        if _unrecorded(header, premise) is None:
+            sentence = _words(plugin, header, premise, violation, rows)
             raise BadInput(f"{place}: {sentence}; have the harness record submissions")
+        # A trace that owns up to gaps is not refused for them.
+        doubtful |= set(premise.kinds)
     counts = Counter(violation.check for violation in broken)
     results: list[ClauseResult] = []
     first: dict[int, list[Broken]] = {}
@@ -145,7 +151,7 @@ def conclude(
         if len(kept) < shown:
             kept.append(violation)
     for number, check in enumerate(plugin.checks):
-        verdict, reason = _verdict(plugin, header, check, held[number], counts[number])
+        verdict, reason = _verdict(plugin, header, check, held[number], counts[number], doubtful)
         violations = tuple(
             Violation(
                 clause=check.clause,
@@ -167,14 +173,19 @@ def conclude(
     return results
 
 
-def _verdict(plugin: Plugin, header: Header, check: Check, held: int, broken: int) -> tuple[Verdict, str]:
-    """The verdict, and the reason when it is neither pass nor fail."""
+def _verdict(
+    plugin: Plugin, header: Header, check: Check, held: int, broken: int, doubtful: Container[Kind]
+) -> tuple[Verdict, str]:
+    """The verdict, and the reason when it is neither pass nor fail. doubtful: kinds of which a premise is broken."""
     reason = plugin.not_applicable(check.clause, header.parameters)
     if reason is not None:
         return Verdict.NOT_APPLICABLE, reason
     reason = _unrecorded(header, check)
     if reason is not None:
         return Verdict.INCONCLUSIVE, reason
+    for kind in check.reads:
+        if kind in doubtful:
+            return Verdict.INCONCLUSIVE, f"the {kind.name.lower()} events are not counted, and some are not recorded"
     if broken:
         return Verdict.FAIL, ""
     if held == 0:

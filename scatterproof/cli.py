@@ -6,7 +6,20 @@ import sys
 
 import typer
 
-from scatterproof.commands import check, clauses, conform, corpus, doctor, fuzz, mine, race, replay, validate, verify
+from scatterproof.commands import (
+    check,
+    clauses,
+    conform,
+    corpus,
+    doctor,
+    fuzz,
+    import_,
+    mine,
+    race,
+    replay,
+    validate,
+    verify,
+)
 from scatterproof.console import err
 from spec.errors import ScatterproofError
 
@@ -21,8 +34,8 @@ app = typer.Typer(
     " [bold]scatterproof verify[/bold] to run everything.\n\nExit codes: 0 all that ran holds; 1 violations; 2 wrong"
     " usage or bad input; 3 could not run.",
 )
-for module in (verify, doctor, clauses, check, conform, race, fuzz, replay, validate, corpus, mine):
-    app.command(name=module.__name__.rpartition(".")[2])(module.command)
+for module in (verify, doctor, clauses, check, conform, race, fuzz, replay, validate, corpus, import_, mine):
+    app.command(name=module.__name__.rpartition(".")[2].rstrip("_"))(module.command)
 
 
 def main() -> None:

@@ -24,6 +24,8 @@ class RunEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     planted: the name of the rules that the run's cores were given in place of the right ones, or nothing.
     kind: of run; empty in corpora that are older than kinds. faults, failures: how many the schedule has.
+    source: the file or folder that the run was imported from, or nothing. quarantined: how many of its rows could not
+    be read.
     """
 
     run: int
@@ -40,10 +42,12 @@ class RunEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: str = ""
     faults: int = 0
     failures: int = 0
+    source: str = ""
+    quarantined: int = 0
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a corpus is made of; `seed` and `runs` make it again."""
+    """What a corpus is made of; `seed` and `runs` make it again, unless they have sources: those were imported."""
 
     protocol: str
     seed: int
@@ -59,6 +63,11 @@ def events_path(corpus: Path, file: int) -> Path:
 
 def runs_path(corpus: Path, file: int) -> Path:
     return corpus / "runs" / f"part-{file:05}.parquet"
+
+
+def quarantine_path(corpus: Path, file: int) -> Path:
+    """Of an imported corpus: what could not be read of the sources of this file."""
+    return corpus / "quarantine" / f"part-{file:05}.parquet"
 
 
 def read_manifest(corpus: Path) -> Manifest:

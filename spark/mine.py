@@ -25,7 +25,7 @@ from conformance.protocol import load
 from conformance.verdict import ClauseResult, Verdict
 from spark.jobs import OnProgress, run_tasks
 from spark.layout import MINED, replaced_folder
-from spark.read import BATCH_ROWS, Part, RunSpan, parts_of, read_batches, read_rows, read_spans
+from spark.read import BATCH_ROWS, Part, RunSpan, parts_of, quarantined_rows, read_batches, read_rows, read_spans
 from spark.session import MASTER, local_session
 from spec.errors import BadInput
 from spec.files import write_atomically
@@ -64,7 +64,10 @@ class ClauseSummary(msgspec.Struct, frozen=True):
 
 
 class MineResult(msgspec.Struct, frozen=True):
-    """What was found in the corpus at `path`; the violations themselves are in its folder `mined/violations`."""
+    """What was found in the corpus at `path`; the violations themselves are in its folder `mined/violations`.
+
+    quarantined: rows that import could not read; the runs that they belong to are inconclusive where they matter.
+    """
 
     path: str
     protocol: str
@@ -73,6 +76,7 @@ class MineResult(msgspec.Struct, frozen=True):
     events: int
     violations: int
     clauses: tuple[ClauseSummary, ...]
+    quarantined: int = 0
 
     @property
     def holds(self) -> bool:
@@ -124,6 +128,7 @@ def mine(path: Path, master: str = MASTER, on_progress: OnProgress | None = None
             events=sum(part.rows for part in parts),
             violations=sum(clause.broken for clause in clauses),
             clauses=clauses,
+            quarantined=quarantined_rows(path),
         )
         write_atomically(folder / SUMMARY, msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
     return result

@@ -92,6 +92,15 @@ def read_rows(part: Part, positions: set[int]) -> dict[int, Row]:
     return found
 
 
+def quarantined_rows(corpus: Path) -> int:
+    """How many rows import could not read."""
+    count = 0
+    for path in sorted((corpus / "quarantine").glob("*.parquet")):
+        with reading(path), pq.ParquetFile(path) as file:
+            count += file.metadata.num_rows
+    return count
+
+
 def _refuse_mixed_protocols(runs_files: Sequence[Path], headers: Sequence[Sequence[tuple[Header, int]]]) -> None:
     protocol = headers[0][0][0].protocol
     for runs_file, here in zip(runs_files, headers, strict=True):

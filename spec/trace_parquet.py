@@ -77,7 +77,7 @@ def write_runs(events: Path, runs: Path, traces: Iterable[Trace]) -> None:
         finally:
             if writer is not None:
                 writer.close()
-        pq.write_table(_headers_table(headers, counts), runs_file)
+        pq.write_table(headers_table(headers, counts), runs_file)
 
 
 def read_runs(events: Path, runs: Path) -> Iterator[Trace]:
@@ -163,7 +163,7 @@ def _write(writer: pq.ParquetWriter, waiting: list[pa.Table]) -> None:
         waiting.clear()
 
 
-def _headers_table(headers: list[Header], counts: list[int]) -> pa.Table:
+def headers_table(headers: list[Header], counts: list[int]) -> pa.Table:
     # A seed has 64 bits at most in a file of integers; the header has it whole.
     seeds = [header.seed if -(1 << 63) <= header.seed < 1 << 63 else header.seed % (1 << 63) for header in headers]
     columns = [

@@ -198,3 +198,16 @@ def test_online_judging_gives_the_results_of_judging_the_whole() -> None:
         judging.observe(position, row)
     found: list[ClauseResult] = judging.results(STAR.rows)
     assert found == judge(STAR)
+
+
+def test_miscounted_submissions_of_a_trace_with_gaps_decide_nothing() -> None:
+    """A complete trace would be refused. Here a row may be missing that explains it; but what reads submissions, even
+    without what was sent, must say neither pass nor fail."""
+    whole = conforming("star", "D9")
+    at = next(position for position, row in enumerate(whole.rows) if value(row, "kind") == Kind.SUBMITTED)
+    without = Trace(whole.header, [*whole.rows[:at], *whole.rows[at + 1 :]])
+    with pytest.raises(BadInput, match="is the next of"):
+        judge(without)
+    without = with_header(without, complete={**whole.header.complete, "sent": ()})
+    assert verdicts(whole)["TO-LOSS-SAFE"] is Verdict.PASS
+    assert reasons(without)["TO-LOSS-SAFE"] == "the submitted events are not counted, and some are not recorded"

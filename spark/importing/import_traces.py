@@ -1,0 +1,156 @@
+"""Import: users' traces, captures and logs into the layout of corpora, in Spark tasks, a few sources a task.
+
+Sources are read as streams: memory holds some thousand rows a task, and the gaps in the numbers of packets on links.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from conformance.protocol import load
+from spark.importing.mapping import Mapping, no_mapping, read_mapping
+from spark.importing.node_files import wire_of
+from spark.importing.quarantine import Quarantine
+from spark.importing.runs import Importing
+from spark.importing.sources import Source, SourceKind, find_sources
+from spark.jobs import OnProgress, run_tasks
+from spark.layout import MANIFEST, Manifest, RunEntry, events_path, quarantine_path, replaced_folder, runs_path
+from spark.session import MASTER, local_session
+from spec.errors import BadInput
+from spec.files import write_atomically
+from spec.trace_writer import RunsWriter
+
+# What one pair of files is made of: enough to be worth opening, little enough that tasks even out.
+SOURCES_A_FILE = 64
+BYTES_A_FILE = 256 << 20
+
+
+class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What was read into the corpus at `path`. quarantined: rows that could not be read, and reasons, how often what;
+    they are in the corpus's folder `quarantine`. without_run: sources of which no run could be made. skipped: lines and
+    frames that are of no event, by why. passed_over: files of which nothing was read."""
+
+    path: str
+    protocol: str
+    sources: int
+    files: int
+    runs: int
+    events: int
+    quarantined: int
+    reasons: dict[str, int]
+    without_run: tuple[str, ...]
+    skipped: dict[str, int]
+    passed_over: tuple[str, ...]
+
+
+class _Share(msgspec.Struct, frozen=True):
+    """The sources of one pair of files; `file` is its number."""
+
+    file: int
+    sources: tuple[Source, ...]
+
+
+class _Made(msgspec.Struct, frozen=True):
+    entries: list[RunEntry]
+    reasons: Counter[str]
+    skipped: Counter[str]
+
+
+def import_traces(
+    protocol: str,
+    given: Sequence[Path],
+    out: Path,
+    mapping_file: Path | None = None,
+    master: str = MASTER,
+    on_progress: OnProgress | None = None,
+) -> ImportResult:
+    """Read all sources into the folder `out`, as a corpus that `mine` takes.
+
+    on_progress counts bytes. Raises BadInput for a mapping or source that cannot be used as a whole, and where two
+    sources number a run alike; CannotRun without Java. Single rows are never a reason to stop: see `quarantine`.
+    """
+    load(protocol)
+    mapping = no_mapping(protocol) if mapping_file is None else read_mapping(mapping_file, protocol)
+    found = find_sources(given, mapping)
+    if any(source.kind is SourceKind.CAPTURE for source in found.sources):
+        wire_of(protocol)
+    shares = _shared_out(found.sources)
+    with replaced_folder(out.absolute(), MANIFEST) as folder, local_session(master) as session:
+        for name in ("events", "runs"):
+            (folder / name).mkdir()
+        made = run_tasks(
+            session,
+            shares,
+            partial(_make_file, folder, mapping),
+            weights=[sum(source.bytes for source in share.sources) for share in shares],
+            on_progress=on_progress,
+        )
+        entries = [entry for part in made for entry in part.entries]
+        _refuse_same_numbers(entries)
+        reasons = sum((part.reasons for part in made), Counter[str]())
+        if not entries:
+            raise BadInput(f"{given[0]}: no run could be read; {_most(reasons)}")
+        manifest = Manifest(
+            protocol=protocol,
+            seed=0,
+            files=len({entry.file for entry in entries}),
+            events=sum(entry.events for entry in entries),
+            runs=tuple(entries),
+        )
+        write_atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
+    read = {entry.source for entry in entries}
+    return ImportResult(
+        path=str(out),
+        protocol=protocol,
+        sources=len(found.sources),
+        files=manifest.files,
+        runs=len(entries),
+        events=manifest.events,
+        quarantined=reasons.total(),
+        reasons=dict(reasons.most_common()),
+        without_run=tuple(str(source.path) for source in found.sources if str(source.path) not in read),
+        skipped=dict(sum((part.skipped for part in made), Counter[str]())),
+        passed_over=tuple(map(str, found.passed_over)),
+    )
+
+
+def _shared_out(sources: Sequence[Source]) -> list[_Share]:
+    parts: list[list[Source]] = [[]]
+    size = 0
+    for source in sources:
+        if parts[-1] and (len(parts[-1]) == SOURCES_A_FILE or size + source.bytes > BYTES_A_FILE):
+            parts.append([])
+            size = 0
+        parts[-1].append(source)
+        size += source.bytes
+    return [_Share(number, tuple(part)) for number, part in enumerate(parts)]
+
+
+def _make_file(folder: Path, mapping: Mapping, share: _Share) -> _Made:
+    """In a task: read the share's sources one after the other."""
+    with (
+        Quarantine(quarantine_path(folder, share.file)) as quarantine,
+        RunsWriter(events_path(folder, share.file), runs_path(folder, share.file), mapping.protocol) as writer,
+    ):
+        importing = Importing(mapping, writer, quarantine, share.file)
+        for source in share.sources:
+            importing.take(source)
+    return _Made(importing.entries, quarantine.reasons, importing.skipped)
+
+
+def _refuse_same_numbers(entries: Sequence[RunEntry]) -> None:
+    """Runs take their numbers from the sources' order, or from a column of theirs."""
+    known: dict[int, RunEntry] = {}
+    for entry in entries:
+        other = known.setdefault(entry.run, entry)
+        if other is not entry:
+            raise BadInput(f"{entry.source}: run {entry.run} is in {other.source}, too; import them by themselves")
+
+
+def _most(reasons: Counter[str]) -> str:
+    return "; ".join(f"{count} times: {reason}" for reason, count in reasons.most_common(3))

@@ -1,0 +1,200 @@
+"""One event as a user's file tells it, made a trace row, or refused with the reason."""
+
+from __future__ import annotations
+
+import importlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from decimal import Decimal, DecimalException
+
+from conformance.protocol import load
+from spark.importing.mapping import ISO, UNITS
+from spark.importing.mapping import Mapping as UserMapping
+from spark.importing.quarantine import Flaw
+from spec.topology import LinkId, NodeId
+from spec.trace import ABSENT, Header, Kind, Row, schema
+
+Raw = str | int | float | bool | None
+Event = Mapping[str, Raw]
+
+_NODES = ("node", "sender", "receiver")
+_TIMES = ("time_ns", "clock_ns")
+_AT_LINKS = (Kind.SENT, Kind.ARRIVED, Kind.LOST)
+# Failures change what is expected of all that a node does.
+_FAILURES = (Kind.CRASHED, Kind.RESTARTED, Kind.PAUSED, Kind.RESUMED)
+_SECOND_NS = UNITS["s"]
+
+
+class _Refused(Exception):
+    """reason, and the same without values."""
+
+
+class Rows:
+    """Makes the rows of one run. What the recorder would have counted is counted here where the source does not tell
+    it: the numbers of packets on a link as they are sent, and of messages as they are submitted."""
+
+    def __init__(self, mapping: UserMapping, header: Header, *, clock_is_time: bool = False) -> None:
+        """clock_is_time: a row without clock_ns has its time there, as nodes write their logs by their own clocks."""
+        names, topology = schema(header.protocol), header.topology
+        self._mapping = mapping
+        self._columns = names.columns
+        self._kind_names = {code: name for name, code in names.kinds.items()}
+        self._packet_codes = frozenset(names.packets.values())
+        self._clock_is_time = clock_is_time
+        self._nodes = len(topology.nodes)
+        self._names = {node.name: number for number, node in enumerate(topology.nodes)} | mapping.nodes
+        self._ends = [(link.source, link.target) for link in topology.links]
+        self._links = {ends: link for link, ends in enumerate(self._ends)}
+        self._own = [column for column in names.columns if column not in (*_NODES, "kind", "link", "packet")]
+        self._sent: dict[LinkId, int] = defaultdict(int)
+        self._recorder = load(header.protocol).recorder()
+        self._digest: Callable[[bytes], int] = importlib.import_module(
+            f"conformance.{header.protocol}.recording"
+        ).digest
+        self._tail_at = names.index("sender")
+        self._ended = False
+
+    def index(self, column: str) -> int:
+        return self._columns.index(column)
+
+    def make(self, event: Event, node: NodeId | None = None) -> Row | Flaw:
+        """node: where it happened, if the source knows that without the event's saying so."""
+        given = {**self._mapping.constants, **{name: value for name, value in event.items() if value not in (None, "")}}
+        kind: Kind | None = None
+        try:
+            node = self._node(given, "node") if "node" in given else node
+            kind = self._kind(given)
+            if self._ended:
+                raise _Refused("it comes after the row 'ended'")
+            return self._row(given, node, kind)
+        except _Refused as refused:
+            reason, *short = refused.args
+            known = None if kind is None or kind in _FAILURES else kind.name.lower()
+            return Flaw(reason, node if kind is not Kind.ENDED else None, known, short[0] if short else reason)
+
+    def _row(self, given: Mapping[str, Raw], node: NodeId | None, kind: Kind) -> Row:
+        ended = kind is Kind.ENDED
+        if node is None and not ended:
+            raise _Refused("it does not say at which node it happened")
+        if "time_ns" not in given:
+            raise _Refused("it has no time_ns")
+        row = dict.fromkeys(self._columns, ABSENT)
+        row["kind"], row["node"] = int(kind), ABSENT if node is None else node
+        for column in self._own:
+            if column in given:
+                row[column] = self._number(column, given[column])
+        for column in _NODES[1:]:
+            if column in given:
+                row[column] = self._node(given, column)
+        if "packet" in given:
+            row["packet"] = self._packet(given["packet"])
+        row["link"] = self._link(given, row["node"], kind)
+        if "payload" in given:
+            row["digest"] = self._digest(str(given["payload"]).encode("utf-8", "surrogateescape"))
+        if self._clock_is_time and "clock_ns" not in given and not ended:
+            row["clock_ns"] = row["time_ns"]
+        self._count(given, row, kind)
+        self._ended = ended
+        return tuple(row[column] for column in self._columns)
+
+    def _count(self, given: Mapping[str, Raw], row: dict[str, int], kind: Kind) -> None:
+        """Fill in what a recorder counts."""
+        link = row["link"]
+        if kind is Kind.SENT:
+            if "link_seq" not in given:
+                row["link_seq"] = self._sent[link]
+            self._sent[link] = row["link_seq"] + 1
+        elif kind is Kind.SUBMITTED and "number" not in given:
+            digest = row["digest"]
+            tail = self._recorder.submission(row["node"], [(row["receiver"], b"")])[0]
+            row |= dict(zip(self._columns[self._tail_at :], tail, strict=True))
+            row["digest"] = digest
+
+    def _kind(self, given: Mapping[str, Raw]) -> Kind:
+        word = given.get("kind")
+        code = self._mapping.kinds.get(str(word))
+        if code is None and str(word).isdecimal():
+            code = int(str(word))
+        if code not in self._kind_names:
+            raise _Refused(f"kind is {word!r}; the kinds are {', '.join(self._kind_names.values())}", "unknown kind")
+        return Kind(code)
+
+    def _packet(self, value: Raw) -> int:
+        code = self._mapping.packets.get(str(value))
+        if code is None:
+            code = self._number("packet", value)
+        if code not in (ABSENT, *self._packet_codes):
+            known = ", ".join(self._mapping.packets)
+            raise _Refused(f"packet is {value!r}; the packets are {known}", "unknown packet")
+        return code
+
+    def _node(self, given: Mapping[str, Raw], column: str) -> NodeId:
+        value = given[column]
+        found = self._names.get(str(value))
+        if found is None:
+            try:
+                found = int(str(value))
+            except ValueError:
+                raise _Refused(f"{column} is {value!r}, which names no node", f"{column} names no node") from None
+        least = 0 if column == "node" else ABSENT
+        if column == "node" and found == ABSENT and str(given.get("kind")) in ("ended", str(int(Kind.ENDED))):
+            return found
+        if not least <= found < self._nodes:
+            raise _Refused(f"{column} is {found}; nodes are 0 to {self._nodes - 1}", f"{column} is no node")
+        return found
+
+    def _link(self, given: Mapping[str, Raw], node: NodeId, kind: Kind) -> LinkId:
+        link = ABSENT
+        value = given.get("link")
+        if "to" in given or "from" in given:
+            source = self._node(given, "from") if "from" in given else node
+            target = self._node(given, "to") if "to" in given else node
+            link = self._between(source, target)
+        elif isinstance(value, str) and "->" in value:
+            source, target = (self._node({"link": end.strip()}, "link") for end in value.split("->", 1))
+            link = self._between(source, target)
+        elif value is not None:
+            link = self._number("link", value)
+        if kind in _AT_LINKS:
+            if not 0 <= link < len(self._ends):
+                raise _Refused(f"link is {link}; links are 0 to {len(self._ends) - 1}", "no link, or an unknown one")
+            end, what = (1, "ingress") if kind is Kind.ARRIVED else (0, "egress")
+            if self._ends[link][end] != node:
+                raise _Refused(f"link {link} is no {what} link of its node", f"the link is no {what} link of its node")
+        return link
+
+    def _between(self, source: NodeId, target: NodeId) -> LinkId:
+        link = self._links.get((source, target))
+        if link is None:
+            raise _Refused(f"there is no link from node {source} to node {target}", "no such link")
+        return link
+
+    def _number(self, column: str, value: Raw) -> int:
+        unit = self._mapping.units.get(column)
+        try:
+            if unit == ISO:
+                number = _nanoseconds(str(value))
+            elif unit is not None:
+                number = int(Decimal(str(value)) * UNITS[unit])
+            elif isinstance(value, float):
+                raise ValueError
+            else:
+                number = int(value) if isinstance(value, int) else int(str(value), 0)
+        except (ValueError, DecimalException, OverflowError):
+            raise _Refused(f"{column} is {value!r}; give a whole number", f"{column} is no number") from None
+        if isinstance(value, bool) or not -(1 << 63) <= number < 1 << 63:
+            raise _Refused(f"{column} is {value!r}; give a whole number of 64 bits", f"{column} is no number")
+        return number
+
+
+def _nanoseconds(text: str) -> int:
+    """Since 1970, of an ISO 8601 time with up to nine digits behind the second; UTC where it names no zone."""
+    head, dot, rest = text.strip().replace(",", ".").partition(".")
+    digits = rest[: len(rest) - len(rest.lstrip("0123456789"))] if dot else ""
+    moment = datetime.fromisoformat(head + rest[len(digits) :])
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    fraction = int(digits[:9].ljust(9, "0")) if digits else 0
+    return (since.days * 86_400 + since.seconds) * _SECOND_NS + fraction

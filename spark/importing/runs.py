@@ -1,0 +1,171 @@
+"""The runs of one source, written row by row: what it says, less what could not be read, in the layout of corpora."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from conformance.network.run import catalogue_version
+from conformance.protocol import load
+from spark.importing.mapping import Mapping
+from spark.importing.merging import Links, Merge, NodeRows
+from spark.importing.node_files import CAPTURES, Capture, Found, Log, Skipped
+from spark.importing.quarantine import Quarantine
+from spark.importing.sources import NodeFile, Source, SourceKind
+from spark.importing.trace_files import csv_runs, ndjson_runs
+from spark.layout import RunEntry
+from spec.topology import NodeId
+from spec.trace import ABSENT, Header, Kind, Order, Row, TraceSchema, schema
+from spec.trace_writer import RunsWriter
+
+ROWS_AT_ONCE = 1 << 15
+# What a capture can show of a node, taken beside the network or at the node itself.
+_SEEN_BESIDE, _SEEN_AT_NODE = ("sent",), ("sent", "arrived")
+
+
+class Importing:
+    """Takes sources, one after the other, into one pair of files. skipped: lines and frames of no event, by why."""
+
+    def __init__(self, mapping: Mapping, writer: RunsWriter, quarantine: Quarantine, file: int) -> None:
+        self._mapping = mapping
+        self._names: TraceSchema = schema(mapping.protocol)
+        self._writer = writer
+        self._quarantine = quarantine
+        self._file = file
+        self.entries: list[RunEntry] = []
+        self.skipped: Counter[str] = Counter()
+
+    def take(self, source: Source) -> None:
+        """Raises BadInput for a file of which no row can be read."""
+        match source.kind:
+            case SourceKind.NDJSON | SourceKind.CSV:
+                reader = ndjson_runs if source.kind is SourceKind.NDJSON else csv_runs
+                for run, header, rows in reader(source.path, source.run, self._mapping, self._quarantine):
+                    submitted = self._write(run, self._with_end(rows, None))
+                    self._end(source, header, submitted)
+            case SourceKind.NODES:
+                self._take_nodes(source, source.files, per_node=True)
+            case SourceKind.CAPTURE | SourceKind.LOG:
+                self._take_nodes(source, (NodeFile(source.path, ABSENT),), per_node=False)
+
+    def _take_nodes(self, source: Source, files: Sequence[NodeFile], *, per_node: bool) -> None:
+        header = self._mapping.header
+        assert header is not None  # sources without a header of their own were refused
+        header = replace(header, run=source.run, catalogue=catalogue_version(header.protocol))
+        captured = [node_file for node_file in files if node_file.path.suffix.lower() in CAPTURES]
+        if captured:
+            kinds = _SEEN_AT_NODE if per_node else _SEEN_BESIDE
+            header = self._as_captured(header, kinds, logs_too=len(captured) < len(files))
+        with tempfile.TemporaryDirectory(prefix="scatterproof-import-") as scratch:
+            links = Links(self._names)
+            nodes = self._parsed(source.run, header, files, Path(scratch), links)
+            if per_node:
+                there = {node_file.node for node_file in files}
+                for node in set(range(len(header.topology.nodes))) - there:
+                    self._quarantine.touch(node, None, f"there is no file of node {header.topology.nodes[node].name}")
+            header, causal = _order(header, links, merged=len(nodes) > 1)
+            sure = self._sure_of_losses(header) if causal else set[int]()
+            merge = Merge(nodes, self._names, links if causal else None, lambda link: link in sure)
+            submitted = self._write(source.run, self._with_end(merge.rows(), merge))
+            if merge.contradictory:
+                note = "packets arrived before they were sent: rows of different nodes are in no order"
+                header = replace(header, order=Order.NODE, notes=(*header.notes, note))
+            self._end(source, header, submitted)
+
+    def _parsed(
+        self, run: int, header: Header, files: Sequence[NodeFile], scratch: Path, links: Links
+    ) -> list[NodeRows]:
+        nodes: list[NodeRows] = []
+        for number, node_file in enumerate(files):
+            node = None if node_file.node == ABSENT else node_file.node
+            kind = Capture if node_file.path.suffix.lower() in CAPTURES else Log
+            found: Found = kind(node_file.path, run, header, self._mapping, self._quarantine, node).rows()
+            rows = NodeRows(scratch / str(number), self._names)
+            for row in found:
+                if isinstance(row, Skipped):
+                    self.skipped[row.why] += 1
+                else:
+                    rows.add(row)
+                    links.note(row)
+            nodes.append(rows)
+        return nodes
+
+    def _as_captured(self, header: Header, kinds: Sequence[str], *, logs_too: bool) -> Header:
+        """Deliveries and the like are in no capture, whatever the mapping promises."""
+        if logs_too:
+            return header
+        lost = sorted(kind for kind, nodes in header.complete.items() if nodes and kind not in kinds)
+        note = f"a capture does not show what is {', '.join(lost)}" if lost else ""
+        complete = {kind: nodes for kind, nodes in header.complete.items() if kind in kinds}
+        return replace(header, complete=complete, notes=(*header.notes, *([note] if note else [])))
+
+    def _sure_of_losses(self, header: Header) -> set[int]:
+        """Links of which all arrivals are recorded, and in order: what others overtook there was lost."""
+        if not load(header.protocol).fifo_links:
+            return set()
+        recorded = header.complete.get("arrived", ())
+
+        def sure(target: NodeId) -> bool:
+            return target in recorded and not self._quarantine.doubts(target, "arrived")
+
+        return {number for number, link in enumerate(header.topology.links) if sure(link.target)}
+
+    def _with_end(self, rows: Iterator[Row], merge: Merge | None) -> Iterator[Row]:
+        """How the run ended, if the mapping says so and the source does not."""
+        if self._mapping.ended is None:
+            yield from rows
+            return
+        time_at, kind_at = self._names.index("time_ns"), self._names.index("kind")
+        last_ns, ended = 0, False
+        for row in rows:
+            last_ns, ended = max(last_ns, row[time_at]), row[kind_at] == Kind.ENDED
+            yield row
+        if not ended:
+            known = {"time_ns": last_ns, "kind": int(Kind.ENDED), "flags": self._mapping.ended}
+            yield tuple(known.get(column, ABSENT) for column in self._names.columns)
+
+    def _write(self, run: int, rows: Iterator[Row]) -> int:
+        """All rows; returns how many are submissions."""
+        kind_at, submitted = self._names.index("kind"), 0
+        while batch := list(islice(rows, ROWS_AT_ONCE)):
+            submitted += sum(row[kind_at] == Kind.SUBMITTED for row in batch)
+            self._writer.add_rows(run, batch)
+        return submitted
+
+    def _end(self, source: Source, header: Header, submitted: int) -> None:
+        topology, quarantined = header.topology, self._quarantine.of_run
+        self.entries.append(
+            RunEntry(
+                run=header.run,
+                seed=header.seed,
+                family="imported",
+                hosts=len(topology.hosts()),
+                switches=len(topology.switches()),
+                links=len(topology.links),
+                parameters=header.parameters,
+                submissions=submitted,
+                events=self._writer.rows,
+                file=self._file,
+                kind=source.kind.value,
+                source=str(source.path),
+                quarantined=quarantined,
+            )
+        )
+        self._writer.end(self._quarantine.header(header))
+
+
+def _order(header: Header, links: Links, *, merged: bool) -> tuple[Header, bool]:
+    """The order that the rows of several files can be in at most, and whether packets are to be followed."""
+    if not merged:
+        return header, False
+    if header.order is Order.NODE:
+        return header, False
+    if links.unnumbered:
+        note = "packets arrived without their numbers: rows of different nodes are in no order"
+        return replace(header, order=Order.NODE, notes=(*header.notes, note)), False
+    return replace(header, order=Order.LINK), True

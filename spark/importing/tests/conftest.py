@@ -1,0 +1,7 @@
+"""The Spark session of the tests of mining, lent."""
+
+from __future__ import annotations
+
+from spark.tests.conftest import session
+
+__all__ = ["session"]
