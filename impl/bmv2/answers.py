@@ -1,0 +1,15 @@
+"""How the switch's P4Runtime server says no."""
+
+from __future__ import annotations
+
+
+class Refused(Exception):
+    """The server's answer to a write: P4Runtime's canonical code, and its words."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code, self.message = code, message
+
+
+class Silent(Exception):
+    """The server does not answer, or closed the stream."""

@@ -1,0 +1,87 @@
+"""Record what BMv2 does with a program: `python -m impl.bmv2.record PROGRAM.json --seed 1 --packets 300 --out FILE`.
+
+Steps come from a file (`--steps`, a recording whose answers are thrown away) or are drawn from the program (`vary`).
+All is played on two switches one after the other, and what they do differently is an error: it is not the program's
+doing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from impl.bmv2.recording import FORMAT, Recording, Step, digest_of, play, read, write
+from impl.bmv2.session import version
+from impl.bmv2.switch import Bmv2Switch
+from impl.bmv2.vary import Variety
+from spec.errors import BadInput, ScatterproofError
+
+ROOT = Path(__file__).parents[2]
+
+
+def record(program: Path, steps: Sequence[Step], *, ports: Sequence[int], cpu_port: int | None) -> Recording:
+    """What BMv2 does with these steps. BadInput when it does not do the same twice."""
+    played = []
+    for _ in range(2):
+        with Bmv2Switch(program, ports=ports, cpu_port=cpu_port) as switch:
+            played.append(list(play(steps, fresh(switch))))
+    for number, (first, second) in enumerate(zip(*played, strict=True)):
+        if first != second:
+            raise BadInput(
+                f"{program}: step {number}: BMv2 did {first} and then {second}: "
+                "the outcome is not the program's alone; leave such steps out"
+            )
+    return Recording(
+        format=FORMAT,
+        program=program.resolve().relative_to(ROOT).as_posix(),
+        digest=digest_of(program),
+        source=f"BMv2 {version()}",
+        ports=list(ports),
+        cpu_port=cpu_port,
+        steps=played[0],
+    )
+
+
+def fresh(switch: Bmv2Switch) -> Callable[[], Bmv2Switch]:
+    """Makes this switch forget, for the beginning of a run and for its `Fresh` steps."""
+
+    def reset() -> Bmv2Switch:
+        switch.reset()
+        return switch
+
+    return reset
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m impl.bmv2.record", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("program", type=Path, help="a program's BMv2 JSON; its p4info is beside it")
+    parser.add_argument("--out", type=Path, required=True, help="the recording to write")
+    parser.add_argument("--steps", type=Path, help="a recording whose steps are played, instead of drawn ones")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--packets", type=int, default=300)
+    parser.add_argument("--ports", type=int, default=8)
+    parser.add_argument("--cpu-port", type=int)
+    chosen = parser.parse_args(arguments)
+    try:
+        if not chosen.program.is_file():
+            raise BadInput(f"{chosen.program}: no such file; compile the program first")
+        ports, cpu_port = list(range(chosen.ports)), chosen.cpu_port
+        if chosen.steps is not None:
+            plan = read(chosen.steps)
+            ports, cpu_port, steps = plan.ports, plan.cpu_port, plan.steps
+        else:
+            content = chosen.program.read_bytes()
+            steps = list(Variety(content, ports=ports, cpu_port=cpu_port, seed=chosen.seed).steps(chosen.packets))
+        recording = record(chosen.program, steps, ports=ports, cpu_port=cpu_port)
+        write(chosen.out, recording)
+    except ScatterproofError as error:
+        print(f"record: {error}", file=sys.stderr)
+        return error.exit_code
+    print(f"{chosen.out}: {len(recording.steps)} steps of {recording.program} on {recording.source}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,248 @@
+"""Recorded runs of BMv2 as data: what the control plane asked and the answers, packets in, packets out.
+
+A recording is JSON and names its program by path and digest, so that it can be replayed on any machine against the
+embedded target, and fails plainly when the program is no longer the one that was recorded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+import msgspec
+
+from impl.v1model import ControlError, Entry, Lpm, Match, Range, Ternary
+from spec.errors import BadInput
+
+FORMAT = 1
+OK = "OK"
+_MATCH = re.compile(r"0x([0-9a-f]+)(?:([&-])0x([0-9a-f]+)|(/)(\d+))?")
+
+
+class Tables(Protocol):
+    """What a target lets the control plane do with one table."""
+
+    def add(self, entry: Entry) -> None: ...
+    def modify(self, entry: Entry) -> None: ...
+    def delete(self, match: Mapping[str, Match], priority: int = 0) -> None: ...
+    def default(self, action: str, params: Mapping[str, int] = ...) -> None: ...
+    def reset_default(self) -> None: ...
+
+
+class Groups(Protocol):
+    """Multicast groups or clone sessions."""
+
+    def set(self, number: int, replicas: Iterable[tuple[int, int]], /) -> None: ...
+    def delete(self, number: int, /) -> None: ...
+
+
+class Target(Protocol):
+    """The surface that the embedded target and BMv2 have in common."""
+
+    @property
+    def tables(self) -> Mapping[str, Tables]: ...
+    @property
+    def multicast(self) -> Groups: ...
+    @property
+    def clone_sessions(self) -> Groups: ...
+    def process(self, port: int, data: bytes) -> list[tuple[int, bytes]]: ...
+
+
+Verb = Literal["add", "modify", "delete", "default", "reset_default", "multicast", "clone_session"]
+
+
+class Control(msgspec.Struct, frozen=True, tag="control", omit_defaults=True, kw_only=True):
+    """A request of the control plane. Numbers are hexadecimal: `match` has value, value/prefix, value&mask or low-high.
+
+    `number` and `replicas` (port and instance) are of a group; a group without replicas is deleted. `answer` is OK or
+    P4Runtime's code.
+    """
+
+    verb: Verb
+    table: str = ""
+    match: dict[str, str] = {}
+    action: str = ""
+    params: dict[str, str] = {}
+    priority: int = 0
+    number: int = 0
+    replicas: list[tuple[int, int]] = []
+    answer: str = OK
+
+
+class Packet(msgspec.Struct, frozen=True, tag="packet", omit_defaults=True, kw_only=True):
+    """A packet that came in at `port` and what left, by port, all in hexadecimal. `masks`, where there are any, say
+    which bits of each packet out are expected: the others are the target's own choice."""
+
+    port: int
+    data: str
+    out: list[tuple[int, str]] = []
+    masks: list[str] = []
+
+
+class Fresh(msgspec.Struct, frozen=True, tag="fresh", omit_defaults=True, kw_only=True):
+    """The program as if just loaded: no entries or groups, registers and counters zero. `why`: what begins here."""
+
+    why: str = ""
+
+
+Step = Control | Packet | Fresh
+Make = Callable[[], Target]
+
+
+class Recording(msgspec.Struct, frozen=True, kw_only=True):
+    """`program`: path from the project's root; `digest`: SHA-256 of that file; `source`: what made it, with version."""
+
+    format: int
+    program: str
+    digest: str
+    source: str
+    ports: list[int]
+    cpu_port: int | None
+    steps: list[Step]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A step at which a target did not do what is recorded."""
+
+    step: int
+    what: Step
+    expected: object
+    found: object
+
+    def __str__(self) -> str:
+        return f"step {self.step}: {self.what}\n  expected {self.expected}\n  found    {self.found}"
+
+
+def digest_of(program: Path) -> str:
+    return hashlib.sha256(program.read_bytes()).hexdigest()
+
+
+def read(path: Path) -> Recording:
+    """BadInput when the file is no recording."""
+    try:
+        recording = msgspec.json.decode(path.read_bytes(), type=Recording)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from None
+    except msgspec.MsgspecError as error:
+        raise BadInput(f"{path}: no recording: {error}; record it anew with python -m impl.bmv2.record") from None
+    if recording.format != FORMAT:
+        raise BadInput(f"{path}: format {recording.format}, and this reads {FORMAT}; record it anew")
+    return recording
+
+
+def write(path: Path, recording: Recording) -> None:
+    """One step a line, so that a change shows as what it is."""
+    head, _, steps = msgspec.json.encode(recording).partition(b'"steps":[')
+    path.parent.mkdir(parents=True, exist_ok=True)
+    assert steps.endswith(b"]}")
+    lines = b",\n".join(msgspec.json.encode(step) for step in recording.steps)
+    path.write_bytes(head + b'"steps":[\n' + lines + b"\n]}\n")
+
+
+def play(steps: Sequence[Step], make: Make) -> Iterator[Step]:
+    """The same steps with what a target answers and lets out; `make` gives a fresh one."""
+    target = make()
+    for step in steps:
+        match step:
+            case Fresh():
+                target = make()
+                yield step
+            case Control():
+                yield msgspec.structs.replace(step, answer=ask(step, target))
+            case Packet(port=port, data=data):
+                out = [(port, data.hex()) for port, data in target.process(port, bytes.fromhex(data))]
+                yield msgspec.structs.replace(step, out=by_port(out), masks=[])
+
+
+def replay(steps: Sequence[Step], make: Make) -> list[Difference]:
+    """Where a target differs from what was recorded."""
+    found = []
+    for number, (step, did) in enumerate(zip(steps, play(steps, make), strict=True)):
+        if isinstance(step, Control) and isinstance(did, Control):
+            if step.answer != did.answer:
+                found.append(Difference(number, step, step.answer, did.answer))
+        elif isinstance(step, Packet) and isinstance(did, Packet) and not same(step, did.out):
+            found.append(Difference(number, step, step.out, did.out))
+    return found
+
+
+def same(step: Packet, out: Sequence[tuple[int, str]]) -> bool:
+    """Whether a target let out what is recorded, in the bits that are expected."""
+    if not step.masks:
+        return step.out == list(out)
+    return len(step.out) == len(out) and all(
+        port == other and len(wanted) == len(given) and masked(wanted, mask) == masked(given, mask)
+        for (port, wanted), (other, given), mask in zip(step.out, out, step.masks, strict=True)
+    )
+
+
+def masked(data: str, mask: str) -> int:
+    return int(data or "0", 16) & int(mask or "0", 16)
+
+
+def by_port(packets: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """By port, in order of leaving within one: over several ports BMv2 has no order."""
+    return sorted(packets, key=lambda packet: packet[0])
+
+
+def ask(step: Control, target: Target) -> str:
+    """Do what a control step says; OK, or the code of the refusal."""
+    try:
+        match step.verb:
+            case "multicast" | "clone_session":
+                groups = target.multicast if step.verb == "multicast" else target.clone_sessions
+                if step.replicas:
+                    groups.set(step.number, step.replicas)
+                else:
+                    groups.delete(step.number)
+            case "add":
+                target.tables[step.table].add(entry_of(step))
+            case "modify":
+                target.tables[step.table].modify(entry_of(step))
+            case "delete":
+                target.tables[step.table].delete(entry_of(step).match, step.priority)
+            case "default":
+                target.tables[step.table].default(step.action, entry_of(step).params)  # type: ignore[arg-type]
+            case "reset_default":
+                target.tables[step.table].reset_default()
+    except ControlError as error:
+        return str(error.code)
+    return OK
+
+
+def entry_of(step: Control) -> Entry:
+    """The entry that a control step speaks of."""
+    match = {name: match_of(text) for name, text in step.match.items()}
+    return Entry(match, step.action, {name: int(text, 16) for name, text in step.params.items()}, step.priority)
+
+
+def match_of(text: str) -> Match:
+    """A match from its text; BadInput when it is none."""
+    found = _MATCH.fullmatch(text)
+    if found is None:
+        raise BadInput(f"{text!r} is no match; write 0x1, 0x1/8, 0x1&0xff or 0x1-0x2")
+    first, sign, second, slash, prefix = found.groups()
+    value = int(first, 16)
+    if slash:
+        return Lpm(value, int(prefix))
+    if sign is None:
+        return value
+    return Ternary(value, int(second, 16)) if sign == "&" else Range(value, int(second, 16))
+
+
+def text_of(match: Match) -> str:
+    """The text of a match."""
+    match match:
+        case Lpm(value=value, prefix=prefix):
+            return f"{value:#x}/{prefix}"
+        case Ternary(value=value, mask=mask):
+            return f"{value:#x}&{mask:#x}"
+        case Range(low=low, high=high):
+            return f"{low:#x}-{high:#x}"
+        case int():
+            return f"{match:#x}"

@@ -1,0 +1,222 @@
+"""BMv2 with the surface of the embedded target (`impl.v1model.Switch`), so that one conformance code drives both.
+
+What differs. Time is the machine's: `now_us` has no effect. What leaves at one port is in order; over several ports the
+order is not known (BMv2 has several egress threads), so `process` gives it by port. Registers cannot be reached: BMv2's
+P4Runtime server implements neither their reading nor their writing. Frames are those that a veth carries: 14 bytes and
+more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from impl.bmv2.session import COMMAND, Session, find
+from impl.bmv2.wires import refusal
+from impl.v1model import Code, ControlError, Count, Digest, Entry, Lpm, Match, Range, Ternary, load
+from spec.errors import BadInput, CannotRun
+
+Params = Mapping[str, int] | Sequence[int]
+Replicas = Iterable[tuple[int, int]]
+GREATEST_PORTS = 256
+
+
+class Paced(NamedTuple):
+    """`seconds` it took to send `sent` packets; `lost`: frames that the switch let out and we did not get."""
+
+    seconds: float
+    sent: int
+    packets: list[tuple[int, bytes]]
+    lost: int
+
+
+class Bmv2Switch:
+    """One running `simple_switch_grpc` with a program on it. A context manager."""
+
+    def __init__(
+        self,
+        program: Path,
+        *,
+        p4info: Path | None = None,
+        ports: int | Iterable[int],
+        cpu_port: int | None = None,
+        command: str = COMMAND,
+    ) -> None:
+        """`p4info`: by default the file beside the program whose name ends in .p4info.txtpb.
+
+        Raises CannotRun where BMv2 or the right to make a network namespace is missing.
+        """
+        p4info = p4info or program.with_suffix(".p4info.txtpb")
+        for path in (program, p4info):
+            if not path.is_file():
+                raise BadInput(f"{path}: no such file; compile the program with p4c-bm2-ss --p4runtime-files")
+        numbers = list(range(ports)) if isinstance(ports, int) else list(ports)
+        if len(numbers) > GREATEST_PORTS or len(set(numbers)) != len(numbers) or cpu_port in numbers:
+            raise BadInput(f"ports {numbers}: give at most {GREATEST_PORTS}, each once, the CPU port not among them")
+        compiled = load(program)
+        self.ports = tuple(numbers)
+        self._cpu_port = cpu_port
+        found = find(command)
+        with ExitStack() as cleanup:
+            self._session = cleanup.enter_context(Session())
+            self._ask("start", found, str(p4info.resolve()), str(program.resolve()), numbers, cpu_port)
+            self._least_packet_out = int(self._ask("least_packet_out"))
+            cleanup.pop_all()
+        self.tables = {name: Table(name, self._ask) for name in compiled.tables}
+        self.multicast = Groups("multicast", self._ask)
+        self.clone_sessions = Groups("clone_session", self._ask)
+        self.counters = _Counters(self._ask)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the switch and its namespace."""
+        self._session.close()
+
+    @property
+    def pid(self) -> int:
+        """Of `simple_switch_grpc`: `nsenter -t PID -n` leads to its namespace, with P4Runtime at 127.0.0.1:9559."""
+        return int(self._ask("pid"))
+
+    @property
+    def registers(self) -> Mapping[str, Any]:
+        raise CannotRun("registers of BMv2 cannot be reached over P4Runtime; look at what the program lets out instead")
+
+    def process(self, port: int, data: bytes, *, now_us: int = 0) -> list[tuple[int, bytes]]:
+        """Send one packet, and give all that leaves until the switch rests: by port, in order of leaving within one."""
+        self._check(port, data)
+        return sorted(_packets(self._ask("process", port, data.hex())), key=lambda packet: packet[0])
+
+    def paced(self, packets: Sequence[tuple[int, bytes]], rate: float) -> Paced:
+        """Send many packets at `rate` a second."""
+        for port, data in packets:
+            self._check(port, data)
+            if port == self._cpu_port:
+                raise BadInput(f"port {port} is the CPU port, which is not paced; use `process`")
+        seconds, found, lost = self._ask("paced", [(port, data.hex()) for port, data in packets], rate)
+        return Paced(seconds, len(packets), _packets(found), lost)
+
+    def reset(self) -> None:
+        """The program as if just loaded: no entries or groups, registers and counters zero."""
+        self._ask("reset")
+
+    def take_digests(self) -> list[Digest]:
+        """All digests since the last call."""
+        return [Digest(name, tuple(fields)) for name, fields in self._ask("digests")]
+
+    def _ask(self, name: str, *arguments: Any) -> Any:
+        return self._session.ask(name, *arguments)
+
+    def _check(self, port: int, data: bytes) -> None:
+        if port == self._cpu_port:
+            if len(data) < self._least_packet_out:
+                least = self._least_packet_out
+                raise BadInput(
+                    f"a packet-out of {len(data)} bytes is shorter than its header of {least}; send the header"
+                )
+        elif port not in self.ports:
+            raise BadInput(f"port {port} is none of the switch's; there are {', '.join(map(str, self.ports))}")
+        elif (reason := refusal(data)) is not None:
+            raise BadInput(f"port {port}: {reason}")
+
+
+class Table:
+    """One table over P4Runtime. Errors are `ControlError` with the code of the server."""
+
+    def __init__(self, name: str, ask: Callable[..., Any]) -> None:
+        self.name = name
+        self._ask = ask
+
+    def __len__(self) -> int:
+        return int(self._ask("entries", self.name))
+
+    def add(self, entry: Entry) -> None:
+        self._ask("table", "INSERT", self.name, encode(entry))
+
+    def modify(self, entry: Entry) -> None:
+        self._ask("table", "MODIFY", self.name, encode(entry))
+
+    def delete(self, match: Mapping[str, Match], priority: int = 0) -> None:
+        self._ask("table", "DELETE", self.name, encode(Entry(match, "", (), priority)))
+
+    def default(self, action: str, params: Params = ()) -> None:
+        self._ask("default", self.name, action, _plain(params))
+
+    def reset_default(self) -> None:
+        self._ask("default", self.name, None, ())
+
+    def clear(self) -> None:
+        self._ask("clear", self.name)
+
+
+class Groups:
+    """Multicast groups or clone sessions, by number."""
+
+    def __init__(self, kind: str, ask: Callable[..., Any]) -> None:
+        self._kind = kind
+        self._ask = ask
+
+    def set(self, number: int, replicas: Replicas) -> None:
+        """Make the group, or put other replicas into it."""
+        chosen = list(replicas)
+        try:
+            self._ask(self._kind, "INSERT", number, chosen)
+        except ControlError as error:
+            if error.code is not Code.ALREADY_EXISTS:
+                raise
+            self._ask(self._kind, "MODIFY", number, chosen)
+
+    def delete(self, number: int) -> None:
+        self._ask(self._kind, "DELETE", number, [])
+
+
+class _Counters:
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+
+    def __getitem__(self, name: str) -> _Counter:
+        return _Counter(name, self._ask)
+
+
+class _Counter:
+    def __init__(self, name: str, ask: Callable[..., Any]) -> None:
+        self._name, self._ask = name, ask
+
+    def __getitem__(self, index: int) -> Count:
+        return Count(*self._ask("counter", self._name, index))
+
+
+def encode(entry: Entry) -> dict[str, Any]:
+    """An entry in the JSON of the agent's requests."""
+    return {
+        "match": {name: _match(value) for name, value in entry.match.items()},
+        "action": entry.action,
+        "params": _plain(entry.params),
+        "priority": entry.priority,
+    }
+
+
+def _match(value: Match) -> int | list[int | str]:
+    match value:
+        case Lpm(value=number, prefix=prefix):
+            return ["lpm", number, prefix]
+        case Ternary(value=number, mask=mask):
+            return ["ternary", number, mask]
+        case Range(low=low, high=high):
+            return ["range", low, high]
+        case int():
+            return value
+
+
+def _plain(params: Params) -> dict[str, int] | list[int]:
+    return dict(params) if isinstance(params, Mapping) else list(params)
+
+
+def _packets(found: Iterable[tuple[int, str]]) -> list[tuple[int, bytes]]:
+    return [(port, bytes.fromhex(data)) for port, data in found]
