@@ -6,7 +6,8 @@ their order (`send`, `deliver`, `begin`, `refuse`, any `log`) and then `done`. I
 sockets and a clock of its own: `init`, `listening`, `connect`, `ready`, then `submit` as often as wanted, `stop`,
 `stopped`; what happened is in its log.
 
-Packets and deliveries are the objects of the protocol's `messages.py`; byte strings are base64.
+Packets and deliveries are the objects of the protocol's `messages.py`; byte strings are base64. ADAPTER.md explains all
+of it to whoever writes a node, and adapter.schema.json is made from these types.
 """
 
 from __future__ import annotations
@@ -69,9 +70,10 @@ class Stop(Line, frozen=True, tag="stop"):
 
 
 class Ready(Line, frozen=True, tag="ready"):
-    """deadline: the local clock reading at which the node wants a tick."""
+    """deadline: the local clock reading at which the node wants a tick. contract: the version that the node speaks."""
 
     deadline: int | None = None
+    contract: int = VERSION
 
 
 class Listening(Line, frozen=True, tag="listening"):

@@ -140,7 +140,9 @@ class _Session:
         for config, child in zip(configs, self.children, strict=True):
             lines.tell(child, Connect({link: ports[link] for link in config.egress}))
         for child in self.children:
-            self._expect(child, Ready)
+            flaw = lines.flaw_of(self._expect(child, Ready))
+            if flaw is not None:
+                raise NodeBroke(f"{child.name} {flaw}")
 
     def play(self, settle_ns: int) -> None:
         """Hand over the submissions at their times; then wait until all is delivered, or could have been."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from conformance.supervisor import Child, Failure
-from spec.adapter import FromNode, Line, ToNode
+from spec.adapter import VERSION, FromNode, Line, Ready, ToNode
 from spec.errors import BadInput
 
 encode = msgspec.json.Encoder().encode
@@ -72,6 +72,13 @@ def expect(child: Child, kind: type[AnyLine], timeout_s: float | None = None) ->
     if isinstance(line, kind | Failure):
         return line
     return Failure(f"answered with {type_of(line)!r} where {kind.__struct_config__.tag!r} is due")
+
+
+def flaw_of(ready: Ready) -> str | None:
+    """Why nothing can be said to this node, or None."""
+    if ready.contract == VERSION:
+        return None
+    return f"speaks version {ready.contract} of the contract; this harness speaks version {VERSION}"
 
 
 def type_of(line: Line) -> str:

@@ -109,6 +109,9 @@ class StdioNode:
             ready = lines.expect(self._child, Ready)
             if isinstance(ready, Failure):
                 raise NodeFailed(ready.reason)
+            flaw = lines.flaw_of(ready)
+            if flaw is not None:
+                raise NodeFailed(flaw)
             self._ready = True
             self._take_deadline(ready.deadline)
         return self._deadline

@@ -1,0 +1,113 @@
+"""The adapter contract as a JSON Schema, adapter.schema.json: made from the types of spec/adapter.py and of each
+protocol's messages.py, never edited, checked for staleness.
+
+`python -m spec.adapter_schema` writes it; with `--check` it exits with 1 when the file is stale.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from spec import adapter
+from spec.clauses import SPEC, protocols
+from spec.errors import ScatterproofError
+from spec.files import write_atomically
+
+FILE = "adapter.schema.json"
+COMMAND = "python -m spec.adapter_schema"
+# What a protocol's messages.py may hold, and the lines that carry it: the line's definition, and its key.
+CARRIED = {
+    "Packet": (("PacketIn", "packet"), ("SendOut", "packet")),
+    "Delivery": (("DeliverOut", "message"),),
+    "Beginning": (("BeginOut", "message"),),
+}
+_INT64 = {"minimum": -(1 << 63), "maximum": (1 << 63) - 1}
+
+Schema: TypeAlias = dict[str, Any]
+
+
+def document() -> Schema:
+    """The whole schema. `ToNode` and `FromNode` among its definitions are what goes in and comes out, a line each."""
+    (to_node, from_node), definitions = msgspec.json.schema_components(
+        [adapter.ToNode, adapter.FromNode], ref_template="#/$defs/{name}"
+    )
+    for protocol in protocols():
+        for name, schema in _messages(protocol).items():
+            definitions[f"{protocol}.{name}"] = schema
+            for line, key in CARRIED.get(name, ()):
+                place = definitions[line]["properties"][key]
+                place.setdefault("anyOf", []).append({"$ref": f"#/$defs/{protocol}.{name}"})
+    definitions |= {"ToNode": to_node, "FromNode": from_node}
+    whole: Schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"The adapter contract, version {adapter.VERSION}",
+        "description": f"One line between the harness and a node; spec/ADAPTER.md explains them. Made by `{COMMAND}`.",
+        "version": adapter.VERSION,
+        "anyOf": [{"$ref": "#/$defs/ToNode"}, {"$ref": "#/$defs/FromNode"}],
+        "$defs": dict(sorted(definitions.items())),
+    }
+    _finish(whole)
+    return whole
+
+
+def _messages(protocol: str) -> dict[str, Schema]:
+    """The definitions of one protocol's messages, by the names of its types; none for a protocol without any."""
+    if importlib.util.find_spec(f"spec.{protocol}.messages") is None:
+        return {}
+    module = importlib.import_module(f"spec.{protocol}.messages")
+    types = [getattr(module, name) for name in CARRIED if hasattr(module, name)]
+    _, definitions = msgspec.json.schema_components(types, ref_template=f"#/$defs/{protocol}.{{name}}")
+    return definitions
+
+
+def _finish(value: object) -> None:
+    """Whole numbers have 64 bits, which the types do not say; and docstrings are set flush."""
+    if isinstance(value, dict):
+        if value.get("type") == "integer":
+            value |= _INT64
+        if isinstance(value.get("description"), str):
+            value["description"] = inspect.cleandoc(value["description"])
+        _finish_all(value.values())
+    elif isinstance(value, list):
+        _finish_all(value)
+
+
+def _finish_all(values: Iterable[object]) -> None:
+    for value in values:
+        _finish(value)
+
+
+def text() -> bytes:
+    return msgspec.json.format(msgspec.json.encode(document()), indent=1) + b"\n"
+
+
+def main(arguments: Sequence[str] | None = None, folder: Path = SPEC) -> int:
+    """Write the schema, or with ``--check`` only compare it; the exit code."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--check", action="store_true", help=f"write nothing; exit with 1 when {FILE} is stale")
+    target = folder / FILE
+    try:
+        if not parser.parse_args(arguments).check:
+            write_atomically(target, text())
+            print(f"wrote {target}")
+            return 0
+        if not target.is_file() or target.read_bytes() != text():
+            print(f"{target} is stale: run `{COMMAND}` and commit the result.", file=sys.stderr)
+            return 1
+    except ScatterproofError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+"""The schema of the adapter contract is what is checked in, and follows the types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spec import adapter, adapter_schema
+from spec.clauses import SPEC, protocols
+
+
+def test_the_schema_checked_in_is_the_one_that_the_types_give() -> None:
+    assert adapter_schema.main(["--check"]) == 0
+
+
+def test_a_stale_schema_is_named_with_the_command_that_makes_it_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert adapter_schema.main(["--check"], tmp_path) == 1
+    assert adapter_schema.main([], tmp_path) == 0
+    assert adapter_schema.main(["--check"], tmp_path) == 0
+    with (tmp_path / adapter_schema.FILE).open("a") as file:
+        file.write("\n")
+    assert adapter_schema.main(["--check"], tmp_path) == 1
+    assert "run `python -m spec.adapter_schema`" in capsys.readouterr().err
+
+
+def test_the_schema_has_every_line_and_every_protocols_packets() -> None:
+    whole = adapter_schema.document()
+    definitions = whole["$defs"]
+    lines = {
+        definition["properties"]["type"]["enum"][0]
+        for definition in definitions.values()
+        if "type" in definition.get("properties", {})
+    }
+
+    assert whole["version"] == adapter.VERSION
+    assert lines == {kind.__struct_config__.tag for kind in adapter.Line.__subclasses__()}
+    assert {f"{protocol}.Packet" for protocol in protocols()} <= set(definitions)
+    assert definitions["SendOut"]["properties"]["packet"]["anyOf"]
+
+
+def test_the_document_is_of_the_version_that_the_types_are_of() -> None:
+    assert (SPEC / "ADAPTER.md").read_text().startswith(f"# The adapter contract, version {adapter.VERSION}\n")
