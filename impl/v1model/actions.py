@@ -218,6 +218,8 @@ class Actions:
         return scope.refuse(f"assigning to {target!r}")
 
     def _store(self, target: Field, stored: Value) -> str:
+        if target is self._layout.standard("mcast_grp"):
+            self._layout.use("multicast")
         return f"{self._layout.modify(target)} = {fit(stored, target.width, target.signed).code}"
 
     def _assign_variable(self, scope: Scope, target: object, source: object) -> Block:
@@ -299,7 +301,7 @@ class Actions:
         body: Block = []
         for name, code in (("egress_spec", "drop_port"), ("mcast_grp", "0")):
             field = self._layout.standard(name)
-            if field is not None:
+            if field is not None and (name == "egress_spec" or self._layout.uses("multicast")):
                 body.append(f"{self._layout.modify(field)} = {code}")
         return body
 

@@ -21,6 +21,12 @@ class Code(StrEnum):
     OUT_OF_RANGE = "OUT_OF_RANGE"
     RESOURCE_EXHAUSTED = "RESOURCE_EXHAUSTED"
     PERMISSION_DENIED = "PERMISSION_DENIED"
+    # This target gives none of these; others do, and their answers are compared with its own.
+    FAILED_PRECONDITION = "FAILED_PRECONDITION"
+    ABORTED = "ABORTED"
+    UNIMPLEMENTED = "UNIMPLEMENTED"
+    INTERNAL = "INTERNAL"
+    UNKNOWN = "UNKNOWN"
 
 
 class ControlError(BadInput):

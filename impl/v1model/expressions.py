@@ -311,6 +311,10 @@ def condition(scope: Scope, node: object) -> str:
             return equal_headers(
                 scope, scope.layout.header(one, scope.place), scope.layout.header(other, scope.place), op
             )
+        case {"op": "==" | "!=" as op, "left": left, "right": right} if (one := variable(scope, left)) is not None and (
+            other := variable(scope, right)
+        ) is not None:
+            return f"(({one.local}, {one.bits_local}) {op} ({other.local}, {other.bits_local}))"
         case {"op": str(op), "left": left, "right": right} if op in COMPARISONS:
             return f"{value(scope, left)} {op} {value(scope, right)}"
         case {"op": str(op)} if op in BOOLEAN:
@@ -318,13 +322,24 @@ def condition(scope: Scope, node: object) -> str:
     return str(value(scope, node))
 
 
+def variable(scope: Scope, node: object) -> Field | None:
+    """The variable field that a node is, if it is one."""
+    match unwrap(node):
+        case {"type": "field", "value": [str(header), str(name)]} if name != VALID:
+            found = scope.layout.field(header, name, scope.place)
+            return found if found.variable else None
+    return None
+
+
 def equal_headers(scope: Scope, one: Header, other: Header, op: str) -> str:
     """As BMv2 has it, headers are equal when both are valid and all fields are."""
-    if one.variable or other.variable or one.type != other.type:
-        scope.refuse(f"comparing headers {one.name} and {other.name}")
+    if one.type != other.type:
+        scope.refuse(f"comparing headers {one.name} and {other.name} of different types")
     parts = [one.valid, other.valid]
     for mine, theirs in zip(one.fields, other.fields, strict=True):
         parts.append(f"{scope.layout.read(mine)} == {scope.layout.read(theirs)}")
+        if mine.variable:
+            parts.append(f"{mine.bits_local} == {theirs.bits_local}")
     code = " and ".join(parts)
     return f"({code})" if op == "==" else f"(not ({code}))"
 

@@ -313,7 +313,7 @@ class Generator:
             body += choose("resubmit_list", [again, "return"])
         tail = ["length", "ingress_length"]
         rest = ", ".join(live)
-        if self._is_modified("mcast_grp"):
+        if layout.uses("multicast"):
             group = self._local("mcast_grp")
             arguments = ", ".join(["out", "now_us", "payload", "port", "rid", str(REPLICATED), *tail, "None", *live])
             loop: Block = [

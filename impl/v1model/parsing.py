@@ -159,6 +159,8 @@ class ParserCode:
                 return self._extract_next(scope, self._layout.stack(name, scope.place), at)
             case "extract_VL", [{"type": "regular", "value": str(name)}, length]:
                 return self._extract_variable(scope, self._layout.header(name, scope.place), length, at)
+            case "extract_VL", [{"type": "stack", "value": str(name)}, length]:
+                return self._extract_next_variable(scope, self._layout.stack(name, scope.place), length, at)
             case "set", [target, {"type": "lookahead", "value": [int(offset), int(width)]}]:
                 seen = self._lookahead(scope, offset, width, at)
                 return self._actions.assign(scope, target, lambda: seen), at
@@ -206,7 +208,7 @@ class ParserCode:
 
     def _extract_next(self, scope: Scope, stack: Stack, at: At) -> tuple[Block, At]:
         if stack.members[0].variable:
-            scope.refuse(f"extracting into the stack {stack.name} of headers with a variable field")
+            scope.refuse(f"extracting {stack.name} without the length of its variable field")
         count = stack.members[0].bits // 8
         body = choose(f"{stack.next} >= {len(stack.members)}", self._fail("StackOutOfBounds", at))
         body += self._enough(at, count)
@@ -214,6 +216,15 @@ class ParserCode:
             If([(f"{stack.next} == {index}", self._take(member, at)) for index, member in enumerate(stack.members)])
         )
         return [*body, f"{stack.next} += 1"], at.moved(count)
+
+    def _extract_next_variable(self, scope: Scope, stack: Stack, length: object, at: At) -> tuple[Block, At]:
+        body = [*scope.before, *choose(f"{stack.next} >= {len(stack.members)}", self._fail("StackOutOfBounds", at))]
+        branches: list[tuple[str, Block]] = []
+        for index, member in enumerate(stack.members):
+            inner = self._scope(scope.place, at)
+            taken, _ = self._extract_variable(inner, member, length, at)
+            branches.append((f"{stack.next} == {index}", [*inner.before, *taken]))
+        return [*body, If(branches), f"{stack.next} += 1"], POS
 
     def _extract_variable(self, scope: Scope, header: Header, length: object, at: At) -> tuple[Block, At]:
         """The fields before the variable one, it itself, and those after it."""

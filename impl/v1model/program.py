@@ -10,7 +10,7 @@ from impl.v1model import compiled
 from impl.v1model.control import Lpm, Match, Range, Ternary
 from impl.v1model.generator import Generator
 from impl.v1model.layout import VALID, Layout
-from impl.v1model.tables import Action, Call, Key, Kind, Parameter, TableSpec
+from impl.v1model.tables import Action, Call, ConstEntry, Key, Kind, Parameter, TableSpec
 from spec.files import read_bytes
 from spec.place import Place
 
@@ -116,21 +116,21 @@ def _call(table: compiled.Table, identity: int, data: list[str], place: Place) -
     return Call(table.action_ids.index(identity), tuple(int(one, 16) for one in data))
 
 
-def _const_entries(
-    table: compiled.Table, keys: tuple[Key, ...], place: Place
-) -> tuple[tuple[tuple[Match, ...], Call, int], ...]:
+def _const_entries(table: compiled.Table, keys: tuple[Key, ...], place: Place) -> tuple[ConstEntry, ...]:
     """Entries of the program's text: there the least priority wins, in P4Runtime the greatest."""
     ranked = any(key.kind in {Kind.TERNARY, Kind.RANGE} for key in keys)
     highest = max((entry.priority for entry in table.entries or ()), default=0) + 1
     entries = []
     for entry in table.entries or ():
-        matches = tuple(_match(given, key, place) for given, key in zip(entry.match_key, keys, strict=True))
+        parts = ((key.name, _match(given, key)) for given, key in zip(entry.match_key, keys, strict=True))
+        match = {name: part for name, part in parts if part is not None}
         call = _call(table, entry.action_entry.action_id, entry.action_entry.action_data, place)
-        entries.append((matches, call, highest - entry.priority if ranked else 0))
+        entries.append(ConstEntry(match, call, highest - entry.priority if ranked else 0))
     return tuple(entries)
 
 
-def _match(given: compiled.EntryKey, key: Key, place: Place) -> Match:
+def _match(given: compiled.EntryKey, key: Key) -> Match | None:
+    """The match of one key; None where everything matches."""
     full = (1 << key.width) - 1
 
     def number(text: object) -> int:
@@ -140,9 +140,10 @@ def _match(given: compiled.EntryKey, key: Key, place: Place) -> Match:
         case Kind.EXACT:
             return number(given.key)
         case Kind.LPM:
-            return Lpm(number(given.key), given.prefix_length or 0)
+            prefix = given.prefix_length or 0
+            return Lpm(number(given.key) & (full ^ full >> prefix), prefix) if prefix else None
         case Kind.TERNARY:
             mask = number(given.mask)
-            return Ternary(number(given.key) & mask, mask)
+            return Ternary(number(given.key) & mask, mask) if mask else None
         case Kind.RANGE:
             return Range(number(given.start), number(given.end))

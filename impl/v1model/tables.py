@@ -62,9 +62,18 @@ class Action:
     parameters: tuple[Parameter, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ConstEntry:
+    """An entry that the program gives, with its priority as in P4Runtime: the greater wins."""
+
+    match: Mapping[str, Match]
+    call: Call
+    priority: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
-    """What a program says about a table. `const_entries` are matches in key order, with priorities as in P4Runtime."""
+    """What a program says about a table; where it gives entries, these cannot be changed."""
 
     name: str
     kind: Kind
@@ -76,7 +85,7 @@ class TableSpec:
     meter_bytes: bool
     default: Call | None
     default_const: bool
-    const_entries: tuple[tuple[tuple[Match, ...], Call, int], ...] | None
+    const_entries: tuple[ConstEntry, ...] | None
 
     @property
     def ranked(self) -> bool:
@@ -120,12 +129,9 @@ class Table:
         self._groups: list[tuple[int, int, Group]] = []
         self._ranged: list[tuple[int, int, int, Parts, Row]] = []
         self.reset_default()
-        for parts, call, priority in spec.const_entries or ():
-            names = [key.name for key in spec.keys]
-            entry = Entry(
-                dict(zip(names, parts, strict=True)), spec.actions[call.branch].name, call.arguments, priority=priority
-            )
-            self._store(entry)
+        for given in spec.const_entries or ():
+            action = spec.actions[given.call.branch].name
+            self._store(Entry(given.match, action, given.call.arguments, given.priority))
 
     def __len__(self) -> int:
         return len(self._stored)
