@@ -44,7 +44,7 @@ class Agent:
         self._digests: list[Any] = []
 
     def start(self, command: str, p4info: str, program: str, ports: list[int], cpu_port: int | None) -> None:
-        """The namespace, its ports, the switch in it, and the program on the switch."""
+        """The namespace, its ports, the switch in it, and on it the program, given as the contents of its two files."""
         room.enter()
         room.wire(ports)
         self._wires = Wires(ports)
@@ -62,10 +62,19 @@ class Agent:
         # Only now: the library starts threads, and a process with threads cannot move into a namespace.
         from impl.bmv2.runtime import Runtime
 
-        self._runtime: Runtime = Runtime(f"{_GRPC[0]}:{_GRPC[1]}", Path(p4info), Path(program))
+        files = [self._keep(content) for content in (p4info, program)]
+        self._runtime: Runtime = Runtime(f"{_GRPC[0]}:{_GRPC[1]}", *files)
         self._resources.callback(self._runtime.close)
         self._runtime.enable_digests()
         self._settle(rest.look(self._switch.pid), least_woken=0)
+
+    def _keep(self, content: str) -> Path:
+        """A path that the content can be read at; a file without a name, so that nothing is left behind."""
+        kept = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the switch
+        self._resources.callback(kept.close)
+        kept.write(content.encode())
+        kept.flush()
+        return Path(f"/proc/self/fd/{kept.fileno()}")
 
     def stop(self) -> None:
         self._resources.close()

@@ -148,15 +148,19 @@ def play(steps: Sequence[Step], make: Make) -> Iterator[Step]:
     """The same steps with what a target answers and lets out; `make` gives a fresh one."""
     target = make()
     for step in steps:
-        match step:
-            case Fresh():
-                target = make()
-                yield step
-            case Control():
-                yield msgspec.structs.replace(step, answer=ask(step, target))
-            case Packet(port=port, data=data):
-                out = [(port, data.hex()) for port, data in target.process(port, bytes.fromhex(data))]
-                yield msgspec.structs.replace(step, out=by_port(out), masks=[])
+        if isinstance(step, Fresh):
+            target = make()
+            yield step
+        else:
+            yield play_one(step, target)
+
+
+def play_one(step: Control | Packet, target: Target) -> Control | Packet:
+    """One step with what this target makes of it."""
+    if isinstance(step, Control):
+        return msgspec.structs.replace(step, answer=ask(step, target))
+    out = [(port, data.hex()) for port, data in target.process(step.port, bytes.fromhex(step.data))]
+    return msgspec.structs.replace(step, out=by_port(out), masks=[])
 
 
 def replay(steps: Sequence[Step], make: Make) -> list[Difference]:

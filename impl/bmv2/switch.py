@@ -37,31 +37,32 @@ class Bmv2Switch:
 
     def __init__(
         self,
-        program: Path,
+        program: Path | bytes,
         *,
         p4info: Path | None = None,
         ports: int | Iterable[int],
         cpu_port: int | None = None,
         command: str = COMMAND,
     ) -> None:
-        """`p4info`: by default the file beside the program whose name ends in .p4info.txtpb.
+        """`program`: BMv2 JSON or its file. `p4info`: by default the file beside it that ends in .p4info.txtpb.
 
         Raises CannotRun where BMv2 or the right to make a network namespace is missing.
         """
-        p4info = p4info or program.with_suffix(".p4info.txtpb")
-        for path in (program, p4info):
-            if not path.is_file():
-                raise BadInput(f"{path}: no such file; compile the program with p4c-bm2-ss --p4runtime-files")
+        if p4info is None:
+            if isinstance(program, bytes):
+                raise BadInput("a program that comes as bytes has no p4info beside it; give its file")
+            p4info = program.with_suffix(".p4info.txtpb")
+        content, info = program if isinstance(program, bytes) else _content(program), _content(p4info)
         numbers = list(range(ports)) if isinstance(ports, int) else list(ports)
         if len(numbers) > GREATEST_PORTS or len(set(numbers)) != len(numbers) or cpu_port in numbers:
             raise BadInput(f"ports {numbers}: give at most {GREATEST_PORTS}, each once, the CPU port not among them")
-        compiled = load(program)
+        compiled = load(content, place=str(p4info if isinstance(program, bytes) else program))
         self.ports = tuple(numbers)
         self._cpu_port = cpu_port
         found = find(command)
         with ExitStack() as cleanup:
             self._session = cleanup.enter_context(Session())
-            self._ask("start", found, str(p4info.resolve()), str(program.resolve()), numbers, cpu_port)
+            self._ask("start", found, info.decode(), content.decode(), numbers, cpu_port)
             self._least_packet_out = int(self._ask("least_packet_out"))
             cleanup.pop_all()
         self.tables = {name: Table(name, self._ask) for name in compiled.tables}
@@ -200,6 +201,13 @@ def encode(entry: Entry) -> dict[str, Any]:
         "params": _plain(entry.params),
         "priority": entry.priority,
     }
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; compile the program with p4c-bm2-ss --p4runtime-files") from None
 
 
 def _match(value: Match) -> int | list[int | str]:

@@ -21,6 +21,7 @@ SESSIONS = (1, 2, 100)
 _MOST_HEADERS = 24
 _PORT_BITS = 9
 _GROUP_BITS = 16
+_INGRESS_PORT = ["standard_metadata", "ingress_port"]
 
 
 class Variety:
@@ -30,7 +31,7 @@ class Variety:
         self._program: dict[str, Any] = json.loads(content)
         self._random = random.Random(seed)
         self._ports = list(ports)
-        self._cpu_port = cpu_port
+        self._controller = [] if cpu_port is None else [cpu_port]
         types = {one["name"]: one["fields"] for one in self._program["header_types"]}
         self._fields = {one["name"]: types[one["header_type"]] for one in self._program["headers"]}
         self._type_of = {one["name"]: one["header_type"] for one in self._program["headers"]}
@@ -41,6 +42,8 @@ class Variety:
         self._first = parser["init_state"]
         self._actions = {one["id"]: one for one in self._program["actions"]}
         self._pools: dict[tuple[str, str], list[int]] = {}
+        self._compared: dict[tuple[str, str], set[int]] = {}
+        self._note_comparisons(self._program)
         self._asked: list[Control] = []
 
     def steps(self, packets: int, *, entries: int = 40) -> Iterator[Step]:
@@ -58,8 +61,8 @@ class Variety:
     def packet(self) -> Packet:
         """One packet for one of the ports; never one that a veth would not carry."""
         draw = self._random.random()
-        port = self._random.choice(self._ports)
-        data = self._random.randbytes(self._random.randrange(LEAST_BYTES, 80)) if draw < 0.04 else self.walk()
+        port = self._random.choice([*self._ports, *self._controller])
+        data = self._random.randbytes(self._random.randrange(LEAST_BYTES, 80)) if draw < 0.04 else self.walk(port)
         if 0.04 <= draw < 0.16:
             data = data[: self._random.randrange(LEAST_BYTES, max(len(data), LEAST_BYTES + 1))]
         elif 0.16 <= draw < 0.26:
@@ -70,8 +73,8 @@ class Variety:
         data += bytes(max(0, LEAST_BYTES - len(data)))
         return self.packet() if refusal(data) else Packet(port=port, data=data.hex())
 
-    def walk(self) -> bytes:
-        """A packet that the parser takes, with a payload."""
+    def walk(self, port: int) -> bytes:
+        """A packet that the parser takes from this port, with a payload."""
         headers: list[tuple[str, dict[str, int]]] = []
         used: dict[str, int] = {}
         ahead: list[tuple[int, int, int]] = []
@@ -80,7 +83,7 @@ class Variety:
             spec = self._states[state]
             for name in self._extracted(spec, used):
                 headers.append((name, {field[0]: self._draw(name, field[0], field[1]) for field in self._whole(name)}))
-            state = self._choose(spec, headers, ahead)
+            state = self._choose(spec, port, headers, ahead)
         self._checksums(headers)
         bits, width = 0, 0
         for name, values in headers:
@@ -110,7 +113,11 @@ class Variety:
                 yield members[min(place, len(members) - 1)]
 
     def _choose(
-        self, state: dict[str, Any], headers: list[tuple[str, dict[str, int]]], ahead: list[tuple[int, int, int]]
+        self,
+        state: dict[str, Any],
+        port: int,
+        headers: list[tuple[str, dict[str, int]]],
+        ahead: list[tuple[int, int, int]],
     ) -> str | None:
         """One of the transitions; the fields that lead to it are given their values."""
         transitions = state["transitions"]
@@ -118,6 +125,10 @@ class Variety:
         if len(transitions) > 1 and chosen["type"] == "default" and self._random.random() < 0.6:
             chosen = self._random.choice(transitions)
         keys = state["transition_key"]
+        if [key["value"] for key in keys] == [_INGRESS_PORT]:
+            chosen = next(
+                (one for one in transitions if one["type"] != "hexstr" or int(one["value"], 16) == port), chosen
+            )
         if chosen["type"] != "hexstr" or not keys:
             return _text_or_none(chosen["next_state"])
         value = int(chosen["value"], 16)
@@ -184,10 +195,22 @@ class Variety:
             # By name, not in the order of asking: so a change in one place leaves other pools alone.
             own = random.Random(f"{type_}.{field}.{width}")
             few = {0, 1, (1 << width) - 1, *(own.getrandbits(width) for _ in range(3))}
+            few |= {value & (1 << width) - 1 for value in self._compared.get((type_, field), ())}
             if width == _PORT_BITS:
                 few = {*self._ports, 511}
             self._pools[type_, field] = sorted(few)
         return self._pools[type_, field]
+
+    def _note_comparisons(self, node: object) -> None:
+        """The constants that the program compares fields with: its packets should have them."""
+        if isinstance(node, dict):
+            sides = [node.get("left"), node.get("right")]
+            fields = [side["value"] for side in sides if isinstance(side, dict) and side.get("type") == "field"]
+            constants = [side["value"] for side in sides if isinstance(side, dict) and side.get("type") == "hexstr"]
+            for name, field in fields if constants else ():
+                self._compared.setdefault((self._type_of[name], field), set()).update(int(one, 16) for one in constants)
+        for one in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            self._note_comparisons(one)
 
     # --- the control plane
 
@@ -199,7 +222,7 @@ class Variety:
             replicas = [(port, place + 1) for place, port in enumerate(ports)]
             yield Control(verb="multicast", number=number, replicas=replicas)
         for number in SESSIONS:
-            port = self._random.choice([*self._ports, *([self._cpu_port] if self._cpu_port is not None else [])])
+            port = self._random.choice([*self._ports, *self._controller])
             yield Control(verb="clone_session", number=number, replicas=[(port, 1)])
 
     def controls(self) -> Iterator[Control]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ import pytest
 from impl.bmv2 import session
 from impl.v1model import Code, ControlError
 from spec.errors import CannotRun
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_an_answer_is_given_as_it_is() -> None:
@@ -48,6 +52,13 @@ def test_without_the_program_one_sentence_says_what_to_install() -> None:
         session.find("no-such-switch")
     assert caught.value.exit_code == 3
     assert session.why_not("no-such-switch") == str(caught.value)
+
+
+def test_without_the_command_ip_one_sentence_says_what_to_install() -> None:
+    attempt = [sys.executable, "-c", "import sys; from impl.bmv2.room import attempt; sys.exit(attempt())"]
+    tried = subprocess.run(attempt, cwd=ROOT, env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False)
+    assert (tried.returncode, tried.stdout) == (1, "")
+    assert tried.stderr == "no command `ip`: install iproute2, with which the switch gets its ports\n"
 
 
 def test_a_program_that_names_no_version_is_none_of_bmv2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,65 @@
+"""Packets and entries drawn for a small program: they are the seed's alone, and they reach what the program does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from impl.bmv2.recording import Control, Packet, Step, play
+from impl.bmv2.vary import Variety
+from impl.bmv2.wires import refusal
+from impl.v1model import Switch, load
+
+SOURCES = sorted((Path(__file__).parents[2] / "v1model" / "tests" / "programs").glob("*.p4"))
+PROGRAMS = [path.with_suffix(".json") for path in SOURCES]
+ROUTER = next(path for path in PROGRAMS if path.stem == "l3_route")
+
+
+def drawn(path: Path, seed: int, packets: int = 200) -> list[Step]:
+    return list(Variety(path.read_bytes(), ports=range(4), cpu_port=None, seed=seed).steps(packets))
+
+
+def packets_of(steps: list[Step]) -> list[bytes]:
+    return [bytes.fromhex(step.data) for step in steps if isinstance(step, Packet)]
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_every_packet_drawn_can_be_carried_and_is_the_seeds(path: Path) -> None:
+    first, again, other = drawn(path, 1, 50), drawn(path, 1, 50), drawn(path, 2, 50)
+    assert first == again
+    assert first != other
+    assert [refusal(data) for data in packets_of(first)] == [None] * 50
+
+
+def test_what_is_drawn_for_a_router_is_routed_or_refused_in_many_ways() -> None:
+    program = load(ROUTER)
+    steps = list(play(drawn(ROUTER, 1, 400), lambda: Switch(program, ports=4)))
+    left = {port for step in steps if isinstance(step, Packet) for port, _ in step.out}
+    dropped = sum(1 for step in steps if isinstance(step, Packet) and not step.out)
+    answers = {step.answer for step in steps if isinstance(step, Control)}
+    assert len(left) >= 3
+    assert 40 <= dropped <= 390
+    assert answers >= {"OK", "ALREADY_EXISTS"}
+
+
+def test_checksums_are_mostly_right() -> None:
+    right = 0
+    for data in (
+        whole := [data for data in packets_of(drawn(ROUTER, 3)) if data[12:14] == b"\x08\x00" and len(data) >= 34]
+    ):
+        words = [int.from_bytes(data[place : place + 2], "big") for place in range(14, 34, 2)]
+        right += sum(words) % 0xFFFF == 0
+    assert len(whole) >= 20
+    assert len(whole) // 3 < right < len(whole)
+
+
+def test_a_change_of_the_pools_of_values_changes_what_is_drawn() -> None:
+    content = json.loads(ROUTER.read_bytes())
+    for one in content["header_types"]:
+        one["name"] = one["name"] + "_"
+    for one in content["headers"]:
+        one["header_type"] = one["header_type"] + "_"
+    renamed = Variety(json.dumps(content).encode(), ports=range(4), cpu_port=None, seed=1).steps(20)
+    assert list(renamed) != drawn(ROUTER, 1, 20)
