@@ -311,10 +311,13 @@ def condition(scope: Scope, node: object) -> str:
             return equal_headers(
                 scope, scope.layout.header(one, scope.place), scope.layout.header(other, scope.place), op
             )
-        case {"op": "==" | "!=" as op, "left": left, "right": right} if (one := variable(scope, left)) is not None and (
-            other := variable(scope, right)
-        ) is not None:
-            return f"(({one.local}, {one.bits_local}) {op} ({other.local}, {other.bits_local}))"
+        case {"op": "==" | "!=" as op, "left": left, "right": right} if variable(scope, left) and variable(
+            scope, right
+        ):
+            mine, theirs = variable(scope, left), variable(scope, right)
+            assert mine is not None
+            assert theirs is not None
+            return f"(({mine.local}, {mine.bits_local}) {op} ({theirs.local}, {theirs.bits_local}))"
         case {"op": str(op), "left": left, "right": right} if op in COMPARISONS:
             return f"{value(scope, left)} {op} {value(scope, right)}"
         case {"op": str(op)} if op in BOOLEAN:

@@ -16,7 +16,7 @@ def frame(destination: int, source: int = A, kind: int = 0x0800, payload: bytes 
     return pack((destination, 48), (source, 48), (kind, 16)) + payload
 
 
-# -- l2_forward ---------------------------------------------------------------------------------------------------------
+# -- l2_forward --------------------------------------------------------------------------------------------------------
 
 
 def l2() -> Switch:
@@ -71,7 +71,7 @@ def test_the_fifth_address_does_not_fit() -> None:
     assert caught.value.code is Code.NOT_FOUND
 
 
-# -- l3_route -----------------------------------------------------------------------------------------------------------
+# -- l3_route ----------------------------------------------------------------------------------------------------------
 
 
 def ipv4(destination: int, ttl: int = 64, protocol: int = 6, ihl: int = 5, payload: bytes = b"", bad: int = 0) -> bytes:
@@ -141,7 +141,7 @@ def test_the_udp_checksum_covers_the_pseudo_header_and_the_payload(payload: byte
     assert l3().process(0, sent) == [(1, frame(0xAA, 1, payload=ipv4(0x0A010203, 63, 17, payload=body)))]
 
 
-# -- acl ----------------------------------------------------------------------------------------------------------------
+# -- acl ---------------------------------------------------------------------------------------------------------------
 
 
 def request(kind: int, source: int = 0, low: int = 0, high: int = 0, verdict: int = 0) -> bytes:
@@ -204,7 +204,7 @@ def test_entries_written_in_the_program_cannot_be_changed() -> None:
         assert caught.value.code is Code.PERMISSION_DENIED
 
 
-# -- fanout -------------------------------------------------------------------------------------------------------------
+# -- fanout ------------------------------------------------------------------------------------------------------------
 
 
 def test_every_copy_of_a_multicast_packet_is_rewritten_for_itself() -> None:
@@ -230,7 +230,7 @@ def test_group_zero_is_no_group_and_an_unknown_one_is_empty() -> None:
     assert made.process(0, pack((8, 16), (0, 8), (0, 8)) + inner) == []
 
 
-# -- accounting ---------------------------------------------------------------------------------------------------------
+# -- accounting --------------------------------------------------------------------------------------------------------
 
 
 def accounts() -> Switch:

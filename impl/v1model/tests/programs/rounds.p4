@@ -40,6 +40,7 @@ control Verify(inout headers_t hdr, inout metadata_t meta) {
 control Enter(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     apply {
         std.egress_spec = 4;
+        hdr.count.instance = (bit<8>) std.instance_type;
         if (hdr.count.resubmit == 1 && std.instance_type == 0) {
             meta.seen = 0x40;
             meta.rounds = 0x50;
@@ -61,7 +62,6 @@ control Leave(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
             hdr.extra.mark = 0xe0 + meta.rounds;
             recirculate_preserving_field_list(2);
         } else {
-            hdr.count.instance = (bit<8>) std.instance_type;
             hdr.count.seen = meta.seen;
         }
     }
