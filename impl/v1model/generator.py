@@ -16,6 +16,7 @@ from impl.v1model.calculations import Calculations, checksum, header_bytes
 from impl.v1model.code import Block, choose, render
 from impl.v1model.expressions import Scope
 from impl.v1model.layout import VALID, Layout
+from impl.v1model.liveness import needed
 from impl.v1model.parsing import ParserCode
 from impl.v1model.pipelines import PipelineCode, TableLocals
 from impl.v1model.tables import TableSpec
@@ -166,15 +167,18 @@ class Generator:
         if self._is_modified("priority"):
             body = [*choose(f"{self._local('priority')} >= queues", ["return"]), *body]
         after = self._recirculate(rest)
-        # A clone takes all locals that egress takes, so these are looked for before it is written.
-        used = _names([*body, *rest, *after])
-        first = [line for line in set_first if isinstance(line, str) and line.split(" = ")[0] in used]
-        if any(line.endswith("= length") or "= length &" in line for line in first):
-            self._layout.use("length")
-        own = {line.split(" = ")[0] for line in set_first if isinstance(line, str)}
-        live = [name for name, _ in self._layout.initial() if name in used and name not in own]
+        own = {str(line).split(" = ")[0] for line in set_first}
         flags = self._flags("clone_egress", "recirculate")
-        whole = [*first, *flags, *body, *clones(live), *rest, *after]
+        live: list[str] = []
+        while True:
+            # A clone takes the locals that egress takes, so their number may grow by those that are read for it.
+            whole, names = needed([*set_first, *flags, *body, *clones(live), *rest, *after])
+            found = [name for name, _ in self._layout.initial() if name in names and name not in own]
+            if found == live:
+                break
+            live = found
+        if any(str(line).split(" = ", 1)[1].startswith("length") for line in whole if str(line).split(" = ")[0] in own):
+            self._layout.use("length")
         return [f"def egress({', '.join([*CALL, *live])}):", *render(whole)], live
 
     def _egress_clones(self, temporaries: list[int]):  # type: ignore[no-untyped-def]
@@ -266,36 +270,31 @@ class Generator:
         flags = self._flags("clone_ingress", "resubmit", "digest")
         if self._layout.uses("truncate"):
             flags.append("truncated = None")
-        whole = [*flags, *parser, *verify, *body, *end]
-        first = self._beginning(_names(whole))
+        whole, names = needed([*self._beginning(), *flags, *parser, *verify, *body, *end])
+        whole = [*zeros(self._layout, names), *whole]
         parameters = "out, now_us, port, data, instance=0, kept=None" if self._returns() else "out, now_us, port, data"
-        return [f"def ingress({parameters}):", *render([*first, *whole])]
+        return [f"def ingress({parameters}):", *render(whole)]
 
     def _returns(self) -> bool:
         return self._layout.uses("resubmit") or self._layout.uses("recirculate")
 
-    def _beginning(self, used: set[str]) -> Block:
-        """Everything starts at 0, but for what is known of a packet that comes in."""
-        new = [
-            *self._standard("ingress_port", "port", 9),
-            *self._standard("ingress_global_timestamp", "now_us"),
-        ]
-        always = [*self._standard("packet_length", "size", 32)]
-        if self._returns():
-            always += self._standard("instance_type", "instance", 32)
-        new = [line for line in new if str(line).split(" = ")[0] in used]
-        always = [line for line in always if str(line).split(" = ")[0] in used]
-        body = zeros(self._layout, used)
-        if self._returns():
-            listed = [name if name in used else "_" for name in self._listed()]
-            again: Block = [f"{', '.join(listed)}, = kept"] if any(name != "_" for name in listed) else []
-            new_or_again = choose("kept is None", new, again)
-        else:
-            new_or_again = new
+    def _beginning(self) -> Block:
+        """What is known of a packet that comes in; all else starts at 0."""
+        new = [*self._standard("ingress_port", "port", 9), *self._standard("ingress_global_timestamp", "now_us")]
+        if self._returns() and self._listed():
+            again: Block = [f"{', '.join(self._listed())}, = kept"]
+            new = choose("kept is None", new, again)
+        elif self._returns():
+            new = choose("kept is None", new)
         none = dict(self._program.errors).get("NoError", 0)
-        after = [*self._standard("parser_error", str(none), 0), *self._standard("checksum_error", "0", 0)]
-        after = [line for line in after if str(line).split(" = ")[0] in used]
-        return [*body, "size = ingress_length = length = len(data)", *new_or_again, *always, *after]
+        return [
+            "size = ingress_length = length = len(data)",
+            *new,
+            *self._standard("packet_length", "size", 32),
+            *self._standard("instance_type", "instance" if self._returns() else "0", 32),
+            *self._standard("parser_error", str(none), 0),
+            *self._standard("checksum_error", "0", 0),
+        ]
 
     def _end_of_ingress(self, live: list[str]) -> Block:
         layout = self._layout
@@ -363,13 +362,11 @@ class Generator:
             "payload = data[pos:]",
             f"for port, rid in replicas: egress({', '.join(arguments)})",
         ]
-        used = _names(whole)
-        port = [line for line in self._standard("ingress_port", "port", 9) if str(line).split(" = ")[0] in used]
-        first: Block = [*zeros(self._layout, used), "size = len(data)", *port]
-        return ["def clone(out, now_us, port, data, replicas, kept):", *render([*first, *whole])]
+        whole, names = needed(["size = len(data)", *self._standard("ingress_port", "port", 9), *whole])
+        return ["def clone(out, now_us, port, data, replicas, kept):", *render([*zeros(self._layout, names), *whole])]
 
 
-def zeros(layout: Layout, used: set[str]) -> Block:
+def zeros(layout: Layout, used: frozenset[str]) -> Block:
     """All locals in use, with what they hold before parsing."""
     body: Block = []
     for value in ("0", "b''"):
