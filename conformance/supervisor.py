@@ -2,8 +2,8 @@
 
 Protocol-agnostic. What a child does wrong comes back as a `Failure`, never as an exception. A child has a session of
 its own; its stdout is read line by line here and kept in a file, its stderr goes to a file. It is asked to stop, then
-terminated, then killed with its whole process group. Should the harness die, its stdin ends and, on Linux, it is
-killed.
+terminated, then killed with its whole process group; on Linux, what has left that group is found by a mark in its
+environment, and killed, too. Should the harness die, its stdin ends and, on Linux, it is killed.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from spec.errors import CannotRun
@@ -27,17 +28,23 @@ from spec.errors import CannotRun
 _PR_SET_PDEATHSIG = 1
 _CHUNK_BYTES = 1 << 16
 _LOOK_S = 0.1
+MARK = "SCATTERPROOF_CHILD"  # in the environment of a child, and of all that it starts
+_MOST_SCANS = 20  # what forks faster than this can look for it is left to others
+_marks = count()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """answer_s: for the next line. stop_s: for each way to end. file_bytes: of any file that the child writes."""
+    """answer_s: for the next line. answers_s: for all lines together. stop_s: for each way to end. total_bytes: of all
+    lines. file_bytes: of any file that the child writes. log_bytes: of the log that is read while it is written."""
 
     answer_s: float = 10.0
+    answers_s: float = 300.0
     stop_s: float = 2.0
     line_bytes: int = 1 << 20
     total_bytes: int = 1 << 28
     file_bytes: int = 1 << 30
+    log_bytes: int = 1 << 27
 
 
 LIMITS = Limits()
@@ -62,23 +69,30 @@ class Child:
         self._lines: deque[bytes] = deque()
         self._total = 0
         self._open = True  # its stdout
+        self._waited = 0.0  # seconds, for its lines
+        self.mark = f"{os.getpid()}-{next(_marks)}"
         self._stdout_path, self._stderr_path = folder / f"{name}.stdout", folder / f"{name}.stderr"
+        kept = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._kept = self._stdout_path.open("wb", buffering=0)
+            kept = self._stdout_path.open("wb", buffering=0)
             with self._stderr_path.open("wb") as stderr:
                 self._process = subprocess.Popen(
                     list(command),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=stderr,
+                    env={**os.environ, MARK: self.mark},
                     bufsize=0,
                     start_new_session=True,
                     preexec_fn=confine(os.getpid(), limits.file_bytes),
                 )
         except (OSError, subprocess.SubprocessError) as error:
+            if kept is not None:
+                kept.close()
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise CannotRun(f"{command[0]}: cannot be started: {reason}; check the command") from None
+        self._kept = kept
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -95,8 +109,16 @@ class Child:
 
     def line(self, timeout_s: float | None = None) -> bytes | Failure:
         """The next line of its stdout, without the end of line."""
+        if self._lines:
+            return self._lines.popleft()
         patience = self.limits.answer_s if timeout_s is None else timeout_s
-        deadline = time.monotonic() + patience
+        begun = time.monotonic()
+        failure = self._wait_for_line(begun + min(patience, self.limits.answers_s - self._waited), patience)
+        self._waited += time.monotonic() - begun
+        return self._lines.popleft() if failure is None else failure
+
+    def _wait_for_line(self, deadline: float, patience: float) -> Failure | None:
+        """Read until there is a line; or what the child does in its place."""
         while not self._lines:
             if len(self._buffer) > self.limits.line_bytes:
                 return self._failure(f"wrote a line of more than {self.limits.line_bytes} bytes")
@@ -105,12 +127,14 @@ class Child:
             if not self._open:
                 return self._ended()
             left = deadline - time.monotonic()
+            if left <= 0 and self._waited + patience > self.limits.answers_s:
+                return self._failure(f"took more than {self.limits.answers_s:g} s for its answers together")
             if left <= 0:
                 return self._failure(f"gave no answer for {patience:g} s")
             # Children of its own may hold its stdout open when it has ended.
             if not self._exchange(min(left, _LOOK_S)) and not self.is_running() and not self._exchange(0):
                 return self._ended()
-        return self._lines.popleft()
+        return None
 
     def has_more(self) -> bool:
         """Whether it has written what nobody has read yet."""
@@ -132,7 +156,8 @@ class Child:
         self._signal(signal.SIGTERM)
 
     def reap(self) -> int:
-        """Kill what is left of its group, collect it and close everything; the exit code (negative: the signal)."""
+        """Kill what is left of its group, collect it and close everything; the exit code (negative: the signal). What
+        has left its group is for `end_strays`."""
         if self._process.returncode is None:
             # Its id cannot pass to another process before it is collected.
             self._signal(signal.SIGKILL)
@@ -251,11 +276,41 @@ def stop(children: Sequence[Child], last_line: bytes | None = None, patience_s: 
             how |= {
                 n: "did not stop on SIGTERM and was killed" for n, child in enumerate(children) if child.is_running()
             }
-    for number, child in enumerate(children):
-        code = child.reap()
+    codes = [child.reap() for child in children]
+    end_strays(children)
+    for number, code in enumerate(codes):
         if code:
             how.setdefault(number, f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}")
     return [f"{children[number].name} {what}" for number, what in sorted(how.items())]
+
+
+def end_strays(children: Sequence[Child]) -> None:
+    """Kill what the children have started, and what has left their process groups since: a daemon, say. Where there is
+    no /proc it is not found."""
+    marks = {f"{MARK}={child.mark}".encode() for child in children}
+    for _ in range(_MOST_SCANS):
+        strays = [pid for pid in _processes() if not marks.isdisjoint(_environment(pid))]
+        if not strays:
+            return
+        for pid in strays:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _processes() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def _environment(pid: int) -> list[bytes]:
+    """What the process was started with; nothing of one that is gone, or another user's."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return []
 
 
 def confine(parent: int, file_bytes: int) -> Callable[[], None]:

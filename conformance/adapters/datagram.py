@@ -109,7 +109,9 @@ class _Session:
         self._limits = limits
         self._names = [f"{number}-{node.name}" for number, node in enumerate(topology.nodes)]
         self._paths = [log_path(folder, node, topology).absolute() for node in range(len(topology.nodes))]
-        self._logs = [NodeLog(path, node, schedule.protocol, topology) for node, path in enumerate(self._paths)]
+        self._logs = [
+            NodeLog(path, node, schedule.protocol, topology, limits.log_bytes) for node, path in enumerate(self._paths)
+        ]
         self._settled = False
         self.children: list[Child] = []
         self.failures: list[str] = []

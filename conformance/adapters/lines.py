@@ -14,6 +14,8 @@ from spec.errors import BadInput
 
 encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[FromNode] = msgspec.json.Decoder(FromNode)
+# The last: of what is nested too deeply.
+_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _INT64 = range(-(1 << 63), 1 << 63)
 
 AnyLine = TypeVar("AnyLine", bound=Line)
@@ -62,7 +64,7 @@ def answer(child: Child, timeout_s: float | None = None) -> FromNode | Failure:
         return line
     try:
         return _decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _ERRORS as error:
         return Failure(f"wrote {shown(line)}, which is no line of the contract: {error}")
 
 
@@ -93,7 +95,7 @@ def shown(text: bytes) -> str:
 def _checked(decoder: msgspec.json.Decoder[Any], raw: msgspec.Raw) -> Any:
     try:
         found = decoder.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _ERRORS as error:
         return Failure(f"wrote {shown(bytes(raw))}: {error}")
     for name in found.__struct_fields__:
         value = getattr(found, name)

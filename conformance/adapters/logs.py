@@ -17,9 +17,11 @@ _CHUNK_BYTES = 1 << 20
 
 class NodeLog:
     """The log of one node. `rows` are those read so far, `moved` how many of them are of a message; `flaw` says why no
-    more can be taken from it."""
+    more can be taken from it. most_bytes: of the log; one that is longer is taken up to there."""
 
-    def __init__(self, path: Path, node: NodeId, protocol: str, topology: Topology) -> None:
+    def __init__(
+        self, path: Path, node: NodeId, protocol: str, topology: Topology, most_bytes: int | None = None
+    ) -> None:
         self.rows: list[Row] = []
         self.flaw: str | None = None
         self.delivered = self.submitted = self.moved = 0
@@ -32,6 +34,7 @@ class NodeLog:
         self._read = 0  # bytes
         self._rest = b""
         self._lines = 0
+        self._most_bytes = most_bytes
 
     def read_more(self) -> None:
         """Take in the whole lines that were added since; the last one may still be in the making."""
@@ -41,6 +44,9 @@ class NodeLog:
             file.seek(self._read)
             while self.flaw is None and (chunk := file.read(_CHUNK_BYTES)):
                 self._read += len(chunk)
+                if self._most_bytes is not None and self._read > self._most_bytes:
+                    self.flaw = f"{self._path.name}: the log has more than {self._most_bytes} bytes"
+                    return
                 *whole, self._rest = (self._rest + chunk).split(b"\n")
                 for line in whole:
                     self._take(line)

@@ -14,7 +14,7 @@ import msgspec
 from conformance.adapters import lines
 from conformance.network.run import MakeNode, simulate
 from conformance.network.simulator import AnyCore, NodeFailed
-from conformance.supervisor import LIMITS, Child, Failure, Limits, stop
+from conformance.supervisor import LIMITS, Child, Failure, Limits, end_strays, stop
 from spec.adapter import (
     BeginOut,
     DeliverOut,
@@ -93,6 +93,7 @@ class StdioNode:
         """forget: to be called when the process was ended on purpose."""
         self._child = child
         self._forget = forget
+        self._ingress = frozenset(config.ingress)
         self._contents = lines.contents(config.protocol)
         self._deadline: int | None = None
         self._ready = False
@@ -102,6 +103,7 @@ class StdioNode:
     def crash(self) -> None:
         """Kill the process, and whatever it started."""
         self._child.reap()
+        end_strays([self._child])
         self._forget()
 
     def next_deadline(self) -> int | None:
@@ -140,6 +142,8 @@ class StdioNode:
                 case BeginOut(raw):
                     effects.append(Began(_sound(self._contents.beginning(raw))))
                 case RefuseOut(link, reason):
+                    if link not in self._ingress:
+                        raise NodeFailed(f"refused a packet from link {link}, which is no ingress link of it")
                     effects.append(Refuse(link, reason))
                 case Log():
                     pass  # it is in the file of what the node wrote
