@@ -17,12 +17,14 @@ from conformance.stress.run import fresh_folders, run, split
 from conformance.verdict import Verdict
 from scatterproof.console import out, print_table
 from scatterproof.stress_options import StressOptions
-from spec import clauses
+from spec import clauses, trace_ndjson
 from spec.files import write_atomically
+
+TRACE = "trace.ndjson"
 
 
 class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One command's run. seed and options: with them it is run again."""
+    """One command's run. seed and options: with them it is run again. left_out: what its trace does not have."""
 
     protocol: str
     level: str
@@ -33,6 +35,8 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     catalogue: str
     course: Course
     judgement: Judgement
+    trace_rows: int
+    left_out: str
 
     @property
     def rate(self) -> float:
@@ -53,6 +57,8 @@ def run_program(
     tester = part.tester(workload, folders)
     course = run(words, tester, workload, stress, folders, progress)
     progress("judging the output")
+    judgement, recorded = tester.judge(course), tester.trace(course)
+    trace_ndjson.write(folder / TRACE, recorded.trace)
     found = ProgramRun(
         protocol=protocol,
         level=workload.level,
@@ -62,7 +68,9 @@ def run_program(
         messages=workload.messages,
         catalogue=clauses.load(protocol).version,
         course=course,
-        judgement=tester.judge(course),
+        judgement=judgement,
+        trace_rows=len(recorded.trace.rows),
+        left_out=recorded.left_out,
     )
     content = msgspec.json.format(msgspec.json.encode(plain(found)), indent=1)
     write_atomically(folder / "run.json", content + b"\n")
@@ -91,6 +99,7 @@ def plain(one: ProgramRun) -> dict[str, Any]:
         "plan": msgspec.to_builtins(course.steps),
         "relay": course.faults,
         "notes": list(judgement.notes),
+        "trace": {"file": TRACE, "rows": one.trace_rows, "left_out": one.left_out},
     }
 
 
@@ -115,7 +124,9 @@ def show(one: ProgramRun, folder: Path) -> None:
         "relay: " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in one.course.faults.items() if count)
     )
     _say(f"{one.judgement.deliveries} deliveries in {one.judgement.seconds:.1f} s, {one.rate:.0f} a second")
-    _say(f"files, logs and run.json are in {folder}")
+    if one.left_out:
+        _say(f"{TRACE} leaves out {one.left_out}")
+    _say(f"files, logs, run.json and {TRACE} ({one.trace_rows} rows) are in {folder}")
     verdict = one.judgement.verdict
     _say(f"{verdict}: {one.command}", STYLES[verdict])
 

@@ -19,6 +19,7 @@ from conformance.relay.ports import Address
 from conformance.stress.plan import Step
 from conformance.verdict import ClauseResult, Verdict
 from spec.errors import BadInput
+from spec.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     ending: the step of the plan that ended it, or None. crashed: how it ended before anybody asked it to, or nothing.
     exited: it ended by itself with exit code 0. stubborn: what it did not obey at the end, or nothing. left: processes
-    that it left behind. sent, received: datagrams by way of the relay.
+    that it left behind. sent, received: datagrams by way of the relay. heard: the processes from which any came, or
+    None where that is not known.
     """
 
     process: int
@@ -57,6 +59,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     left: int = 0
     sent: int = 0
     received: int = 0
+    heard: tuple[int, ...] | None = None
     logs_cut: bool = False
 
     @property
@@ -99,6 +102,14 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
         return next((v for v in (Verdict.FAIL, Verdict.INCONCLUSIVE) if v in found), Verdict.PASS)
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A run as a trace, for judges that read traces. left_out: what is not in it, and why; or nothing."""
+
+    trace: Trace
+    left_out: str
+
+
 class Tester(Protocol):
     """One run's files and their judge. Processes count from 0 here, whatever the files say."""
 
@@ -122,6 +133,10 @@ class Tester(Protocol):
 
     def judge(self, course: Course) -> Judgement:
         """Read all output, and judge it."""
+        ...
+
+    def trace(self, course: Course) -> Recorded:
+        """The output as a trace that goes into memory, however much there is."""
         ...
 
 

@@ -293,6 +293,7 @@ class _Run:
             left=fate.left,
             sent=sum(each.received for (source, _), each in counts.items() if source == process),
             received=sum(each.sent for (_, target), each in counts.items() if target == process),
+            heard=tuple(sorted(a for (a, b), each in counts.items() if b == process and each.sent)),
             logs_cut=self.programs[process].logs_cut,
         )
 

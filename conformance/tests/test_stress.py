@@ -13,7 +13,7 @@ import pytest
 
 from conformance.relay.faults import Faults, Partition
 from conformance.relay.ports import Address
-from conformance.stress.contract import Course, Judgement, Standing, Workload
+from conformance.stress.contract import Course, Judgement, Recorded, Standing, Workload
 from conformance.stress.plan import ENDINGS, Act, Step, plan
 from conformance.stress.program import Bounds, Program, kill_marked, marked
 from conformance.stress.run import Stress, fresh_folders, run, split
@@ -74,6 +74,9 @@ class Listening:
     def judge(self, course: Course) -> Judgement:
         raise NotImplementedError
 
+    def trace(self, course: Course) -> Recorded:
+        raise NotImplementedError
+
 
 def program(script: str) -> list[str]:
     return [sys.executable, "-c", script, "{number}", "{ports}", "{output}"]
@@ -106,6 +109,7 @@ def test_programs_hear_each_other_and_the_run_ends_when_all_is_there(tmp_path: P
     for outcome in course.outcomes:
         assert (outcome.crashed, outcome.stubborn, outcome.left, outcome.exited) == ("", "", 0, False)
         assert outcome.sent
+        assert set(outcome.heard or ()) == {0, 1, 2} - {outcome.process}
         assert tester.text(outcome.process).endswith("ended\n")
     assert course.faults["lost"]
 

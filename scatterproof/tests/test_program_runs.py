@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from conformance.judge import refuse
 from conformance.stress import contract
 from scatterproof import cli
 from scatterproof.stress_options import StressOptions
+from spec import trace_ndjson
 from spec.clauses import protocols
 from spec.errors import BadInput
 
@@ -69,6 +71,11 @@ def test_a_program_that_conforms_exits_with_0_and_leaves_all_its_files(console: 
     assert report["verdict"] == "pass"
     assert report["relay"]["received"] > 0
     assert len(report["processes"]) == 3
+    trace = trace_ndjson.read(kept / "trace.ndjson")
+    refuse(trace)
+    assert report["trace"] == {"file": "trace.ndjson", "rows": len(trace.rows), "left_out": ""}
+    assert len(trace.rows) > report["deliveries"] > 0
+    assert f"trace.ndjson ({len(trace.rows)} rows)" in " ".join(said.split())
 
 
 def test_a_program_that_does_nothing_exits_with_1_and_says_why(console: Console) -> None:

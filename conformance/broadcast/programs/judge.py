@@ -16,13 +16,15 @@ from conformance.broadcast.programs.lines import Output
 from conformance.broadcast.programs.scan import Marks, Scan, Sort
 from conformance.broadcast.programs.sentences import Sentences
 from conformance.broadcast.programs.tally import Tally
+from conformance.broadcast.programs.unseen import UNSEEN, known_to
 from conformance.broadcast.programs.workload import Level, Task
 from conformance.stress.contract import Course, Judgement, Outcome
 from conformance.stress.plan import Act
+from conformance.verdict import ClauseResult, Verdict
 from spec import clauses
 
 _IO = ("BC-IO-HOSTS", "BC-IO-CONFIG", "BC-IO-OUT", "BC-IO-STRESS")
-_URB = ("BC-URB-VALID", "BC-URB-ONCE", "BC-URB-REAL", "BC-URB-AGREE")
+_URB = ("BC-URB-VALID", "BC-URB-ONCE", "BC-URB-REAL", "BC-URB-AGREE", "BC-URB-MINORITY")
 JUDGED = {
     Level.PL: ("BC-PL-RELIABLE", "BC-PL-ONCE", "BC-PL-REAL", *_IO),
     Level.URB: (*_URB, *_IO),
@@ -55,6 +57,7 @@ class Judge:
             self._judge_links()
         else:
             self._judge_broadcast()
+            self._judge_minorities()
         self._judge_begun()
         for outcome in self._course.outcomes:
             self._judge_files(outcome)
@@ -63,11 +66,29 @@ class Judge:
         deliveries = sum(findings.deliveries for findings in self._scan.findings)
         nothing = "nothing that could break it was written" if deliveries else "no delivery was written"
         return Judgement(
-            clauses=tuple(tally.result(nothing) for tally in self._tallies.values()),
+            clauses=self._results(nothing),
             deliveries=deliveries,
             seconds=self._course.woke_s + (self._course.seconds if self._held_back else self._course.busy_s),
             notes=tuple(self._notes()),
         )
+
+    def _results(self, nothing: str) -> tuple[ClauseResult, ...]:
+        """Of every clause of the level, in the order of the catalogue."""
+        results = {clause: tally.result(nothing) for clause, tally in self._tallies.items()}
+        unseen = {**UNSEEN[self._task.level]}
+        minority = results.get("BC-URB-MINORITY")
+        if minority is not None and minority.verdict is Verdict.INCONCLUSIVE:
+            unseen["BC-URB-MINORITY"] = "every process could hear of a majority, be it by way of others"
+        for clause, reason in unseen.items():
+            results[clause] = ClauseResult(
+                clause=clause,
+                name=_names()[clause],
+                verdict=Verdict.NOT_APPLICABLE,
+                held=0,
+                violations=(),
+                reason=reason,
+            )
+        return tuple(results[clause] for clause in _names() if clause in results)
 
     @property
     def _kind(self) -> str:
@@ -181,6 +202,22 @@ class Judge:
             own[process] = begun[process] & ~here[process]
             for creator, number, count in _first_ones(own):
                 self._lacks(valid, (process,), count, self._say.lost(process, creator, number, 0, count), found=number)
+
+    def _judge_minorities(self) -> None:
+        """BC-URB-MINORITY: who could hear of no majority, itself among them, delivered nothing."""
+        tally, count = self._tallies["BC-URB-MINORITY"], self._task.processes
+        for outcome in self._course.outcomes:
+            known = known_to(outcome.process, self._course.outcomes)
+            if known is None or 2 * len(known) > count:
+                continue
+            process = outcome.process + 1
+            delivered = _ones(self._scan.delivered(process))
+            if delivered:
+                creator, number, _ = _first_ones(self._scan.delivered(process))[0]
+                sentence = self._say.alone(process, creator, number, delivered, len(known))
+                tally.breaks(sentence, count=delivered, found=len(known), expected=count // 2 + 1)
+            else:
+                tally.held += 1
 
     def _judge_begun(self) -> None:
         """BC-IO-CONFIG, or BC-FIFO-FLOW for a process that stopped: how many messages correct processes began with."""

@@ -64,6 +64,14 @@ class Sentences:
             by = ", which was sent to it"
         return f"process {process} did not deliver message {number} of process {creator}{by}{_more(count)}"
 
+    def alone(self, process: int, creator: int, number: int, count: int, known: int) -> str:
+        """known: of how many processes it could have heard at all, itself among them."""
+        others = f" and {count - 1} others" if count > 1 else ""
+        return (
+            f"process {process} delivered message {number} of process {creator}{others}, though it could have heard of"
+            f" {known} of {self._task.processes} processes only, itself among them, by the datagrams that came to it"
+        )
+
     def _asked(self, process: int) -> str:
         if self._task.level is Level.PL and process == self._task.receiver:
             return "its configuration file has it send nothing"

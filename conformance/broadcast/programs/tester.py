@@ -7,9 +7,10 @@ from pathlib import Path
 
 from conformance.broadcast.programs.following import Following
 from conformance.broadcast.programs.judge import Judge
+from conformance.broadcast.programs.tracing import trace_of
 from conformance.broadcast.programs.workload import Task, hosts, task
 from conformance.relay.ports import Address
-from conformance.stress.contract import Course, Judgement, Standing, Workload
+from conformance.stress.contract import Course, Judgement, Recorded, Standing, Workload
 from spec.files import write_atomically
 
 
@@ -39,6 +40,9 @@ class FilesTester:
 
     def judge(self, course: Course) -> Judgement:
         return Judge(self._task, self._outputs, course, self._following.sizes).judgement()
+
+    def trace(self, course: Course) -> Recorded:
+        return trace_of(self._task, self._outputs, course)
 
 
 def tester(workload: Workload, folders: Sequence[Path]) -> FilesTester:

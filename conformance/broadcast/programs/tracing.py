@@ -2,44 +2,61 @@
 
 Each process's rows are in the order of its lines, and a delivery comes after its beginning where the creator's output
 has it: these are the only rows of several processes whose order can be told. There are no packets and no contents.
+
+Long outputs are cut, so that all rows go into memory: a process's first lines, and of the others what can have
+happened before. What is there is complete then, and the run is not over.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.broadcast.programs.lines import BEGUN, KIND, LINE, MALFORMED, NUMBER, SENDER, Output
+from conformance.broadcast.programs.lines import BEGUN, KIND, MALFORMED, NUMBER, SENDER, Output
 from conformance.broadcast.programs.workload import Level, Task
 from conformance.network.topologies import mesh
-from conformance.stress.contract import Course, Outcome
+from conformance.stress.contract import Course, Outcome, Recorded
 from conformance.stress.plan import Act
 from spec.core import Parameter
-from spec.errors import BadInput
 from spec.schedule import EVERYBODY
 from spec.topology import NodeId
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace, schema
 
-# Beyond, an output is no trace to hold in memory: programs are judged by `judge` then.
-MOST_LINES = 1_000_000
+# TLC reads no more than 65,000; a run is judged in full by `judge`, without a trace.
+MOST_ROWS = 60_000
+_KIND, _NODE, _SENDER, _RECEIVER, _NUMBER = (
+    schema("broadcast").index(name) for name in ("kind", "node", "sender", "receiver", "number")
+)
+_TOLD = 3  # processes of which is said what is left out
+
+Message = tuple[int, int, int]  # creator, receiver, number
 
 
-def trace_of(task: Task, paths: Sequence[Path], course: Course) -> Trace:
-    """The trace of a run that is over; paths: the outputs, by process. BadInput for one with a line that is none.
+def trace_of(task: Task, paths: Sequence[Path], course: Course, most_rows: int = MOST_ROWS) -> Recorded:
+    """The trace of a run that is over; paths: the outputs, by process.
 
     The outputs of processes that were killed, that crashed, or that did not write all, are not complete. The rows end
-    clean, and quiescent where everything that was due was there, or nothing moved any more.
+    clean, and quiescent where everything that was due was there, or nothing moved any more; neither where some are
+    left out: those beyond `most_rows`, and those after a line that is none.
     """
     outputs = [Output(path) for path in paths]
-    logs = [list(_rows(task, process, output)) for process, output in enumerate(outputs)]
-    whole = tuple(outcome.process for outcome in course.outcomes if _is_whole(outcome, outputs[outcome.process]))
+    logs: list[list[Row]] = []
+    cut: dict[NodeId, str] = {}  # why, of those that are cut
+    for process, output in enumerate(outputs):
+        rows, why = _rows(task, process, output, max(1, (most_rows - 1) // task.processes - 1))
+        logs.append(rows)
+        if why:
+            cut[process] = why
+    _cut_to_match(logs, cut, task.level is Level.PL)
+    whole = tuple(o.process for o in course.outcomes if o.process in cut or _is_whole(o, outputs[o.process]))
     for outcome in course.outcomes:
-        if outcome.ending is not None or outcome.crashed:
+        if (outcome.ending is not None or outcome.crashed) and outcome.process not in cut:
             logs[outcome.process].append(_row(Kind.CRASHED, node=outcome.process))
+    told = [f"of process {process + 1} all after line {len(logs[process])}: {cut[process]}" for process in sorted(cut)]
     rows = merge(logs, task.level is Level.PL)
     settled = course.complete or (course.still_s >= course.window_s and course.talked == 0)
-    rows.append(_row(Kind.ENDED, flags=CLEAN | QUIESCENT if settled else CLEAN))
+    rows.append(_row(Kind.ENDED, flags=0 if cut else CLEAN | QUIESCENT if settled else CLEAN))
     header = Header(
         protocol="broadcast",
         topology=mesh(task.processes),
@@ -48,7 +65,27 @@ def trace_of(task: Task, paths: Sequence[Path], course: Course) -> Trace:
         order=Order.LINK,
         iut="programs",
     )
-    return Trace(header, [(at, *row[1:]) for at, row in enumerate(rows)])
+    more = f"; and of {len(told) - _TOLD} processes more" if len(told) > _TOLD else ""
+    return Recorded(Trace(header, [(at, *row[1:]) for at, row in enumerate(rows)]), "; ".join(told[:_TOLD]) + more)
+
+
+def _cut_to_match(logs: Sequence[list[Row]], cut: dict[NodeId, str], by_receiver: bool) -> None:
+    """Cut what others delivered of the messages that a process began with after its cut, and all that follows."""
+    found = bool(cut)
+    while found:
+        found = False
+        begun = {_message(row, by_receiver) for log in logs for row in log if row[_KIND] == Kind.BEGUN}
+        for process, log in enumerate(logs):
+            for at, row in enumerate(log):
+                if row[_KIND] == Kind.DELIVERED and row[_SENDER] in cut and _message(row, by_receiver) not in begun:
+                    del log[at:]
+                    cut.setdefault(process, f"it delivers what is left out of process {row[_SENDER] + 1}")
+                    found = True
+                    break
+
+
+def _message(row: Row, by_receiver: bool) -> Message:
+    return row[_SENDER], row[_RECEIVER] if by_receiver else EVERYBODY, row[_NUMBER]
 
 
 def merge(logs: Sequence[Sequence[Row]], by_receiver: bool) -> list[Row]:
@@ -57,47 +94,42 @@ def merge(logs: Sequence[Sequence[Row]], by_receiver: bool) -> list[Row]:
 
     by_receiver: messages are counted by receiver, as at level pl.
     """
-    names = schema("broadcast")
-    kind_at, node_at, number_at = names.index("kind"), names.index("node"), names.index("number")
-    sender_at, receiver_at = names.index("sender"), names.index("receiver")
-
-    def message(row: Row) -> tuple[int, int, int]:
-        return row[sender_at], row[receiver_at] if by_receiver else EVERYBODY, row[number_at]
-
-    left = {message(row) for log in logs for row in log if row[kind_at] == Kind.BEGUN}  # not merged yet
+    left = {_message(row, by_receiver) for log in logs for row in log if row[_KIND] == Kind.BEGUN}  # not merged yet
     rests = [deque(log) for log in logs]
     merged: list[Row] = []
 
     def take(log: deque[Row]) -> None:
         row = log.popleft()
         merged.append(row)
-        if row[kind_at] == Kind.BEGUN:
-            left.discard(message(row))
+        if row[_KIND] == Kind.BEGUN:
+            left.discard(_message(row, by_receiver))
 
     while any(rests):
         before = len(merged)
         for log in rests:
-            while log and not (log[0][kind_at] == Kind.DELIVERED and message(log[0]) in left):
+            while log and not (log[0][_KIND] == Kind.DELIVERED and _message(log[0], by_receiver) in left):
                 take(log)
         if len(merged) == before:
-            take(min((log for log in rests if log), key=lambda log: log[0][node_at]))
+            take(min((log for log in rests if log), key=lambda log: log[0][_NODE]))
     return merged
 
 
-def _rows(task: Task, process: NodeId, output: Output) -> Iterator[Row]:
+def _rows(task: Task, process: NodeId, output: Output, most: int) -> tuple[list[Row], str]:
+    """Its first lines, and why not all."""
     receiver = task.receiver - 1 if task.level is Level.PL else EVERYBODY
+    rows: list[Row] = []
     for piece in output.rows():
-        for line in piece.tolist():
+        for line in piece[: most + 1 - len(rows)].tolist():
             if line[KIND] == MALFORMED:
-                raise BadInput(
-                    f"{output.path}: line {line[LINE]} is neither `b SEQ` nor `d SENDER SEQ`; judge the files"
-                )
-            if line[LINE] > MOST_LINES:
-                raise BadInput(f"{output.path}: more than {MOST_LINES} lines; give the programs fewer messages")
+                return rows, "the next is neither `b SEQ` nor `d SENDER SEQ`"
+            if len(rows) == most:
+                return rows, f"a trace has room for {most} lines of each process"
             if line[KIND] == BEGUN:
-                yield _row(Kind.BEGUN, node=process, sender=process, receiver=receiver, number=line[NUMBER], count=1)
+                row = _row(Kind.BEGUN, node=process, sender=process, receiver=receiver, number=line[NUMBER], count=1)
             else:
-                yield _row(Kind.DELIVERED, node=process, sender=line[SENDER] - 1, receiver=process, number=line[NUMBER])
+                row = _row(Kind.DELIVERED, node=process, sender=line[SENDER] - 1, receiver=process, number=line[NUMBER])
+            rows.append(row)
+    return rows, ""
 
 
 def _row(kind: Kind, **known: int) -> Row:

@@ -13,7 +13,7 @@ import pytest
 
 from conformance.broadcast import programs
 from conformance.broadcast.programs.tracing import trace_of
-from conformance.broadcast.programs.workload import LEVELS, Level, Task, task
+from conformance.broadcast.programs.workload import LEVELS, Level, Task
 from conformance.relay.faults import Faults
 from conformance.stress.contract import Course, Outcome, Workload
 from conformance.stress.plan import Act, Step
@@ -28,7 +28,7 @@ REFERENCE = f"{sys.executable} -m impl.broadcast.program --id {{id}} --hosts {{h
 AT = {name: at for at, name in enumerate(schema("broadcast").columns)}
 
 
-def judged(folder: Path, given: Task, outputs: Sequence[str]) -> Trace:
+def judged(folder: Path, given: Task, outputs: Sequence[str], most_rows: int = 1_000) -> Trace:
     """The trace of these outputs, of a run in which everything was there in the end."""
     paths = [folder / f"output-{process}" for process in range(len(outputs))]
     for path, text in zip(paths, outputs, strict=True):
@@ -38,7 +38,7 @@ def judged(folder: Path, given: Task, outputs: Sequence[str]) -> Trace:
         outcomes=outcomes, seconds=5.0, still_s=1.0, window_s=1.0, talked=0, complete=True, busy_s=4.0, woke_s=0.0,
         faults={},
     )  # fmt: skip
-    return trace_of(given, paths, course)
+    return trace_of(given, paths, course, most_rows).trace
 
 
 PL = Task(level=Level.PL, processes=3, messages=2, receiver=3)
@@ -97,12 +97,28 @@ def test_nothing_is_asked_of_those_whose_output_is_not_whole(tmp_path: Path) -> 
     assert validate_all([Trace(header, rows)])[0].judgement is Judgement.ACCEPTED
 
 
+def test_what_is_cut_off_is_held_against_nobody(tmp_path: Path) -> None:
+    """Of each process some 99 lines, in which process 2 delivers more of process 1 than that begins with in its own."""
+    begins, *deliveries = ([f"{word} {number}" for number in range(1, 201)] for word in ("b", "d 1", "d 2", "d 3"))
+    slow = [line for pair in zip(begins, deliveries[0], strict=True) for line in pair]
+    first = [*slow, *deliveries[1], *deliveries[2]]
+    second = [*deliveries[0], *begins, *deliveries[1], *deliveries[2]]
+    third = [*begins, *deliveries[0], *deliveries[1], *deliveries[2]]
+    outputs = [", ".join(lines) for lines in (first, second, third)]
+    given = Task(level=Level.FIFO, processes=3, messages=200)
+    (full, cut) = (judged(tmp_path, given, outputs, most_rows) for most_rows in (60_000, 300))
+    spoilt = Trace(cut.header, [*cut.rows[:-1], cut.rows[-2], cut.rows[-1]])
+    assert (len(full.rows), 100 < len(cut.rows) < 280) == (2401, True)
+    found = validate_all([full, cut, spoilt])
+    assert [one.judgement for one in found] == [Judgement.ACCEPTED, Judgement.ACCEPTED, Judgement.REJECTED]
+
+
 def run_reference(level: str, folder: Path, steps: tuple[Step, ...] = ()) -> Trace:
     workload = Workload(level=level, processes=5, messages=20, seed=1)
     folders = fresh_folders(folder / level, workload.processes)
     judge = programs.tester(workload, folders)
     course = run(shlex.split(REFERENCE), judge, workload, Stress(faults=FAULTS, steps=steps, seconds=30), folders)
-    return trace_of(task(workload), [each / "output" for each in folders], course)
+    return judge.trace(course).trace
 
 
 @pytest.mark.slow

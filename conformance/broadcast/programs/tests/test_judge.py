@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.broadcast.programs.judge import Judge
+from conformance.broadcast.programs.unseen import UNSEEN
 from conformance.broadcast.programs.workload import LEVELS, Level, Task, task
 from conformance.stress.contract import Course, Judgement, Outcome, Workload
 from conformance.stress.plan import Act, Step
 from conformance.verdict import ClauseResult, Verdict
+from spec import clauses
 from spec.errors import BadInput
 
 KILLED, TERMINATED = Step(0.1, Act.KILL, 0), Step(0.1, Act.TERMINATE, 0)
@@ -81,8 +83,56 @@ GOOD = [(PL, PL_GOOD), (URB, URB_GOOD), (FIFO, FIFO_GOOD), (LCB, LCB_GOOD)]
 @pytest.mark.parametrize(("given_task", "lines"), GOOD)
 def test_what_conforms_passes_every_clause(given_task: Task, lines: list[str]) -> None:
     judgement = judged(given_task, lines)
-    assert {result.verdict for result in judgement.clauses} == {Verdict.PASS}
+    assert {result.verdict for result in judgement.clauses} == {Verdict.PASS, Verdict.NOT_APPLICABLE}
     assert judgement.verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(("given_task", "lines"), GOOD)
+def test_every_clause_of_the_level_is_judged_or_has_a_reason(given_task: Task, lines: list[str]) -> None:
+    results = judged(given_task, lines).clauses
+    of_level = [c.id for c in clauses.load("broadcast").clauses if given_task.level.value in c.environments]
+    assert [result.clause for result in results] == of_level
+    assert all(result.reason for result in results if result.verdict is Verdict.NOT_APPLICABLE)
+    judged_too = {result.clause for result in results if result.verdict is not Verdict.NOT_APPLICABLE}
+    assert judged_too.isdisjoint({"BC-URB-MAJ", "BC-LCB-LOCAL", *UNSEEN[given_task.level]})
+
+
+def heard(*sources: int) -> Outcome:
+    return Outcome(process=0, sent=100, received=100, heard=sources)
+
+
+@pytest.mark.parametrize(
+    ("came", "broken"),
+    [
+        # By way of 2, process 1 may have heard of 3.
+        ((heard(1), heard(0, 2), heard(1)), set()),
+        ((heard(), heard(2), heard(1)), {1}),
+        ((heard(), heard(), heard()), {1, 2, 3}),
+    ],
+)
+def test_who_could_hear_of_no_majority_and_delivers_breaks_urb_minority(
+    came: tuple[Outcome, ...], broken: set[int]
+) -> None:
+    judgement = judged(URB, URB_GOOD, p1=came[0], p2=came[1], p3=came[2])
+    assert failed(judgement) == ({"BC-URB-MINORITY"} if broken else set())
+    found = by_clause(judgement)["BC-URB-MINORITY"]
+    assert {int(v.sentence.split("process ")[1].split()[0]) for v in found.violations} == broken
+    if not broken:
+        assert (found.verdict, found.reason[:30]) == (Verdict.NOT_APPLICABLE, "every process could hear of a ")
+
+
+def test_news_may_have_come_by_way_of_several() -> None:
+    five = Task(level=Level.URB, processes=5, messages=1)
+    lines = [text("b 1", *(f"d {number} 1" for number in range(1, 6)))] * 5
+    ring = [heard((number + 1) % 5) for number in range(5)]
+    assert not failed(judged(five, lines, p1=ring[0], p2=ring[1], p3=ring[2], p4=ring[3], p5=ring[4]))
+
+
+def test_who_could_hear_of_no_majority_and_delivers_nothing_keeps_urb_minority() -> None:
+    lines = [text("b 1", "d 1 1", "d 2 1"), text("b 1", "d 2 1", "d 1 1"), text("b 1")]
+    gone = msgspec.structs.replace(heard(), ending=KILLED)
+    found = by_clause(judged(URB, lines, p1=heard(1), p2=heard(0), p3=gone))["BC-URB-MINORITY"]
+    assert (found.verdict, found.held) == (Verdict.PASS, 1)
 
 
 def spoiled(lines: Sequence[str], process: int, old: str, new: str) -> list[str]:

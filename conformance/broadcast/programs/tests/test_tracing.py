@@ -13,12 +13,18 @@ from conformance.judge import refuse
 from conformance.stress.contract import Course, Outcome
 from conformance.stress.plan import Act, Step
 from spec import trace_ndjson
-from spec.errors import BadInput
 from spec.trace import Kind, Trace, schema
 
 AT = {name: at for at, name in enumerate(schema("broadcast").columns)}
 ALL_LIVE = (Outcome(process=0), Outcome(process=1), Outcome(process=2))
 FIFO = Task(level=Level.FIFO, processes=3, messages=2)
+
+
+def course(outcomes: Sequence[Outcome] = ALL_LIVE, complete: bool = True) -> Course:
+    return Course(
+        outcomes=tuple(outcomes), seconds=5.0, still_s=0.1, window_s=1.0, talked=3, complete=complete, busy_s=4.0,
+        woke_s=0.0, faults={},
+    )  # fmt: skip
 
 
 def read(
@@ -27,15 +33,12 @@ def read(
     task: Task = FIFO,
     outcomes: Sequence[Outcome] = ALL_LIVE,
     complete: bool = True,
+    most_rows: int = 100,
 ) -> Trace:
     paths = [folder / f"output-{process}" for process in range(3)]
     for path, text in zip(paths, outputs, strict=True):
         path.write_text(text, encoding="ascii")
-    course = Course(
-        outcomes=tuple(outcomes), seconds=5.0, still_s=0.1, window_s=1.0, talked=3, complete=complete, busy_s=4.0,
-        woke_s=0.0, faults={},
-    )  # fmt: skip
-    trace = trace_of(task, paths, course)
+    trace = trace_of(task, paths, course(outcomes, complete), most_rows).trace
     refuse(trace)
     assert trace_ndjson.decode(trace_ndjson.encode(trace), "trace") == trace
     return trace
@@ -112,6 +115,43 @@ def test_a_run_that_was_cut_short_is_not_quiescent(tmp_path: Path) -> None:
     assert [read(tmp_path, "", "", "", complete=c).rows[-1][AT["flags"]] for c in (False, True)] == [1, 3]
 
 
-def test_a_line_that_is_none_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="output-1: line 2 is neither"):
-        read(tmp_path, "", "b 1\nx\n", "")
+def test_a_line_that_is_none_cuts_what_follows_and_is_named(tmp_path: Path) -> None:
+    """What others delivered of what 1 began with after that line goes, too, and what they did then."""
+    outputs = ("b 1\nx\nb 2\n", "d 1 1\nd 1 2\nb 1\n", "b 1\nd 2 1\n")
+    trace = read(tmp_path, *outputs)
+    assert lines(trace) == [
+        (1, "begun", 1, 1),
+        (2, "delivered", 1, 1),
+        (3, "begun", 3, 1),
+        (0, "ended", 0, -1),
+    ]
+    assert (trace.rows[-1][AT["flags"]], trace.header.complete["begun"]) == (0, (0, 1, 2))
+    left_out = trace_of(FIFO, [tmp_path / f"output-{process}" for process in range(3)], course()).left_out
+    assert left_out == (
+        "of process 1 all after line 1: the next is neither `b SEQ` nor `d SENDER SEQ`; "
+        "of process 2 all after line 1: it delivers what is left out of process 1; "
+        "of process 3 all after line 1: it delivers what is left out of process 2"
+    )
+
+
+def test_no_more_rows_are_kept_than_asked_for_and_none_whose_beginning_is_not(tmp_path: Path) -> None:
+    begins = "".join(f"b {number}\n" for number in range(1, 50_001))
+    answers = "".join(f"d 1 {number}\nb {number}\nd 2 {number}\n" for number in range(1, 50_001))
+    trace = read(tmp_path, begins, begins, answers, task=FIFO, most_rows=1_000)
+    found = lines(trace)
+    assert 900 < len(found) <= 1_000
+    begun = {(sender, number) for _, kind, sender, number in found if kind == "begun"}
+    delivered = {(sender, number) for _, kind, sender, number in found if kind == "delivered"}
+    assert delivered <= begun
+    assert len(delivered) > 200
+
+
+def test_an_output_that_goes_on_for_ever_is_read_no_further_than_needed(tmp_path: Path) -> None:
+    for process in range(2):
+        (tmp_path / f"output-{process}").write_text("")
+    endless = tmp_path / "output-2"
+    endless.write_text("".join(f"b {number}\n" for number in range(1, 20)))
+    with endless.open("r+") as file:
+        file.truncate(1 << 40)  # a hole: reading all of it takes hours
+    recorded = trace_of(FIFO, [tmp_path / f"output-{process}" for process in range(3)], course(), 10)
+    assert [row[AT["number"]] for row in recorded.trace.rows] == [1, 2, -1]

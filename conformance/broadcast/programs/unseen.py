@@ -1,0 +1,50 @@
+"""Clauses that output files do not show, each with the reason; and whom a process could have heard of at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from conformance.broadcast.programs.workload import Level
+from conformance.stress.contract import Outcome
+from spec.topology import NodeId
+
+_PACKETS = "only packets show it, and those that the relay carries are in the program's own format"
+_ABOVE = "above level pl nobody outside sees what a link hands on"
+_WHO_HAS = "output files do not show who has a message; packets would, and they are in the program's own format"
+_WAITS = "what waits for ever is told as BC-URB-VALID's or BC-URB-AGREE's; output files do not show for what it waits"
+_LATE = "output files have neither times nor packets: they do not show that a message waited, nor for what"
+
+_LINKS = {"BC-PL-PSEQ": _PACKETS, "BC-PL-RESEND": _PACKETS, "BC-PL-MEMORY": _PACKETS}
+_URB = {
+    **dict.fromkeys(("BC-PL-RELIABLE", "BC-PL-ONCE", "BC-PL-REAL"), _ABOVE),
+    **_LINKS,
+    "BC-URB-SELF": _WAITS,
+    "BC-URB-MAJ": _WHO_HAS,
+    "BC-URB-GC": _WHO_HAS,
+}
+UNSEEN: Mapping[Level, Mapping[str, str]] = {
+    Level.PL: _LINKS,
+    Level.URB: _URB,
+    Level.FIFO: _URB,
+    Level.LCB: {
+        **_URB,
+        "BC-FIFO-ORDER": "the same lines break BC-LCB-FIFO",
+        "BC-LCB-LOCAL": _LATE,
+        "BC-LCB-CLOCKS": _PACKETS,
+        "BC-LCB-CHECK": _WAITS,
+    },
+}
+
+
+def known_to(process: NodeId, outcomes: Sequence[Outcome]) -> set[NodeId] | None:
+    """Itself and whomever it could have heard of, be it by way of others: whatever a process learns of others comes in
+    datagrams. More than it did hear of, never fewer; None where the relay did not tell."""
+    known = {process}
+    while True:
+        heard = [outcomes[one].heard for one in known]
+        if None in heard:
+            return None
+        more = known.union(*(sources for sources in heard if sources is not None))
+        if more == known:
+            return known
+        known = more
