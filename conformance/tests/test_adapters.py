@@ -93,7 +93,8 @@ READY = 'hear(); say(\'{"type":"ready","deadline":0}\'); hear()\n'
         (READY + 'say(\'{"type":"done"}\\n{"type":"done"}\'); hear()', "wrote more after it was done"),
         (READY + 'say(\'{"type":"begin","message":{}}\'); hear()', "wrote 'begin', which this protocol does not have"),
         (READY + 'while True: say(\'{"type":"log","text":"\' + \'x\' * 999 + \'"}\')', "wrote more than"),
-        (READY + 'while True: say(\'{"type":"refuse","link":0,"reason":""}\')', "answered one event with 100000 eff"),
+        (READY + 'while True: say(\'{"type":"refuse","link":1,"reason":""}\')', "answered one event with 100000 eff"),
+        (READY + 'say(\'{"type":"refuse","link":0,"reason":""}\')', "from link 0, which is no ingress link of it"),
         (
             READY + 'say(\'{"type":"send","link":1,"packet":{"kind":1,"sender":0,"receiver":0,"number":1,"link_seq":0,'
             '"timestamp":1,"barrier":1,"payload":""}}\\n{"type":"done"}\'); hear()',
