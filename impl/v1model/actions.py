@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from impl.v1model import compiled
 from impl.v1model.calculations import Calculations
@@ -59,8 +60,8 @@ class Actions:
     def exits(self, action: compiled.Action) -> bool:
         return any(primitive.op == "exit" for primitive in action.primitives)
 
-    def inline(self, action: compiled.Action, arguments: list[str], temporaries: list[int]) -> Block:
-        """The action's statements; `arguments` are Python expressions for its parameters.
+    def inline(self, action: compiled.Action, arguments: list[str] | None, temporaries: list[int]) -> Block:
+        """The action's statements; `arguments` are Python expressions for its parameters, None if they are in `row`.
 
         An action that exits ends with `break`: the pipeline stands in a loop that runs once.
         """
@@ -80,7 +81,9 @@ class Actions:
                 body[-1] = "break"
             else:
                 body.append(If([("exited", ["break"])]))
-        used = set(re.findall(r"\bp_\w+", repr(body)))
+        used = re.findall(r"\bp_\w+", repr(body))
+        if arguments is None:
+            return _from_row([name for name, _ in parameters], Counter(used), body)
         binding: Block = [
             f"{name} = {argument}" for (name, _), argument in zip(parameters, arguments, strict=True) if name in used
         ]
@@ -206,21 +209,21 @@ class Actions:
         """The statements that store a value in a field, or in a field of a stack's element."""
         match unwrap(target):
             case {"type": "field", "value": [str(header), str(name)]}:
-                return [self._store(scope.layout.field(header, name, scope.place), source())]
+                return self._store(scope.layout.field(header, name, scope.place), source())
             case {"op": "access_field", "left": left, "right": int(index)}:
                 stack, where = indexed(scope, left)
                 stored = scope.atom(source())
                 branches: list[tuple[str, Block]] = [
-                    (f"{where} == {place}", [self._store(member.fields[index], stored)])
+                    (f"{where} == {place}", self._store(member.fields[index], stored))
                     for place, member in enumerate(stack.members)
                 ]
                 return [If(branches)]
         return scope.refuse(f"assigning to {target!r}")
 
-    def _store(self, target: Field, stored: Value) -> str:
+    def _store(self, target: Field, stored: Value) -> Block:
         if target is self._layout.standard("mcast_grp"):
             self._layout.use("multicast")
-        return f"{self._layout.modify(target)} = {fit(stored, target.width, target.signed).code}"
+        return self._layout.assign(target, fit(stored, target.width, target.signed).code)
 
     def _assign_variable(self, scope: Scope, target: object, source: object) -> Block:
         match unwrap(target), unwrap(source):
@@ -309,7 +312,9 @@ class Actions:
 
     def _inside(self, index: Value, size: int, body: Block) -> Block:
         """The body, guarded where the index may be outside: simple_switch then does nothing."""
-        return body if index.within(0, size - 1) else choose(f"0 <= {index} < {size}", body)
+        if index.within(0, size - 1):
+            return body
+        return choose(f"0 <= {index} < {size}" if index.negative else f"{index} < {size}", body)
 
     def _register_read(self, scope: Scope, target: object, name: str, index: object) -> Block:
         register = self._known(self._registers, name, scope)
@@ -349,6 +354,28 @@ class Actions:
         if name not in all_:
             scope.place.refuse(f"there is no {name!r} of this kind", "compile the program again")
         return all_[name]
+
+
+def _from_row(names: list[str], used: Counter[str], body: Block) -> Block:
+    """The body after its parameters were taken from `row`: one assignment, straight to where each is only copied."""
+    targets = {name: name for name in names if used[name]}
+    copied: set[str] = set()
+    at = 0
+    while at < len(body):
+        match = re.fullmatch(r"(\w+) = (p_\w+)", str(body[at]))
+        if match is None:
+            break
+        to, name = match.groups()
+        if used[name] == 1 and to not in copied:
+            targets[name] = to
+            copied.add(to)
+            del body[at]
+        else:
+            at += 1
+            copied.add(to)
+    if len(targets) <= 1:
+        return [*(f"{to} = row[{names.index(name) + 1}]" for name, to in targets.items()), *body]
+    return [f"_, {', '.join(targets.get(name, '_') for name in names)}, _ = row", *body]
 
 
 def _plain(name: str) -> str:

@@ -163,12 +163,7 @@ class Calculations:
             left -= one.width
             header = piece.header
             assert header is not None
-            if (
-                self._layout.known is not None
-                and self._layout.raw(header) is Raw.INT
-                and not self._layout.is_modified(one)
-                and (one.shift - left) % 16 == 0
-            ):
+            if self._layout.raw(header) is Raw.INT and (one.shift - left) % 16 == 0:
                 mask |= one.mask << one.shift
             else:
                 code = unsigned(self._layout, one)
@@ -201,13 +196,9 @@ def header_number(layout: Layout, header: Header) -> str:
         return code
     if raw is Raw.BYTES:
         return f"from_bytes({header.raw})"
-    changed = [one for one in header.fields if raw is Raw.NONE or layout.is_modified(one)]
-    terms = [f"{unsigned(layout, one)} << {one.shift}" if one.shift else unsigned(layout, one) for one in changed]
     if raw is Raw.INT:
-        keep = (1 << header.bits) - 1
-        for one in changed:
-            keep ^= one.mask << one.shift
-        terms.insert(0, f"{header.raw} & {keep:#x}" if changed else header.raw)
+        return header.raw
+    terms = [f"{unsigned(layout, one)} << {one.shift}" if one.shift else unsigned(layout, one) for one in header.fields]
     return f"({' | '.join(terms)})"
 
 
@@ -241,5 +232,5 @@ def checksum(
         if not header.metadata:
             truth = header.valid if truth == "True" else f"{header.valid} and {truth}"
     else:
-        body = [*inner.before, f"{layout.modify(target)} = {fit(computed, target.width, target.signed).code}"]
+        body = [*inner.before, *layout.assign(target, fit(computed, target.width, target.signed).code)]
     return [*scope.before, *choose(truth, body)]

@@ -21,7 +21,18 @@ class Loop:
     body: Block
 
 
-Statement = str | If | Loop
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Bits to put into a header's number; `full` is as wide as the header. `patches.merged` makes lines of these."""
+
+    raw: str
+    shift: int
+    mask: int
+    full: int
+    code: str
+
+
+Statement = str | If | Loop | Patch
 Block = list[Statement]
 
 
@@ -48,6 +59,8 @@ def render(block: Block, depth: int = 1) -> Iterator[str]:
         match statement:
             case str():
                 yield indent + statement
+            case Patch():
+                raise AssertionError("patches are merged before")
             case Loop(body):
                 yield f"{indent}while True:"
                 yield from render(body, depth + 1)
@@ -77,7 +90,7 @@ def size(block: Block) -> int:
     total = 0
     for statement in block:
         match statement:
-            case str():
+            case str() | Patch():
                 total += 1
             case Loop(body):
                 total += 1 + size(body)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from impl.v1model.code import Block, choose
-from impl.v1model.layout import VALID, Field, Header, Layout, Stack
+from impl.v1model.layout import VALID, Field, Header, Layout, Raw, Stack
 from spec.place import Place
 
 COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
@@ -90,7 +90,7 @@ class Scope:
 
     def atom(self, value: Value) -> Value:
         """The value as something that may be written several times."""
-        if value.atom:
+        if value.code.isalnum() or value.code.isidentifier():
             return value
         return Value(self.temporary(value.code), value.low, value.high, atom=True)
 
@@ -293,6 +293,8 @@ def condition(scope: Scope, node: object) -> str:
             return str(truth)
         case {"op": "d2b", "right": right}:
             return str(value(scope, right))
+        case {"op": "b2d", "right": right}:
+            return condition(scope, right)
         case {"op": "and" | "or" as op, "left": left, "right": right}:
             return f"({condition(scope, left)} {op} {condition(scope, right)})"
         case {"op": "not", "right": right}:
@@ -319,10 +321,18 @@ def condition(scope: Scope, node: object) -> str:
             assert theirs is not None
             return f"(({mine.local}, {mine.bits_local}) {op} ({theirs.local}, {theirs.bits_local}))"
         case {"op": str(op), "left": left, "right": right} if op in COMPARISONS:
-            return f"{value(scope, left)} {op} {value(scope, right)}"
+            return comparison(op, value(scope, left), value(scope, right))
         case {"op": str(op)} if op in BOOLEAN:
             scope.refuse(f"the condition {describe(node)}")
     return str(value(scope, node))
+
+
+def comparison(op: str, one: Value, other: Value) -> str:
+    """Two numbers compared; a number that is not 0 is true by itself."""
+    if op in {"==", "!="}:
+        if other.code == "0" or (other.code == "1" and one.within(0, 1)):
+            return str(one) if (op == "!=") == (other.code == "0") else f"(not {one})"
+    return f"{one} {op} {other}"
 
 
 def variable(scope: Scope, node: object) -> Field | None:
@@ -339,7 +349,11 @@ def equal_headers(scope: Scope, one: Header, other: Header, op: str) -> str:
     if one.type != other.type:
         scope.refuse(f"comparing headers {one.name} and {other.name} of different types")
     parts = [one.valid, other.valid]
+    if scope.layout.raw(one) is not Raw.NONE:
+        parts.append(f"{one.raw} == {other.raw}")
     for mine, theirs in zip(one.fields, other.fields, strict=True):
+        if scope.layout.raw(one) is not Raw.NONE:
+            continue
         parts.append(f"{scope.layout.read(mine)} == {scope.layout.read(theirs)}")
         if mine.variable:
             parts.append(f"{mine.bits_local} == {theirs.bits_local}")

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from impl.v1model import compiled
 from impl.v1model.actions import Actions
 from impl.v1model.calculations import Calculations, checksum, header_bytes
-from impl.v1model.code import Block, choose, render
+from impl.v1model.code import Block, If, choose, render
 from impl.v1model.expressions import Scope
 from impl.v1model.layout import VALID, Layout
 from impl.v1model.liveness import needed
 from impl.v1model.parsing import ParserCode
+from impl.v1model.patches import merged
 from impl.v1model.pipelines import PipelineCode, TableLocals
 from impl.v1model.tables import TableSpec
 from spec.place import Place
@@ -142,8 +143,23 @@ class Generator:
 
     def _egress(self) -> tuple[list[str], list[str]]:
         """The function's lines, and the locals that it takes as arguments."""
-        temporaries = [0]
-        set_first = [
+        live: list[str] = []
+        self._layout.counting = False
+        while True:
+            # A clone takes the locals that egress takes, so their number may grow by those that are read for it.
+            whole, names = needed(merged(self._egress_body([0], live)))
+            found = [name for name, _ in self._layout.initial() if name in names]
+            if found == live:
+                break
+            live = found
+        self._layout.counting = True
+        if "length" in names:
+            self._layout.use("length")
+        return [f"def egress({', '.join([*CALL, *live])}):", *render(whole)], live
+
+    def _egress_body(self, temporaries: list[int], live: list[str]) -> Block:
+        """From what egress is called with (CALL) to the packet that leaves."""
+        body: Block = [
             *self._standard("egress_port", "port", 9),
             *self._standard("egress_spec", "drop_port + 1"),
             *self._standard("egress_rid", "rid", 16),
@@ -152,55 +168,43 @@ class Generator:
             *self._standard("egress_global_timestamp", "now_us"),
             *self._standard("enq_timestamp", "now_us"),
             *(line for name in ("enq_qdepth", "deq_timedelta", "deq_qdepth") for line in self._standard(name, "0", 0)),
+            *self._flags("clone_egress", "recirculate"),
         ]
-        body = self._pipelines["egress"].block(temporaries)
-        clones = self._egress_clones(temporaries)
-        rest: Block = []
+        pipeline = self._pipelines["egress"].block(temporaries)
+        if self._is_modified("priority"):
+            body += choose(f"{self._local('priority')} >= queues", ["return"])
+        body += [*pipeline, *self._egress_clones(live)]
         spec = self._layout.standard("egress_spec")
-        if spec is not None and spec.local in _names(body):
-            rest += choose(f"{self._local('egress_spec')} == drop_port", ["return"])
+        if spec is not None and spec.local in _names(pipeline):
+            body += choose(f"{self._local('egress_spec')} == drop_port", ["return"])
         for given in self._program.checksums:
             if given.update:
                 scope = self._scope(f"checksum {given.name}", temporaries)
-                rest += checksum(scope, self._calculations, given, "payload", verify=False)
-        rest += self._deparse(temporaries)
-        if self._is_modified("priority"):
-            body = [*choose(f"{self._local('priority')} >= queues", ["return"]), *body]
-        after = self._recirculate(rest)
-        own = {str(line).split(" = ")[0] for line in set_first}
-        flags = self._flags("clone_egress", "recirculate")
-        live: list[str] = []
-        while True:
-            # A clone takes the locals that egress takes, so their number may grow by those that are read for it.
-            whole, names = needed([*set_first, *flags, *body, *clones(live), *rest, *after])
-            found = [name for name, _ in self._layout.initial() if name in names and name not in own]
-            if found == live:
-                break
-            live = found
-        if any(str(line).split(" = ", 1)[1].startswith("length") for line in whole if str(line).split(" = ")[0] in own):
-            self._layout.use("length")
-        return [f"def egress({', '.join([*CALL, *live])}):", *render(whole)], live
+                body += checksum(scope, self._calculations, given, "payload", verify=False)
+        return [*body, *self._deparse(), *self._leave()]
 
-    def _egress_clones(self, temporaries: list[int]):  # type: ignore[no-untyped-def]
-        def clones(live: list[str]) -> Block:
-            if not self._layout.uses("clone_egress"):
-                return []
-            arguments = ["now_us", "payload", "*replica", str(EGRESS_CLONE), "length", "ingress_length", "None"]
-            arguments += [self._kept(name, "clone_list", name) for name in live]
-            send = f"later.extend(({', '.join(arguments)}) for replica in sessions.get(clone_session, ()))"
-            return choose("clone_session >= 0", [send])
+    def _egress_clones(self, live: list[str]) -> Block:
+        if not self._layout.uses("clone_egress"):
+            return []
+        arguments = ["now_us", "payload", "*replica", str(EGRESS_CLONE), "length", "ingress_length", "None"]
+        arguments += [self._kept(name, "clone_list", name) for name in live]
+        send = f"later.extend(({', '.join(arguments)}) for replica in sessions.get(clone_session, ()))"
+        return choose("clone_session >= 0", [send])
 
-        return clones
-
-    def _deparse(self, temporaries: list[int]) -> Block:
+    def _deparse(self) -> Block:
         """The packet as it leaves, in `packet`."""
-        body: Block = ["packet = b''"]
+        body: Block = []
         for name in self._program.deparsers[0].order:
             header = self._layout.header(name, self._place / "deparser")
-            body += choose(header.valid, [f"packet += {header_bytes(self._layout, header)}"])
-        return [*body, "packet += payload"]
+            code = header_bytes(self._layout, header)
+            if not body:
+                body.append(If([(header.valid, [f"packet = {code}"])], ["packet = b''"]))
+            else:
+                body += choose(header.valid, [f"packet += {code}"])
+        return [*body, "packet += payload"] if body else ["packet = payload"]
 
-    def _recirculate(self, before: Block) -> Block:
+    def _leave(self) -> Block:
+        """Go in again, or out."""
         body: Block = []
         if self._layout.uses("recirculate"):
             kept = self._tuple("recirculate_list")
@@ -266,11 +270,11 @@ class Generator:
                 scope = self._scope(f"checksum {given.name}", temporaries)
                 verify += checksum(scope, self._calculations, given, "payload", verify=True)
         body = self._pipelines["ingress"].block(temporaries)
-        end = self._end_of_ingress(live)
+        end = self._end_of_ingress(live, temporaries)
         flags = self._flags("clone_ingress", "resubmit", "digest")
         if self._layout.uses("truncate"):
             flags.append("truncated = None")
-        whole, names = needed([*self._beginning(), *flags, *parser, *verify, *body, *end])
+        whole, names = needed(merged([*self._beginning(), *flags, *parser, *verify, *body, *end]))
         whole = [*zeros(self._layout, names), *whole]
         parameters = "out, now_us, port, data, instance=0, kept=None" if self._returns() else "out, now_us, port, data"
         return [f"def ingress({parameters}):", *render(whole)]
@@ -296,7 +300,7 @@ class Generator:
             *self._standard("checksum_error", "0", 0),
         ]
 
-    def _end_of_ingress(self, live: list[str]) -> Block:
+    def _end_of_ingress(self, live: list[str], temporaries: list[int]) -> Block:
         layout = self._layout
         body: Block = []
         if layout.uses("clone_ingress"):
@@ -310,25 +314,27 @@ class Generator:
         if layout.uses("resubmit"):
             again = f"again.append((data, {RESUBMITTED}, {self._tuple('resubmit_list')}))"
             body += choose("resubmit_list", [again, "return"])
-        tail = ["length", "ingress_length"]
-        rest = ", ".join(live)
         if layout.uses("multicast"):
             group = self._local("mcast_grp")
-            arguments = ", ".join(["out", "now_us", "payload", "port", "rid", str(REPLICATED), *tail, "None", *live])
+            call = ["out", "now_us", "payload", "port", "rid", str(REPLICATED), "length", "ingress_length", "None"]
             loop: Block = [
                 "payload = data[pos:]",
-                f"for port, rid in groups.get({group}, ()): egress({arguments})",
+                f"for port, rid in groups.get({group}, ()): egress({', '.join([*call, *live])})",
                 "return",
             ]
             body += choose(group, loop)
         spec = self._local("egress_spec")
-        body += choose(f"{spec} == drop_port", ["return"])
-        rid = self._local("egress_rid") if self._is_modified("egress_rid") else "0"
-        truncated = "truncated" if layout.uses("truncate") else "None"
-        arguments = ", ".join(
-            ["out", "now_us", "data[pos:]", spec, rid, str(NORMAL), *tail, truncated, *([rest] if rest else [])]
-        )
-        return [*body, f"egress({arguments})"]
+        return [
+            *body,
+            *choose(f"{spec} == drop_port", ["return"]),
+            "# egress, for a packet that goes to one port",
+            "payload = data[pos:]",
+            f"port = {spec}",
+            f"rid = {self._local('egress_rid') if self._is_modified('egress_rid') else '0'}",
+            f"instance = {NORMAL}",
+            *([] if layout.uses("truncate") else ["truncated = None"]),
+            *self._egress_body(temporaries, live),
+        ]
 
     def _digest(self, listed: compiled.FieldList) -> str:
         place, codes = self._place / f"digest {listed.name}", []
@@ -348,8 +354,9 @@ class Generator:
 
     def _clone(self, live: list[str]) -> list[str]:
         """Parse the packet again as it came, and send that to egress; metadata is 0 but for what is kept."""
-        temporaries = [0]
-        parser = self._parser.block(temporaries)
+        self._layout.counting = False
+        parser = self._parser.block([0])
+        self._layout.counting = True
         listed = list(self._listed())
         arguments = ["out", "now_us", "payload", "port", "rid", str(INGRESS_CLONE), "size", "size", "None"]
         for name in live:
@@ -362,7 +369,7 @@ class Generator:
             "payload = data[pos:]",
             f"for port, rid in replicas: egress({', '.join(arguments)})",
         ]
-        whole, names = needed(["size = len(data)", *self._standard("ingress_port", "port", 9), *whole])
+        whole, names = needed(merged(["size = len(data)", *self._standard("ingress_port", "port", 9), *whole]))
         return ["def clone(out, now_us, port, data, replicas, kept):", *render([*zeros(self._layout, names), *whole])]
 
 
@@ -377,4 +384,4 @@ def zeros(layout: Layout, used: frozenset[str]) -> Block:
 
 def _names(block: Block) -> set[str]:
     """All names in a block."""
-    return set(re.findall(r"[A-Za-z_]\w*", "\n".join(render(block))))
+    return set(re.findall(r"[A-Za-z_]\w*", "\n".join(render(merged(block)))))

@@ -1,9 +1,9 @@
 """Headers, fields and stacks of a program, and the local variables that hold them in the generated source.
 
-A header in a packet is one int (its *raw* local) plus a local for each field that the program reads or assigns; raw
-is bytes where nothing ever changes the header. Which fields those are is learnt by generating once (`Usage`) and used
-when generating again. Headers that are assigned to each other, and the members of a stack, are one *group* and are
-held alike.
+A header in a packet is one int (its *raw* local), always up to date, plus a local for each field that the program reads
+more than once; raw is bytes where nothing ever changes the header. Which fields those are is learnt by generating once
+(`Usage`) and used when generating again. Headers that are assigned to each other, and the members of a stack, are one
+*group* and are held alike.
 """
 
 from __future__ import annotations
@@ -11,16 +11,20 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
 from impl.v1model import compiled
+from impl.v1model.code import Block, Patch
 from spec.place import Place
 
 VALID = "$valid$"
 STANDARD = "standard_metadata"
 SCALARS = "scalars"
+# A field that is read this often has a local of its own; others are taken from their header where they are read.
+LOCAL_FROM = 2
 # Names that the generated source uses for itself; so are t1, t2, ... for temporaries and p_... for parameters.
 RESERVED = frozenset(
     [
@@ -145,7 +149,7 @@ class Raw(Enum):
 class Usage:
     """What the generated source does to header groups; fields are (group, index)."""
 
-    read: set[tuple[str, int]] = field(default_factory=set)
+    read: Counter[tuple[str, int]] = field(default_factory=Counter)
     modified: set[tuple[str, int]] = field(default_factory=set)
     made: set[str] = field(default_factory=set)
     # Facilities of the architecture that the program uses ("clone", "resubmit", ...): others get no code.
@@ -176,11 +180,14 @@ class Layout:
                 self.join(stack.members[0], member)
         self.usage = Usage()
         self.known: Usage | None = None
+        # Whether reads are counted: not where the same code is generated once more for another function.
+        self.counting = True
+        self._values = 0
 
     def _fresh(self, wanted: str) -> str:
         """A name that was not given out before, and is none of the generated source's own."""
         name = re.sub(r"\W+", "_", wanted).strip("_") or "x"
-        if name[0].isdigit() or re.fullmatch(r"t\d+|p_.*", name):
+        if name[0].isdigit() or re.fullmatch(r"[tv]\d+|p_.*", name):
             name = f"h_{name}"
         while name in self._taken:
             name += "_"
@@ -269,14 +276,34 @@ class Layout:
         return self.group(one.header), one.index
 
     def read(self, one: Field) -> str:
-        """The field's local, noted as read."""
-        self.usage.read.add(self._key(one))
-        return one.local
+        """An atom for the field's value, noted as read: its local, or its part of the header's number."""
+        key = self._key(one)
+        if self.counting or not self.usage.read[key]:
+            self.usage.read[key] += 1
+        return one.local if self.is_tracked(one) else f"({part(self.headers[one.header].raw, one)})"
 
     def modify(self, one: Field) -> str:
         """The field's local, noted as assigned."""
         self.usage.modified.add(self._key(one))
         return one.local
+
+    def assign(self, one: Field, code: str) -> Block:
+        """Statements that store an expression, which is within the field's bounds, in it."""
+        self.modify(one)
+        header = self.headers[one.header]
+        if self.raw(header) is Raw.NONE:
+            return [f"{one.local} = {code}"]
+        body: Block = []
+        if self.is_tracked(one):
+            body.append(f"{one.local} = {code}")
+            code = one.local
+        elif not code.isdigit():
+            # What the expression reads may change before the header's number is brought up to date.
+            self._values += 1
+            body.append(f"v{self._values} = {code}")
+            code = f"v{self._values}"
+        unsigned = f"({code} & {one.mask:#x})" if one.signed else code
+        return [*body, Patch(header.raw, one.shift, one.mask, (1 << header.bits) - 1, unsigned)]
 
     def make(self, header: Header) -> None:
         """Note that the program makes this header valid by itself."""
@@ -292,13 +319,16 @@ class Layout:
     def learn(self) -> None:
         """Use what was noted, and note anew. Headers may have been joined since: groups are named as they are now."""
         noted = self.usage
+        counts: Counter[tuple[str, int]] = Counter()
+        for (header, index), count in noted.read.items():
+            counts[self.group(header), index] += count
         self.known = Usage(
-            {(self.group(header), index) for header, index in noted.read},
+            counts,
             {(self.group(header), index) for header, index in noted.modified},
             {self.group(header) for header in noted.made},
             noted.features,
         )
-        self.usage = Usage()
+        self.usage, self._values = Usage(), 0
 
     def is_modified(self, one: Field) -> bool:
         header = self.headers[one.header]
@@ -306,17 +336,17 @@ class Layout:
 
     def is_tracked(self, one: Field) -> bool:
         """Whether the field has a local of its own."""
-        return self.is_modified(one) or (self.known is not None and self._key(one) in self.known.read)
+        header = self.headers[one.header]
+        if self.known is None or self.raw(header) is Raw.NONE:
+            return True
+        return self.known.read[self._key(one)] >= (1 if self.raw(header) is Raw.BYTES else LOCAL_FROM)
 
     def raw(self, header: Header) -> Raw:
         if header.metadata or header.variable is not None:
             return Raw.NONE
-        modified = [self.is_modified(one) for one in header.fields]
-        if self.known is None:
+        if self.known is None or self.group(header.name) in self.known.made:
             return Raw.INT
-        if not any(modified) and self.group(header.name) not in self.known.made:
-            return Raw.BYTES
-        return Raw.NONE if all(modified) else Raw.INT
+        return Raw.INT if any(self.is_modified(one) for one in header.fields) else Raw.BYTES
 
     def tracked(self, header: Header) -> list[Field]:
         return [one for one in header.fields if self.is_tracked(one)]
@@ -340,3 +370,14 @@ class Layout:
                 yield name, raw if name == header.raw else "0"
         for stack in self.stacks.values():
             yield stack.next, "0"
+
+
+def part(whole: str, one: Field, bits: int | None = None) -> str:
+    """An expression for a field in the number that holds its header; `bits`, if that has no others, spare a mask."""
+    code = f"{whole} >> {one.shift}" if one.shift else whole
+    if bits is None or one.shift + one.width < bits:
+        code = f"{code} & {one.mask:#x}"
+    if one.signed:
+        half = 1 << one.width - 1
+        return f"({code} ^ {half:#x}) - {half:#x}"
+    return code

@@ -7,10 +7,11 @@ it is assigned is passed on or set to zero at the start; assignments without eff
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from impl.v1model.code import Block, If, Loop, Statement, choose
+from impl.v1model.code import Block, If, Loop, Patch, Statement, choose, render
 from impl.v1model.hashes import ALGORITHMS
 
 PURE = frozenset({"from_bytes", "to_bytes", "min", "max", "bool", "len", *ALGORITHMS})
@@ -74,10 +75,16 @@ def _back(block: Block, after: frozenset[str], exit_: frozenset[str]) -> tuple[B
     """From the end to the start: `after` is live behind the block, `exit_` behind the loop that it is in."""
     kept: list[Statement] = []
     live = after
-    for statement in reversed(block):
+    block = _joined(block)
+    waiting = list(block)
+    while waiting:
+        statement = waiting.pop()
         match statement:
             case str():
                 told = effect(statement)
+                if waiting and (renamed := _coalesced(waiting[-1], statement, live)) is not None:
+                    waiting[-1] = renamed
+                    continue
                 if told.leaves:
                     live = exit_ if statement == "break" else told.reads
                 elif told.pure and not told.writes & live:
@@ -85,6 +92,8 @@ def _back(block: Block, after: frozenset[str], exit_: frozenset[str]) -> tuple[B
                 else:
                     live = live - told.writes | told.reads
                 kept.append(statement)
+            case Patch():
+                raise AssertionError("patches are merged before")
             case Loop(body):
                 shorter, live = _loop(body, live)
                 kept.append(Loop(shorter))
@@ -94,6 +103,76 @@ def _back(block: Block, after: frozenset[str], exit_: frozenset[str]) -> tuple[B
     if all(isinstance(statement, str) and statement.startswith("#") for statement in kept):
         return [], live
     return kept[::-1], live
+
+
+def _joined(block: Block) -> Block:
+    """The block with neighbouring ifs of one test as one, where the first does not change the test."""
+    joined: Block = []
+    for statement in block:
+        last = joined[-1] if joined else None
+        if (
+            isinstance(statement, If)
+            and isinstance(last, If)
+            and len(statement.branches) == len(last.branches) == 1
+            and statement.branches[0][0] == last.branches[0][0]
+            and not last.otherwise
+            and not statement.otherwise
+            and not effect(last.branches[0][0]).reads & _written(last.branches[0][1])
+        ):
+            joined[-1] = If([(last.branches[0][0], [*last.branches[0][1], *statement.branches[0][1]])])
+        else:
+            joined.append(statement)
+    return joined
+
+
+def _written(block: Block) -> set[str]:
+    names: set[str] = set()
+    for statement in block:
+        match statement:
+            case str():
+                names |= effect(statement).writes
+            case If(branches, otherwise):
+                names |= _written(otherwise).union(*(_written(body) for _, body in branches))
+            case Loop(body):
+                names |= _written(body)
+    return names
+
+
+def _coalesced(before: Statement, copy: str, after: frozenset[str]) -> Statement | None:
+    """The statement before a copy `to = name`, assigning `to` itself, where `name` serves for nothing else."""
+    match = re.fullmatch(r"([A-Za-z_]\w*) = ([A-Za-z_]\w*)", copy)
+    if match is None or match[2] in after or match[1] == match[2]:
+        return None
+    to, name = match.groups()
+    if isinstance(before, str):
+        told = effect(before)
+        if told.leaves or told.writes != {name} or name in told.reads or not before.startswith(f"{name} = "):
+            return None
+        return f"{to} = {before.partition(' = ')[2]}"
+    if not isinstance(before, If):
+        return None
+    text = "\n".join(render([before]))
+    if re.search(rf"\b(break|return|raise|{to})\b", text) or not re.search(rf"\b{name} = ", text):
+        return None
+    _, live = _back([before], frozenset({name}), NOTHING)
+    if name in live:
+        return None
+    return _renamed(before, re.compile(rf"\b{name}\b"), to)
+
+
+def _renamed(statement: Statement, name: re.Pattern[str], to: str) -> Statement:
+    """The statement with another local."""
+    match statement:
+        case str():
+            return name.sub(to, statement)
+        case If(branches, otherwise):
+            return If(
+                [(name.sub(to, test), [_renamed(one, name, to) for one in body]) for test, body in branches],
+                [_renamed(one, name, to) for one in otherwise],
+            )
+        case Loop(body):
+            return Loop([_renamed(one, name, to) for one in body])
+    raise AssertionError("patches are merged before")
 
 
 def _loop(body: Block, after: frozenset[str]) -> tuple[Block, frozenset[str]]:

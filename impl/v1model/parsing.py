@@ -14,7 +14,7 @@ from impl.v1model import compiled
 from impl.v1model.actions import Actions
 from impl.v1model.code import Block, If, Loop, choose
 from impl.v1model.expressions import Scope, Value, condition, constant, fit, is_boolean, number, unwrap, value
-from impl.v1model.layout import Field, Header, Layout, Raw, Stack
+from impl.v1model.layout import Header, Layout, Raw, Stack, part
 from spec.place import Place
 
 # States deeper than this are dispatched too: Python limits the depth of indentation.
@@ -193,7 +193,7 @@ class ParserCode:
         """Fill a header's locals from the packet."""
         layout, count = self._layout, header.bits // 8
         piece = f"data[{at.plus(0)}:{at.plus(count)}]" if at.plus(0) != "0" else f"data[:{count}]"
-        raw, tracked = layout.raw(header), layout.tracked(header) if layout.known is not None else header.fields
+        raw, tracked = layout.raw(header), layout.tracked(header)
         body: Block = []
         if raw is Raw.BYTES:
             body.append(f"{header.raw} = {piece}")
@@ -355,14 +355,3 @@ def _compare(key: Value, width: int, wanted: int, mask: int | None) -> str:
         return f"{key} == {constant(wanted)}"
     mask &= full
     return f"{key} & {mask:#x} == {wanted & mask:#x}" if mask else ""
-
-
-def part(whole: str, one: Field, bits: int) -> str:
-    """An expression for a field in the number that holds its header of `bits` bits."""
-    code = f"{whole} >> {one.shift}" if one.shift else whole
-    if one.shift + one.width < bits:
-        code = f"{code} & {one.mask:#x}"
-    if one.signed:
-        half = 1 << one.width - 1
-        return f"({code} ^ {half:#x}) - {half:#x}"
-    return code

@@ -189,9 +189,7 @@ class PipelineCode:
         body = [f"# table {table.name}", *self._look_up(table, spec, place)]
         each: dict[int, Block] = {}
         for branch, action in enumerate(actions):
-            inlined = self._actions.inline(
-                action, [f"row[{index + 1}]" for index in range(len(action.runtime_data))], self._temporaries
-            )
+            inlined = self._actions.inline(action, None, self._temporaries)
             if inlined:
                 inlined.insert(0, f"# action {action.name}")
             if len(ways) > 1 and not by_hit:
@@ -256,7 +254,7 @@ class PipelineCode:
                 place.refuse(f"the direct meter {spec.meter} has no target", "read it in an action of the table")
             colour = Value("row[-1].meter.execute(now_us, ingress_length)", 0, 2, atom=True)
             field = self._layout.field(*target, place)
-            found.append(f"{self._layout.modify(field)} = {fit(colour, field.width, field.signed).code}")
+            found += self._layout.assign(field, fit(colour, field.width, field.signed).code)
         if by_hit:
             body.append("hit = row is not None")
         return [*body, If([("row is None", missed)], found)]
