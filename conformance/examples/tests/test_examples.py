@@ -15,6 +15,7 @@ from conformance.adapters.stdio import StdioIut
 from conformance.case import Case, CaseResult, run_case, select
 from conformance.examples.tests.languages import BUILD, EXAMPLES, PROFILE, build
 from conformance.examples.tests.mutations import MUTATIONS, Mutation
+from conformance.examples.tests.tutorial import PAGE, played
 from conformance.profile import read_profile
 from conformance.supervisor import Limits
 from conformance.verdict import Verdict
@@ -120,3 +121,10 @@ def test_the_other_examples_include_what_their_language_brings_along(file: str, 
 
     assert included
     assert all(name in standard or name.startswith("node:") for name in included)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_tutorials_commands_print_what_it_shows(tmp_path: Path) -> None:
+    """`python -m conformance.examples.tests.tutorial` writes it anew."""
+    assert played(PAGE.read_text(), tmp_path) == PAGE.read_text()
