@@ -31,7 +31,7 @@ TIMEOUT_S = 600.0
 MOST_ROWS = 65_000
 # Rows for one TLC: beyond, reading the text costs memory, and starting another TLC hardly counts.
 ROWS_AT_ONCE = 40_000
-_BEGIN = "Begin"  # what TraceReplay puts before the first action
+_NOTHING = "Nothing"  # what TraceReplay puts before the first action; no action has that name
 
 
 class Judgement(StrEnum):
@@ -176,7 +176,7 @@ def _validation(told: tuple[Value, ...], trace: Trace, reader: Reader) -> Valida
         return Validation(
             judgement=Judgement.ACCEPTED,
             actions=frozenset(action for _, action in pairs),
-            pairs=frozenset(pair for pair in pairs if pair[0] != _BEGIN),
+            pairs=frozenset(pair for pair in pairs if pair[0] != _NOTHING),
         )
     _, _, at, action, wanted = told
     assert isinstance(at, int)

@@ -18,7 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.checks.online import Broken
-from conformance.checks.source import are_tables, compiled_source, units, used_columns, used_surroundings
+from conformance.checks.source import (
+    are_tables,
+    compiled_source,
+    state_place,
+    units,
+    used_columns,
+    used_surroundings,
+)
 from conformance.checks.step import Check
 from conformance.checks.surroundings import Surroundings
 from conformance.checks.tables import grown, is_full
@@ -50,11 +57,11 @@ class Part:
 
     def __init__(self, everything: Sequence[Check], numbers: Sequence[int], columns: Sequence[str]) -> None:
         self.numbers = tuple(numbers)
-        self._checks = [everything[number] for number in numbers]
+        self.checks = [everything[number] for number in numbers]
         self._schema = columns
-        self.columns = used_columns(self._checks, columns)
-        self.around = used_surroundings(self._checks, columns)
-        self.tables = are_tables(self._checks)
+        self.columns = used_columns(self.checks, columns)
+        self.around = used_surroundings(self.checks, columns)
+        self.tables = are_tables(self.checks)
 
     def applies(self, around: Surroundings) -> bool:
         applies = around.get("applies")
@@ -62,7 +69,7 @@ class Part:
 
     @cached_property
     def module(self) -> Any:
-        return _load(compiled_source(self._checks, self._schema), self._checks)
+        return _load(compiled_source(self.checks, self._schema), self.checks)
 
 
 class Run:
@@ -85,6 +92,11 @@ class Run:
             held[list(part.part.numbers)] = part.held
         return held
 
+    def state(self, check: str, name: str) -> npt.NDArray[np.int64]:
+        """What a check of the first part keeps under this name; it changes with the next rows."""
+        first = self._parts[0]
+        return first.state[state_place(first.part.checks, check, name)]
+
     @property
     def broken(self) -> list[Broken]:
         """In the order of the rows, and of the checks where one row breaks several."""
@@ -99,7 +111,7 @@ class _PartRun:
         self.part = part
         self._judge: Callable[..., tuple[int, int]] = part.module.judge
         self._around = tuple(around[name] for name in part.around)
-        self._state: tuple[npt.NDArray[np.int64], ...] = part.module.fresh(around["node_count"], around["link_count"])
+        self.state: tuple[npt.NDArray[np.int64], ...] = part.module.fresh(around["node_count"], around["link_count"])
         self._rows = 0
         self.held = np.zeros(len(part.numbers), dtype=np.int64)
         self.broken: list[Broken] = []
@@ -111,16 +123,16 @@ class _PartRun:
         room = np.empty((max(ROOM, len(numbers)), 6), dtype=np.int64)
         while row < count:
             self._grow_full_tables()
-            row, written = self._judge(arrays, row, count, self._rows, self._around, self._state, self.held, room)
+            row, written = self._judge(arrays, row, count, self._rows, self._around, self.state, self.held, room)
             self.broken += [Broken(numbers[number], *found) for number, *found in room[:written].tolist()]
         self._rows += count
 
     def _grow_full_tables(self) -> None:
         tables = self.part.tables
-        if any(table and is_full(state) for table, state in zip(tables, self._state, strict=True)):
-            self._state = tuple(
+        if any(table and is_full(state) for table, state in zip(tables, self.state, strict=True)):
+            self.state = tuple(
                 grown(state) if table and is_full(state) else state
-                for table, state in zip(tables, self._state, strict=True)
+                for table, state in zip(tables, self.state, strict=True)
             )
 
 

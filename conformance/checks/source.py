@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from conformance.checks.step import Cell, Check, Derived, PerLink, PerNode, PerPair, StateKind, Table
+from conformance.checks.step import Bins, Cell, Check, Derived, PerLink, PerNode, PerPair, StateKind, Table
 from spec.topology import Role
 from spec.trace import Kind
 
@@ -197,6 +197,12 @@ def are_tables(checks: Sequence[Check]) -> tuple[bool, ...]:
     return tuple(isinstance(kind, Table) for _, kind in _states(checks))
 
 
+def state_place(checks: Sequence[Check], check: str, state: str) -> int:
+    """Where a check's own state stands in what `fresh` returns."""
+    number = [check.name for check in checks].index(check)
+    return [name for name, _ in _states(checks)].index(_named(number, state))
+
+
 def _states(checks: Sequence[Check]) -> list[tuple[str, StateKind]]:
     return [(_named(n, name), kind) for n, unit in enumerate(units(checks)) for name, kind in unit.state.items()]
 
@@ -213,6 +219,8 @@ def _plain_state(kind: StateKind) -> str:
             return f"[{initial}]"
         case Table():
             return "PlainTable()"
+        case Bins(size):
+            return f"[0] * {size}"
 
 
 def _compiled_state(kind: StateKind) -> str:
@@ -227,3 +235,5 @@ def _compiled_state(kind: StateKind) -> str:
             return f"np.full(1, {initial}, np.int64)"
         case Table(keys, fields, at_once):
             return f"empty_slots({keys}, {fields}, {at_once})"
+        case Bins(size):
+            return f"np.zeros({size}, np.int64)"

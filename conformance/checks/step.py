@@ -4,7 +4,7 @@ The step's parameter names say what it reads, and it is called with just that:
 
 - a trace column (`kind`, `node`, `timestamp`, ...), or `position`, the row's index in its run;
 - an array or number that describes the run (`conformance.checks.surroundings`);
-- its own state, declared with the check: `PerNode`, `PerLink`, `PerPair`, `Cell` or `Table`;
+- its own state, declared with the check: `PerNode`, `PerLink`, `PerPair`, `Cell`, `Table` or `Bins`;
 - what a `Derived` step, which several checks share, found out about the row, or keeps as its state.
 
 It returns an Outcome: SILENT (this row is not the clause's business), HOLDS (the clause was at stake, and holds), or
@@ -100,7 +100,14 @@ class Table:
     at_once: int = 1
 
 
-StateKind: TypeAlias = PerNode | PerLink | PerPair | Cell | Table
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """So many integers, all 0 at first: what is counted by something else than nodes and links."""
+
+    size: int
+
+
+StateKind: TypeAlias = PerNode | PerLink | PerPair | Cell | Table | Bins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

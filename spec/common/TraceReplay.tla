@@ -17,7 +17,7 @@ VARIABLES
   at,       \* the index of its next row
   verdict,  \* "reading", "accepted" or "rejected"
   pairs,    \* the pairs of actions that were taken one after the other
-  latest    \* the last action; "Begin" before the first
+  latest    \* the last action; "Nothing" before the first
 reading == <<run, at, verdict, pairs, latest>>
 
 Net == Runs[run]
@@ -28,7 +28,7 @@ BeginReading ==
   /\ at = 1
   /\ verdict = "reading"
   /\ pairs = {}
-  /\ latest = "Begin"
+  /\ latest = "Nothing"
 
 Reading == verdict = "reading" /\ at <= Len(Net.rows)
 

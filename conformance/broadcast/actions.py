@@ -1,0 +1,102 @@
+"""Which action of TraceBroadcast.tla a row is (spec/broadcast/TraceColumns.tla says the same in TLA+)."""
+
+from __future__ import annotations
+
+from conformance.broadcast.packets import has_come, note_arrived
+from conformance.checks.step import SILENT, Bins, Cell, Outcome, PerLink, State, Table, TableState, check
+from conformance.measures import Actions
+from spec.broadcast.messages import PacketKind
+from spec.trace import Kind, Order
+
+NAMES = (
+    "Submit", "Begin", "Send", "Forward", "Resend", "Answer", "Receive", "ReceiveAgain", "Acknowledge", "Deliver",
+    "Lose", "Crash", "Pause", "Resume", "Settle", "Stop",
+    "Refuse", "Stray",
+)  # fmt: skip
+REGULAR = NAMES.index("Refuse")  # those before it are taken where nobody breaks a rule
+COUNT = len(NAMES)
+(
+    SUBMIT, BEGIN, SEND, FORWARD, RESEND, ANSWER, RECEIVE, RECEIVE_AGAIN, ACKNOWLEDGE, DELIVER, LOSE, CRASH, PAUSE,
+    RESUME, SETTLE, STOP, REFUSE, STRAY,
+) = range(COUNT)  # fmt: skip
+NONE = -1
+SUBMITTED, BEGUN, SENT, ARRIVED, DELIVERED, REFUSED, LOST, ENDED, CRASHED, PAUSED, RESUMED = (
+    int(kind)
+    for kind in (
+        *(Kind.SUBMITTED, Kind.BEGUN, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.REFUSED, Kind.LOST, Kind.ENDED),
+        *(Kind.CRASHED, Kind.PAUSED, Kind.RESUMED),
+    )
+)
+DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
+
+
+@check(
+    "ACTIONS",
+    kinds=tuple(Kind),
+    order=Order.LINK,
+    ways=(),
+    taken=Bins(COUNT),
+    pairs=Bins(COUNT * COUNT),
+    latest=Cell(NONE),
+    arrived=PerLink(0),
+    arrived_beyond=Table(2, 2),
+)
+def actions(
+    kind: int,
+    node: int,
+    link: int,
+    sender: int,
+    number: int,
+    flags: int,
+    packet: int,
+    pseq: int,
+    count: int,
+    node_count: int,
+    taken: State,
+    pairs: State,
+    latest: State,
+    arrived: State,
+    arrived_beyond: TableState,
+) -> Outcome:
+    """arrived, arrived_beyond: the numbers of data packets that have come over each link."""
+    action = NONE
+    is_run = 0 <= sender < node_count and number >= 1 and count >= 1
+    data = packet == DATA and is_run and pseq >= 1
+    if kind == SUBMITTED:
+        action = SUBMIT
+    elif kind == BEGUN:
+        action = BEGIN if is_run else STRAY
+    elif kind == SENT:
+        if data:
+            action = RESEND if flags == 1 else SEND if sender == node else FORWARD
+        else:
+            action = ANSWER if packet == ACK else STRAY
+    elif kind == ARRIVED:
+        if data:
+            action = RECEIVE_AGAIN if has_come(arrived, arrived_beyond, link, pseq) else RECEIVE
+            note_arrived(arrived, arrived_beyond, link, pseq)
+        else:
+            action = ACKNOWLEDGE if packet == ACK else STRAY
+    elif kind == DELIVERED:
+        action = DELIVER
+    elif kind == REFUSED:
+        action = REFUSE
+    elif kind == LOST:
+        action = LOSE
+    elif kind == CRASHED:
+        action = CRASH
+    elif kind == PAUSED:
+        action = PAUSE
+    elif kind == RESUMED:
+        action = RESUME
+    elif kind == ENDED:
+        action = SETTLE if flags > 0 and flags & 3 == 3 else STOP
+    if action != NONE:
+        taken[action] += 1
+        if latest[0] != NONE:
+            pairs[latest[0] * COUNT + action] += 1
+    latest[0] = action
+    return SILENT
+
+
+ACTIONS = Actions(names=NAMES, regular=REGULAR, check=actions)

@@ -1,0 +1,124 @@
+"""Measures of runs: small histograms that steps of the machinery of checks fill, and which actions of the specification
+the rows are. They judge nothing.
+
+A protocol has them in `conformance/<protocol>/measures.py` and `actions.py`. A measure's step counts into its state
+`bins`: BINS integers for each of its groups, the bin of a value being `bin_of(value)`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba.extending import register_jitable
+
+from conformance.checks.compiled import Kernel
+from conformance.checks.step import Check, State
+from conformance.checks.surroundings import Surroundings
+from conformance.protocol import load
+from spec.core import Parameter
+from spec.topology import Topology, route
+from spec.trace import Header, schema
+
+BINS = 256
+_EXACT = 8  # values below have bins of their own; above, four bins share each doubling
+_GREATEST = 1 << 62
+
+
+@register_jitable
+def bin_of(value: int) -> int:
+    """The bin of a value; the first one for what is negative."""
+    if value < _EXACT:
+        return max(value, 0)
+    octave = 3
+    while value >> (octave + 1):
+        octave += 1
+    return _EXACT + 4 * (octave - 3) + ((value >> (octave - 2)) & 3)
+
+
+def least_of(number: int) -> int:
+    """The least value of a bin."""
+    if number < _EXACT:
+        return number
+    octave, quarter = divmod(number - _EXACT, 4)
+    return (4 + quarter) << (octave + 1)
+
+
+@register_jitable
+def tally(bins: State, group: int, value: int) -> None:
+    bins[group * BINS + bin_of(value)] += 1
+
+
+@register_jitable
+def count_span(bins: State, group: int, since: int, until: int) -> None:
+    """The span between two times; times that are absent or absurd are passed over."""
+    if 0 <= since <= _GREATEST and 0 <= until <= _GREATEST:
+        tally(bins, group, until - since)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """check: its step fills `bins`. unit: "ns" or what is counted. groups: what the parts of `bins` are, in words."""
+
+    name: str
+    title: str
+    unit: str
+    groups: tuple[str, ...]
+    check: Check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actions:
+    """check: its step counts in `taken` the actions that rows are, and in `pairs` those that follow one another, each a
+    number: its place in `names`. names: those of a run that keeps to the rules, then the others."""
+
+    names: tuple[str, ...]
+    regular: int
+    check: Check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauge:
+    """All that is measured in runs of a protocol, as one compiled pass. carrier: the group of runs, by parameters."""
+
+    measures: tuple[Measure, ...]
+    actions: Actions | None
+    carrier: Callable[[Mapping[str, Parameter]], str]
+    kernel: Kernel
+
+
+@cache
+def gauge(protocol: str) -> Gauge | None:
+    """None where the protocol measures nothing."""
+    measures: Any = _of(protocol, "measures")
+    actions: Any = _of(protocol, "actions")
+    if measures is None:
+        return None
+    chosen: Actions | None = None if actions is None else actions.ACTIONS
+    checks = [measure.check for measure in measures.MEASURES]
+    return Gauge(
+        measures=measures.MEASURES,
+        actions=chosen,
+        carrier=measures.carrier,
+        kernel=Kernel([*checks, *([chosen.check] if chosen else [])], schema(protocol).columns),
+    )
+
+
+def surroundings(header: Header) -> Surroundings:
+    """Those of the checks, and hops[a * node_count + b]: how many links data pass from host a to host b."""
+    return {**load(header.protocol).surroundings(header), "applies": 1, "hops": hops(header.topology)}
+
+
+def hops(topology: Topology) -> np.ndarray[Any, np.dtype[np.int64]]:
+    routes, nodes = route(topology), range(len(topology.nodes))
+    return np.array([len(routes.path(topology, a, b)) for a in nodes for b in nodes], dtype=np.int64)
+
+
+def _of(protocol: str, part: str) -> object:
+    name = f"conformance.{protocol}.{part}"
+    return importlib.import_module(name) if importlib.util.find_spec(name) is not None else None

@@ -1,0 +1,139 @@
+"""What is measured in runs of total order: how long delivery takes, how far barriers lag, how much is buffered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from conformance.checks.step import SILENT, Bins, Ints, Outcome, PerNode, PerPair, State, Table, TableState, check
+from conformance.checks.tables import change, field, find, put, remove
+from conformance.measures import BINS, Measure, count_span, tally
+from spec.core import Parameter
+from spec.totalorder.messages import PacketKind
+from spec.trace import Kind, Order
+
+SUBMITTED, LOST, ARRIVED = int(Kind.SUBMITTED), int(Kind.LOST), int(Kind.ARRIVED)
+DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
+MOST_HOPS = 8
+
+
+def carrier(parameters: Mapping[str, Parameter]) -> str:
+    """What carries the barriers: the environment."""
+    return f"environment {parameters.get('environment')}"
+
+
+@check(
+    "MEASURE",
+    kinds=(Kind.SUBMITTED, Kind.LOST, Kind.DELIVERED),
+    order=Order.NODE,
+    ways=(),
+    bins=Bins(2 * MOST_HOPS * BINS),
+    in_flight=Table(3, 2),
+)
+def delivery_latency(
+    kind: int,
+    time_ns: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    packet: int,
+    node_count: int,
+    hops: Ints,
+    bins: State,
+    in_flight: TableState,
+) -> Outcome:
+    """From submission to delivery. in_flight: (sender, receiver, number) -> (submitted when, whether it was lost)."""
+    if not (0 <= sender < node_count and 0 <= receiver < node_count):
+        return SILENT
+    key = (sender, receiver, number)
+    if kind == SUBMITTED:
+        put(in_flight, key, (time_ns, 0))
+        return SILENT
+    slot = find(in_flight, key)
+    if slot < 0:
+        return SILENT
+    if kind == LOST:
+        if packet == DATA:
+            change(in_flight, slot, 1, 1)
+        return SILENT
+    far = min(hops[sender * node_count + receiver], MOST_HOPS)
+    group = 2 * (max(far, 1) - 1) + field(in_flight, slot, 1)
+    count_span(bins, group, field(in_flight, slot, 0), time_ns)
+    remove(in_flight, slot)
+    return SILENT
+
+
+@check("MEASURE", kinds=(Kind.ARRIVED,), order=Order.NODE, ways=(), bins=Bins(2 * BINS))
+def barrier_lag(clock_ns: int, node: int, packet: int, barrier: int, node_is_host: Ints, bins: State) -> Outcome:
+    """How far the barrier that arrives at a host is behind the host's clock."""
+    if node_is_host[node] and barrier > 0 and (packet in (DATA, BEACON)):
+        count_span(bins, 0 if packet == DATA else 1, barrier, clock_ns)
+    return SILENT
+
+
+@check(
+    "MEASURE",
+    kinds=(Kind.ARRIVED, Kind.DELIVERED),
+    order=Order.NODE,
+    ways=(),
+    bins=Bins(BINS),
+    waiting=Table(3, 1),
+    buffered=PerNode(0),
+    newest=PerPair(0),
+)
+def buffer_occupancy(
+    kind: int,
+    node: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    packet: int,
+    node_count: int,
+    bins: State,
+    waiting: TableState,
+    buffered: State,
+    newest: State,
+) -> Outcome:
+    """How many messages have come to a receiver and wait, counted whenever one comes. newest: the greatest number that
+    was delivered of a pair; what comes again is not buffered."""
+    if receiver != node or not 0 <= sender < node_count:
+        return SILENT
+    key, pair = (sender, receiver, number), sender * node_count + receiver
+    slot = find(waiting, key)
+    if kind == ARRIVED:
+        if packet == DATA and slot < 0 and number > newest[pair]:
+            put(waiting, key, (1,))
+            buffered[node] += 1
+            tally(bins, 0, buffered[node])
+        return SILENT
+    newest[pair] = max(newest[pair], number)
+    if slot >= 0:
+        remove(waiting, slot)
+        buffered[node] -= 1
+    return SILENT
+
+
+_HOPS = [*(f"{hops} hops" for hops in range(1, MOST_HOPS)), f"{MOST_HOPS} hops or more"]
+_HOPS[0] = "1 hop"
+MEASURES = (
+    Measure(
+        name="delivery_latency",
+        title="From submission to delivery",
+        unit="ns",
+        groups=tuple(name for hops in _HOPS for name in (hops, f"{hops}, lost on the way")),
+        check=delivery_latency,
+    ),
+    Measure(
+        name="barrier_lag",
+        title="Barrier behind the clock of the host at which it arrives",
+        unit="ns",
+        groups=("on data messages", "on beacons"),
+        check=barrier_lag,
+    ),
+    Measure(
+        name="buffer_occupancy",
+        title="Messages buffered at a receiver, with the one that comes",
+        unit="messages",
+        groups=("at receivers",),
+        check=buffer_occupancy,
+    ),
+)
