@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import re
 import subprocess
 import sys
+import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -156,18 +158,17 @@ def imported(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def protocols(source: Source) -> Iterator[Finding]:
-    """Shared modules that name a protocol: adding a fifth one must not touch them."""
+    """Shared modules that name a protocol, in texts, comments and docstrings too: adding a fifth one must not touch
+    them."""
     if source.package not in MAY_IMPORT or source.is_test or PROTOCOLS & _path_names(source.path):
         return
     instead = "look it up by the protocol's name, or move this into the protocol's own module"
     for line, module in imported(source):
         for name in PROTOCOLS.intersection(module.split(".")):
             yield source.finding(line, f"shared module imports {name}", instead)
-    docstrings = {id(node) for node in _docstrings(source)}
-    for node in source.nodes():
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            for name in sorted(PROTOCOLS & set(re.findall(r"\w+", node.value))):
-                yield source.finding(node.lineno, f"shared module names {name}", instead)
+    for line, text in _prose(source):
+        for name in sorted(PROTOCOLS & set(re.findall(r"\w+", text))):
+            yield source.finding(line, f"shared module names {name}", instead)
 
 
 def leftovers(source: Source) -> Iterator[Finding]:
@@ -229,12 +230,13 @@ def _path_names(path: PurePosixPath) -> set[str]:
     return {*path.parts[:-1], *path.stem.split("_")}
 
 
-def _docstrings(source: Source) -> Iterator[ast.Constant]:
-    for node in source.nodes():
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
-            first = node.body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                yield first.value
+def _prose(source: Source) -> Iterator[tuple[int, str]]:
+    """Texts and comments, by line: what is no name of Python's, where a method may be called as a protocol is."""
+    if source.tree is None:
+        return
+    for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+        if token.type in (tokenize.STRING, tokenize.COMMENT):
+            yield from enumerate(token.string.splitlines(), token.start[0])
 
 
 def _matches(source: Source, pattern: str) -> Iterator[tuple[int, str]]:
