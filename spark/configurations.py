@@ -7,18 +7,16 @@ drowned by the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 
 import msgspec
 
-from spark.kinds import Pace, RunKind, kinds_of
-from spark.networks import FAMILIES, reached_by
+from spark.kinds import RunKind, Setting, kinds_of
+from spark.networks import reached_by
 from spec.schedule import (
+    EVERYBODY,
     Clock,
     Delay,
-    Failure,
-    FailureKind,
     Fault,
     FaultKind,
     Message,
@@ -31,6 +29,8 @@ from spec.topology import NodeId, Topology, route
 MAX_DRIFT_PPB = 100_000  # an ordinary quartz clock
 MAX_FAULTS = 8
 FAULTY_PACKETS = 64
+MOST_LATE = 8
+MOST_IN_A_ROW = 6  # messages of one submission, where each is for all
 
 
 class Configuration(msgspec.Struct, frozen=True):
@@ -51,13 +51,13 @@ def draw_run(protocol: str, seed: int, run: int, kind: RunKind | None = None) ->
     kinds = kinds_of(protocol)
     kind = kind or kinds[run % len(kinds)]
     draw = Random(f"{protocol} {seed} {run}")
-    family, topology = _network(draw, kind.suits)
+    family, topology = _network(draw, kind)
     hop_ns = 10 ** draw.randint(2, 5)
-    pace = Pace(hop_ns=hop_ns, span_ns=hop_ns * draw.randint(10, 100))
+    setting = Setting(topology=topology, hop_ns=hop_ns, span_ns=hop_ns * draw.randint(10, 100))
     delays = _delays(draw, topology, hop_ns)
-    clocks = _clocks(draw, topology, pace.span_ns)
-    submissions = _submissions(draw, topology, pace.span_ns)
-    failures = _failures(draw, topology, kind, pace)
+    clocks = _clocks(draw, topology, setting.span_ns)
+    submissions = _submissions(draw, kind, setting)
+    failures = kind.fails(draw, setting)
     schedule = Schedule(
         protocol=protocol,
         topology=topology,
@@ -65,18 +65,18 @@ def draw_run(protocol: str, seed: int, run: int, kind: RunKind | None = None) ->
         clocks=clocks,
         submissions=submissions,
         seed=draw.getrandbits(32),
-        parameters=kind.parameters(draw, pace),
+        parameters=kind.parameters(draw, setting),
         faults=_faults(draw, topology, kind, hop_ns),
         failures=failures,
     )
     return Configuration(family, kind.name, validate(schedule, f"run {run} of seed {seed}"))
 
 
-def _network(draw: Random, suits: Callable[[Topology], bool]) -> tuple[str, Topology]:
+def _network(draw: Random, kind: RunKind) -> tuple[str, Topology]:
     while True:
-        family = draw.choice(sorted(FAMILIES))
-        topology = FAMILIES[family](draw)
-        if suits(topology):
+        family = draw.choice(sorted(kind.networks))
+        topology = kind.networks[family](draw)
+        if kind.suits(topology):
             return family, topology
 
 
@@ -102,59 +102,49 @@ def _clocks(draw: Random, topology: Topology, span_ns: int) -> tuple[Clock, ...]
 
 
 def _faults(draw: Random, topology: Topology, kind: RunKind, hop_ns: int) -> tuple[Fault, ...]:
-    """Up to MAX_FAULTS, of the first FAULTY_PACKETS packets of links that carry any; early ones are more likely."""
+    """Up to MAX_FAULTS, and as many more as the kind has for each link, of the first FAULTY_PACKETS packets of links
+    that carry any; early ones are more likely."""
     if not kind.faults or draw.random() >= (0.75 if kind.often_faulty else 0.25):
         return ()
     used = sorted(route(topology).used)
     found: dict[tuple[int, int], Fault] = {}
-    for _ in range(draw.randint(1, MAX_FAULTS)):
+    if kind.late_to_one:
+        first = int(FAULTY_PACKETS ** draw.random()) - 1
+        some, late_ns = range(first, first + draw.randint(1, MOST_LATE)), hop_ns * draw.randint(4, 64)
+        to = topology.links[draw.choice(used)].target
+        places = ((link, index) for link in used if topology.links[link].target == to for index in some)
+        found |= {place: Fault(*place, FaultKind.DELAY, late_ns) for place in places}
+    for _ in range(draw.randint(1, MAX_FAULTS + kind.faults_a_link * len(used))):
         place = (draw.choice(used), int(FAULTY_PACKETS ** draw.random()) - 1)
         chosen = draw.choice(kind.faults)
-        found[place] = Fault(*place, chosen, draw.randint(1, 8 * hop_ns) if chosen is FaultKind.DELAY else 0)
+        found[place] = Fault(*place, chosen, 0 if chosen is FaultKind.LOSE else draw.randint(1, 8 * hop_ns))
     return tuple(found.values())
 
 
-def _failures(draw: Random, topology: Topology, kind: RunKind, pace: Pace) -> tuple[Failure, ...]:
-    """At most one node fails, while submissions go on."""
-    if kind.fails is None:
-        return ()
-    failing = kind.fails(draw, pace)
-    node = draw.choice(topology.hosts() if failing.host else topology.switches())
-    at = draw.randrange(pace.span_ns)
-    crash = Failure(at, FailureKind.CRASH, node=node)
-    if failing.down_ns is None:
-        return (crash,)
-    return (crash, Failure(at + failing.down_ns, FailureKind.RESTART, node=node))
-
-
-def _submissions(draw: Random, topology: Topology, span_ns: int) -> tuple[Submission, ...]:
-    """10 to 400 submissions, in order of time, of hosts that are not idle; in bursts at a few instants, or spread."""
-    reached = reached_by(topology)
+def _submissions(draw: Random, kind: RunKind, setting: Setting) -> tuple[Submission, ...]:
+    """In order of time, of hosts that are not idle; in bursts at a few instants, or spread."""
+    reached = reached_by(setting.topology)
     senders = [host for host, others in reached.items() if others]
     if _coin(draw):
         senders = draw.sample(senders, draw.randint(1, len(senders)))
-    instants = [draw.randrange(span_ns) for _ in range(draw.randint(1, 8))] if _coin(draw) else []
-    widest = max(len(reached[sender]) for sender in senders) if _coin(draw) else 1
-    count = int(10 * 40 ** draw.random())
-    return tuple(
-        sorted(
-            (_submission(draw, reached, senders, instants, widest, span_ns) for _ in range(count)),
-            key=lambda submission: submission.time_ns,
+    instants = [draw.randrange(setting.span_ns) for _ in range(draw.randint(1, 8))] if _coin(draw) else []
+    widest = 1
+    if _coin(draw):
+        widest = MOST_IN_A_ROW if kind.to_everybody else max(len(reached[sender]) for sender in senders)
+    made: list[Submission] = []
+    for _ in range(kind.submissions(draw, setting.topology)):
+        sender = draw.choice(senders)
+        messages = _messages(draw, kind, reached[sender], widest)
+        made.append(
+            Submission(draw.choice(instants) if instants else draw.randrange(setting.span_ns), sender, messages)
         )
-    )
+    return tuple(sorted(made, key=lambda submission: submission.time_ns))
 
 
-def _submission(
-    draw: Random,
-    reached: dict[NodeId, tuple[NodeId, ...]],
-    senders: list[NodeId],
-    instants: list[int],
-    widest: int,
-    span_ns: int,
-) -> Submission:
-    sender = draw.choice(senders)
-    others = reached[sender]
-    receivers = draw.sample(others, draw.randint(1, min(widest, len(others))))
-    # Few different payloads, so that a check cannot tell messages apart by them alone.
-    messages = tuple(Message(receiver, b"%d" % draw.randrange(10)) for receiver in receivers)
-    return Submission(draw.choice(instants) if instants else draw.randrange(span_ns), sender, messages)
+def _messages(draw: Random, kind: RunKind, others: tuple[NodeId, ...], widest: int) -> tuple[Message, ...]:
+    """Each for another receiver, or all for everybody."""
+    if kind.to_everybody:
+        receivers = [EVERYBODY] * draw.randint(1, widest)
+    else:
+        receivers = draw.sample(others, draw.randint(1, min(widest, len(others))))
+    return tuple(Message(receiver, kind.payload(draw)) for receiver in receivers)

@@ -5,46 +5,62 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from spark.networks import anywhere
+from spark.networks import FAMILIES, anywhere
 from spec.core import Parameter
 from spec.errors import CannotRun
-from spec.schedule import FaultKind
+from spec.schedule import Failure, FaultKind
 from spec.topology import Topology
 from spec.trace import schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """hop_ns: about what a packet takes over one link. span_ns: how long submissions go on."""
+class Setting:
+    """What parameters and failures have to fit. hop_ns: about what a packet takes over one link. span_ns: how long
+    submissions go on."""
 
+    topology: Topology
     hop_ns: int
     span_ns: int
 
 
+def ten_to_400(draw: Random, topology: Topology) -> int:
+    """Small numbers as likely as great ones."""
+    return int(10 * 40 ** draw.random())
+
+
+def one_of_ten(draw: Random) -> bytes:
+    """Few different payloads, so that a check cannot tell messages apart by them alone."""
+    return b"%d" % draw.randrange(10)
+
+
+def nothing_fails(draw: Random, setting: Setting) -> tuple[Failure, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunKind:
-    """parameters: drawn to fit the run's pace. faults: what happens to packets; often_faulty: in three of four such
-    runs, not in one. suits: which networks. fails: a node fails, and comes back or not."""
+    """parameters: drawn to fit the setting. faults: what happens to packets; often_faulty: in three of four such runs,
+    not in one; faults_a_link: how many more there are at most for each link; late_to_one: some
+    packets in a row to one of the nodes come late, from everybody. networks: families by name; suits: which
+    of them. submissions: how many. to_everybody: each message is for all. fails: nodes or links, in order of time."""
 
     name: str
-    parameters: Callable[[Random, Pace], dict[str, Parameter]]
+    parameters: Callable[[Random, Setting], dict[str, Parameter]]
     faults: tuple[FaultKind, ...] = ()
     often_faulty: bool = False
+    faults_a_link: int = 0
+    late_to_one: bool = False
+    networks: Mapping[str, Callable[[Random], Topology]] = field(default_factory=lambda: FAMILIES)
     suits: Callable[[Topology], bool] = anywhere
-    fails: Callable[[Random, Pace], Failing] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failing:
-    """Which node fails is drawn by the shared part. host: a host, or else a switch. down_ns: None for ever."""
-
-    host: bool
-    down_ns: int | None
+    submissions: Callable[[Random, Topology], int] = ten_to_400
+    to_everybody: bool = False
+    payload: Callable[[Random], bytes] = one_of_ten
+    fails: Callable[[Random, Setting], tuple[Failure, ...]] = nothing_fails
 
 
 def kinds_of(protocol: str) -> tuple[RunKind, ...]:

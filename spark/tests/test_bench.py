@@ -7,26 +7,29 @@ from pyspark.sql import SparkSession
 
 from spark.bench import _long_run, bench
 from spark.kinds import compared
-from spec.trace import Kind, schema
+from spark.tests.material import PROTOCOLS, value
+from spec.trace import Kind
 
-names = schema("totalorder").columns
+each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
 
 @pytest.mark.slow
-def test_every_figure_is_said_and_counts_events(session: SparkSession) -> None:
+@each_protocol
+def test_every_figure_is_said_and_counts_events(session: SparkSession, protocol: str) -> None:
     said: list[str] = []
-    figures = bench("totalorder", 5_000, say=lambda figure: said.append(str(figure)))
+    figures = bench(protocol, 5_000, say=lambda figure: said.append(str(figure)))
     assert said == [str(figure) for figure in figures]
     assert len({figure.what for figure in figures}) == 1 + 3 + 2 * 4
     assert all(figure.events >= 1_000 and figure.events_a_second > 0 for figure in figures)
-    for kind in compared("totalorder"):
+    for kind in compared(protocol):
         mined = {figure.events for figure in figures if figure.what.startswith(f"long runs ({kind.name})")}
         assert len(mined) == 1
 
 
-def test_the_compared_runs_differ_in_what_links_do_alone() -> None:
-    without, under = (_long_run("totalorder", kind, 20_000) for kind in compared("totalorder"))
+@each_protocol
+def test_the_compared_runs_differ_in_what_links_do_alone(protocol: str) -> None:
+    without, under = (_long_run(protocol, kind, 20_000) for kind in compared(protocol))
     assert without.header.topology == under.header.topology
-    kinds = [[row[names.index("kind")] for row in trace.rows] for trace in (without, under)]
+    kinds = [[value(trace, row, "kind") for row in trace.rows] for trace in (without, under)]
     assert kinds[0].count(Kind.SUBMITTED) > 100 < kinds[1].count(Kind.SUBMITTED)
     assert kinds[1].count(Kind.LOST) > kinds[0].count(Kind.LOST) == 0

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,81 +21,34 @@ from pyspark.sql import SparkSession
 from conformance.judge import all_checks, judge, judge_by_oracles, judge_compiled, kernel
 from conformance.protocol import load
 from conformance.tests.agreement import beginning, damaged_rows
-from conformance.tests.runs import (
-    UNDER_LOSS,
-    WITH_CHOICES,
-    WITHOUT_LOSS,
-    change,
-    conforming,
-    value,
-)
 from conformance.verdict import ClauseResult, Verdict
-from impl.totalorder import RULES
 from spark.configurations import draw_run
 from spark.corpus import Plant, make_corpus, simulate_run
 from spark.kinds import kinds_of
 from spark.layout import events_path, runs_path
 from spark.mine import MineResult, _warm, judge_part, mine
 from spark.read import parts_of
+from spark.tests.material import PROTOCOLS, change, material, value
 from spec import clauses
 from spec.errors import BadInput
 from spec.trace import Kind, Row, Trace
 from spec.trace_parquet import write_runs
 
-PROTOCOL, SEED = "totalorder", 4
+ANY = PROTOCOLS[0]
 EVERY = 1 << 62  # violations to put into words
-
-
-def at_or_below(timestamp: int, barrier: int) -> bool:
-    return timestamp <= barrier
-
-
-def on_arrival(timestamp: int, barrier: int) -> bool:
-    return True
-
-
-def highest(barriers: Sequence[int]) -> int:
-    return max(barriers)
-
-
-def by_sender(timestamp: int, sender: int) -> tuple[int, int]:
-    return (sender, timestamp)
-
-
-def at_the_outstanding(outstanding: int | None, acknowledged: int, next_possible: int) -> int:
-    return next_possible if outstanding is None else outstanding
-
-
-def record_of_the_minimum(least: int, largest: int, greatest: int) -> int:
-    return least
-
-
-def of_the_other_sign(returned: int, round_trip_time: int, local: int) -> int:
-    return local - returned - round_trip_time
-
-
-# Each with a word of the kinds of runs that are looked through for it.
-RULES_PLANTED = (
-    (Plant("ack_barrier/at-the-outstanding", replace(RULES, ack_barrier=at_the_outstanding)), "D"),
-    (Plant("noticed_record/of-the-minimum", replace(RULES, noticed_record=record_of_the_minimum)), "D"),
-    (Plant("difference/of-the-other-sign", replace(RULES, difference=of_the_other_sign)), "adjusted"),
-    (Plant("deliverable/at-or-below", replace(RULES, deliverable=at_or_below)), ""),
-    (Plant("deliverable/on-arrival", replace(RULES, deliverable=on_arrival)), ""),
-    (Plant("aggregate/highest", replace(RULES, aggregate=highest)), ""),
-    (Plant("precedence/by-sender", replace(RULES, precedence=by_sender)), ""),
-)
+each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 OFTEN_ENOUGH, MOST_ROWS = 60, 4000  # runs to look through, and how long they may be
 LOOKED_AT = 300  # rows of each of many runs
 SHORT = 900  # rows that the oracles can take in a moment
 
 
-def planted() -> dict[int, Plant]:
+def planted(protocol: str, seed: int) -> dict[int, Plant]:
     """Each of the wrong rules in a run of its own in which it shows."""
     found: dict[int, Plant] = {}
-    kinds = [draw_run(PROTOCOL, SEED, run).kind for run in range(OFTEN_ENOUGH)]
-    for plant, word in RULES_PLANTED:
+    kinds = [draw_run(protocol, seed, run).kind for run in range(OFTEN_ENOUGH)]
+    for plant, word in material(protocol).plants:
         for run in (run for run in range(OFTEN_ENOUGH) if run not in found and word in kinds[run]):
-            trace = simulate_run(PROTOCOL, SEED, run, plant)
+            trace = simulate_run(protocol, seed, run, plant)
             if len(trace.rows) < MOST_ROWS and any(result.broken for result in judge_compiled(trace)):
                 found[run] = plant
                 break
@@ -109,12 +61,13 @@ def damaged(trace: Trace, draw: Random) -> Trace:
     """The run after three damages that leave it a trace: packets and deliveries changed, dropped or swapped."""
     rows = list(trace.rows)
     for _ in range(3):
-        places = [at for at, row in enumerate(rows) if value(row, "kind") not in (Kind.SUBMITTED, Kind.ENDED)]
+        places = [at for at, row in enumerate(rows) if value(trace, row, "kind") not in (Kind.SUBMITTED, Kind.ENDED)]
         at, other = draw.sample(places, 2)
         match draw.randrange(3):
             case 0:
-                column = draw.choice(("timestamp", "barrier", "number", "digest"))
-                rows[at] = change(rows[at], **{column: value(rows[other], column) + draw.choice((-1, 0, 1))})
+                column = draw.choice(material(trace.header.protocol).damaged)
+                other_value = value(trace, rows[other], column) + draw.choice((-1, 0, 1))
+                rows[at] = change(trace, rows[at], **{column: other_value})
             case 1:
                 del rows[at]
             case _:
@@ -160,55 +113,63 @@ def assert_mined_as_online(result: MineResult, traces: Sequence[Trace]) -> None:
 
 
 @pytest.mark.slow
-def test_conforming_runs_hold_and_every_clause_was_at_stake(session: SparkSession, tmp_path: Path) -> None:
+@each_protocol
+def test_conforming_runs_hold_and_every_clause_was_at_stake(
+    session: SparkSession, tmp_path: Path, protocol: str
+) -> None:
     corpus = tmp_path / "corpus"
-    make_corpus(PROTOCOL, 3 * len(kinds_of(PROTOCOL)), SEED, corpus)
+    make_corpus(protocol, 3 * len(kinds_of(protocol)), 4, corpus)
     result = mine(corpus)
     assert result.holds
     assert result.table().num_rows == 0
     passed = {clause.clause for clause in result.clauses if clause.verdict is Verdict.PASS}
-    assert passed == {clause.id for clause in clauses.load(PROTOCOL).clauses if clauses.Layer.CHECK in clause.layers}
+    assert passed == {clause.id for clause in clauses.load(protocol).clauses if clauses.Layer.CHECK in clause.layers}
     assert all(clause.held for clause in result.clauses)
 
 
 @pytest.mark.slow
+@each_protocol
 def test_planted_rules_are_found_as_the_online_checks_and_the_oracles_find_them(
-    session: SparkSession, tmp_path: Path
+    session: SparkSession, tmp_path: Path, protocol: str
 ) -> None:
-    plants = planted()
+    seed = material(protocol).seed
+    plants = planted(protocol, seed)
     runs = max(plants) + 1
-    make_corpus(PROTOCOL, runs, SEED, tmp_path, plant=plants, files=3)
+    make_corpus(protocol, runs, seed, tmp_path, plant=plants, files=3)
     result = mine(tmp_path)
-    assert_mined_as_online(result, [simulate_run(PROTOCOL, SEED, run, plants.get(run)) for run in range(runs)])
+    assert_mined_as_online(result, [simulate_run(protocol, seed, run, plants.get(run)) for run in range(runs)])
     assert set(result.table().column("run").to_pylist()) == set(plants)
     failed = {clause.clause for clause in result.clauses if clause.verdict is Verdict.FAIL}
-    assert {"TO-DELIVER", "TO-ACK-MEAN", "TO-SWLOSS", "TO-ADJ-2"} <= failed
+    assert set(material(protocol).planted) <= failed
 
 
 @pytest.mark.slow
-def test_damaged_runs_are_found_alike_in_one_file_and_in_four(session: SparkSession, tmp_path: Path) -> None:
+@each_protocol
+def test_damaged_runs_are_found_alike_in_one_file_and_in_four(
+    session: SparkSession, tmp_path: Path, protocol: str
+) -> None:
     draw = Random(4)
-    shapes = [*WITHOUT_LOSS, *UNDER_LOSS, *WITH_CHOICES]
-    of_shapes = [beginning(conforming(*shape), LOOKED_AT) for shape in shapes]
-    drawn = [beginning(simulate_run(PROTOCOL, SEED, run), LOOKED_AT) for run in range(len(kinds_of(PROTOCOL)))]
-    traces = [numbered(damaged(trace, draw), run) for run, trace in enumerate([*of_shapes, *drawn])]
+    drawn = [simulate_run(protocol, 4, run) for run in range(len(kinds_of(protocol)))]
+    every = [beginning(trace, LOOKED_AT) for trace in (*material(protocol).traces(), *drawn)]
+    traces = [numbered(damaged(trace, draw), run) for run, trace in enumerate(every)]
     write_part(tmp_path / "one", 0, traces)
     for file in range(4):
         write_part(tmp_path / "four", file, traces[len(traces) * file // 4 : len(traces) * (file + 1) // 4])
     one, four = mine(tmp_path / "one"), mine(tmp_path / "four")
     assert one.violations > len(traces)
     broken = {clause.clause for clause in one.clauses if clause.broken}
-    assert {"TO-RETX", "TO-ACK-MIN", "TO-LOSSCTR", "TO-ADJ-2", "TO-ORDER"} <= broken
+    assert set(material(protocol).by_damage) <= broken
     assert_mined_as_online(one, traces)
     assert_mined_as_online(four, traces)
 
 
+@each_protocol
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data(), batch_rows=st.integers(1, 400))
-def test_any_batching_finds_what_the_online_checks_find(data: st.DataObject, batch_rows: int) -> None:
+def test_any_batching_finds_what_the_online_checks_find(protocol: str, data: st.DataObject, batch_rows: int) -> None:
     traces: list[Trace] = []
     for run in range(data.draw(st.integers(1, 4))):
-        trace = conforming(*data.draw(st.sampled_from([*WITHOUT_LOSS, *UNDER_LOSS, *WITH_CHOICES])))
+        trace = data.draw(st.sampled_from(material(protocol).traces()))
         rows: list[Row] = data.draw(st.one_of(st.just(trace.rows), damaged_rows(trace)))
         traces.append(numbered(Trace(trace.header, rows), run))
     with tempfile.TemporaryDirectory() as folder:
@@ -226,34 +187,37 @@ def outcome(judging: Callable[[], list[list[ClauseResult]]]) -> list[list[Clause
         return "refused"
 
 
-def test_a_run_longer_than_a_batch_keeps_its_state_from_one_to_the_next(tmp_path: Path) -> None:
-    trace = damaged(conforming("chain", "C"), Random(1))
+@each_protocol
+def test_a_run_longer_than_a_batch_keeps_its_state_from_one_to_the_next(tmp_path: Path, protocol: str) -> None:
+    trace = damaged(material(protocol).parted()[1], Random(1))
     write_part(tmp_path, 0, [trace])
     (part,) = parts_of(tmp_path)
     for batch_rows in (1, 7, len(trace.rows) - 1, len(trace.rows)):
         assert judge_part(part, batch_rows)[0][1] == judge(trace, shown=EVERY)
 
 
-def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(tmp_path: Path) -> None:
-    for file, variant in enumerate(("C", "D9")):
-        write_part(tmp_path, file, [conforming("pair", variant)])
+@each_protocol
+def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(tmp_path: Path, protocol: str) -> None:
+    traces = material(protocol).parted()
+    for file, trace in enumerate(traces):
+        write_part(tmp_path, file, [trace])
     kernel.cache_clear()
     _warm(parts_of(tmp_path))
-    plugin = load(PROTOCOL)
-    headers = [conforming("pair", variant).header for variant in ("C", "D9")]
-    needed = {check.part for header in headers for check in plugin.applicable(header)}
-    parts = {all_checks(plugin)[part.numbers[0]].part: "module" in vars(part) for part in kernel(PROTOCOL).parts}
+    plugin = load(protocol)
+    needed = {check.part for trace in traces for check in plugin.applicable(trace.header)}
+    parts = {all_checks(plugin)[part.numbers[0]].part: "module" in vars(part) for part in kernel(protocol).parts}
     assert {name for name, compiled in parts.items() if compiled} == needed < set(parts)
 
 
 def test_a_failed_mining_leaves_the_last_one_as_it_was(session: SparkSession, tmp_path: Path) -> None:
-    write_part(tmp_path, 0, [conforming("star", "C")])
+    trace = material(ANY).parted()[0]
+    write_part(tmp_path, 0, [trace])
     mine(tmp_path)
     before = (tmp_path / "mined" / "summary.json").read_bytes()
-    trace = conforming("star", "C")
-    broken = [*trace.rows[:5], change(trace.rows[5], node=99), *trace.rows[6:]]
+    last = len(trace.header.topology.nodes) - 1
+    broken = [*trace.rows[:5], change(trace, trace.rows[5], node=99), *trace.rows[6:]]
     write_part(tmp_path, 0, [Trace(trace.header, broken)])
-    with pytest.raises(BadInput, match=r"part-00000.parquet: run 0: row 5 has node 99; nodes are 0 to 3$"):
+    with pytest.raises(BadInput, match=rf"part-00000.parquet: run 0: row 5 has node 99; nodes are 0 to {last}$"):
         mine(tmp_path)
     assert (tmp_path / "mined" / "summary.json").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["events", "mined", "runs"]
@@ -268,7 +232,7 @@ def swapped(table: pa.Table) -> pa.Table:
 
 
 def of_another_protocol(table: pa.Table) -> pa.Table:
-    headers = [text.replace("totalorder", "carrier_pigeon") for text in table.column("header").to_pylist()]
+    headers = [text.replace(ANY, "carrier_pigeon") for text in table.column("header").to_pylist()]
     return table.set_column(table.schema.get_field_index("header"), table.schema.field("header"), [headers])
 
 
@@ -277,8 +241,8 @@ BAD_CORPORA: dict[str, tuple[Callable[[Path], object], str]] = {
     "no files": (lambda corpus: shutil.rmtree(corpus / "events"), "holds no traces"),
     "no headers": (lambda corpus: runs_path(corpus, 1).unlink(), "part-00001.parquet: missing; it holds the headers"),
     "no column": (
-        lambda corpus: rewritten(events_path(corpus, 0), lambda table: table.drop_columns(["barrier"])),
-        "events/part-00000.parquet: row group 0: column barrier is missing",
+        lambda corpus: rewritten(events_path(corpus, 0), lambda table: table.drop_columns(["digest"])),
+        "events/part-00000.parquet: row group 0: column digest is missing",
     ),
     "a column of another type": (
         lambda corpus: rewritten(
@@ -303,7 +267,7 @@ BAD_CORPORA: dict[str, tuple[Callable[[Path], object], str]] = {
     "runs mixed": (lambda corpus: rewritten(events_path(corpus, 0), swapped), "run 0 is mixed with others"),
     "two protocols": (
         lambda corpus: rewritten(runs_path(corpus, 1), of_another_protocol),
-        "runs/part-00001.parquet: run 2 is of carrier_pigeon, .* of totalorder; mine each",
+        f"runs/part-00001.parquet: run 2 is of carrier_pigeon, .* of {ANY}; mine each",
     ),
 }
 
@@ -313,7 +277,7 @@ def test_a_bad_corpus_is_one_sentence(session: SparkSession, tmp_path: Path, bad
     spoil, sentence = BAD_CORPORA[bad]
     corpus = tmp_path / "corpus"
     for file in range(2):
-        write_part(corpus, file, [numbered(conforming("star", "C"), 2 * file + run) for run in range(2)])
+        write_part(corpus, file, [numbered(material(ANY).parted()[0], 2 * file + run) for run in range(2)])
     spoil(corpus)
     with pytest.raises(BadInput, match=sentence) as raised:
         mine(corpus)

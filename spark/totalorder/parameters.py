@@ -6,54 +6,54 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from spark.kinds import Failing, Pace, RunKind
+from spark.kinds import RunKind, Setting
 from spark.networks import all_answered, in_a_tree
 from spec.core import Parameter
-from spec.schedule import FaultKind
+from spec.schedule import Failure, FailureKind, FaultKind
 from spec.topology import Topology
 from spec.totalorder.messages import WITHOUT_LOSS, Environment
 
 Parameters = dict[str, Parameter]
-Draw = Callable[[Random, Pace], Parameters]
+Draw = Callable[[Random, Setting], Parameters]
 
 # Links are FIFO and may lose messages; they never repeat one.
 _FAULTS = (FaultKind.DELAY, FaultKind.LOSE)
 _LOSES = (FaultKind.LOSE, FaultKind.LOSE, FaultKind.DELAY)
 
 
-def _interval(draw: Random, pace: Pace) -> Parameters:
+def _interval(draw: Random, setting: Setting) -> Parameters:
     """A fifth to a fiftieth of the span: beacons matter, and do not crowd out the data."""
-    return {"beacon_interval_ns": pace.span_ns // draw.randint(5, 50)}
+    return {"beacon_interval_ns": setting.span_ns // draw.randint(5, 50)}
 
 
-def _long_interval(draw: Random, pace: Pace) -> Parameters:
+def _long_interval(draw: Random, setting: Setting) -> Parameters:
     """A third to a fifteenth: such runs go on for longer after the span."""
-    return {"beacon_interval_ns": pace.span_ns // draw.randint(3, 15)}
+    return {"beacon_interval_ns": setting.span_ns // draw.randint(3, 15)}
 
 
-def _timeout(draw: Random, pace: Pace) -> Parameters:
+def _timeout(draw: Random, setting: Setting) -> Parameters:
     """1 to 20 hops: some expire in vain."""
-    return {"retransmit_timeout_ns": pace.hop_ns * draw.randint(1, 20)}
+    return {"retransmit_timeout_ns": setting.hop_ns * draw.randint(1, 20)}
 
 
-def _rounds(draw: Random, pace: Pace) -> Parameters:
+def _rounds(draw: Random, setting: Setting) -> Parameters:
     """Some rounds of timestamp adjustment while submissions go on."""
-    return {"adjustment_interval_ns": pace.span_ns // draw.randint(2, 6)}
+    return {"adjustment_interval_ns": setting.span_ns // draw.randint(2, 6)}
 
 
-def _two_processors(draw: Random, pace: Pace) -> Parameters:
+def _two_processors(draw: Random, setting: Setting) -> Parameters:
     """Both take up to a few hops' time."""
     return {
         "switch": "two",
-        "forwarding_delay_ns": draw.randint(0, 2 * pace.hop_ns),
-        "processor_delay_ns": draw.randint(0, 4 * pace.hop_ns),
+        "forwarding_delay_ns": draw.randint(0, 2 * setting.hop_ns),
+        "processor_delay_ns": draw.randint(0, 4 * setting.hop_ns),
     }
 
 
 def _variants(*names: str) -> Draw:
     """Each on by a coin. Switches that may withhold beacons are now and then held to it (TO-BEACON-MIN)."""
 
-    def drawn(draw: Random, pace: Pace) -> Parameters:
+    def drawn(draw: Random, setting: Setting) -> Parameters:
         chosen: Parameters = {name: 1 for name in names if draw.random() < 0.3}
         if "every_beacon" in names and draw.random() < 0.3:
             chosen.setdefault("every_beacon", 0)
@@ -63,10 +63,10 @@ def _variants(*names: str) -> Draw:
 
 
 def _all_of(environment: Environment, *parts: Draw) -> Draw:
-    def drawn(draw: Random, pace: Pace) -> Parameters:
+    def drawn(draw: Random, setting: Setting) -> Parameters:
         chosen: Parameters = {"environment": environment.value}
         for part in parts:
-            chosen |= part(draw, pace)
+            chosen |= part(draw, setting)
         return chosen
 
     return drawn
@@ -98,9 +98,9 @@ def _split(environment: Environment) -> RunKind:
     return RunKind(name=f"{environment}, two processors", parameters=draws, faults=_LOSES, suits=all_answered)
 
 
-def _detected(draw: Random, pace: Pace) -> Parameters:
+def _detected(draw: Random, setting: Setting) -> Parameters:
     """Links are given up after some intervals of silence."""
-    interval = pace.span_ns // draw.randint(5, 15)
+    interval = setting.span_ns // draw.randint(5, 15)
     return {
         "beacon_interval_ns": interval,
         "failure_timeout_ns": interval * draw.randint(6, 10),
@@ -108,12 +108,16 @@ def _detected(draw: Random, pace: Pace) -> Parameters:
     }
 
 
-def _host_crashes(draw: Random, pace: Pace) -> Failing:
-    return Failing(host=True, down_ns=None)
+def _host_crashes(draw: Random, setting: Setting) -> tuple[Failure, ...]:
+    node = draw.choice(setting.topology.hosts())
+    return (Failure(draw.randrange(setting.span_ns), FailureKind.CRASH, node=node),)
 
 
-def _switch_restarts(draw: Random, pace: Pace) -> Failing:
-    return Failing(host=False, down_ns=draw.randint(1, pace.span_ns // 4))
+def _switch_restarts(draw: Random, setting: Setting) -> tuple[Failure, ...]:
+    down_ns = draw.randint(1, setting.span_ns // 4)
+    node = draw.choice(setting.topology.switches())
+    at = draw.randrange(setting.span_ns)
+    return (Failure(at, FailureKind.CRASH, node=node), Failure(at + down_ns, FailureKind.RESTART, node=node))
 
 
 def _crashing(environment: Environment) -> RunKind:

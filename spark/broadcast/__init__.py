@@ -1,0 +1,1 @@
+"""The broadcast stack: what its corpora draw that the shared modules know nothing of."""

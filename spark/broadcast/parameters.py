@@ -1,0 +1,159 @@
+"""The kinds of runs that corpora of the broadcast stack have: each level, over links that jitter, lose and repeat; with
+empty payloads, which go in runs; with a minority that crashes, processes that stand still, one to which packets of
+everybody are late, or no majority left. They are those that fuzzing draws, with more processes and for longer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from conformance.network.topologies import mesh
+from spark.kinds import RunKind, Setting, nothing_fails, one_of_ten
+from spark.networks import anywhere
+from spec.broadcast.messages import Level
+from spec.core import Parameter
+from spec.schedule import Failure, FailureKind, FaultKind
+from spec.topology import NodeId, Topology
+
+Parameters = dict[str, Parameter]
+
+# About what a run costs: each message is put on every link and acknowledged there.
+MOST_PACKETS = 6_000
+MOST_SUBMISSIONS = 150
+FAULTS_A_LINK = 12
+_FAULTS = (FaultKind.LOSE, FaultKind.LOSE, FaultKind.DELAY, FaultKind.DUPLICATE)
+
+
+def _processes(draw: Random) -> Topology:
+    """2 to 16, few more often than many."""
+    return mesh(int(2 * 8.5 ** draw.random()))
+
+
+_NETWORKS: Mapping[str, Callable[[Random], Topology]] = {"mesh": _processes}
+
+
+def _submissions(draw: Random, topology: Topology) -> int:
+    """The fewer the more there are processes."""
+    most = min(MOST_SUBMISSIONS, MOST_PACKETS // len(topology.links))
+    return int(most ** draw.random())
+
+
+def _stack(level: Level, *, long_runs: bool = False) -> Callable[[Random, Setting], Parameters]:
+    """Time-outs of a few hops to forty: some expire in vain. Windows and thresholds from those that are felt to those
+    that are not. long_runs: thresholds that let a packet have several messages."""
+
+    def drawn(draw: Random, setting: Setting) -> Parameters:
+        chosen: Parameters = {
+            "level": level.value,
+            "resend_ns": setting.hop_ns * draw.randint(2, 40),
+            "window": draw.choice((1, 2, 4, 16, 64)),
+            "most_undelivered": draw.choice((16, 64) if long_runs else (1, 2, 8, 64)),
+        }
+        if level is Level.LCB:
+            chosen["dependencies"] = _dependencies(draw, len(setting.topology.nodes))
+        return chosen
+
+    return drawn
+
+
+def _dependencies(draw: Random, processes: int) -> str:
+    """From nobody on anybody to all on all; some name themselves, too."""
+    likely = draw.choice((0.0, 0.2, 0.5, 1.0))
+    names_itself = draw.random() < 0.25
+    return ";".join(
+        ",".join(
+            str(other) for other in range(processes) if draw.random() < likely and (other != process or names_itself)
+        )
+        for process in range(processes)
+    )
+
+
+def _empty(draw: Random) -> bytes:
+    return b""
+
+
+def _has_a_minority(topology: Topology) -> bool:
+    """Whether one may crash and leave a majority."""
+    return len(topology.nodes) > 2
+
+
+def _in_order(failures: list[Failure]) -> tuple[Failure, ...]:
+    return tuple(sorted(failures, key=lambda failure: failure.time_ns))
+
+
+def _crashes(draw: Random, setting: Setting, nodes: list[NodeId]) -> list[Failure]:
+    return [Failure(draw.randrange(setting.span_ns), FailureKind.CRASH, node=node) for node in nodes]
+
+
+def _minority_crashes(draw: Random, setting: Setting) -> tuple[Failure, ...]:
+    nodes = range(len(setting.topology.nodes))
+    gone = draw.sample(nodes, draw.randint(1, (len(nodes) - 1) // 2))
+    return _in_order(_crashes(draw, setting, gone))
+
+
+def _majority_crashes(draw: Random, setting: Setting) -> tuple[Failure, ...]:
+    """Half of the processes or more, one lives; at once before anything was handed over, or at any time."""
+    nodes = range(len(setting.topology.nodes))
+    gone = draw.sample(nodes, draw.randint((len(nodes) + 1) // 2, len(nodes) - 1))
+    if draw.random() < 0.5:
+        return tuple(Failure(0, FailureKind.CRASH, node=node) for node in gone)
+    return _in_order(_crashes(draw, setting, gone))
+
+
+def _pauses(draw: Random, setting: Setting) -> tuple[Failure, ...]:
+    """Some processes stand still for a while; now and then one of them never goes on."""
+    nodes = range(len(setting.topology.nodes))
+    found: list[Failure] = []
+    for number, node in enumerate(draw.sample(nodes, draw.randint(1, len(nodes)))):
+        at = draw.randrange(setting.span_ns)
+        found.append(Failure(at, FailureKind.PAUSE, node=node))
+        ends = number == 0 and len(nodes) > 2 and draw.random() < 0.25
+        then = FailureKind.CRASH if ends else FailureKind.RESUME
+        found.append(Failure(at + draw.randint(1, setting.span_ns), then, node=node))
+    return _in_order(found)
+
+
+def _kind(
+    level: Level,
+    name: str = "",
+    *,
+    often_faulty: bool = True,
+    faults_a_link: int = 2,
+    late_to_one: bool = False,
+    suits: Callable[[Topology], bool] = anywhere,
+    fails: Callable[[Random, Setting], tuple[Failure, ...]] = nothing_fails,
+    empty: bool = False,
+) -> RunKind:
+    return RunKind(
+        name=f"{level}, {name}" if name else level.value,
+        parameters=_stack(level, long_runs=empty),
+        faults=_FAULTS,
+        often_faulty=often_faulty,
+        faults_a_link=faults_a_link,
+        late_to_one=late_to_one,
+        networks=_NETWORKS,
+        suits=suits,
+        submissions=_submissions,
+        to_everybody=level is not Level.PL,
+        payload=_empty if empty else one_of_ten,
+        fails=fails,
+    )
+
+
+def _kinds(level: Level) -> tuple[RunKind, ...]:
+    found = (
+        _kind(level, often_faulty=False, faults_a_link=0),
+        _kind(level, "loss", faults_a_link=FAULTS_A_LINK),
+        _kind(level, "empty payloads", empty=True),
+        _kind(level, "a minority crashes", suits=_has_a_minority, fails=_minority_crashes),
+        _kind(level, "pauses", fails=_pauses),
+        _kind(level, "one is late", faults_a_link=0, late_to_one=True),
+    )
+    if level is Level.PL:
+        return found
+    return (*found, _kind(level, "no majority", fails=_majority_crashes))
+
+
+KINDS = tuple(kind for level in Level for kind in _kinds(level))
+# What the benchmark compares: the same run, over links without and with loss.
+COMPARED = ("fifo", "fifo, loss")

@@ -1,0 +1,52 @@
+"""What the tests of corpora must know of a protocol: `spark/tests/<protocol>/material.py` for each that has corpora."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from spark.corpus import Plant
+from spec import clauses
+from spec.schedule import Schedule
+from spec.trace import Row, Trace, schema
+
+PROTOCOLS = [protocol for protocol in clauses.protocols() if find_spec(f"spark.{protocol}") is not None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """environments: what runs are told apart by, among their parameters. choices: what is so in some runs and not in
+    others. traces: of the reference core, in all sorts of runs. parted: two of them that leave some of the checks idle.
+
+    plant: rules that change run 1 of any corpus. plants: wrong rules, each with a word of the kinds of runs that are
+    looked through for it, in the corpus of `seed`, where they show soon; planted: clauses that they break. damaged:
+    columns that damage changes; by_damage: clauses that it breaks.
+    """
+
+    environments: Collection[str]
+    choices: tuple[Callable[[Schedule], bool], ...]
+    traces: Callable[[], Sequence[Trace]]
+    parted: Callable[[], tuple[Trace, Trace]]
+    plant: Plant
+    plants: tuple[tuple[Plant, str], ...]
+    planted: Collection[str]
+    seed: int
+    damaged: tuple[str, ...]
+    by_damage: Collection[str]
+
+
+def material(protocol: str) -> Material:
+    found: Material = importlib.import_module(f"spark.tests.{protocol}.material").MATERIAL
+    return found
+
+
+def value(trace: Trace, row: Row, column: str) -> int:
+    return row[schema(trace.header.protocol).columns.index(column)]
+
+
+def change(trace: Trace, row: Row, **values: int) -> Row:
+    columns = schema(trace.header.protocol).columns
+    named = dict(zip(columns, row, strict=True)) | values
+    return tuple(named[column] for column in columns)
