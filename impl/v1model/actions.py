@@ -21,6 +21,7 @@ from impl.v1model.expressions import (
     value,
 )
 from impl.v1model.layout import Field, Header, Layout, Stack
+from impl.v1model.liveness import effect
 from spec.place import Place
 
 JUMPS = frozenset({"_jump", "_jump_if_zero"})
@@ -359,20 +360,22 @@ class Actions:
 def _from_row(names: list[str], used: Counter[str], body: Block) -> Block:
     """The body after its parameters were taken from `row`: one assignment, straight to where each is only copied."""
     targets = {name: name for name in names if used[name]}
-    copied: set[str] = set()
-    at = 0
-    while at < len(body):
-        match = re.fullmatch(r"(\w+) = (p_\w+)", str(body[at]))
-        if match is None:
+    # What a kept statement reads or writes must not be assigned before it.
+    touched: set[str] = set()
+    kept: Block = []
+    for at, statement in enumerate(body):
+        if not isinstance(statement, str):
+            kept += body[at:]
             break
-        to, name = match.groups()
-        if used[name] == 1 and to not in copied:
-            targets[name] = to
-            copied.add(to)
-            del body[at]
+        match = re.fullmatch(r"(\w+) = (p_\w+)", statement)
+        if match is not None and used[match[2]] == 1 and match[1] not in touched:
+            targets[match[2]] = match[1]
+            touched.add(match[1])
         else:
-            at += 1
-            copied.add(to)
+            told = effect(statement)
+            touched |= told.reads | told.writes
+            kept.append(statement)
+    body = kept
     if len(targets) <= 1:
         return [*(f"{to} = row[{names.index(name) + 1}]" for name, to in targets.items()), *body]
     return [f"_, {', '.join(targets.get(name, '_') for name in names)}, _ = row", *body]

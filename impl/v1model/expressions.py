@@ -329,9 +329,8 @@ def condition(scope: Scope, node: object) -> str:
 
 def comparison(op: str, one: Value, other: Value) -> str:
     """Two numbers compared; a number that is not 0 is true by itself."""
-    if op in {"==", "!="}:
-        if other.code == "0" or (other.code == "1" and one.within(0, 1)):
-            return str(one) if (op == "!=") == (other.code == "0") else f"(not {one})"
+    if op in {"==", "!="} and (other.code == "0" or (other.code == "1" and one.within(0, 1))):
+        return str(one) if (op == "!=") == (other.code == "0") else f"(not {one})"
     return f"{one} {op} {other}"
 
 

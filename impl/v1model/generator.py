@@ -100,6 +100,8 @@ class Generator:
         for meter in self._program.meter_arrays:
             if not meter.is_direct:
                 lines.append(f"{self.objects.cells[meter.name]} = env.meters[{meter.name!r}].cells")
+        for form, name in self._parser.formats.items():
+            lines.append(f"{name} = Struct({form!r}).unpack_from")
         for name, local in self.objects.value_sets.items():
             lines.append(f"{local} = env.value_sets[{name!r}].members")
         return lines

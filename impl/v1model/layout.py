@@ -160,6 +160,7 @@ class Layout:
     """All headers of a program, by name; names that are not there are refused with their place."""
 
     def __init__(self, program: compiled.Compiled, place: Place) -> None:
+        self._place = place
         self._taken = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *RESERVED}
         types = {kind.name: kind for kind in program.header_types}
         self.headers: dict[str, Header] = {}
@@ -187,7 +188,7 @@ class Layout:
     def _fresh(self, wanted: str) -> str:
         """A name that was not given out before, and is none of the generated source's own."""
         name = re.sub(r"\W+", "_", wanted).strip("_") or "x"
-        if name[0].isdigit() or re.fullmatch(r"[tv]\d+|p_.*", name):
+        if name[0].isdigit() or re.fullmatch(r"[ntv]\d+|p_.*|unpack_.*", name):
             name = f"h_{name}"
         while name in self._taken:
             name += "_"
@@ -257,7 +258,7 @@ class Layout:
         for prefix in ("standard_metadata", "intrinsic_metadata", "queueing_metadata"):
             alias = self._aliases.get(f"{prefix}.{name}")
             if alias is not None:
-                return self.field(*alias, Place("field_aliases"))
+                return self.field(*alias, self._place / "field_aliases")
         header = self.headers.get(STANDARD)
         return next((one for one in header.fields if one.name == name), None) if header else None
 
@@ -370,6 +371,20 @@ class Layout:
                 yield name, raw if name == header.raw else "0"
         for stack in self.stacks.values():
             yield stack.next, "0"
+
+
+def chunks(header: Header) -> list[tuple[int, list[Field]]]:
+    """The header cut where fields end at bytes: (bytes, fields) from its start."""
+    found: list[tuple[int, list[Field]]] = []
+    group: list[Field] = []
+    bits = 0
+    for one in header.fields:
+        group.append(one)
+        bits += one.width
+        if bits % 8 == 0:
+            found.append((bits // 8, group))
+            group, bits = [], 0
+    return found
 
 
 def part(whole: str, one: Field, bits: int | None = None) -> str:

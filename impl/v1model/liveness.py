@@ -59,7 +59,9 @@ def _is_pure(called: ast.expr) -> bool:
     """Whether calling this changes nothing."""
     if isinstance(called, ast.Attribute):
         return called.attr == "to_bytes"
-    return isinstance(called, ast.Name) and (called.id in PURE or called.id.endswith(("_find", "_find_")))
+    return isinstance(called, ast.Name) and (
+        called.id in PURE or called.id.endswith(("_find", "_find_")) or called.id.startswith("unpack_")
+    )
 
 
 def needed(block: Block) -> tuple[Block, frozenset[str]]:

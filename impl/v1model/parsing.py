@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from impl.v1model import compiled
 from impl.v1model.actions import Actions
 from impl.v1model.code import Block, If, Loop, choose
 from impl.v1model.expressions import Scope, Value, condition, constant, fit, is_boolean, number, unwrap, value
-from impl.v1model.layout import Header, Layout, Raw, Stack, part
+from impl.v1model.layout import Field, Header, Layout, Raw, Stack, chunks, part
 from spec.place import Place
 
 # States deeper than this are dispatched too: Python limits the depth of indentation.
 GREATEST_DEPTH = 12
+# How many fields are worth a call that takes them out of the bytes at once.
+UNPACK_FROM = 3
 MASKS_MEND = "compile the program again"
 
 
@@ -68,6 +70,8 @@ class ParserCode:
         self._errors = dict(program.errors)
         self._place = place / f"parser {self._parser.name}"
         self._numbers: dict[str, int] = {}
+        # Names of the functions that take headers apart, by `struct` format.
+        self.formats: dict[str, str] = {}
 
     def block(self, temporaries: list[int]) -> Block:
         """Everything from the first byte to the payload; `std_parser_error` is set where parsing fails."""
@@ -199,12 +203,40 @@ class ParserCode:
             body.append(f"{header.raw} = {piece}")
             piece = header.raw
         whole = header.raw if raw is Raw.INT else "number"
-        if raw is Raw.INT or tracked:
+        unpacked, rest = self._unpack(header, tracked, at)
+        if raw is Raw.INT or rest:
             body.append(f"{whole} = from_bytes({piece})")
-        body += [f"{one.local} = {part(whole, one, header.bits)}" for one in tracked]
+        body += unpacked
+        body += [f"{one.local} = {part(whole, one, header.bits)}" for one in rest]
         if not header.metadata:
             body.append(f"{header.valid} = 1")
         return body
+
+    def _unpack(self, header: Header, tracked: list[Field], at: At) -> tuple[Block, list[Field]]:
+        """Take many fields out of the bytes at once; and the fields that this does not reach."""
+        form, targets, inside = ">", [], []
+        rest = list(tracked)
+        for size, fields in chunks(header):
+            wanted = [one for one in fields if one in rest]
+            code = {1: "B", 2: "H", 4: "I", 8: "Q"}.get(size)
+            if not wanted or code is None:
+                form += f"{size}x"
+                continue
+            form += code
+            rest = [one for one in rest if one not in wanted]
+            if len(fields) == 1 and not fields[0].signed:
+                targets.append(fields[0].local)
+                continue
+            name = f"n{len(targets)}"
+            targets.append(name)
+            low = fields[-1].shift
+            for one in wanted:
+                moved = replace(one, shift=one.shift - low)
+                inside.append(f"{one.local} = {part(name, moved, size * 8)}")
+        if len(targets) < UNPACK_FROM:
+            return [], tracked
+        unpack = self.formats.setdefault(form, f"unpack_{len(self.formats)}")
+        return [f"{', '.join(targets)} = {unpack}(data, {at.plus(0)})", *inside], rest
 
     def _extract_next(self, scope: Scope, stack: Stack, at: At) -> tuple[Block, At]:
         if stack.members[0].variable:
@@ -312,8 +344,7 @@ class ParserCode:
 
     def _test(self, scope: Scope, transition: compiled.Transition, keys: list[tuple[Value, int]]) -> str:
         match _kind(transition):
-            case "hexstr":
-                assert transition.value is not None
+            case "hexstr" if transition.value is not None:
                 wanted = _split(transition.value, keys)
                 masks = _split(transition.mask, keys) if transition.mask else [None] * len(keys)
                 tests = [

@@ -1,7 +1,7 @@
 """Fields written into the number that holds their header: all that one run of statements changes, in one step.
 
-Assigning a field leaves a `Patch`. Here patches of one header are put off until something looks at the header, or control
-may go elsewhere, and are then done at once.
+Assigning a field leaves a `Patch`. Here patches of one header are put off until something looks at the header, or
+control may go elsewhere, and are then done at once.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class PipelineCode:
                 state[name] = 1
                 stack.append((name, True))
                 stack += [(one, False) for one in self._successors(name) if state.get(one) != 2]
-            elif state[name] == 1 and not any(entry == (name, True) for entry in stack):
+            elif state[name] == 1:
                 self._place.refuse(f"node {name} comes after itself", "compile the program again")
         return order[::-1]
 

@@ -34,6 +34,15 @@ def load(program: Path | bytes, *, place: str | None = None) -> Program:
     name = place or (str(program) if isinstance(program, Path) else "program")
     decoded = compiled.decode(content, name)
     where = Place(name)
+    try:
+        return _made(decoded, where)
+    except (KeyError, IndexError, ValueError, RecursionError) as error:
+        # A compiler's output is consistent; a file that was cut or edited may name what is not there.
+        where.refuse(f"its parts do not fit together ({type(error).__name__}: {error})", AGAIN)
+
+
+def _made(decoded: compiled.Compiled, where: Place) -> Program:
+    """The program, its control plane's side and its source."""
     if decoded.header_unions or decoded.header_union_stacks:
         where.refuse("header unions are not implemented", "use headers, of which one is valid")
     if decoded.extern_instances:
@@ -45,7 +54,7 @@ def load(program: Path | bytes, *, place: str | None = None) -> Program:
         for table in pipeline.tables
     }
     source = Generator(decoded, specs, layout, where).source()
-    return Program(name, decoded, specs, source, compile(source, f"<{name}>", "exec"))
+    return Program(where.text, decoded, specs, source, compile(source, f"<{where.text}>", "exec"))
 
 
 def _spec(program: compiled.Compiled, table: compiled.Table, layout: Layout, place: Place) -> TableSpec:

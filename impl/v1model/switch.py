@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from random import Random
+from struct import Struct
 
 from impl.v1model.control import ByName
 from impl.v1model.hashes import ALGORITHMS, to_bytes
@@ -71,7 +72,7 @@ class Switch:
 
     def _make(self) -> tuple[Callable[..., None], Callable[..., None]]:
         scope: dict[str, object] = {name: function for name, (function, _) in ALGORITHMS.items()}
-        scope |= {"aborted": Aborted, "from_bytes": int.from_bytes, "to_bytes": to_bytes}
+        scope |= {"aborted": Aborted, "Struct": Struct, "from_bytes": int.from_bytes, "to_bytes": to_bytes}
         exec(self.program.code, scope)
         make = scope["make"]
         assert callable(make)

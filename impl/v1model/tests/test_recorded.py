@@ -32,7 +32,7 @@ def test_the_embedded_target_does_what_bmv2_did(path: Path) -> None:
     assert recording.digest_of(program.read_bytes()) == told.digest, (
         f"{told.program} has changed: record {path.name} anew"
     )
-    found = recording.replay(told.steps, made(told))
+    found = recording.replay(told.steps, made(told), cpu_port=told.cpu_port)
     assert not found, f"{len(found)} differences, the first: {found[0]}"
 
 
@@ -60,5 +60,5 @@ def test_a_flipped_bit_in_what_left_is_a_difference() -> None:
     (port, data), *others = packet.out
     flipped = f"{int(data, 16) ^ 1:0{len(data)}x}"
     damaged = Packet(port=packet.port, data=packet.data, out=[(port, flipped), *others], masks=packet.masks)
-    found = recording.replay([*told.steps[:place], damaged], made(told))
+    found = recording.replay([*told.steps[:place], damaged], made(told), cpu_port=told.cpu_port)
     assert [one.step for one in found] == [place]
