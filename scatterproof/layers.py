@@ -24,6 +24,7 @@ from models.expected import ModelResult, Tier, check_models
 from models.z3_claims import check_claims, claims_of
 from scatterproof import iuts
 from scatterproof.layer_report import Cell, Detail, LayerReport, Status, detail, gravest, not_run
+from scatterproof.program_layer import programs, reference_command
 from spark.corpus import make_corpus
 from spark.mine import mine
 from spark.session import MASTER
@@ -206,6 +207,14 @@ def conform(iut_name: str) -> Callable[[Job, Say], LayerReport]:
     return run
 
 
+def over_udp(job: Job, say: Say) -> LayerReport:
+    """The cases over real sockets; of a protocol whose reference is a program, that program under stress."""
+    command = reference_command(job.protocol)
+    if command is None:
+        return conform("reference-udp")(job, say)
+    return programs(job.protocol, command, job.seed, job.results / "latest" / "programs", say)
+
+
 def summarise_cases(iut_name: str, results: list[CaseResult]) -> LayerReport:
     """A clause passes with the cases that are about it; any case in which it is broken fails it."""
     parts = [(result.case.clause, _OF_VERDICT[result.verdict]) for result in results]
@@ -324,7 +333,7 @@ LAYERS = (
     Layer("z3", "Z3", z3),
     Layer("conform", "in process", conform("reference")),
     Layer("conform-stdio", "over stdio", conform("reference-stdio")),
-    Layer("conform-udp", "over UDP", conform("reference-udp")),
+    Layer("conform-udp", "over UDP", over_udp),
     Layer("fuzz", "fuzzing", fuzzing),
     Layer("mine", "Spark", mining),
     Layer("mutants", "mutants", mutants),

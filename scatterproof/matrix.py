@@ -46,10 +46,11 @@ def matrix(catalogue: Catalogue, reports: Sequence[LayerReport]) -> tuple[Matrix
 
 
 def _cell(clause: Clause, report: LayerReport) -> Cell:
-    """A layer that the catalogue names and that says nothing of the clause has failed it: silence is no pass."""
+    """A layer that the catalogue names and that says nothing of the clause has failed it: silence is no pass. It may
+    say more than the catalogue asks of it."""
     layer = _CATALOGUED[report.layer]
     if layer in clause.not_yet:
-        return Cell(Status.NOT_YET, clause.not_yet[layer])
+        return report.cells.get(clause.id, Cell(Status.NOT_YET, clause.not_yet[layer]))
     if report.status is Status.NOT_RUN:
         return Cell(Status.NOT_RUN, report.sentence)
     silent = Cell(Status.FAIL, f"the catalogue says that {layer.value} checks it, and nothing there did")

@@ -26,6 +26,8 @@ def test_a_layer_that_says_nothing_of_a_catalogued_clause_has_failed_it() -> Non
 
 def test_a_clause_that_waits_shows_the_catalogue_s_reason() -> None:
     assert cell_of(WAITING.id, report({})) == Cell(Status.NOT_YET, WAITING.not_yet[clauses.Layer.CHECK])
+    # Unless the layer says something of it all the same.
+    assert cell_of(WAITING.id, report({WAITING.id: Cell(Status.FAIL)})).status is Status.FAIL
 
 
 def test_a_layer_that_cannot_run_is_shown_so_and_passes_nothing() -> None:

@@ -1,0 +1,78 @@
+"""The layer over real sockets of a protocol whose reference implementation is a program with a command line of its own:
+it runs under stress at each level, and is judged by what it wrote."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from conformance.stress import contract
+from conformance.verdict import Verdict
+from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
+from scatterproof.program_runs import ProgramRun, run_program
+from scatterproof.stress_options import StressOptions
+from spec import clauses
+
+# A level takes seconds: it ends when everything is there.
+PROCESSES, MESSAGES, LOSS, SECONDS = 5, 200, 0.2, 60.0
+UNSEEN = "what the programs wrote does not show it"
+
+
+def reference_command(protocol: str) -> str | None:
+    """The command of the protocol's reference program, with the placeholders of `--iut-command`; None where there is no
+    such program. `impl/<protocol>/program.py` has it as `COMMAND`, without the interpreter."""
+    name = f"impl.{protocol}.program"
+    if importlib.util.find_spec(name) is None:
+        return None
+    return f"{shlex.quote(sys.executable)} {importlib.import_module(name).COMMAND}"
+
+
+def programs(protocol: str, command: str, seed: int, folder: Path, say: Callable[[str], None]) -> LayerReport:
+    """Run the command at every level of the protocol; each level has a folder of its own in `folder`."""
+    runs: list[ProgramRun] = []
+    for level in contract.load(protocol).levels:
+        options = StressOptions(
+            level=level, processes=PROCESSES, messages=MESSAGES, loss=LOSS, seconds=SECONDS, seed=seed
+        )
+        say(level)
+        runs.append(run_program(protocol, command, options, folder / level, say))
+    return summarise_programs(protocol, runs)
+
+
+def summarise_programs(protocol: str, runs: Sequence[ProgramRun]) -> LayerReport:
+    """A clause passes that passes at one level and fails at none; of one that none shows there is nothing to say."""
+    cells: dict[str, Cell] = {}
+    for clause in clauses.load(protocol).clauses:
+        found = {
+            run.level: result.verdict
+            for run in runs
+            for result in run.judgement.clauses
+            if result.clause == clause.id and result.verdict in (Verdict.PASS, Verdict.FAIL)
+        }
+        if found:
+            worst = Status.FAIL if Verdict.FAIL in found.values() else Status.PASS
+            cells[clause.id] = Cell(worst, f"at {', '.join(found)}")
+        else:
+            cells[clause.id] = Cell(Status.NOT_RUN, UNSEEN)
+    ended = {run.level: run.judgement.verdict for run in runs}
+    of = {Verdict.PASS: Status.PASS, Verdict.FAIL: Status.FAIL}
+    rows = [
+        (run.level, result.clause, result.verdict, result.held, result.broken, result.reason)
+        for run in runs
+        for result in run.judgement.clauses
+    ]
+    return LayerReport(
+        layer="",
+        title="",
+        status=gravest(of.get(verdict, Status.INCONCLUSIVE) for verdict in ended.values()),
+        sentence="the reference program under stress, judged by its output: "
+        + ", ".join(f"{level} {verdict}" for level, verdict in ended.items())
+        + f"; {sum(run.judgement.deliveries for run in runs)} deliveries",
+        seconds=0.0,
+        cells=cells,
+        details=(detail("Programs under stress", ("level", "clause", "verdict", "held", "broken", "reason"), rows),),
+    )
