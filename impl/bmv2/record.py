@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from impl.bmv2.recording import FORMAT, Fresh, Recording, Step, digest_of, play, play_one, read, write
+from impl.bmv2.recording import FORMAT, Fresh, Packet, Recording, Step, digest_of, play, play_one, read, replay, write
 from impl.bmv2.session import version
+from impl.bmv2.stf import parse
 from impl.bmv2.switch import Bmv2Switch
 from impl.bmv2.vary import Variety
 from impl.v1model import Aborted, Switch, load
@@ -22,29 +23,60 @@ _ATTEMPTS = 4
 ROOT = Path(__file__).parents[2]
 
 
-def record(program: Path, steps: Sequence[Step], *, ports: Sequence[int], cpu_port: int | None) -> Recording:
+def record(
+    program: bytes, steps: Sequence[Step], *, name: str, p4info: Path, ports: Sequence[int], cpu_port: int | None
+) -> Recording:
     """What BMv2 does with these steps, without those with which it does not do the same twice: what leaves is then not
     the program's doing alone, but the clock's or chance's."""
     for _ in range(_ATTEMPTS):
         played = []
         for _ in range(2):
-            with Bmv2Switch(program, ports=ports, cpu_port=cpu_port) as switch:
+            with Bmv2Switch(program, p4info=p4info, ports=ports, cpu_port=cpu_port) as switch:
                 played.append(list(play(steps, fresh(switch))))
         steady = [first == second for first, second in zip(*played, strict=True)]
         if all(steady):
             break
         steps = [step for step, same in zip(steps, steady, strict=True) if same]
     else:
-        raise BadInput(f"{program}: BMv2 does not do the same twice, whatever is left out; record other steps")
+        raise BadInput(f"{name}: BMv2 does not do the same twice, whatever is left out; record other steps")
     return Recording(
         format=FORMAT,
-        program=program.resolve().relative_to(ROOT).as_posix(),
+        program=name,
         digest=digest_of(program),
         source=f"BMv2 {version()}",
         ports=list(ports),
         cpu_port=cpu_port,
         steps=played[0],
     )
+
+
+def path_tests(
+    program: Path, files: Sequence[Path], *, author: str, ports: Sequence[int], cpu_port: int | None
+) -> tuple[Recording, list[str]]:
+    """Tests in STF that BMv2 passes, with what they themselves expect; and what is said of the others."""
+    loaded = load(program)
+    kept: list[Step] = []
+    left_out: list[str] = []
+    with Bmv2Switch(program, ports=ports, cpu_port=cpu_port) as switch:
+        for file in files:
+            try:
+                steps = parse(file.read_text(), loaded, file.name).steps(file.stem)
+                found = replay(steps, fresh(switch), cpu_port=cpu_port)
+            except BadInput as error:
+                left_out.append(f"{file.name}: {error}")
+                continue
+            left_out += [f"{file.name}: BMv2 does not pass it: {one}" for one in found]
+            kept += [] if found else steps
+    recording = Recording(
+        format=FORMAT,
+        program=program.resolve().relative_to(ROOT).as_posix(),
+        digest=digest_of(program.read_bytes()),
+        source=f"{author}, passed by BMv2 {version()}",
+        ports=list(ports),
+        cpu_port=cpu_port,
+        steps=kept,
+    )
+    return recording, left_out
 
 
 def without_aborts(steps: Sequence[Step], program: Path, *, ports: Sequence[int], cpu_port: int | None) -> list[Step]:
@@ -79,6 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("program", type=Path, help="a program's BMv2 JSON; its p4info is beside it")
     parser.add_argument("--out", type=Path, required=True, help="the recording to write")
     parser.add_argument("--steps", type=Path, help="a recording whose steps are played, instead of drawn ones")
+    parser.add_argument("--stf", type=Path, nargs="+", help="tests in STF to keep, as far as BMv2 passes them")
+    parser.add_argument("--author", default="p4testgen", help="what made the tests in STF, with its version")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--packets", type=int, default=300)
     parser.add_argument("--ports", type=int, default=8)
@@ -88,14 +122,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not chosen.program.is_file():
             raise BadInput(f"{chosen.program}: no such file; compile the program first")
         ports, cpu_port = list(range(chosen.ports)), chosen.cpu_port
+        if chosen.stf:
+            recording, left_out = path_tests(
+                chosen.program, chosen.stf, author=chosen.author, ports=ports, cpu_port=cpu_port
+            )
+            print("\n".join(left_out))
+            write(chosen.out, recording)
+            print(
+                f"{chosen.out}: {sum(isinstance(step, Packet) for step in recording.steps)} of {len(chosen.stf)} tests"
+            )
+            return 0
         if chosen.steps is not None:
             plan = read(chosen.steps)
             ports, cpu_port, steps = plan.ports, plan.cpu_port, plan.steps
         else:
-            content = chosen.program.read_bytes()
-            drawn = list(Variety(content, ports=ports, cpu_port=cpu_port, seed=chosen.seed).steps(chosen.packets))
+            content, p4info = chosen.program.read_bytes(), chosen.program.with_suffix(".p4info.txtpb").read_text()
+            drawn = list(
+                Variety(content, p4info, ports=ports, cpu_port=cpu_port, seed=chosen.seed).steps(chosen.packets)
+            )
             steps = without_aborts(drawn, chosen.program, ports=ports, cpu_port=cpu_port)
-        recording = record(chosen.program, steps, ports=ports, cpu_port=cpu_port)
+        recording = record(
+            chosen.program.read_bytes(),
+            steps,
+            name=chosen.program.resolve().relative_to(ROOT).as_posix(),
+            p4info=chosen.program.with_suffix(".p4info.txtpb"),
+            ports=ports,
+            cpu_port=cpu_port,
+        )
         write(chosen.out, recording)
     except ScatterproofError as error:
         print(f"record: {error}", file=sys.stderr)

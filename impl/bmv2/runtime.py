@@ -13,6 +13,7 @@ from typing import Any
 
 import p4runtime_sh.shell as shell
 from p4runtime_sh.p4runtime import (
+    P4RuntimeClient,
     P4RuntimeErrorFormatException,
     P4RuntimeException,
     P4RuntimeWriteException,
@@ -23,7 +24,15 @@ from p4runtime_sh.p4runtime import (
 from impl.bmv2.answers import Refused, Silent
 
 ELECTION = (0, 1)
+_ANSWER_S = 30.0
 _VERBS = {"INSERT", "MODIFY", "DELETE"}
+
+
+class _Patient(P4RuntimeClient):  # type: ignore[misc]
+    """The library gives the server two seconds to begin a session; on a busy machine it needs more."""
+
+    def get_stream_packet(self, type_: str, timeout: float | None = 1) -> Any:
+        return super().get_stream_packet(type_, timeout and max(timeout, _ANSWER_S))
 
 
 class Runtime:
@@ -31,6 +40,7 @@ class Runtime:
 
     def __init__(self, address: str, p4info: Path, program: Path) -> None:
         self._files = (str(p4info), str(program))
+        shell.P4RuntimeClient = _Patient
         try:
             shell.setup(
                 device_id=1,
@@ -151,8 +161,13 @@ class Runtime:
 
     def barrier(self) -> None:
         """What was sent on the stream is with the switch, and what it sent is here: streams keep their order, and the
-        server answers each bid for mastership."""
-        self._client.handshake()
+        server answers each bid for mastership that is higher than the last."""
+        high, low = self._client.election_id
+        self._client.election_id = (high, low + 1)
+        try:
+            self._client.handshake()
+        except SystemExit:
+            raise Silent("it did not answer a bid for mastership") from None
 
     def packet_ins(self) -> list[bytes]:
         """All packets that came to the CPU port: the packet_in header's bits, then the payload."""

@@ -105,6 +105,9 @@ class Bmv2Switch:
 
     def reset(self) -> None:
         """The program as if just loaded: no entries or groups, registers and counters zero."""
+        # A pipeline that is pushed anew leaves the replication engine alone.
+        self.multicast.clear()
+        self.clone_sessions.clear()
         self._ask("reset")
 
     def take_digests(self) -> list[Digest]:
@@ -162,6 +165,7 @@ class Groups:
     def __init__(self, kind: str, ask: Callable[..., Any]) -> None:
         self._kind = kind
         self._ask = ask
+        self._known: set[int] = set()
 
     def set(self, number: int, replicas: Replicas) -> None:
         """Make the group, or put other replicas into it."""
@@ -172,9 +176,16 @@ class Groups:
             if error.code is not Code.ALREADY_EXISTS:
                 raise
             self._ask(self._kind, "MODIFY", number, chosen)
+        self._known.add(number)
 
     def delete(self, number: int) -> None:
         self._ask(self._kind, "DELETE", number, [])
+        self._known.discard(number)
+
+    def clear(self) -> None:
+        """Delete all that were set here."""
+        for number in sorted(self._known):
+            self.delete(number)
 
 
 class _Counters:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -24,10 +25,15 @@ _GROUP_BITS = 16
 _INGRESS_PORT = ["standard_metadata", "ingress_port"]
 
 
+_TABLES = re.compile(r"^tables \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+_NAME = re.compile(r'name: "([^"]+)"')
+_OPTIONAL = re.compile(r'match_fields \{[^}]*name: "([^"]+)"[^}]*match_type: OPTIONAL')
+
+
 class Variety:
     """All draws for one program, from one seed."""
 
-    def __init__(self, content: bytes, *, ports: Sequence[int], cpu_port: int | None, seed: int) -> None:
+    def __init__(self, content: bytes, p4info: str, *, ports: Sequence[int], cpu_port: int | None, seed: int) -> None:
         self._program: dict[str, Any] = json.loads(content)
         self._random = random.Random(seed)
         self._ports = list(ports)
@@ -45,6 +51,8 @@ class Variety:
         self._compared: dict[tuple[str, str], set[int]] = {}
         self._note_comparisons(self._program)
         self._asked: list[Control] = []
+        # In the compiled form an optional key is a ternary one.
+        self._optional = {one for table in _TABLES.findall(p4info) for one in _optional_keys(table)}
 
     def steps(self, packets: int, *, entries: int = 40) -> Iterator[Step]:
         """Groups and entries first, then packets, with a change of the entries now and then."""
@@ -122,7 +130,7 @@ class Variety:
         """One of the transitions; the fields that lead to it are given their values."""
         transitions = state["transitions"]
         chosen = self._random.choice(transitions)
-        if len(transitions) > 1 and chosen["type"] == "default" and self._random.random() < 0.6:
+        if len(transitions) > 1 and chosen["type"] == "default" and self._random.random() < 0.85:
             chosen = self._random.choice(transitions)
         keys = state["transition_key"]
         if [key["value"] for key in keys] == [_INGRESS_PORT]:
@@ -246,7 +254,7 @@ class Variety:
         elif table["key"]:
             action, params = self._call(table)
             ranked = table["match_type"] in {"ternary", "range"}
-            match = {key["name"]: text_of(self._match(key, wrong=draw > 0.97)) for key in table["key"]}
+            match = {key["name"]: text_of(self._match(table["name"], key, wrong=draw > 0.97)) for key in table["key"]}
             step = Control(
                 verb="add", table=table["name"], match={name: text for name, text in match.items() if text != "*"},
                 action=action, params=params, priority=self._random.randrange(1, 6) if ranked else 0,
@@ -270,12 +278,26 @@ class Variety:
             return self._random.choice(self._ports)
         if width == _GROUP_BITS and "gr" in param["name"]:
             return self._random.choice(GROUPS)
+        # What one table sets, another may match.
+        pools = [pool for pool in self._key_pools() if pool[0] == width]
+        if pools and self._random.random() < 0.8:
+            return self._random.choice(self._random.choice(pools)[1])
         return self._random.getrandbits(width)
 
-    def _match(self, key: dict[str, Any], *, wrong: bool) -> Match:
+    def _key_pools(self) -> Iterator[tuple[int, list[int]]]:
+        """Width and values of every key of every table."""
+        for pipeline in self._program["pipelines"]:
+            for table in pipeline["tables"]:
+                for key in table["key"]:
+                    yield self._key_pool(key)
+
+    def _key_pool(self, key: dict[str, Any]) -> tuple[int, list[int]]:
         header, field = map(str, key["target"] if isinstance(key["target"], list) else (key["target"], "$valid$"))
         width = next((int(one[1]) for one in self._fields.get(header, []) if one[0] == field), 1)
-        pool = self._pool(self._type_of.get(header, header), field, width)
+        return width, self._pool(self._type_of.get(header, header), field, width)
+
+    def _match(self, table: str, key: dict[str, Any], *, wrong: bool) -> Match:
+        width, pool = self._key_pool(key)
         value, everything = self._random.choice(pool), (1 << width) - 1
         if wrong:
             value = 1 << width
@@ -287,7 +309,7 @@ class Variety:
             "optional": lambda: value,
             "range": lambda: Range(*sorted((value, self._random.choice(pool)))),
         }
-        return kinds[key["match_type"]]()
+        return kinds["optional" if (table, key["name"]) in self._optional else key["match_type"]]()
 
     def _lpm(self, value: int, width: int) -> Lpm:
         prefix = self._random.choice([1, width // 2 or 1, max(1, width - 1), width])
@@ -296,6 +318,12 @@ class Variety:
     def _ternary(self, value: int, everything: int) -> Ternary:
         mask = self._random.choice([everything, everything, everything >> 1 or 1, everything ^ 1 or 1])
         return Ternary(value & mask, mask)
+
+
+def _optional_keys(table: str) -> list[tuple[str, str]]:
+    """Table and key of the optional keys that the p4info text of one table tells of."""
+    name = _NAME.search(table)
+    return [(name.group(1), key) for key in _OPTIONAL.findall(table)] if name else []
 
 
 def _put(data: bytearray, offset: int, width: int, value: int) -> None:

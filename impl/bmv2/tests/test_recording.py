@@ -15,11 +15,12 @@ from impl.bmv2.recording import Control, Fresh, Packet, Recording
 from impl.v1model import Code, ControlError, Entry, Lpm, Match, Range, Ternary
 from spec.errors import BadInput
 
+HEAD = "00" * 12
 STEPS: list[recording.Step] = [
     Control(verb="multicast", number=1, replicas=[(1, 1), (2, 2)]),
     Control(verb="add", table="t", match={"k": "0xa/8"}, action="go", params={"port": "0x3"}, priority=2),
     Control(verb="delete", table="t", match={"k": "0xb"}, answer="NOT_FOUND"),
-    Packet(port=1, data="0102", out=[(2, "0103"), (3, "")]),
+    Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "")]),
 ]
 
 
@@ -123,7 +124,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 
 def test_a_target_that_does_the_same_has_no_difference() -> None:
     hub = Hub()
-    assert recording.replay(STEPS, lambda: hub) == []
+    assert recording.replay(STEPS, lambda: hub, cpu_port=3) == []
     assert hub.known == [(1, [(1, 1), (2, 2)]), Entry({"k": Lpm(10, 8)}, "go", {"port": 3}, 2)]
 
 
@@ -132,22 +133,34 @@ def test_a_target_that_does_the_same_has_no_difference() -> None:
     [
         Control(verb="delete", table="t", match={"k": "0xb"}),
         Control(verb="add", table="t", match={"k": "0xb"}, action="go", answer="ALREADY_EXISTS"),
-        Packet(port=1, data="0102", out=[(2, "0103")]),
-        Packet(port=1, data="0102", out=[(2, "0103"), (3, "00")]),
-        Packet(port=1, data="0102", out=[(2, "0103"), (4, "")]),
-        Packet(port=1, data="0102"),
-        Packet(port=1, data="0102", out=[(2, "0104"), (3, "")], masks=["0001", ""]),
-        Packet(port=1, data="0102", out=[(2, "010300"), (3, "")], masks=["000000", ""]),
+        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103")]),
+        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "00")]),
+        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (4, "")]),
+        Packet(port=1, data=HEAD + "0102"),
+        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0104"), (3, "")], masks=[HEAD + "0001", ""]),
+        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "010300"), (3, "")], masks=[HEAD + "000000", ""]),
     ],
 )
 def test_a_target_that_does_something_else_is_found(step: recording.Step) -> None:
-    found = recording.replay([*STEPS, step], Hub)
+    found = recording.replay([*STEPS, step], Hub, cpu_port=3)
     assert [one.step for one in found] == [len(STEPS)]
     assert str(step) in str(found[0])
 
 
 def test_bits_that_the_target_may_choose_are_not_compared() -> None:
-    assert recording.replay([Packet(port=1, data="0102", out=[(2, "0183"), (3, "")], masks=["ff0f", ""])], Hub) == []
+    assert (
+        recording.replay(
+            [Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0183"), (3, "")], masks=[HEAD + "ff0f", ""])],
+            Hub,
+            cpu_port=3,
+        )
+        == []
+    )
+
+
+def test_what_a_veth_does_not_carry_is_not_compared() -> None:
+    assert recording.replay([Packet(port=1, data="0102", out=[(3, "")])], Hub, cpu_port=3) == []
+    assert len(recording.replay([Packet(port=1, data="0102")], Hub, cpu_port=3)) == 1
 
 
 def test_a_fresh_step_begins_with_a_target_that_knows_nothing() -> None:
@@ -157,10 +170,10 @@ def test_a_fresh_step_begins_with_a_target_that_knows_nothing() -> None:
         made.append(Hub())
         return made[-1]
 
-    assert recording.replay([STEPS[0], Fresh(why="second"), *STEPS], make) == []
+    assert recording.replay([STEPS[0], Fresh(why="second"), *STEPS], make, cpu_port=3) == []
     assert [len(hub.known) for hub in made] == [1, 2]
 
 
 def test_play_puts_what_the_target_did() -> None:
-    wrong = Packet(port=1, data="0102", out=[(9, "ff")])
-    assert list(recording.play([wrong], Hub)) == [Packet(port=1, data="0102", out=[(2, "0103"), (3, "")])]
+    wrong = Packet(port=1, data=HEAD + "0102", out=[(9, "ff")])
+    assert list(recording.play([wrong], Hub)) == [Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "")])]

@@ -14,11 +14,15 @@ from impl.v1model import Switch, load
 
 SOURCES = sorted((Path(__file__).parents[2] / "v1model" / "tests" / "programs").glob("*.p4"))
 PROGRAMS = [path.with_suffix(".json") for path in SOURCES]
-ROUTER = next(path for path in PROGRAMS if path.stem == "l3_route")
+ROUTER, BRIDGE = (PROGRAMS[0].with_name(f"{name}.json") for name in ("l3_route", "l2_forward"))
 
 
 def drawn(path: Path, seed: int, packets: int = 200) -> list[Step]:
-    return list(Variety(path.read_bytes(), ports=range(4), cpu_port=None, seed=seed).steps(packets))
+    return list(Variety(path.read_bytes(), info(path), ports=range(4), cpu_port=None, seed=seed).steps(packets))
+
+
+def info(path: Path) -> str:
+    return path.with_suffix(".p4info.txtpb").read_text()
 
 
 def packets_of(steps: list[Step]) -> list[bytes]:
@@ -33,15 +37,15 @@ def test_every_packet_drawn_can_be_carried_and_is_the_seeds(path: Path) -> None:
     assert [refusal(data) for data in packets_of(first)] == [None] * 50
 
 
-def test_what_is_drawn_for_a_router_is_routed_or_refused_in_many_ways() -> None:
-    program = load(ROUTER)
-    steps = list(play(drawn(ROUTER, 1, 400), lambda: Switch(program, ports=4)))
+def test_what_is_drawn_for_a_bridge_is_forwarded_flooded_and_dropped() -> None:
+    program = load(BRIDGE)
+    steps = list(play(drawn(BRIDGE, 1), lambda: Switch(program, ports=4)))
     left = {port for step in steps if isinstance(step, Packet) for port, _ in step.out}
-    dropped = sum(1 for step in steps if isinstance(step, Packet) and not step.out)
+    copies = {len(step.out) for step in steps if isinstance(step, Packet)}
     answers = {step.answer for step in steps if isinstance(step, Control)}
     assert len(left) >= 3
-    assert 40 <= dropped <= 390
-    assert answers >= {"OK", "ALREADY_EXISTS"}
+    assert copies == {0, 1, 3}
+    assert answers >= {"OK", "ALREADY_EXISTS", "NOT_FOUND"}
 
 
 def test_checksums_are_mostly_right() -> None:
@@ -61,5 +65,5 @@ def test_a_change_of_the_pools_of_values_changes_what_is_drawn() -> None:
         one["name"] = one["name"] + "_"
     for one in content["headers"]:
         one["header_type"] = one["header_type"] + "_"
-    renamed = Variety(json.dumps(content).encode(), ports=range(4), cpu_port=None, seed=1).steps(20)
+    renamed = Variety(json.dumps(content).encode(), info(ROUTER), ports=range(4), cpu_port=None, seed=1).steps(20)
     assert list(renamed) != drawn(ROUTER, 1, 20)
