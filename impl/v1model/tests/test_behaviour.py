@@ -25,7 +25,7 @@ def stacked(*labels: bytes, payload: bytes = b"rest") -> bytes:
 
 def labelled(action: str, **params: int) -> list[tuple[int, bytes]]:
     made = switch("label_stack")
-    match = {"hdr.labels[0].$valid$": 1, "hdr.labels[0].label": 5}
+    match = {"hdr.labels[0].label": 5}
     made.tables["Enter.labels"].add(Entry(match, f"Enter.{action}", params))
     return made.process(0, stacked(label(5, 0), label(6, 1)))
 
@@ -44,7 +44,7 @@ def test_a_label_is_popped() -> None:
 
 def test_a_push_into_a_full_stack_loses_the_last_label() -> None:
     made = switch("label_stack")
-    match = {"hdr.labels[0].$valid$": 1, "hdr.labels[0].label": 5}
+    match = {"hdr.labels[0].label": 5}
     made.tables["Enter.labels"].add(Entry(match, "Enter.push", {"label": 4, "port": 1}))
     sent = stacked(label(5, 0), label(6, 0), label(7, 1))
     assert made.process(0, sent) == [(1, stacked(label(4, 0, ttl=64), label(5, 0), label(6, 0)))]
@@ -64,11 +64,8 @@ def test_a_packet_that_ends_within_a_label_is_an_error_and_keeps_its_bytes() -> 
     assert switch("label_stack").process(0, sent) == [(7, bytes([LABELS, 2, 0]) + label(1, 0) + b"abc")]
 
 
-def test_without_labels_the_table_sees_an_invalid_header() -> None:
-    made = switch("label_stack")
-    match = {"hdr.labels[0].$valid$": 0, "hdr.labels[0].label": 0}
-    made.tables["Enter.labels"].add(Entry(match, "Enter.push", {"label": 4, "port": 1}))
-    assert made.process(0, b"\x01rest") == [(1, b"\x01" + label(4, 0, ttl=64) + b"rest")]
+def test_without_labels_the_first_one_is_pushed() -> None:
+    assert switch("label_stack").process(0, b"\x01rest") == [(6, b"\x01" + label(1, 0, ttl=64) + b"rest")]
 
 
 # -- registers ---------------------------------------------------------------------------------------------------------

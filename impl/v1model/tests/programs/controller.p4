@@ -1,4 +1,4 @@
-// Packet-in and packet-out over the controller's port, a digest, truncation, time stamps, a random number, an assertion.
+// Packet-in and packet-out over the controller's port, a digest, truncation, time stamps, a random number, assertions.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -78,7 +78,7 @@ control Enter(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
     }
 
     table labels {
-        key = { hdr.labels[0].isValid(): exact; hdr.labels[0].label: exact; }
+        key = { hdr.labels[0].label: exact; }
         actions = { swap; push; pop; drop; }
         default_action = drop();
     }
@@ -95,8 +95,10 @@ control Enter(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
                 hdr.report.fault = 3;
             }
             std.egress_spec = 7;
-        } else {
+        } else if (hdr.labels[0].isValid()) {
             labels.apply();
+        } else {
+            push(1, 6);
         }
     }
 }
