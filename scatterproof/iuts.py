@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import shlex
 import sys
 from collections.abc import Callable, Collection
@@ -54,9 +55,21 @@ def find(name: str, protocol: str, results: Path, roles: Collection[Role] = tupl
         case ("datagram", True):
             return DatagramIut(name, _split(command, name), results / "nodes", roles=roles, others=REFERENCE_UDP)
         case _:
-            raise BadInput(
-                f"--iut {name!r} is unknown; give {', '.join(NAMES)}, stdio:COMMAND, datagram:COMMAND or mutant:NAME"
-            )
+            further = further_of(protocol)
+            if kind in further and bool(colon) == bool(command):
+                return SimulatedIut(name, further[kind](command))
+            known = ", ".join((*NAMES, *further))
+            raise BadInput(f"--iut {name!r} is unknown; give {known}, stdio:COMMAND, datagram:COMMAND or mutant:NAME")
+
+
+def further_of(protocol: str) -> dict[str, Callable[[str], MakeNode]]:
+    """Implementations that the protocol's folder says it has beside the reference core: factories of nodes, for what is
+    behind the colon (a variant, or nothing). None for a protocol without `iuts.py`."""
+    for name in (f"impl.{protocol}", f"impl.{protocol}.iuts"):
+        if importlib.util.find_spec(name) is None:
+            return {}
+    found: dict[str, Callable[[str], MakeNode]] = importlib.import_module(f"impl.{protocol}.iuts").FURTHER
+    return found
 
 
 def _mutant(name: str, protocol: str) -> MakeNode:
