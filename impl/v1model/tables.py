@@ -220,10 +220,12 @@ class Table:
     def find_range(self, key: int, *values: int) -> Row | None:
         """The row of the greatest priority that matches a packed key and, one by one, the ranged values."""
         for _, mask, value, bounds, row in self._ranged:
-            if key & mask == value and all(
-                low <= given <= high for given, (low, high) in zip(values, bounds, strict=True)
-            ):
-                return row
+            if key & mask == value:
+                for given, (low, high) in zip(values, bounds, strict=True):
+                    if not low <= given <= high:
+                        break
+                else:
+                    return row
         return None
 
     # -- inside -----------------------------------------------------------------------------------------------------
