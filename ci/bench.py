@@ -1,11 +1,11 @@
-"""Benchmarks: simulator, also under loss, growth with held messages, checks, fuzzing and mining; and latencies in
-simulation (`figures`, only when named).
+"""Benchmarks: simulator, also under loss, growth with held messages, checks, fuzzing, mining, judging over stdio; and
+latencies in simulation (`figures`, only when named).
 
 Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
 not depend on the machine; they are drawn into results/figures/.
 
 An event is an arrival, a submission or a timer handled by a core, with the trace on. Simulator and checks run on one
-core and are measured in CPU time, best of three tries; fuzzing and mining are measured in wall time.
+core and are measured in CPU time, best of three tries; fuzzing, mining and judging over stdio in wall time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from statistics import median
 
 import msgspec
 
+from ci.bench_adapters import adapters
 from ci.bench_growth import SIZES, comparisons, growth
+from ci.bench_programs import programs
 from conformance.judge import Judging, columns_of, judge, kernel
 from conformance.network.run import SimulatedIut, header_of
 from conformance.network.simulator import Observer, Simulation
@@ -232,9 +234,11 @@ SECTIONS: dict[str, Callable[[], Iterable[Figure]]] = {
     "simulator": simulator,
     "loss": simulator_under_loss,
     "growth": held_messages,
+    "programs": programs,
     "checks": checks,
     "fuzz": fuzzing,
     "mine": mining,
+    "adapters": adapters,
 }
 
 
