@@ -19,7 +19,7 @@ from impl.bmv2.vary import Variety
 from impl.v1model import Aborted, Switch, load
 from spec.errors import BadInput, ScatterproofError
 
-_ATTEMPTS = 4
+_ATTEMPTS = 8
 ROOT = Path(__file__).parents[2]
 
 

@@ -1,6 +1,6 @@
 """A network namespace without a name: it is gone, veth pairs and all, as soon as the last process in it has ended.
 
-So nothing can be left behind, whoever is killed, and two runs never meet. Where the user is not root, a user namespace
+So nothing can be left behind, whoever is killed, and two runs never meet. For a user who is not root a user namespace
 is made too, which most systems allow.
 """
 
@@ -56,18 +56,18 @@ def enter() -> None:
     if shutil.which("ip") is None:
         raise CannotRun("no command `ip`: install iproute2, with which the switch gets its ports")
     user, group = os.getuid(), os.getgid()
-    flags = _CLONE_NEWNET if user == 0 else _CLONE_NEWNET | _CLONE_NEWUSER
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(flags) != 0:
+    if libc.unshare(_CLONE_NEWNET) == 0:
+        return
+    if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
         reason = os.strerror(ctypes.get_errno())
         raise CannotRun(
             f"no network namespace for BMv2 ({reason}): run as root, or raise user.max_user_namespaces above 0"
         )
-    if user != 0:
-        with suppress(OSError):  # older systems have no such file
-            Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"0 {user} 1")
-        Path("/proc/self/gid_map").write_text(f"0 {group} 1")
+    with suppress(OSError):  # older systems have no such file
+        Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+    Path("/proc/self/gid_map").write_text(f"0 {group} 1")
 
 
 def attempt() -> str | None:

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 PROGRAMS = ROOT / "impl" / "v1model" / "tests" / "programs"
 BRIDGE, CONTROLLER = PROGRAMS / "l2_forward.json", PROGRAMS / "controller.json"
 FRAME = bytes.fromhex("0000000000aa0000000000bb0900") + b"payload"
-STEADY = ("l2_forward", "l3_route", "acl", "fanout", "options", "mirror")
+STEADY = ("l2_forward", "acl", "fanout", "label_stack")
 
 Open = Callable[..., Bmv2Switch]
 
