@@ -23,6 +23,8 @@ _TIMES = ("time_ns", "clock_ns")
 _AT_LINKS = (Kind.SENT, Kind.ARRIVED, Kind.LOST)
 # Failures change what is expected of all that a node does.
 _FAILURES = (Kind.CRASHED, Kind.RESTARTED, Kind.PAUSED, Kind.RESUMED)
+# Where a host hands over, begins with or delivers a message it is the one end of it, whether it says so or not.
+_OWN_END = {"sender": (Kind.SUBMITTED, Kind.BEGUN), "receiver": (Kind.DELIVERED,)}
 _SECOND_NS = UNITS["s"]
 
 
@@ -87,6 +89,8 @@ class Rows:
         for column in _NODES[1:]:
             if column in given:
                 row[column] = self._node(given, column)
+            elif kind in _OWN_END[column]:
+                row[column] = row["node"]
         if "packet" in given:
             row["packet"] = self._packet(given["packet"])
         row["link"] = self._link(given, row["node"], kind)

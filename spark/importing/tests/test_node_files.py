@@ -200,11 +200,13 @@ def test_logs_of_json_lines_and_counted_submissions(tmp_path: Path) -> None:
         '{"ts":"1970-01-01T00:00:03","ev":"tx","at":"h0","out":"s0","dst":"h1","src":"h0"}\n'
         '{"ts":"1970-01-01T00:00:03","ev":"tx","at":"h0","out":"s0","dst":"h1","src":"h0","x":null}\n'
         '{"ts":"noon","ev":"tx","at":"h0","out":"s0"}\n'
+        '{"ts":"1970-01-01T00:00:04","ev":"rx","at":"h1","src":"h0"}\n'
     )
     text = (
         'header = "header.ndjson"\n[columns]\ntime_ns = "ts"\nkind = "ev"\nnode = "at"\nreceiver = "dst"\n'
         'sender = "src"\npayload = "body"\nto = "out"\n[units]\ntime_ns = "iso8601"\n'
-        '[kinds]\nhand = "submitted"\ntx = "sent"\n[constants]\npacket = "data"\n[files]\njson = true\n'
+        '[kinds]\nhand = "submitted"\ntx = "sent"\n'
+        'rx = "delivered"\n[constants]\npacket = "data"\n[files]\njson = true\n'
     )
     names = [node.name for node in trace.header.topology.nodes]
     text = text.replace('"s0"', f'"{names[2]}"')
@@ -213,10 +215,13 @@ def test_logs_of_json_lines_and_counted_submissions(tmp_path: Path) -> None:
     log.write_text(log.read_text().replace('"s0"', f'"{names[2]}"'))
     found = imported(tmp_path, "totalorder", log, mapping=text)
     (run,) = found.traces.values()
-    assert run.column("time_ns") == [1_000_000_007, 2_500_000_000, 3_000_000_000, 3_000_000_000]
+    seconds = [1, 2.5, 3, 3, 4]
+    assert run.column("time_ns") == [int(second * 1_000_000_000) + 7 * (second == 1) for second in seconds]
     assert run.column("number")[:2] == run.column("scattering")[:2] == [1, 2]
     assert run.column("digest")[:2] == [digest(b"x"), digest(b"y")]
-    assert run.column("link_seq") == [ABSENT, ABSENT, 0, 1]
+    assert run.column("link_seq") == [ABSENT, ABSENT, 0, 1, ABSENT]
+    assert run.column("sender") == [0, 0, 0, 0, 0]  # of the first two nobody said so
+    assert run.column("receiver") == [1, 1, 1, 1, 1]
     assert [kept["line"] for kept in found.quarantined] == [5]
 
 

@@ -1,0 +1,125 @@
+"""Runs of corpora, replayed alone: simulated again, with the rules that were planted, or as they were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from conformance.judge import judge
+from conformance.tests.runs import conforming
+from conformance.verdict import Verdict
+from impl.totalorder import RULES
+from scatterproof import iuts
+from scatterproof.tests.test_console import Console, console
+from spark.corpus import Plant, _make_file, _share_out
+from spark.importing.import_traces import _make_file as imported_file
+from spark.importing.import_traces import _Share
+from spark.importing.mapping import no_mapping
+from spark.importing.sources import find_sources
+from spark.layout import MANIFEST, Manifest, RunEntry, events_path, read_manifest, runs_path
+from spark.replay import schedule_of, trace_of
+from spec import schedule as schedules
+from spec import trace_ndjson
+from spec.errors import BadInput
+from spec.files import write_atomically
+from spec.trace import Trace
+from spec.trace_parquet import read_runs
+
+__all__ = ["console"]  # the fixture
+PROTOCOL, SEED, RUNS = "totalorder", 4, 3
+MUTANT = "aggregate/min-to-max"
+
+
+def highest(barriers: Sequence[int]) -> int:
+    return max(barriers)
+
+
+def finished(folder: Path, seed: int, entries: list[RunEntry]) -> Path:
+    events = sum(entry.events for entry in entries)
+    manifest = Manifest(protocol=PROTOCOL, seed=seed, files=1, events=events, runs=tuple(entries))
+    write_atomically(folder / MANIFEST, msgspec.json.encode(manifest))
+    return folder
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Run 1 has a planted rule; what one task makes, without Spark."""
+    folder = tmp_path / "corpus"
+    plant = {1: Plant(MUTANT, replace(RULES, aggregate=highest))}
+    (share,) = _share_out(PROTOCOL, RUNS, SEED, 1, plant)
+    (folder / "events").mkdir(parents=True)
+    (folder / "runs").mkdir()
+    return finished(folder, SEED, _make_file(folder, share))
+
+
+def recorded(corpus: Path) -> list[Trace]:
+    return list(read_runs(events_path(corpus, 0), runs_path(corpus, 0)))
+
+
+def failing(trace: Trace) -> set[str]:
+    return {result.clause for result in judge(trace) if result.verdict is Verdict.FAIL}
+
+
+def test_the_rows_of_a_run_are_found_alone(corpus: Path) -> None:
+    assert [trace_of(corpus, run) for run in range(RUNS)] == recorded(corpus)
+
+
+def test_a_replayed_run_breaks_what_the_corpus_has_broken_and_shrinks(
+    console: Console, corpus: Path, tmp_path: Path
+) -> None:
+    whole = recorded(corpus)
+    words = ("--corpus", str(corpus), "--results", str(tmp_path / "results"))
+    code, found = console.json("replay", *words, "--run", "1", "--shrink")
+    assert code == 1
+    broken = {clause["clause"] for clause in found["clauses"] if clause["verdict"] == "fail"}
+    assert broken == failing(whole[1]) != set()
+    assert trace_ndjson.read(Path(found["trace"])).rows == whole[1].rows
+    assert found["iut"] == f"mutant:{MUTANT}"
+    small, first = schedules.read(Path(found["small"])), next(c for c in found["clauses"] if c["verdict"] == "fail")
+    assert len(small.submissions) < len(schedule_of(corpus, 1).submissions)
+    on_mutant, on_reference = (
+        failing(iuts.find(name, PROTOCOL, tmp_path).run(small)) for name in (f"mutant:{MUTANT}", "reference")
+    )
+    assert first["clause"] in on_mutant
+    assert not on_reference
+    assert console.json("replay", *words, "--run", "0")[0] == 0
+
+
+def test_an_imported_run_is_judged_as_it_was_recorded(console: Console, tmp_path: Path) -> None:
+    trace = conforming("star", "C")
+    trace_ndjson.write(tmp_path / "in" / "a.ndjson", trace)
+    (tmp_path / "corpus" / "events").mkdir(parents=True)
+    chosen = no_mapping(PROTOCOL)
+    made = imported_file(tmp_path / "corpus", chosen, _Share(0, find_sources([tmp_path / "in"], chosen).sources))
+    corpus = finished(tmp_path / "corpus", 0, made.entries)
+    words = ("--corpus", str(corpus), "--run", "0", "--results", str(tmp_path / "results"))
+    code, found = console.json("replay", *words)
+    assert code == 0
+    assert found["iut"] == str(tmp_path / "in" / "a.ndjson")
+    assert trace_ndjson.read(Path(found["trace"])).rows == trace.rows
+    code, _, complaint = console("replay", *words, "--shrink")
+    assert code == 2
+    assert "was imported, and has no schedule" in complaint
+
+
+def test_bad_requests_are_one_sentence(console: Console, corpus: Path) -> None:
+    for words, sentence in (
+        (("--corpus", str(corpus)), "give either a schedule file, or --corpus DIR --run N"),
+        (("x.json", "--corpus", str(corpus), "--run", "1"), "give either a schedule file"),
+        (("--corpus", str(corpus), "--run", "9"), "there is no run 9; the runs are 0 to 2"),
+    ):
+        code, _, complaint = console("replay", *words)
+        assert code == 2
+        assert sentence in " ".join(complaint.split())
+
+
+def test_a_run_that_another_version_drew_is_not_taken_for_this_ones(corpus: Path) -> None:
+    manifest = read_manifest(corpus)
+    entries = [msgspec.structs.replace(entry, seed=entry.seed + 1) for entry in manifest.runs]
+    finished(corpus, SEED, entries)
+    with pytest.raises(BadInput, match="run 0 was drawn by another version; make the corpus again"):
+        schedule_of(corpus, 0)

@@ -1,0 +1,161 @@
+"""What a corpus exercised, and what it never did: so that a user knows what a clean result is worth.
+
+Configurations are told by dimensions (kind of run, family of networks, whether there are faults, failures, and each
+parameter); classes are the values of one dimension, and pairs those of two. What a corpus could have and has not is
+told where that is known: the kinds and families that the protocol draws, the actions of its specification; of
+parameters, the values that occur.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from random import Random
+
+import msgspec
+
+from conformance.measures import gauge
+from conformance.verdict import Verdict
+from spark.kinds import kinds_of
+from spark.layout import RunEntry
+from spark.measured import Measured
+from spec.core import Parameter
+
+MOST_VALUES = 8  # of a parameter; beyond, and of times, it is only told whether it is 0
+DRAWS = 20  # networks of a family, to see whether one suits a kind
+NONE, SOME = "none", "some"
+
+
+class Part(msgspec.Struct, frozen=True):
+    """counts: how often what occurred. never: what did not, and could have, as far as is known."""
+
+    counts: dict[str, int]
+    never: tuple[str, ...]
+
+
+class Coverage(msgspec.Struct, frozen=True, kw_only=True):
+    """clauses: at how many rows each was at stake and held; without those that apply to no run. classes: of each
+    dimension, how many runs are in each; pairs: the same of two dimensions. actions: how many rows are each action;
+    action_pairs: how many rows are the second right after a row that is the first; any two may or may not be
+    possible."""
+
+    clauses: Part
+    classes: dict[str, Part]
+    pairs: dict[str, Part]
+    actions: Part
+    action_pairs: Part
+
+    @property
+    def never(self) -> int:
+        """How much there is that could be told of and never was, pairs of actions left out."""
+        parts = (self.clauses, self.actions, *self.classes.values(), *self.pairs.values())
+        return sum(len(part.never) for part in parts)
+
+
+def coverage(
+    protocol: str,
+    entries: Sequence[RunEntry],
+    clauses: Iterable[tuple[str, int, Mapping[Verdict, int]]],
+    measured: Measured,
+) -> Coverage:
+    """clauses: id, how often it held, how many runs have which verdict."""
+    held = {clause: count for clause, count, runs in clauses if set(runs) - {Verdict.NOT_APPLICABLE}}
+    dimensions = _dimensions(entries)
+    known = _known(protocol, entries)
+    values = {name: sorted({*known.get(name, ()), *column}) for name, column in dimensions.items()}
+    actions, action_pairs = _actions(protocol, measured)
+    return Coverage(
+        clauses=_part(held, held),
+        classes={name: _part(Counter(column), values[name]) for name, column in dimensions.items()},
+        pairs={
+            f"{one} and {other}": _pairs(
+                dimensions[one], dimensions[other], values[one], values[other], _impossible(protocol, one, other)
+            )
+            for one, other in combinations(dimensions, 2)
+            if len(values[one]) > 1 and len(values[other]) > 1
+        },
+        actions=actions,
+        action_pairs=action_pairs,
+    )
+
+
+def _part(counts: Mapping[str, int], possible: Iterable[str]) -> Part:
+    found = {name: count for name, count in counts.items() if count}
+    return Part(found, tuple(name for name in possible if name not in found))
+
+
+def _dimensions(entries: Sequence[RunEntry]) -> dict[str, list[str]]:
+    """By dimension, the value of each run."""
+    found: dict[str, list[str]] = {
+        "kind": [entry.kind or "unknown" for entry in entries],
+        "family": [entry.family for entry in entries],
+        "faults": [SOME if entry.faults else NONE for entry in entries],
+        "failures": [SOME if entry.failures else NONE for entry in entries],
+    }
+    given: dict[str, list[Parameter | None]] = defaultdict(list)
+    for name in sorted({name for entry in entries for name in entry.parameters}):
+        given[name] = [entry.parameters.get(name) for entry in entries]
+    for name, column in given.items():
+        few = len(set(column)) <= MOST_VALUES and not name.endswith("_ns")
+        found[name] = [_shown(value, few) for value in column]
+    return found
+
+
+def _shown(value: Parameter | None, few: bool) -> str:
+    if value is None:
+        return "not given"
+    if few:
+        return str(value)
+    return str(value) if value in (0, "") else "above 0" if isinstance(value, int) else "given"
+
+
+def _known(protocol: str, entries: Sequence[RunEntry]) -> dict[str, set[str]]:
+    """The values that drawn runs can have; nothing for runs that were imported."""
+    known: dict[str, set[str]] = {"faults": {NONE, SOME}, "failures": {NONE, SOME}}
+    if all(entry.source for entry in entries) or importlib.util.find_spec(f"spark.{protocol}") is None:
+        return known
+    kinds = kinds_of(protocol)
+    return {**known, "kind": {kind.name for kind in kinds}, "family": {f for kind in kinds for f in kind.networks}}
+
+
+def _pairs(
+    one: Sequence[str], other: Sequence[str], ones: Iterable[str], others: Sequence[str], impossible: set[str]
+) -> Part:
+    counts = Counter(f"{a} and {b}" for a, b in zip(one, other, strict=True))
+    every = (f"{a} and {b}" for a in ones for b in others)
+    return _part(counts, [pair for pair in every if pair not in impossible])
+
+
+def _impossible(protocol: str, one: str, other: str) -> set[str]:
+    """Kinds and families that do not suit each other, kinds without faults with some."""
+    if importlib.util.find_spec(f"spark.{protocol}") is None or one != "kind":
+        return set()
+    kinds = kinds_of(protocol)
+    if other == "faults":
+        return {f"{kind.name} and {SOME}" for kind in kinds if not kind.faults}
+    if other != "family":
+        return set()
+    families = {name: draw for kind in kinds for name, draw in kind.networks.items()}
+    return {
+        f"{kind.name} and {name}"
+        for kind in kinds
+        for name, draw in families.items()
+        if name not in kind.networks or not any(kind.suits(draw(Random(seed))) for seed in range(DRAWS))
+    }
+
+
+def _actions(protocol: str, measured: Measured) -> tuple[Part, Part]:
+    found = gauge(protocol)
+    if found is None or found.actions is None:
+        return Part({}, ()), Part({}, ())
+    names, regular = found.actions.names, found.actions.names[: found.actions.regular]
+    taken = dict(zip(names, measured.taken.tolist(), strict=True))
+    pairs = {
+        f"{first} then {second}": int(measured.pairs[a, b])
+        for a, first in enumerate(names)
+        for b, second in enumerate(names)
+    }
+    every = [f"{first} then {second}" for first in regular for second in regular]
+    return _part(taken, regular), _part(pairs, every)

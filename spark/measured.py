@@ -1,0 +1,107 @@
+"""What tasks measure beside judging, in the same pass: small histograms by what carries the runs, and actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from conformance.checks.compiled import Run
+from conformance.checks.surroundings import Surroundings
+from conformance.measures import BINS, Gauge, gauge, hops, least_of
+from spec.trace import Header
+
+Ints = npt.NDArray[np.int64]
+
+
+class Histogram(msgspec.Struct, frozen=True, kw_only=True):
+    """Of a measure, for runs of one carrier and one group. bins: (least value, how many), of those that are not empty;
+    a bin goes up to the next one's least value, a quarter above its own at most."""
+
+    measure: str
+    carrier: str
+    group: str
+    unit: str
+    count: int
+    bins: tuple[tuple[int, int], ...]
+
+    def quantile(self, share: float) -> int:
+        """The least value of the bin that holds it."""
+        before = 0
+        for least, count in self.bins:
+            before += count
+            if before >= share * self.count:
+                return least
+        return self.bins[-1][0] if self.bins else 0
+
+
+class Measured:
+    """Sums over runs, of one file or of all. bins: by carrier and measure, a row a group. taken, pairs: by action."""
+
+    def __init__(self, protocol: str) -> None:
+        self.protocol = protocol
+        self.bins: dict[tuple[str, str], Ints] = {}
+        self.taken: Ints = np.zeros(0, np.int64)
+        self.pairs: Ints = np.zeros((0, 0), np.int64)
+        found = gauge(protocol)
+        if found is not None and found.actions is not None:
+            count = len(found.actions.names)
+            self.taken, self.pairs = np.zeros(count, np.int64), np.zeros((count, count), np.int64)
+
+    def add(self, other: Measured) -> None:
+        for key, bins in other.bins.items():
+            self._add_bins(key, bins)
+        self.taken += other.taken
+        self.pairs += other.pairs
+
+    def add_run(self, header: Header, run: Run, found: Gauge) -> None:
+        carrier = found.carrier(header.parameters)
+        for measure in found.measures:
+            self._add_bins((carrier, measure.name), run.state(measure.check.name, "bins").reshape(-1, BINS))
+        if found.actions is not None:
+            name = found.actions.check.name
+            self.taken += run.state(name, "taken")
+            self.pairs += run.state(name, "pairs").reshape(self.pairs.shape)
+
+    def _add_bins(self, key: tuple[str, str], bins: Ints) -> None:
+        if key in self.bins:
+            self.bins[key] += bins
+        else:
+            self.bins[key] = bins.copy()
+
+    def histograms(self) -> tuple[Histogram, ...]:
+        """Those that hold something, by measure, carrier and group."""
+        found = gauge(self.protocol)
+        return tuple(
+            _histogram(measure.name, carrier, group, measure.unit, self.bins[carrier, measure.name][number])
+            for measure in (found.measures if found else ())
+            for carrier in sorted(carrier for carrier, name in self.bins if name == measure.name)
+            for number, group in enumerate(measure.groups)
+            if self.bins[carrier, measure.name][number].any()
+        )
+
+
+def together(protocol: str, parts: Iterable[Measured]) -> Measured:
+    every = Measured(protocol)
+    for part in parts:
+        every.add(part)
+    return every
+
+
+def with_hops(around: Surroundings, header: Header) -> Surroundings:
+    """What the measures' steps read: that of the checks, and more."""
+    return {**around, "applies": 1, "hops": hops(header.topology)}
+
+
+def _histogram(measure: str, carrier: str, group: str, unit: str, bins: Ints) -> Histogram:
+    filled: Mapping[int, int] = {number: int(bins[number]) for number in np.flatnonzero(bins).tolist()}
+    return Histogram(
+        measure=measure,
+        carrier=carrier,
+        group=group,
+        unit=unit,
+        count=int(bins.sum()),
+        bins=tuple((least_of(number), count) for number, count in filled.items()),
+    )

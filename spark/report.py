@@ -1,0 +1,144 @@
+"""What mining found as one static page, `mined/report.html`, that asks for nothing else: tables, and pictures in it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow.parquet as pq
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from conformance.measures import gauge
+from conformance.verdict import Verdict
+from spark.layout import RunEntry
+from spark.measured import Histogram
+from spark.plots import Bars, Line, bars, distribution, matrix
+from spec.files import write_atomically
+
+if TYPE_CHECKING:
+    from spark.mine import MineResult
+
+REPORT = "report.html"
+SHOWN = 50  # violations, one a run and clause
+NEVER_SHOWN = 40
+_SHARES = (0.5, 0.9, 0.99, 1.0)
+
+
+class Shown(NamedTuple):
+    """A violation on the page: the first of its clause in its run, and how many there are of it there."""
+
+    clause: str
+    run: int
+    sentence: str
+    replay: str
+    times: int
+
+
+class Drawn(NamedTuple):
+    """A measure on the page. rows: carrier, group, count, then the quantiles."""
+
+    title: str
+    unit: str
+    pictures: list[str]
+    rows: list[tuple[str, ...]]
+
+
+def write_report(folder: Path, result: MineResult, entries: Sequence[RunEntry]) -> None:
+    """Write the page into `folder`, beside the violations."""
+    counts, shown = _violations(folder / "violations")
+    kinds = {entry.run: entry.kind or entry.family for entry in entries}
+    by_kind: dict[str, Counter[str]] = defaultdict(Counter)
+    for (clause, run), count in counts.items():
+        by_kind[clause][kinds.get(run, "unknown")] += count
+    assert result.coverage is not None
+    templates = Environment(
+        loader=PackageLoader("spark", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    page = templates.get_template("report.html.j2").render(
+        result=result,
+        coverage=result.coverage,
+        violations=_pictured(by_kind),
+        shown=shown,
+        more=len(counts) - len(shown),
+        measures=list(_drawn(result)),
+        actions=_action_matrix(result),
+        dimensions=[(name, part) for name, part in result.coverage.classes.items()],
+        pairs=[(name, part) for name, part in result.coverage.pairs.items() if part.never],
+        never_shown=NEVER_SHOWN,
+        css_class=_css_class,
+    )
+    write_atomically(folder / REPORT, page.encode())
+
+
+def _violations(folder: Path) -> tuple[Counter[tuple[str, int]], list[Shown]]:
+    """How many there are by clause and run, and the first of each, of so many runs as are shown."""
+    counts: Counter[tuple[str, int]] = Counter()
+    first: dict[tuple[str, int], Mapping[str, object]] = {}
+    for path in sorted(folder.glob("*.parquet")):
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(columns=["clause", "run", "sentence", "replay"]):
+                for row in batch.to_pylist():
+                    key = (row["clause"], row["run"])
+                    counts[key] += 1
+                    if len(first) < SHOWN and key not in first:
+                        first[key] = row
+    shown = [
+        Shown(*key, sentence=str(row["sentence"]), replay=str(row["replay"]), times=counts[key])
+        for key, row in sorted(first.items(), key=lambda item: (item[0][1], item[0][0]))
+    ]
+    return counts, shown
+
+
+def _pictured(by_kind: Mapping[str, Counter[str]]) -> str:
+    """Violations by clause and configuration."""
+    if not by_kind:
+        return ""
+    kinds = sorted({kind for counts in by_kind.values() for kind in counts})
+    clauses = sorted(by_kind)
+    stacks = {kind: [by_kind[clause][kind] for clause in clauses] for kind in kinds}
+    return bars(Bars("Violations by clause and kind of run", "violations", clauses, stacks), "violations")
+
+
+def _drawn(result: MineResult) -> Iterable[Drawn]:
+    found = gauge(result.protocol)
+    for measure in found.measures if found else ():
+        own = [one for one in result.histograms if one.measure == measure.name]
+        if not own:
+            continue
+        label = "time in ns" if measure.unit == "ns" else measure.unit
+        sums = {"runs": lambda one: one.carrier, "group": lambda one: one.group}
+        pictures = []
+        for name, key in sums.items():
+            lines = _lines(own, key)
+            if name == "runs" or len(lines) > 1:
+                title = f"{measure.title}, by {name}"
+                pictures.append(distribution(title, label, lines, f"{measure.name} {name}"))
+        rows = [(one.carrier, one.group, f"{one.count:,}", *(f"{one.quantile(s):,}" for s in _SHARES)) for one in own]
+        yield Drawn(measure.title, measure.unit, pictures, rows)
+
+
+def _lines(histograms: Iterable[Histogram], key: object) -> list[Line]:
+    """One line for each value of the key, over all histograms that have it."""
+    assert callable(key)
+    sums: dict[str, Counter[int]] = defaultdict(Counter)
+    for one in histograms:
+        for least, count in one.bins:
+            sums[key(one)][least] += count
+    return [Line(name, sorted(counts.items())) for name, counts in sums.items()]
+
+
+def _action_matrix(result: MineResult) -> str:
+    found = gauge(result.protocol)
+    if found is None or found.actions is None or result.coverage is None:
+        return ""
+    names = found.actions.names
+    counts = result.coverage.action_pairs.counts
+    table = np.array([[counts.get(f"{first} then {second}", 0) for second in names] for first in names])
+    return matrix("Actions, one after the other (blank: never)", names, table, "actions")
+
+
+def _css_class(verdict: Verdict) -> str:
+    return verdict.replace(" ", "-")

@@ -1,0 +1,82 @@
+"""Which action a row is, told from its shape, is what TLC reads it as; and so are the pairs."""
+
+from __future__ import annotations
+
+import importlib
+
+import msgspec
+import numpy as np
+import pytest
+
+from conformance.broadcast.tests import runs as broadcast
+from conformance.judge import columns_of
+from conformance.measures import gauge, surroundings
+from conformance.network.run import simulate
+from conformance.tests import runs as totalorder
+from impl.totalorder import make_core
+from models.trace_validation import Judgement, validate_all
+from spec.trace import Trace
+
+
+def impatient() -> Trace:
+    """Everything is sent again before its acknowledgement can have come."""
+    schedule = totalorder.schedule(totalorder.NETWORKS["pair"], "D9")
+    parameters = {**schedule.parameters, "retransmit_timeout_ns": 300}
+    return simulate(msgspec.structs.replace(schedule, parameters=parameters), make_core)
+
+
+# Such that every regular action is taken by some.
+TRACES: dict[str, list[Trace]] = {
+    "totalorder": [
+        *(totalorder.conforming(*shape) for shape in (("chain", "A"), ("star", "B"), ("one way", "C"))),
+        *(totalorder.conforming("star", variant) for variant in ("C adjusted", "D9")),
+        totalorder.conforming("pair", "D7"),
+        impatient(),
+    ],
+    "broadcast": [
+        broadcast.conforming(level, shape, 3)
+        for level, shape in (("pl", "plain"), ("urb", "a crash"), ("fifo", "a pause"), ("lcb", "empty payloads"))
+    ],
+}
+ENDS_CUT = {"Stop"}  # of runs that are cut; the traces above are none
+
+
+def counted(trace: Trace) -> tuple[set[str], set[tuple[str, str]]]:
+    found = gauge(trace.header.protocol)
+    assert found is not None
+    assert found.actions is not None
+    run = found.kernel.run(surroundings(trace.header))
+    run.feed(columns_of(trace))
+    names, check = found.actions.names, found.actions.check.name
+    taken, pairs = run.state(check, "taken"), run.state(check, "pairs").reshape(len(names), -1)
+    assert taken.sum() == len(trace.rows)
+    assert pairs.sum() == len(trace.rows) - 1
+    return (
+        {names[action] for action in np.flatnonzero(taken)},
+        {(names[first], names[then]) for first, then in zip(*np.nonzero(pairs), strict=True)},
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", TRACES)
+def test_actions_and_pairs_are_those_that_tlc_takes(protocol: str) -> None:
+    taken: set[str] = set()
+    for trace, validation in zip(TRACES[protocol], validate_all(TRACES[protocol]), strict=True):
+        assert validation.judgement is Judgement.ACCEPTED, validation.reason
+        actions, pairs = counted(trace)
+        assert actions == validation.actions
+        assert pairs == validation.pairs
+        taken |= actions
+    found = gauge(protocol)
+    assert found is not None
+    assert found.actions is not None
+    assert set(found.actions.names[: found.actions.regular]) == taken | ENDS_CUT
+
+
+@pytest.mark.parametrize("protocol", TRACES)
+def test_the_actions_are_those_of_the_modules_for_traces(protocol: str) -> None:
+    found = gauge(protocol)
+    assert found is not None
+    assert found.actions is not None
+    names = importlib.import_module(f"models.{protocol}.trace_to_tla").ACTIONS
+    assert found.actions.names[: found.actions.regular] == names

@@ -1,0 +1,184 @@
+"""What mining tells beside verdicts: histograms, coverage, the page, and commands that replay what it found."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from xml.etree import ElementTree
+
+import msgspec
+import numpy as np
+import pytest
+from pyspark.sql import SparkSession
+
+from conformance.broadcast.tests import runs as broadcast
+from conformance.judge import columns_of
+from conformance.measures import gauge, surroundings
+from conformance.tests import runs as totalorder
+from conformance.tests.agreement import beginning
+from conformance.verdict import Verdict
+from spark.coverage import coverage
+from spark.layout import RunEntry, events_path, runs_path
+from spark.measured import Histogram, Measured
+from spark.mine import judge_part, mine
+from spark.plots import Bars, Line, bars, distribution, matrix
+from spark.read import parts_of
+from spec.trace import Kind, Trace
+from spec.trace_parquet import write_runs
+
+TRACES = {
+    "totalorder": [totalorder.conforming("star", variant) for variant in ("C", "D9", "C")],
+    "broadcast": [broadcast.conforming(level, "plain", 3) for level in ("urb", "lcb", "pl")],
+}
+
+
+def numbered(traces: list[Trace]) -> list[Trace]:
+    return [Trace(msgspec.structs.replace(trace.header, run=run), trace.rows) for run, trace in enumerate(traces)]
+
+
+def written(folder: Path, traces: list[Trace]) -> Path:
+    write_runs(events_path(folder, 0), runs_path(folder, 0), numbered(traces))
+    return folder
+
+
+@pytest.mark.parametrize("protocol", TRACES)
+def test_measures_of_a_part_are_the_sums_of_those_of_its_runs_however_it_is_cut(tmp_path: Path, protocol: str) -> None:
+    (part,) = parts_of(written(tmp_path, TRACES[protocol]))
+    found = gauge(protocol)
+    assert found is not None
+    assert found.actions is not None
+    expected = Measured(protocol)
+    for trace in TRACES[protocol]:
+        run = found.kernel.run(surroundings(trace.header))
+        run.feed(columns_of(trace))
+        expected.add_run(trace.header, run, found)
+    for batch_rows in (7, 1 << 16):
+        measured = Measured(protocol)
+        judge_part(part, batch_rows, measured)
+        assert measured.histograms() == expected.histograms()
+        assert (measured.pairs == expected.pairs).all()
+        assert measured.taken.sum() == part.rows
+    deliveries = sum(trace.column("kind").count(Kind.DELIVERED) for trace in TRACES[protocol])
+    latencies = [one for one in expected.histograms() if one.measure == "delivery_latency"]
+    assert sum(one.count for one in latencies) == deliveries
+    assert len({one.carrier for one in latencies}) == len(
+        {found.carrier(t.header.parameters) for t in TRACES[protocol]}
+    )
+
+
+def test_quantiles_are_the_bins_that_hold_them() -> None:
+    told = Histogram(measure="m", carrier="c", group="g", unit="ns", count=10, bins=((1, 5), (4, 4), (96, 1)))
+    assert [told.quantile(share) for share in (0.1, 0.5, 0.51, 0.9, 0.91, 1.0)] == [1, 1, 4, 4, 96, 96]
+
+
+@pytest.mark.parametrize("protocol", TRACES)
+def test_the_page_stands_alone_and_every_violation_has_its_command(
+    session: SparkSession, tmp_path: Path, protocol: str
+) -> None:
+    traces = [beginning(trace, len(trace.rows)) for trace in TRACES[protocol]]
+    at = traces[1].column("kind").index(Kind.DELIVERED)
+    rows = list(traces[1].rows)
+    rows.insert(at, rows[at])  # delivered twice
+    traces[1] = Trace(traces[1].header, rows)
+    folder = written(tmp_path / "a corpus", traces)
+    result = mine(folder)
+    assert not result.holds
+    table = result.table()
+    assert {row["run"] for row in table.to_pylist()} == {1}
+    for row in table.to_pylist():
+        words = shlex.split(row["replay"])
+        assert words == ["scatterproof", "replay", "--corpus", str(folder), "--run", str(row["run"])]
+    page = (folder / "mined" / "report.html").read_text()
+    assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons.org", ""
+    )
+    assert "<script" not in page
+    for clause in result.clauses:
+        assert clause.clause in page
+    for sentence in table.column("sentence").to_pylist():
+        assert sentence.split(":")[0] in page
+    assert page.count("<svg") == page.count("</svg>") >= 4
+    assert result.coverage is not None
+    assert result.coverage.actions.counts["Deliver"] == sum(
+        trace.column("kind").count(Kind.DELIVERED) for trace in traces
+    )
+
+
+def entry(run: int, kind: str, family: str, faults: int, **parameters: int | str) -> RunEntry:
+    return RunEntry(
+        run=run,
+        seed=0,
+        family=family,
+        hosts=2,
+        switches=1,
+        links=4,
+        parameters=dict(parameters),
+        submissions=1,
+        events=1,
+        file=0,
+        kind=kind,
+        faults=faults,
+    )
+
+
+def test_coverage_tells_what_is_in_no_run() -> None:
+    entries = [
+        entry(0, "A", "star", 0, environment="A", x_ns=5),
+        entry(1, "A", "chain", 0, environment="A", x_ns=0),
+        entry(2, "B", "star", 2, environment="B"),
+    ]
+    clauses = [
+        ("TO-ONE", 3, {Verdict.PASS: 2}),
+        ("TO-TWO", 0, {Verdict.INCONCLUSIVE: 1}),
+        ("TO-THREE", 0, {Verdict.NOT_APPLICABLE: 3}),
+    ]
+    measured = Measured("totalorder")
+    measured.taken[0] = 4
+    measured.pairs[0, 1] = 2
+    told = coverage("totalorder", entries, clauses, measured)
+    assert (told.clauses.counts, told.clauses.never) == ({"TO-ONE": 3}, ("TO-TWO",))
+    assert told.classes["family"].counts == {"star": 2, "chain": 1}
+    assert "fat_tree" in told.classes["family"].never
+    assert {"A", "B"} <= set(told.classes["kind"].counts)
+    assert "C" in told.classes["kind"].never
+    assert told.classes["failures"].never == ("some",)
+    assert told.classes["x_ns"].counts == {"above 0": 1, "0": 1, "not given": 1}
+    assert told.pairs["faults and environment"].counts == {"none and A": 2, "some and B": 1}
+    assert set(told.pairs["faults and environment"].never) == {"none and B", "some and A"}
+    assert told.actions.counts == {"Submit": 4}
+    assert "Scatter" in told.actions.never
+    assert told.action_pairs.counts == {"Submit then Scatter": 2}
+    assert "Scatter then Submit" in told.action_pairs.never
+    assert told.never > 0
+
+
+def test_kinds_and_families_that_do_not_suit_each_other_are_not_missed() -> None:
+    told = coverage("totalorder", [entry(0, "A", "star", 0), entry(1, "D9", "star", 0)], [], Measured("totalorder"))
+    never = told.pairs["kind and family"].never
+    assert "A and one_way" in never
+    assert "D9 and one_way" not in never  # nobody can answer there
+    assert "D9 and chain" in never
+
+
+def test_of_imported_runs_only_what_occurs_is_known() -> None:
+    run = msgspec.structs.replace(entry(0, "ndjson", "imported", 0), source="x.ndjson")
+    told = coverage("totalorder", [run], [], Measured("totalorder"))
+    assert told.classes["kind"].never == told.classes["family"].never == ()
+
+
+def test_pictures_are_the_same_bytes_for_the_same_figures_and_well_formed() -> None:
+    draw = Random(1)
+    lines = [Line(f"line <{n}>", [(at, draw.randrange(1, 99)) for at in range(0, 900, 90)]) for n in range(12)]
+    names = [f"a{n}" for n in range(5)]
+    counts = np.array([[draw.randrange(3) for _ in names] for _ in names])
+    pictures: list[Callable[[], str]] = [
+        lambda: distribution("times", "ns", lines, "x"),
+        lambda: bars(Bars("b", "many", names, {"k": [1] * 5, "l": [0, 2, 0, 2, 0]}), "y"),
+        lambda: matrix("m", names, counts, "z"),
+    ]
+    for picture in pictures:
+        text = picture()
+        assert text == picture()
+        ElementTree.fromstring(text)
