@@ -72,11 +72,13 @@ def kill_matrix(
     only: str = "",
     group: int | None = None,
     models: Sequence[ModelResult] = (),
+    until_killed: bool = False,
 ) -> KillMatrix:
     """Try every mutant of the protocol whose name begins with `only`, and that belongs to that group of rules if one is
     given, in every one of `layers`. Failing schedules are
     shrunk and saved in `folder`. `on_progress(done, of, mutant)` is called after every mutant. `models` are results of
-    TLC that are known already, and not asked for again. BadInput for an unknown layer."""
+    TLC that are known already, and not asked for again. With `until_killed` a mutant that one of the layers has killed
+    is shown to none of those after it: enough to know that none is open. BadInput for an unknown layer."""
     unknown = [layer for layer in layers if layer not in LAYERS]
     if unknown:
         raise BadInput(f"layer {unknown[0]!r} is unknown; choose from: {', '.join(LAYERS)}")
@@ -88,7 +90,7 @@ def kill_matrix(
     ]
     rows: list[Row] = []
     for subject in subjects:
-        rows.append(_row(plugin, bench, subject, layers))
+        rows.append(_row(plugin, bench, subject, layers, until_killed=until_killed))
         if on_progress is not None:
             on_progress(len(rows), len(subjects), subject.name)
     return KillMatrix(
@@ -134,9 +136,14 @@ def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
     return generated + by_hand
 
 
-def _row(plugin: FuzzPlugin, bench: Bench, subject: Subject, layers: Sequence[str]) -> Row:
-    cells = {layer: LAYERS[layer](bench, subject) for layer in layers}
-    killed = [cell for cell in cells.values() if cell.outcome is Outcome.KILLED]
+def _row(plugin: FuzzPlugin, bench: Bench, subject: Subject, layers: Sequence[str], *, until_killed: bool) -> Row:
+    cells: dict[str, Cell] = {}
+    killed: list[Cell] = []
+    for layer in layers:
+        spared = until_killed and killed
+        cells[layer] = Cell(Outcome.NOT_ASKED) if spared else LAYERS[layer](bench, subject)
+        if cells[layer].outcome is Outcome.KILLED:
+            killed.append(cells[layer])
     proof = "" if killed else equivalence_of(plugin, subject)
     return Row(
         mutant=subject.name,

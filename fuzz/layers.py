@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from conformance.verdict import ClauseResult, Verdict
 from fuzz.corpus import drawn_schedules
 from fuzz.fuzzer import RUN_ENDS, broken_by, digest, ends_as_planned, violations_of
 from fuzz.machines.running import first_failure
-from fuzz.protocol import FuzzPlugin
+from fuzz.protocol import FuzzPlugin, load
 from fuzz.shrink import shrink
 from models.claim import Claim, first_refuted, prove_under
 from models.expected import Model, ModelResult, check_model, models_of
@@ -46,6 +47,7 @@ class Outcome(StrEnum):
     SURVIVED = "survived"
     NOT_EXPRESSED = "not expressed"  # the layer knows no such change
     NOT_RUN = "not run"  # a tool is missing
+    NOT_ASKED = "not asked"  # another layer had killed it before
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -75,56 +77,41 @@ class Subject:
 
 
 @dataclass(slots=True)
+class Recorded:
+    """An implementation whose run was made already."""
+
+    name: str
+    trace: Trace
+
+    def run(self, schedule: Schedule) -> Trace:
+        return self.trace
+
+
+@dataclass(slots=True)
 class Bench:
-    """What is made once for all mutants: for each group of rules, the schedules drawn and the rows that the rules
-    themselves leave (which break nothing, and need not be judged again); Z3 claims, what TLC said of models, and what
-    fuzzing found so far. subjects: all mutants that are tried. failed_cases: by id, how many mutants each case failed
-    on. passed, walked: see `rows_of` and `rules_walked`. read: what TLC said of a run of each."""
+    """What is made once for all mutants: Z3 claims, what TLC said of models, and what fuzzing found so far. subjects:
+    all mutants that are tried. failed_cases: by id, how many mutants each case failed on. walked: see `rules_walked`.
+    read: what TLC said of a run of each."""
 
     plugin: FuzzPlugin
     seed: int
     folder: Path
-    drawn: dict[int, tuple[list[Schedule], list[list[Row]]]] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     models: dict[str, ModelResult] = field(default_factory=dict)
     found: dict[str, tuple[Schedule, str] | None] = field(default_factory=dict)
     subjects: Sequence[Subject] = ()
     failed_cases: Counter[str] = field(default_factory=Counter)
-    passed: dict[str, list[Row]] = field(default_factory=dict)
     walked: frozenset[str] | None = None
     read: dict[str, Cell] = field(default_factory=dict)
 
-    @property
-    def rules(self) -> SimulatedIut:
-        """The reference core with the rules themselves, bounded as its mutants are."""
-        return SimulatedIut("rules", self.plugin.node_with({}), self.plugin.max_events)
-
     def runs_of(self, group: int) -> tuple[list[Schedule], list[list[Row]]]:
-        """The schedules drawn for a group of rules, and what the rules themselves leave of each."""
-        if group not in self.drawn:
-            rules = self.rules
-            schedules = list(islice(drawn_schedules(self.plugin.name, self.seed, group), FUZZED))
-            unharmed: list[list[Row]] = []
-            for number, schedule in enumerate(schedules):
-                trace = rules.run(schedule)
-                broken = sorted(violations_of(trace))
-                if broken:
-                    place = f"seed {self.seed}, group {group}, schedule {number}"
-                    raise CannotRun(
-                        f"{place}: the reference core itself breaks {broken[0]}; mend it before its mutants"
-                    )
-                unharmed.append(trace.rows)
-            self.drawn[group] = schedules, unharmed
-        return self.drawn[group]
+        """The schedules drawn for a group of rules, and the rows that the rules themselves leave of each, which break
+        nothing."""
+        return _unharmed(self.plugin.name, self.seed, group)
 
     def rows_of(self, case: Case) -> list[Row]:
         """What the rules themselves leave of a case, which passes on them."""
-        if case.id not in self.passed:
-            result = run_case(case, self.rules)
-            if result.verdict is not Verdict.PASS or result.trace is None:
-                raise CannotRun(f"{case.id} does not pass on the reference core itself: {result.reason}")
-            self.passed[case.id] = result.trace.rows
-        return self.passed[case.id]
+        return _passed(self.plugin.name, case.id)
 
     def rules_walked(self) -> frozenset[str]:
         """The rules that the walks of the state machines call at all."""
@@ -187,6 +174,35 @@ class Bench:
             trace = iut.run(schedule)
             if trace.rows != unharmed[number]:
                 yield f"seed {self.seed}, schedule {number}", trace
+
+
+def _reference(plugin: FuzzPlugin) -> SimulatedIut:
+    """The reference core with the rules themselves, bounded as its mutants are."""
+    return SimulatedIut("rules", plugin.node_with({}), plugin.max_events)
+
+
+@cache
+def _unharmed(protocol: str, seed: int, group: int) -> tuple[list[Schedule], list[list[Row]]]:
+    rules = _reference(load(protocol))
+    schedules = list(islice(drawn_schedules(protocol, seed, group), FUZZED))
+    unharmed: list[list[Row]] = []
+    for number, schedule in enumerate(schedules):
+        trace = rules.run(schedule)
+        broken = sorted(violations_of(trace))
+        if broken:
+            place = f"seed {seed}, group {group}, schedule {number}"
+            raise CannotRun(f"{place}: the reference core itself breaks {broken[0]}; mend it before its mutants")
+        unharmed.append(trace.rows)
+    return schedules, unharmed
+
+
+@cache
+def _passed(protocol: str, case_id: str) -> list[Row]:
+    case = next(case for case in cases(protocol) if case.id == case_id)
+    result = run_case(case, _reference(load(protocol)))
+    if result.verdict is not Verdict.PASS or result.trace is None:
+        raise CannotRun(f"{case_id} does not pass on the reference core itself: {result.reason}")
+    return result.trace.rows
 
 
 def by_z3(bench: Bench, subject: Subject) -> Cell:
@@ -281,9 +297,10 @@ def by_cases(bench: Bench, subject: Subject) -> Cell:
     the rules themselves leave need not be judged."""
     iut = subject.iut
     for case in sorted(cases(bench.plugin.name), key=lambda case: -bench.failed_cases[case.id]):
-        if iut.run(case.schedule).rows == bench.rows_of(case):
+        trace = iut.run(case.schedule)
+        if trace.rows == bench.rows_of(case):
             continue
-        result = run_case(case, iut)
+        result = run_case(case, Recorded(iut.name, trace))
         if result.verdict is Verdict.FAIL:
             bench.failed_cases[case.id] += 1
             broken = sorted(found.clause for found in result.results if found.verdict is Verdict.FAIL)
