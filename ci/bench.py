@@ -26,6 +26,7 @@ import msgspec
 
 from ci.bench_adapters import adapters
 from ci.bench_growth import SIZES, comparisons, growth
+from ci.bench_p4 import p4
 from ci.bench_programs import programs
 from conformance.judge import Judging, columns_of, judge, kernel
 from conformance.network.run import SimulatedIut, header_of
@@ -239,6 +240,7 @@ SECTIONS: dict[str, Callable[[], Iterable[Figure]]] = {
     "fuzz": fuzzing,
     "mine": mining,
     "adapters": adapters,
+    "p4": p4,
 }
 
 

@@ -156,6 +156,9 @@ class Actions:
                 body = self._assign_variable(scope, target, source)
             case "assign_header", [target, source]:
                 body = self._assign_header(scope, target, source)
+            case "assign_union", [{"value": str(target)}, {"value": str(source)}]:
+                pairs = zip(layout.union(target, scope.place), layout.union(source, scope.place), strict=True)
+                body = [line for mine, theirs in pairs for line in self._copy(scope, mine, theirs)]
             case "assign_header_stack", [target, source]:
                 body = self._assign_stack(scope, _stack(scope, target), _stack(scope, source))
             case "add_header", [target]:
@@ -248,7 +251,7 @@ class Actions:
         self._layout.make(header)
         zero = [name for name in self._layout.locals(header)[1:] if not header.variable or not name.endswith("_bits")]
         body: Block = [f"{' = '.join([*zero, '0'])}"] if zero else []
-        return choose(f"not {header.valid}", [*body, f"{header.valid} = 1", *self._grow(header, "+")])
+        return choose(f"not {header.valid}", [*body, *self._layout.validate(header), *self._grow(header, "+")])
 
     def _remove(self, header: Header) -> Block:
         if header.metadata:
@@ -276,7 +279,8 @@ class Actions:
         to, of = self._layout.locals(mine), self._layout.locals(theirs)
         if mine.metadata:
             return [f"{', '.join(to)} = {', '.join(of)}"] if to else []
-        return [If([(theirs.valid, [f"{', '.join(to)} = {', '.join(of)}"])], [f"{mine.valid} = 0"])]
+        copied: Block = [f"{', '.join(to)} = {', '.join(of)}"]
+        return [If([(theirs.valid, [*copied, *self._layout.validate(mine)[:-1]])], [f"{mine.valid} = 0"])]
 
     def _assign_stack(self, scope: Scope, mine: Stack, theirs: Stack) -> Block:
         body: Block = []

@@ -41,6 +41,11 @@ class Stack(msgspec.Struct):
     header_ids: list[int]
 
 
+class Union(msgspec.Struct):
+    name: str
+    header_ids: list[int]
+
+
 class Transition(msgspec.Struct):
     next_state: str | None
     value: str | None = None
@@ -211,7 +216,7 @@ class Compiled(msgspec.Struct):
     actions: list[Action]
     pipelines: list[Pipeline]
     header_stacks: list[Stack] = []
-    header_unions: list[object] = []
+    header_unions: list[Union] = []
     header_union_stacks: list[object] = []
     field_lists: list[FieldList] = []
     errors: list[tuple[str, int]] = []

@@ -14,7 +14,7 @@ from impl.v1model.layout import VALID, Field, Header, Layout, Raw, Stack
 from spec.place import Place
 
 COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
-BOOLEAN = COMPARISONS | {"and", "or", "not", "d2b", "valid"}
+BOOLEAN = COMPARISONS | {"and", "or", "not", "d2b", "valid", "valid_union"}
 # A shift by more than this gives 0 after any cut, and would fill the memory before it.
 GREATEST_SHIFT = 1 << 16
 
@@ -303,6 +303,8 @@ def condition(scope: Scope, node: object) -> str:
             return f"({condition(scope, left)} if {condition(scope, cond)} else {condition(scope, right)})"
         case {"op": "valid", "right": {"type": "header", "value": str(name)}}:
             return scope.layout.header(name, scope.place).valid
+        case {"op": "valid_union", "right": {"type": "header_union", "value": str(name)}}:
+            return f"({' or '.join(one.valid for one in scope.layout.union(name, scope.place))})"
         case {"op": "==" | "!=" as op, "left": left, "right": right} if is_boolean(left) or is_boolean(right):
             return f"(bool({condition(scope, left)}) {op} bool({condition(scope, right)}))"
         case {

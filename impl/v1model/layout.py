@@ -174,6 +174,7 @@ class Layout:
             stack.name: Stack(stack.name, [by_id[one] for one in stack.header_ids], self._fresh(f"{stack.name}_next"))
             for stack in program.header_stacks
         }
+        self.unions = {union.name: [by_id[one] for one in union.header_ids] for union in program.header_unions}
         self._aliases = dict(program.field_aliases)
         self._groups = {name: name for name in self.headers}
         for stack in self.stacks.values():
@@ -246,6 +247,17 @@ class Layout:
         if name not in self.stacks:
             place.refuse(f"there is no header stack {name!r}", "compile the program again")
         return self.stacks[name]
+
+    def union(self, name: str, place: Place) -> list[Header]:
+        if name not in self.unions:
+            place.refuse(f"there is no header union {name!r}", "compile the program again")
+        return self.unions[name]
+
+    def validate(self, header: Header) -> Block:
+        """Make a header valid, and the others of its union invalid."""
+        others = [one.valid for members in self.unions.values() if header in members for one in members]
+        body: Block = [f"{' = '.join(name for name in others if name != header.valid)} = 0"] if len(others) > 1 else []
+        return [*body, f"{header.valid} = 1"]
 
     def field(self, header: str, name: str, place: Place) -> Field:
         for one in self.header(header, place).fields:

@@ -209,7 +209,7 @@ class ParserCode:
         body += unpacked
         body += [f"{one.local} = {part(whole, one, header.bits)}" for one in rest]
         if not header.metadata:
-            body.append(f"{header.valid} = 1")
+            body += layout.validate(header)
         return body
 
     def _unpack(self, header: Header, tracked: list[Field], at: At) -> tuple[Block, list[Field]]:
@@ -280,7 +280,7 @@ class ParserCode:
                 body.append(f"{local} = number >> {one.shift} + {bits} & {one.mask:#x}")
             else:
                 body.append(f"{local} = {part('number', one, header.bits + 1)}")
-        return [*body, f"{header.valid} = 1", f"pos = {at.plus(0)} + {whole}"], POS
+        return [*body, *self._layout.validate(header), f"pos = {at.plus(0)} + {whole}"], POS
 
     def _lookahead(self, scope: Scope, offset: int, width: int, at: At) -> Value:
         """Bits that are not consumed; too few bytes are an error."""

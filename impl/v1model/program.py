@@ -43,8 +43,8 @@ def load(program: Path | bytes, *, place: str | None = None) -> Program:
 
 def _made(decoded: compiled.Compiled, where: Place) -> Program:
     """The program, its control plane's side and its source."""
-    if decoded.header_unions or decoded.header_union_stacks:
-        where.refuse("header unions are not implemented", "use headers, of which one is valid")
+    if decoded.header_union_stacks:
+        where.refuse("stacks of header unions are not implemented", "use stacks of headers, of which one is valid")
     if decoded.extern_instances:
         where.refuse("extern instances are not implemented", "use those of v1model")
     layout = Layout(decoded, where)

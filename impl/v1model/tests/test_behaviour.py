@@ -391,3 +391,27 @@ def test_a_failed_assertion_ends_the_run_with_its_place() -> None:
     with pytest.raises(Aborted, match=r"controller\.json: action .*: assert failed"):
         made.process(0, framed(6))
     assert made.process(0, framed(4), now_us=1) == [(4, framed(4, 1))]
+
+
+# -- unions ------------------------------------------------------------------------------------------------------------
+
+SMALL, LARGE = b"\x07", b"\x0a\x0b\x0c"
+
+
+@pytest.mark.parametrize(
+    ("sent", "port", "left"),
+    [
+        (b"\1\0" + SMALL + b"!", 1, b"\1\0" + SMALL + b"!"),
+        (b"\2\0" + LARGE + b"!", 1, b"\2\0" + LARGE + b"!"),
+        (b"\0\0!", 2, b"\0\0!"),
+        # The other one becomes valid: the first one is no more.
+        (b"\1\1" + SMALL + b"!", 1, b"\2\1\x12\x34\x56!"),
+        (b"\2\2" + LARGE + b"!", 1, b"\1\2\x99!"),
+        (b"\2\1" + LARGE + b"!", 1, b"\2\1\x12\x34\x56!"),
+        (b"\0\2!", 2, b"\1\2\x99!"),
+        (b"\1\3" + SMALL + b"!", 1, b"\0\3!"),
+        (b"\2\3" + LARGE + b"!", 1, b"\2\3" + LARGE + b"!"),
+    ],
+)
+def test_of_a_union_one_header_is_valid(sent: bytes, port: int, left: bytes) -> None:
+    assert switch("unions").process(0, sent) == [(port, left)]

@@ -172,7 +172,7 @@ def run(lines: list[str], code: str, at: Layout, fields: list[int], argument: in
     return result
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(tree=TREES, situation=situations(), width=st.integers(2, 80), wanted_sign=st.booleans())
 def test_any_expression_has_the_oracles_value_within_its_bounds(
     tree: Tree, situation: tuple[list[int], int], width: int, wanted_sign: bool

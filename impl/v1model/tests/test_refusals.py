@@ -91,7 +91,7 @@ def test_an_unknown_hash_is_named_with_those_that_are_known() -> None:
             "table Enter.routes: the match type 'fuzzy'",
         ),
         (lambda c: table_of(c, "Enter.routes")["action_ids"].append(99), "there is no action with id 99"),
-        (lambda c: c["header_unions"].append({}), "x.json: header unions are not implemented"),
+        (lambda c: c["header_union_stacks"].append({}), "x.json: stacks of header unions are not implemented"),
         (lambda c: c["extern_instances"].append({}), "x.json: extern instances are not implemented"),
         (lambda c: c["deparsers"][0]["primitives"].append({}), "a deparser that does more than emit"),
         (lambda c: c["deparsers"][0]["order"].append("ghost"), "deparser: there is no header 'ghost'"),
