@@ -6,6 +6,8 @@ one message is told apart under loss alone, as there.
 
 from __future__ import annotations
 
+from numba.extending import register_jitable
+
 from conformance.checks.step import SILENT, Bins, Cell, Ints, Outcome, PerLink, State, Table, TableState, check
 from conformance.checks.tables import find, put, remove
 from conformance.measures import Actions
@@ -35,6 +37,57 @@ SUBMITTED, SENT, ARRIVED, DELIVERED, REFUSED, LOST, ENDED, CRASHED, RESTARTED = 
 )
 DATA, BEACON, ACK = int(PacketKind.DATA), int(PacketKind.BEACON), int(PacketKind.ACK)
 ADJUST_1, ADJUST_2 = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
+
+
+@register_jitable
+def is_control(packet: int) -> bool:
+    return packet in (ACK, ADJUST_1, ADJUST_2)
+
+
+@register_jitable
+def is_known(packet: int, loses: int, adjustment_interval_ns: int) -> bool:
+    """Whether there are such packets in the run's environment."""
+    if is_control(packet):
+        return loses > 0 if packet == ACK else adjustment_interval_ns > 0
+    return packet in (ABSENT, DATA, BEACON)
+
+
+@register_jitable
+def sent_action(host: bool, packet: int, flags: int) -> int:
+    if host:
+        if packet == BEACON:
+            return HOST_BEACON
+        if is_control(packet):
+            return ACKNOWLEDGE if packet == ACK else ADJUST
+        return RESEND if packet == DATA and flags == 1 else SCATTER
+    if packet == BEACON:
+        return SWITCH_BEACON
+    return FORWARD_CONTROL if is_control(packet) else FORWARD_DATA
+
+
+@register_jitable
+def arrived_action(host: bool, packet: int) -> int:
+    if packet == BEACON:
+        return ARRIVE_BEACON if host else TAKE_BEACON
+    if is_control(packet):
+        return ARRIVE_CONTROL if host else TAKE_CONTROL
+    return ARRIVE if host else TAKE_DATA
+
+
+@register_jitable
+def other_action(kind: int, flags: int) -> int:
+    """Of rows that are no packet's way over a link."""
+    if kind == SUBMITTED:
+        return SUBMIT
+    if kind == DELIVERED:
+        return DELIVER
+    if kind == REFUSED:
+        return REFUSE
+    if kind == LOST:
+        return LOSE
+    if kind == ENDED:
+        return SETTLE if flags > 0 and flags & 3 == 3 else STOP
+    return NONE
 
 
 @check(
@@ -71,57 +124,30 @@ def actions(
 ) -> Outcome:
     """expected: by link, the number of the packet that comes next. missing: messages that were sent and have not
     come."""
-    action = NONE
-    control = packet in (ACK, ADJUST_1, ADJUST_2)
-    resent = packet == DATA and flags == 1
-    known = packet in (ABSENT, DATA, BEACON)
-    known = known or (packet == ACK and loses > 0) or (packet != ACK and control and adjustment_interval_ns > 0)
+    host = node_is_host[node] == 1 if kind in (SENT, ARRIVED) else False
     key = (sender, receiver, number, digest, timestamp)
     if kind in (CRASHED, RESTARTED):
         action = NONE
-    elif not known:
+    elif not is_known(packet, loses, adjustment_interval_ns):
         action = STRAY
-    elif kind == SUBMITTED:
-        action = SUBMIT
-    elif kind == DELIVERED:
-        action = DELIVER
-    elif kind == REFUSED:
-        action = REFUSE
-    elif kind == LOST:
-        action = LOSE
-    elif kind == ENDED:
-        action = SETTLE if flags > 0 and flags & 3 == 3 else STOP
-    elif kind == SENT and node_is_host[node]:
-        if packet == BEACON:
-            action = HOST_BEACON
-        elif packet == ACK:
-            action = ACKNOWLEDGE
-        elif control:
-            action = ADJUST
-        else:
-            action = RESEND if resent else SCATTER
-            if loses and action == SCATTER:
-                put(missing, key, (1,))
     elif kind == SENT:
-        action = SWITCH_BEACON if packet == BEACON else FORWARD_CONTROL if control else FORWARD_DATA
+        action = sent_action(host, packet, flags)
+        if loses and action == SCATTER:
+            put(missing, key, (1,))
+    elif kind == ARRIVED and link_seq < expected[link]:
+        action = ARRIVE_AGAIN
     elif kind == ARRIVED:
-        if link_seq < expected[link]:
-            action = ARRIVE_AGAIN
-        elif not node_is_host[node]:
-            action = TAKE_BEACON if packet == BEACON else TAKE_CONTROL if control else TAKE_DATA
-        elif packet == BEACON or control:
-            action = ARRIVE_BEACON if packet == BEACON else ARRIVE_CONTROL
-        else:
-            action = ARRIVE
-            if loses:
-                slot = find(missing, key)
-                if slot < 0:
-                    action = ARRIVE_DUPLICATE
-                else:
-                    remove(missing, slot)
-        if action != ARRIVE_AGAIN:
-            expected[link] = link_seq
-            expected[link] += 1
+        action = arrived_action(host, packet)
+        expected[link] = link_seq
+        expected[link] += 1
+        if loses and action == ARRIVE:
+            slot = find(missing, key)
+            if slot < 0:
+                action = ARRIVE_DUPLICATE
+            else:
+                remove(missing, slot)
+    else:
+        action = other_action(kind, flags)
     if action != NONE:
         taken[action] += 1
         if latest[0] != NONE:
