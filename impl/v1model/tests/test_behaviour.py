@@ -411,7 +411,21 @@ SMALL, LARGE = b"\x07", b"\x0a\x0b\x0c"
         (b"\0\2!", 2, b"\1\2\x99!"),
         (b"\1\3" + SMALL + b"!", 1, b"\0\3!"),
         (b"\2\3" + LARGE + b"!", 1, b"\2\3" + LARGE + b"!"),
+        # Making a valid header valid changes nothing in it.
+        (b"\2\4" + LARGE + b"!", 1, b"\2\4" + LARGE + b"!"),
     ],
 )
 def test_of_a_union_one_header_is_valid(sent: bytes, port: int, left: bytes) -> None:
     assert switch("unions").process(0, sent) == [(port, left)]
+
+
+def test_a_table_looks_up_zero_for_an_invalid_header_and_counts_the_bytes_that_came() -> None:
+    made = switch("unions")
+    values = made.tables["Enter.values"]
+    for value, port in ((0, 5), (7, 6)):
+        values.add(Entry({"hdr.body.small.value": value}, "Enter.seen", {"port": port}))
+    assert made.process(0, b"\1\5" + SMALL) == [(6, b"\1\5" + SMALL)]
+    assert made.process(0, b"\1\3" + SMALL) == [(5, b"\0\3")]
+    # A header was added, and another one taken away, before the counter counted.
+    assert made.process(0, b"\1\4" + SMALL) == [(5, b"\2\4\0\0\0")]
+    assert values.counter({"hdr.body.small.value": 0}) == Count(2, 6)

@@ -216,6 +216,16 @@ def test_equal_matches_of_different_priority_are_different_entries() -> None:
     assert look_up(table, (3,)) == 1
 
 
+def test_a_better_entry_with_another_mask_is_found_behind_one_that_hits_first() -> None:
+    table = Table(spec(Kind.TERNARY))
+    table.add(Entry({"k0": Ternary(0b10, 0b11)}, "set", [10], priority=10))
+    table.add(Entry({"k0": Ternary(0b01, 0b11)}, "set", [1], priority=1))
+    table.add(Entry({"k0": Ternary(0b00, 0b10)}, "set", [5], priority=5))
+    # The first two have one mask, of which the best does not match here, and the other is worse than the third.
+    assert look_up(table, (0b01,)) == 5
+    assert look_up(table, (0b10,)) == 10
+
+
 def test_a_const_default_stays_and_another_can_be_set_and_reset() -> None:
     refused(Code.PERMISSION_DENIED, lambda: Table(spec(Kind.EXACT, const=True)).default("none"))
     table = Table(spec(Kind.EXACT))

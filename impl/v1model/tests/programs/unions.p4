@@ -54,6 +54,21 @@ control Verify(inout headers_t hdr, inout metadata_t meta) {
 }
 
 control Enter(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    direct_counter(CounterType.packets_and_bytes) looked;
+
+    action seen(bit<9> port) {
+        looked.count();
+        std.egress_spec = port;
+    }
+
+    // simple_switch looks up 0 for a field of an invalid header.
+    table values {
+        key = { hdr.body.small.value: exact; }
+        actions = { seen; NoAction; }
+        counters = looked;
+        default_action = NoAction();
+    }
+
     apply {
         std.egress_spec = 1;
         if (!hdr.body.isValid()) {
@@ -68,6 +83,11 @@ control Enter(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
             hdr.body.small.value = 0x99;
         } else if (hdr.choice.act == 3 && hdr.body.small.isValid()) {
             hdr.body.small.setInvalid();
+        } else if (hdr.choice.act == 4) {
+            hdr.body.large.setValid();
+        }
+        if (hdr.choice.act > 2) {
+            values.apply();
         }
         hdr.choice.kind = hdr.body.small.isValid() ? 8w1 : (hdr.body.large.isValid() ? 8w2 : 0);
     }
