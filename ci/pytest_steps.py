@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 
+def scope(nodeid: str) -> str:
+    """What one worker runs as a whole: all of `spark/`, where a session costs seconds to start; else a test file."""
+    file = nodeid.split("::", 1)[0]
+    return "spark" if file.startswith("spark/") else file
+
+
 class ByFolderOrFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist carries no types
-    """One worker for all of `spark/`, where a session costs seconds to start; else one for each test file."""
+    """One worker for each scope, in the order in which they were collected."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.split("::", 1)[0]
-        return "spark" if file.startswith("spark/") else file
+        return scope(nodeid)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Scopes with slow tests first, then those with many: one that is long must not be begun when the others end."""
+    many = Counter(scope(item.nodeid) for item in items)
+    slow = {scope(item.nodeid) for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(key=lambda item: (scope(item.nodeid) not in slow, -many[scope(item.nodeid)]))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFolderOrFile:
+    config.option.loadscopereorder = False  # it would put files with few tests last, however slow they are
     return ByFolderOrFile(config, log)
 
 

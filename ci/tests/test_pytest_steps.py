@@ -1,0 +1,43 @@
+"""The plugin of `ci/test`: long files are begun first, and the parts of one are never taken apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+FILES = {
+    "a_few/test_a.py": "def test_one(): ...\n",
+    "b_many/test_b.py": "import pytest\n@pytest.mark.parametrize('n', range(3))\ndef test_many(n): ...\n",
+    "c_slow/test_c.py": "import pytest\ndef test_quick(): ...\n@pytest.mark.slow\ndef test_slow(): ...\n",
+    "spark/test_d.py": "def test_one(): ...\n",
+    "spark/test_e.py": "def test_one(): ...\ndef test_two(): ...\ndef test_three(): ...\n",
+}
+
+
+class Collected:
+    """Notes which tests there are, in order."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.ids = [item.nodeid for item in session.items]
+
+
+def test_slow_files_come_first_then_those_with_many_tests(tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
+    collected = Collected()
+    options = ["-p", "ci.pytest_steps", "-p", "no:cacheprovider", "--collect-only", "-q", "-n", "0"]
+    ended = pytest.main([*options, "--import-mode=importlib", "--rootdir", str(tmp_path), str(tmp_path)], [collected])
+    assert ended is pytest.ExitCode.OK
+    assert list(dict.fromkeys(name.split("::")[0].split("/")[0] for name in collected.ids)) == [
+        "c_slow",
+        "spark",
+        "b_many",
+        "a_few",
+    ]
