@@ -9,9 +9,11 @@ environment, and killed, too. Should the harness die, its stdin ends and, on Lin
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -73,19 +76,25 @@ class Child:
         self.mark = f"{os.getpid()}-{next(_marks)}"
         self._stdout_path, self._stderr_path = folder / f"{name}.stdout", folder / f"{name}.stderr"
         kept = None
+        started: Sequence[str] = command
+        if launcher := _launcher():
+            most = _most(limits.file_bytes, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+            started = (*launcher, f"--fsize={most}:", *command)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             kept = self._stdout_path.open("wb", buffering=0)
+            if launcher:
+                _look_for(command[0])
             with self._stderr_path.open("wb") as stderr:
                 self._process = subprocess.Popen(
-                    list(command),
+                    list(started),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=stderr,
                     env={**os.environ, MARK: self.mark},
                     bufsize=0,
                     start_new_session=True,
-                    preexec_fn=confine(os.getpid(), limits.file_bytes),
+                    preexec_fn=None if launcher else confine(os.getpid(), limits.file_bytes),
                 )
         except (OSError, subprocess.SubprocessError) as error:
             if kept is not None:
@@ -313,14 +322,38 @@ def _environment(pid: int) -> list[bytes]:
         return []
 
 
+@cache
+def _launcher() -> tuple[str, ...]:
+    """What a command is started through, so that it dies with its parent and its files are limited; the size follows.
+    Nothing where that is not to be had. It saves what runs between fork and exec, for which the whole harness, a large
+    process, would have to be forked."""
+    dies, limited = (shutil.which(name) if sys.platform == "linux" else None for name in ("setpriv", "prlimit"))
+    if dies is None or limited is None:
+        return ()
+    launcher = (dies, "--pdeathsig", "KILL", "--", limited, "--core=0")
+    tried = subprocess.run([*launcher, "--fsize=1000:", dies, "--version"], capture_output=True, check=False)
+    return launcher if tried.returncode == 0 else ()
+
+
+def _look_for(program: str) -> None:
+    """Raise OSError for a program that cannot be started, as starting it would: through the launcher it looks as if it
+    had ended."""
+    if shutil.which(program) is None:
+        number = errno.EACCES if os.path.exists(program) else errno.ENOENT
+        raise OSError(number, os.strerror(number))
+
+
+def _most(file_bytes: int, hard: int) -> int:
+    return file_bytes if hard == resource.RLIM_INFINITY else min(file_bytes, hard)
+
+
 def confine(parent: int, file_bytes: int) -> Callable[[], None]:
     """What the child does before it becomes the command: it limits its files, and asks to die with its parent."""
     prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
     def confine_itself() -> None:
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-        most = file_bytes if hard == resource.RLIM_INFINITY else min(file_bytes, hard)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (_most(file_bytes, hard), hard))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if prctl is not None:
             prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -10,10 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from conformance import supervisor
 from conformance.supervisor import Child, Failure, Limits, stop, wait
 from spec.errors import CannotRun
 
 SHORT = Limits(answer_s=5, stop_s=0.3, line_bytes=1000, total_bytes=100_000)
+
+
+@pytest.fixture(autouse=True, params=["by what the machine has", "by itself"])
+def launched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """A child is started through setpriv and prlimit, or, where there are none, limits itself; whether the former."""
+    through: bool = request.param != "by itself"
+    if not through:
+        monkeypatch.setattr(supervisor, "_launcher", lambda: ())
+    return through
 
 
 def shell(folder: Path, script: str, limits: Limits = SHORT) -> Child:
@@ -99,6 +109,29 @@ def test_a_command_that_does_not_exist_cannot_run(tmp_path: Path) -> None:
         Child("child", ["/no/such"], tmp_path)
 
 
+def test_a_command_that_nobody_may_start_cannot_run(tmp_path: Path) -> None:
+    (tmp_path / "node").write_text("#!/bin/sh\n")
+    with pytest.raises(CannotRun, match="node: cannot be started: Permission denied"):
+        Child("child", [str(tmp_path / "node")], tmp_path)
+
+
+def test_an_interpreter_that_does_not_exist_is_said(tmp_path: Path, launched: bool) -> None:
+    script = tmp_path / "node"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    if not launched:
+        with pytest.raises(CannotRun, match="cannot be started: No such file or directory"):
+            Child("child", [str(script)], tmp_path)
+        return
+    child = Child("child", [str(script)], tmp_path, SHORT)
+    failure = child.line()
+    stop([child])
+
+    assert isinstance(failure, Failure)
+    assert failure.reason.startswith("ended with exit code 127; stderr ends: ")
+    assert "No such file or directory" in failure.reason
+
+
 @pytest.mark.parametrize(
     ("script", "sentences"),
     [
@@ -136,9 +169,11 @@ def test_a_child_that_was_killed_from_outside_is_noticed(tmp_path: Path) -> None
     assert stop([child]) == ["child was ended by signal 9"]
 
 
-def test_children_die_with_the_harness(tmp_path: Path) -> None:
+def test_children_die_with_the_harness(tmp_path: Path, launched: bool) -> None:
+    alone = "" if launched else "supervisor._launcher = lambda: (); "
     program = (
-        "import sys; from pathlib import Path; from conformance.supervisor import Child;"
+        "import sys; from pathlib import Path; from conformance import supervisor; from conformance.supervisor import "
+        f"Child; {alone}"
         f"child = Child('c', ['sh', '-c', 'echo $$; exec sleep 60'], Path({str(tmp_path)!r}));"
         "print(child.line().decode(), flush=True); sys.stdin.read()"
     )
