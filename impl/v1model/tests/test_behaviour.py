@@ -429,3 +429,39 @@ def test_a_table_looks_up_zero_for_an_invalid_header_and_counts_the_bytes_that_c
     # A header was added, and another one taken away, before the counter counted.
     assert made.process(0, b"\1\4" + SMALL) == [(5, b"\2\4\0\0\0")]
     assert values.counter({"hdr.body.small.value": 0}) == Count(2, 6)
+
+
+# -- sums --------------------------------------------------------------------------------------------------------------
+
+
+def segment(length: int, value: int, payload: bytes, checksum: int | None = None) -> bytes:
+    covered = pack((length, 16), (value, 32), (0xA1, 8), (0xB2, 8)) + payload
+    return covered[:2] + pack((word_sum(covered) if checksum is None else checksum, 16)) + covered[2:]
+
+
+def told(wrong: int) -> bytes:
+    # The two bytes are summed in exchanged order.
+    return pack((wrong, 8), (0xFFFF - 0xB2A1, 16))
+
+
+@pytest.mark.parametrize("payload", [b"", b"a", b"ab", b"abc", bytes(9), b"\xff" * 7])
+@pytest.mark.parametrize("value", [0, 1, 0xFFFF, 0xFFFFFFFE, 0x12345678])
+def test_checksums_over_the_payload_are_verified_and_made_anew(value: int, payload: bytes) -> None:
+    right = segment(8, value, payload)
+    left = segment(8, value + 1, payload)
+    assert switch("sums").process(0, right) == [(1, told(0) + left)]
+    wrong = segment(8, value, payload, int.from_bytes(right[2:4]) ^ 1)
+    assert switch("sums").process(0, wrong) == [(1, told(1) + left)]
+    # Where the condition does not hold nothing is verified.
+    unasked = segment(7, value, payload, 0x7777)
+    assert switch("sums").process(0, unasked) == [(1, told(0) + segment(7, value + 1, payload))]
+
+
+def test_a_sum_that_is_all_ones_gives_checksum_zero() -> None:
+    value = 0xFFFF - 8 - 0xA1B2
+    assert switch("sums").process(0, segment(8, value - 1, b"", 0))[0][1][5:7] == b"\0\0"
+
+
+def test_a_packet_without_the_header_has_no_checksum_to_be_wrong() -> None:
+    # Nor bytes to be summed: a sum of nothing is 0, its complement all ones.
+    assert switch("sums").process(0, b"\0\1\2") == [(1, b"\0\xff\xff\0\1\2")]

@@ -52,10 +52,14 @@ def test_what_is_sent_to_a_port_that_is_not_there_is_lost() -> None:
 
 
 def test_a_packet_sent_to_the_drop_port_is_dropped() -> None:
-    made = l2()
-    made.tables["Enter.addresses"].modify(Entry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 511}))
-    assert Switch(made.program, ports=512).process(0, frame(B)) == []
-    made.tables["Enter.addresses"].modify(Entry({"hdr.ethernet.destination": B}, "Enter.drop"))
+    # Even where a port of that number is connected.
+    made = Switch(l2().program, ports=512)
+    addresses = made.tables["Enter.addresses"]
+    addresses.add(Entry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 510}))
+    assert made.process(0, frame(B)) == [(510, frame(B))]
+    addresses.modify(Entry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 511}))
+    assert made.process(0, frame(B)) == []
+    addresses.modify(Entry({"hdr.ethernet.destination": B}, "Enter.drop"))
     assert made.process(0, frame(B)) == []
 
 
