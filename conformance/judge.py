@@ -21,11 +21,12 @@ from conformance.protocol import Plugin, load
 from conformance.verdict import ClauseResult, Verdict, Violation
 from spec.errors import BadInput
 from spec.topology import Role
-from spec.trace import ABSENT, Header, Kind, Row, Trace
+from spec.trace import ABSENT, Header, Kind, Order, Row, Trace
 
 SHOWN = 10  # violations of a clause that are put into words; all are counted
 
 RowAt = Callable[[int], Row]
+_KINDS = tuple(kind.name.lower() for kind in Kind)
 
 
 def judge(trace: Trace, *, shown: int = SHOWN, place: str = "trace") -> list[ClauseResult]:
@@ -97,6 +98,21 @@ class Judging:
 def all_checks(plugin: Plugin) -> tuple[Check, ...]:
     """The checks of the clauses, then the premises: what monitors and kernels are made of here."""
     return (*plugin.checks, *plugin.premises)
+
+
+def limits(header: Header) -> dict[int, int]:
+    """How many violations of a check can matter, by its number among `all_checks`, where that is not all: none where
+    the trace lacks what the check reads, and of a premise then the first. So gaps do not fill the memory."""
+    nodes = len(header.topology.nodes)
+    if header.order is Order.GLOBAL and all(len(header.complete.get(kind, ())) == nodes for kind in _KINDS):
+        return {}  # as of every simulated run, and there are many
+    plugin = load(header.protocol)
+    count = len(plugin.checks)
+    return {
+        number: 0 if number < count else 1
+        for number, check in enumerate(all_checks(plugin))
+        if _unrecorded(header, check) is not None
+    }
 
 
 @cache

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from conformance.checks.online import Broken
 from conformance.checks.rows import refuse_bad_rows, refuse_rows_after_end
 from conformance.checks.surroundings import Surroundings
-from conformance.judge import conclude, kernel
+from conformance.judge import conclude, kernel, limits
 from conformance.measures import gauge
 from conformance.protocol import load
 from conformance.verdict import ClauseResult, Verdict
@@ -198,7 +198,7 @@ def _feed(
     for span in spans:
         place = f"{part.events}: run {span.header.run}"
         around, with_more = _surroundings(span.header)
-        run, done, ended = compiled.run(around), 0, False
+        run, done, ended = compiled.run(around, limits(span.header)), 0, False
         measuring = None if measures is None else measures.kernel.run(with_more)
         while done < span.rows:
             if not left:

@@ -7,7 +7,7 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -48,8 +48,9 @@ class Kernel:
             groups.setdefault(check.part, []).append(number)
         self.parts = tuple(Part(checks, numbers, columns) for numbers in groups.values())
 
-    def run(self, around: Surroundings) -> Run:
-        return Run(self, around)
+    def run(self, around: Surroundings, limits: Mapping[int, int] | None = None) -> Run:
+        """limits: how many violations of a check, by its number, are kept at the most; all where none is named."""
+        return Run(self, around, limits or {})
 
 
 class Part:
@@ -75,9 +76,9 @@ class Part:
 class Run:
     """One run's state under a kernel; feed it the run's rows in order, in batches of any size."""
 
-    def __init__(self, kernel: Kernel, around: Surroundings) -> None:
+    def __init__(self, kernel: Kernel, around: Surroundings, limits: Mapping[int, int]) -> None:
         self._count = len(kernel.checks)
-        self._parts = [_PartRun(part, around) for part in kernel.parts if part.applies(around)]
+        self._parts = [_PartRun(part, around, limits) for part in kernel.parts if part.applies(around)]
 
     def feed(self, columns: Columns) -> None:
         """Judge the next rows; `columns` has at least the kernel's columns, each a contiguous int64 array."""
@@ -107,8 +108,9 @@ class Run:
 class _PartRun:
     """One run's state under one part."""
 
-    def __init__(self, part: Part, around: Surroundings) -> None:
+    def __init__(self, part: Part, around: Surroundings, limits: Mapping[int, int]) -> None:
         self.part = part
+        self._left = dict(limits)
         self._judge: Callable[..., tuple[int, int]] = part.module.judge
         self._around = tuple(around[name] for name in part.around)
         self.state: tuple[npt.NDArray[np.int64], ...] = part.module.fresh(around["node_count"], around["link_count"])
@@ -124,8 +126,18 @@ class _PartRun:
         while row < count:
             self._grow_full_tables()
             row, written = self._judge(arrays, row, count, self._rows, self._around, self.state, self.held, room)
-            self.broken += [Broken(numbers[number], *found) for number, *found in room[:written].tolist()]
+            found = [Broken(numbers[number], *rest) for number, *rest in room[:written].tolist()]
+            self.broken += self._within_limits(found) if self._left else found
         self._rows += count
+
+    def _within_limits(self, found: Sequence[Broken]) -> Iterator[Broken]:
+        for violation in found:
+            left = self._left.get(violation.check)
+            if left is None:
+                yield violation
+            elif left:
+                self._left[violation.check] = left - 1
+                yield violation
 
     def _grow_full_tables(self) -> None:
         tables = self.part.tables

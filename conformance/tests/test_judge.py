@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conformance.checks.rows import columns_of_rows
-from conformance.judge import Judging, columns_of, judge, judge_by_oracles, judge_compiled, kernel
+from conformance.judge import Judging, columns_of, conclude, judge, judge_by_oracles, judge_compiled, kernel, limits
 from conformance.protocol import load
 from conformance.tests.runs import COLUMNS, change, conforming, value
 from conformance.verdict import ClauseResult, Verdict
@@ -211,3 +211,27 @@ def test_miscounted_submissions_of_a_trace_with_gaps_decide_nothing() -> None:
     without = with_header(without, complete={**whole.header.complete, "sent": ()})
     assert verdicts(whole)["TO-LOSS-SAFE"] is Verdict.PASS
     assert reasons(without)["TO-LOSS-SAFE"] == "the submitted events are not counted, and some are not recorded"
+
+
+def test_what_cannot_be_decided_keeps_no_violations() -> None:
+    """Every delivery is of a message that the trace does not show to be submitted."""
+    rows = [row for row in STAR.rows if value(row, "kind") != Kind.SUBMITTED]
+    bare = with_header(Trace(STAR.header, rows), complete={**STAR.header.complete, "submitted": (), "sent": ()})
+    found = []
+    for limit in (None, limits(bare.header)):
+        run = kernel("totalorder").run(PLUGIN.surroundings(bare.header), limit)
+        run.feed(columns_of(bare))
+        found.append(run)
+    everything, kept = (run.broken for run in found)
+    delivered = [number for number, check in enumerate(PLUGIN.checks) if check.clause == "TO-ONCE"]
+    assert [one.check for one in everything].count(delivered[0]) == STAR.column("kind").count(Kind.DELIVERED)
+    assert delivered[0] not in {one.check for one in kept}
+    held = (run.held.tolist() for run in found)
+    assert len({str(counts) for counts in held}) == 1
+    judged = [conclude(PLUGIN, bare.header, found[0].held.tolist(), broken, bare.rows) for broken in (everything, kept)]
+    assert judged[0] == judged[1]
+    # Of a premise that gaps may explain, one violation says as much as many.
+    numbers = with_header(Trace(STAR.header, STAR.rows[3:]), complete={**STAR.header.complete, "sent": ()})
+    run = kernel("totalorder").run(PLUGIN.surroundings(numbers.header), limits(numbers.header))
+    run.feed(columns_of(numbers))
+    assert [one.check for one in run.broken if one.check >= len(PLUGIN.checks)] == [len(PLUGIN.checks)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -13,15 +14,27 @@ from hypothesis import strategies as st
 from conformance.broadcast.tests import runs as broadcast
 from conformance.judge import columns_of
 from conformance.measures import BINS, bin_of, gauge, hops, least_of, surroundings
+from conformance.network.run import simulate
 from conformance.tests import runs as totalorder
+from impl.totalorder import make_core
 from spec.topology import Role
 from spec.totalorder.messages import PacketKind
 from spec.trace import Kind, Trace, schema
 
 DATA, BEACON = PacketKind.DATA, PacketKind.BEACON
+
+
+def impatient() -> Trace:
+    """Everything is sent again before its acknowledgement can have come, and comes again after its delivery."""
+    schedule = totalorder.schedule(totalorder.NETWORKS["pair"], "D9")
+    parameters = {**schedule.parameters, "retransmit_timeout_ns": 300}
+    return simulate(msgspec.structs.replace(schedule, parameters=parameters), make_core)
+
+
 SHAPES = [("pl", "plain"), ("urb", "a crash"), ("fifo", "a crash"), ("lcb", "empty payloads"), ("fifo", "no majority")]
 TRACES = {
     **{f"totalorder {name} {variant}": totalorder.conforming(name, variant) for name, variant in totalorder.UNDER_LOSS},
+    "totalorder pair, impatient": impatient(),
     "totalorder chain C": totalorder.conforming("chain", "C"),
     **{f"broadcast {level} {shape}": broadcast.conforming(level, shape, 3) for level, shape in SHAPES},
 }
