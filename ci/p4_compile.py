@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -55,8 +56,12 @@ def compiler() -> str:
 
 
 def version(program: str) -> str:
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    return next(line.split()[-1] for line in told.splitlines() if line.lower().startswith("version"))
+    """As the compiler tells it."""
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    found = re.search(r"^Version\s+(\S+)", done.stdout + done.stderr, re.MULTILINE)
+    if found is None:
+        raise CannotRun(f"{program} does not say which version it is; install p4c 1.2 or later")
+    return found.group(1)
 
 
 def flags(chosen: Build, size: int) -> list[str]:

@@ -34,8 +34,10 @@ def commands(entries: Entries) -> Iterator[str]:
         yield "te.insert()"
     for group in entries.groups:
         yield f"group = multicast_group_entry({group.number})"
-        yield from (f"group.add({port}, {instance})" for port, instance in group.replicas)
-        yield "group.insert()"
+        # BMv2 lets replicas out in the order in which they joined the group, and forgets that of one request.
+        for joined, (port, instance) in enumerate(group.replicas):
+            yield f"group.add({port}, {instance})"
+            yield "group.modify()" if joined else "group.insert()"
     yield f"session = clone_session_entry({entries.clone_session})"
     yield f"session.add({CPU_PORT}, 1)"
     yield "session.insert()"

@@ -1,0 +1,109 @@
+"""The P4 switch and the reference switch, given the same packets at the same times, send the same bytes on the same
+ports: in the runs of the conformance cases, of the findings, and of drawn schedules."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+from hypothesis import given, settings
+from msgspec.structs import replace
+
+from conformance.case import Case, cases, run_case
+from conformance.network.run import SimulatedIut, simulate
+from conformance.network.topologies import chain, star
+from conformance.totalorder.variants import variants
+from conformance.verdict import Verdict
+from fuzz.corpus import drawn_schedules
+from fuzz.findings import SPEC_FOLDER
+from fuzz.protocol import load
+from impl.p4.core import with_p4_switches
+from impl.p4.tests.twins import Twins
+from models.finding import findings_of
+from spec import schedule as schedules
+from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission
+
+PLUGIN = load("totalorder")
+# Out of TLC's state graphs, and the findings' counterexamples.
+COVERING = sorted((SPEC_FOLDER / "totalorder" / "covering").glob("*.json"))
+FINDINGS = [finding.name for finding in findings_of("totalorder") if finding.mutant]
+
+
+P4 = SimulatedIut("p4", with_p4_switches())
+
+
+def differences(schedule: Schedule) -> list[str]:
+    """What the two switches do otherwise, in a run of theirs."""
+    twins = Twins()
+    simulate(schedule, twins)
+    assert twins.events > 0 or not schedule.topology.switches()
+    return twins.differences[:3]
+
+
+@pytest.mark.parametrize("case", cases("totalorder"), ids=lambda case: case.id)
+def test_case_passes_with_p4_switches_and_leaves_the_same_bytes(case: Case) -> None:
+    twins = Twins()
+    reference = simulate(case.schedule, twins)
+    assert twins.differences[:3] == []
+
+    found = run_case(case, P4)
+    assert (found.verdict, found.reason) == (Verdict.PASS, "")
+    assert found.trace is not None
+    assert found.trace.rows == reference.rows
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_finding_leaves_the_same_bytes(name: str) -> None:
+    assert differences(schedules.read(SPEC_FOLDER / "totalorder" / "findings" / f"{name}.json")) == []
+
+
+def test_schedules_of_tlc_leave_the_same_bytes() -> None:
+    assert len(COVERING) > 5
+    for path in COVERING:
+        assert differences(schedules.read(path)) == [], path.name
+
+
+@pytest.mark.parametrize("group", range(len(PLUGIN.groups)))
+def test_drawn_schedules_leave_the_same_bytes(group: int) -> None:
+    for schedule in islice(drawn_schedules("totalorder", 11, group), 12):
+        assert differences(schedule) == []
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(PLUGIN.schedules())
+def test_any_schedule_leaves_the_same_bytes(schedule: Schedule) -> None:
+    assert differences(schedule) == []
+
+
+def busy() -> Schedule:
+    """Four hosts in two pairs; every 3 ns one of them sends to all; the links between the switches lose a little."""
+    topology = chain(2, 2)
+    messages = tuple(Message(receiver) for receiver in topology.hosts())
+    return Schedule(
+        "totalorder",
+        topology,
+        tuple(Delay(4, 3) for _ in topology.links),
+        tuple(Submission(3 * number, number % 4, messages) for number in range(10)),
+        parameters={"environment": "C", "beacon_interval_ns": 10, "retransmit_timeout_ns": 40},
+        faults=(Fault(8, 3, FaultKind.LOSE), Fault(9, 5, FaultKind.LOSE)),
+    )
+
+
+@pytest.mark.parametrize("variant", variants(busy()))
+def test_every_carrier_and_every_form_of_a_switch_leaves_the_same_bytes(variant: str) -> None:
+    assert differences(variants(busy())[variant]) == []
+
+
+def test_a_switch_with_sixteen_ports_leaves_the_same_bytes() -> None:
+    topology = star(11)
+    messages = tuple(Message(receiver) for receiver in topology.hosts())
+    schedule = replace(
+        busy(),
+        topology=topology,
+        delays=tuple(Delay(2, 5) for _ in topology.links),
+        submissions=tuple(Submission(4 * number, number % 11, messages) for number in range(12)),
+        parameters={"environment": "D9", "beacon_interval_ns": 10},
+        faults=(Fault(3, 2, FaultKind.LOSE), Fault(8, 4, FaultKind.LOSE)),
+    )
+    assert differences(schedule) == []
