@@ -32,7 +32,7 @@ def record(
         played = []
         for _ in range(2):
             with Bmv2Switch(program, p4info=p4info, ports=ports, cpu_port=cpu_port) as switch:
-                played.append(list(play(steps, fresh(switch))))
+                played.append(list(play(steps, fresh(switch), cpu_port=cpu_port)))
         steady = [first == second for first, second in zip(*played, strict=True)]
         if all(steady):
             break
@@ -89,7 +89,7 @@ def without_aborts(steps: Sequence[Step], program: Path, *, ports: Sequence[int]
             if isinstance(step, Fresh):
                 target = Switch(loaded, ports=ports, cpu_port=cpu_port)
             else:
-                play_one(step, target)
+                play_one(step, target, cpu_port=cpu_port)
         except Aborted:
             continue
         kept.append(step)

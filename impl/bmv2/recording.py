@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -98,6 +98,7 @@ class Fresh(msgspec.Struct, frozen=True, tag="fresh", omit_defaults=True, kw_onl
 
 Step = Control | Packet | Fresh
 Make = Callable[[], Target]
+Data = TypeVar("Data", str, bytes)
 
 
 class Recording(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,7 +153,7 @@ def write(path: Path, recording: Recording) -> None:
     path.write_bytes(head + b'"steps":[\n' + lines + b"\n]}\n")
 
 
-def play(steps: Sequence[Step], make: Make) -> Iterator[Step]:
+def play(steps: Sequence[Step], make: Make, *, cpu_port: int | None) -> Iterator[Step]:
     """The same steps with what a target answers and lets out; `make` gives a fresh one."""
     target = make()
     for step in steps:
@@ -160,21 +161,21 @@ def play(steps: Sequence[Step], make: Make) -> Iterator[Step]:
             target = make()
             yield step
         else:
-            yield play_one(step, target)
+            yield play_one(step, target, cpu_port=cpu_port)
 
 
-def play_one(step: Control | Packet, target: Target) -> Control | Packet:
+def play_one(step: Control | Packet, target: Target, *, cpu_port: int | None) -> Control | Packet:
     """One step with what this target makes of it."""
     if isinstance(step, Control):
         return msgspec.structs.replace(step, answer=ask(step, target))
     out = [(port, data.hex()) for port, data in target.process(step.port, bytes.fromhex(step.data))]
-    return msgspec.structs.replace(step, out=by_port(out), masks=[])
+    return msgspec.structs.replace(step, out=by_port(out, cpu_port), masks=[])
 
 
 def replay(steps: Sequence[Step], make: Make, *, cpu_port: int | None) -> list[Difference]:
     """Where a target differs from what was recorded, in frames that a veth carries; at the CPU port in all."""
     found = []
-    for number, (step, did) in enumerate(zip(steps, play(steps, make), strict=True)):
+    for number, (step, did) in enumerate(zip(steps, play(steps, make, cpu_port=cpu_port), strict=True)):
         if isinstance(step, Control) and isinstance(did, Control):
             if did.answer != step.answer and did.answer not in _ALSO.get(step.answer, ()):
                 found.append(Difference(number, step, step.answer, did.answer))
@@ -199,9 +200,10 @@ def masked(data: str, mask: str) -> int:
     return int(data or "0", 16) & int(mask or "0", 16)
 
 
-def by_port(packets: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
-    """By port, in order of leaving within one: over several ports BMv2 has no order."""
-    return sorted(packets, key=lambda packet: packet[0])
+def by_port(packets: Iterable[tuple[int, Data]], cpu_port: int | None) -> list[tuple[int, Data]]:
+    """By port, in order of leaving within one: BMv2 has several egress threads, and no order between them.
+    At the CPU port by content, since copies for the controller are made in all of these threads."""
+    return sorted(packets, key=lambda packet: (packet[0], packet[1] if packet[0] == cpu_port else packet[1][:0]))
 
 
 def ask(step: Control, target: Target) -> str:

@@ -1,9 +1,9 @@
 """BMv2 with the surface of the embedded target (`impl.v1model.Switch`), so that one conformance code drives both.
 
 What differs. Time is the machine's: `now_us` has no effect. What leaves at one port is in order; over several ports the
-order is not known (BMv2 has several egress threads), so `process` gives it by port. Registers cannot be reached: BMv2's
-P4Runtime server implements neither their reading nor their writing. Frames are those that a veth carries: 14 bytes and
-more.
+order is not known (BMv2 has several egress threads), so `process` gives it by port, and by content at the CPU port,
+where copies from all threads meet. Registers cannot be reached: BMv2's P4Runtime server implements neither their
+reading nor their writing. Frames are those that a veth carries: 14 bytes and more.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from impl.bmv2.recording import by_port
 from impl.bmv2.session import COMMAND, Session, find
 from impl.bmv2.wires import refusal
-from impl.v1model import Code, ControlError, Count, Digest, Entry, Lpm, Match, Range, Ternary, load
+from impl.v1model import Count, Digest, Entry, Lpm, Match, Range, Ternary, load
 from spec.errors import BadInput, CannotRun
 
 Params = Mapping[str, int] | Sequence[int]
@@ -90,9 +91,9 @@ class Bmv2Switch:
         raise CannotRun("registers of BMv2 cannot be reached over P4Runtime; look at what the program lets out instead")
 
     def process(self, port: int, data: bytes, *, now_us: int = 0) -> list[tuple[int, bytes]]:
-        """Send one packet, and give all that leaves until the switch rests: by port, in order of leaving within one."""
+        """Send one packet, and give all that leaves until the switch rests, as `recording.by_port` puts it in order."""
         self._check(port, data)
-        return sorted(_packets(self._ask("process", port, data.hex())), key=lambda packet: packet[0])
+        return by_port(_packets(self._ask("process", port, data.hex())), self._cpu_port)
 
     def paced(self, packets: Sequence[tuple[int, bytes]], rate: float) -> Paced:
         """Send many packets at `rate` a second."""
@@ -168,15 +169,20 @@ class Groups:
         self._known: set[int] = set()
 
     def set(self, number: int, replicas: Replicas) -> None:
-        """Make the group, or put other replicas into it."""
-        chosen = list(replicas)
-        try:
-            self._ask(self._kind, "INSERT", number, chosen)
-        except ControlError as error:
-            if error.code is not Code.ALREADY_EXISTS:
-                raise
-            self._ask(self._kind, "MODIFY", number, chosen)
-        self._known.add(number)
+        """Make the group, or put other replicas into it. They leave by instance, then port.
+
+        BMv2 lets replicas out in the order in which instances joined the group, and a request with several of them
+        makes no promise of an order: so they join one after the other.
+        """
+        if number in self._known:
+            self.delete(number)
+        chosen = sorted(replicas, key=lambda replica: (replica[1], replica[0]))
+        verb = "INSERT"
+        for place, (_, instance) in enumerate(chosen):
+            if place + 1 == len(chosen) or chosen[place + 1][1] != instance:
+                self._ask(self._kind, verb, number, chosen[: place + 1])
+                self._known.add(number)
+                verb = "MODIFY"
 
     def delete(self, number: int) -> None:
         self._ask(self._kind, "DELETE", number, [])

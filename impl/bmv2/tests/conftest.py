@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
+from impl.bmv2 import Bmv2Switch
 from impl.bmv2.session import why_not
+
+Open = Callable[..., Bmv2Switch]
+
+
+@pytest.fixture
+def bmv2() -> Iterator[Open]:
+    """Opens switches; all are closed in the end."""
+    with ExitStack() as opened:
+
+        def start(program: Path, **options: int) -> Bmv2Switch:
+            return opened.enter_context(Bmv2Switch(program, **{"ports": 4, **options}))  # type: ignore[arg-type]
+
+        yield start
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -7,16 +7,14 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from impl.bmv2 import Bmv2Switch
 from impl.bmv2.record import fresh, without_aborts
 from impl.bmv2.recording import Packet, play, replay
+from impl.bmv2.tests.conftest import Open
 from impl.bmv2.vary import Variety
 from impl.v1model import Code, ControlError, Entry, Switch, load
 from spec.errors import BadInput, CannotRun
@@ -26,19 +24,6 @@ PROGRAMS = ROOT / "impl" / "v1model" / "tests" / "programs"
 BRIDGE, CONTROLLER = PROGRAMS / "l2_forward.json", PROGRAMS / "controller.json"
 FRAME = bytes.fromhex("0000000000aa0000000000bb0900") + b"payload"
 STEADY = ("l2_forward", "acl", "fanout", "label_stack")
-
-Open = Callable[..., Bmv2Switch]
-
-
-@pytest.fixture
-def bmv2() -> Iterator[Open]:
-    """Opens switches; all are closed in the end."""
-    with ExitStack() as opened:
-
-        def start(program: Path, **options: int) -> Bmv2Switch:
-            return opened.enter_context(Bmv2Switch(program, **{"ports": 4, **options}))  # type: ignore[arg-type]
-
-        yield start
 
 
 def destination(address: int, port: int) -> Entry:
@@ -51,7 +36,7 @@ def test_both_targets_do_the_same_with_what_is_drawn(name: str, bmv2: Open) -> N
     info = path.with_suffix(".p4info.txtpb").read_text()
     drawn = list(Variety(path.read_bytes(), info, ports=range(4), cpu_port=None, seed=77).steps(40, entries=15))
     steps = without_aborts(drawn, path, ports=range(4), cpu_port=None)
-    done = list(play(steps, fresh(bmv2(path))))
+    done = list(play(steps, fresh(bmv2(path)), cpu_port=None))
     assert replay(done, lambda: Switch(program, ports=4), cpu_port=None) == []
     assert any(isinstance(step, Packet) and step.out for step in done)
 
@@ -62,6 +47,18 @@ def test_what_leaves_is_complete_when_process_returns(bmv2: Open) -> None:
     for number in range(100):
         frame = FRAME + bytes([number])
         assert switch.process(number % 4, frame) == [(port, frame) for port in range(4) if port != number % 4]
+
+
+@pytest.mark.parametrize("instances", [(0, 5), (5, 0), (9, 3, 7, 1, 300)])
+def test_replicas_at_one_port_leave_by_instance(instances: tuple[int, ...], bmv2: Open) -> None:
+    program = PROGRAMS / "fanout.json"
+    switch, other = bmv2(program), Switch(load(program), ports=4)
+    for groups in (switch.multicast, other.multicast):
+        groups.set(1, [(3, instance) for instance in instances])
+    frame = b"\x00\x01" + bytes(20)
+    left = switch.process(0, frame)
+    assert left == other.process(0, frame)
+    assert [data[3] for _, data in left] == [instance & 0xFF for instance in sorted(instances)]
 
 
 @pytest.mark.parametrize("type_", ["8100", "88a8"])

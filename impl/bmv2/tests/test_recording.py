@@ -174,6 +174,14 @@ def test_a_fresh_step_begins_with_a_target_that_knows_nothing() -> None:
     assert [len(hub.known) for hub in made] == [1, 2]
 
 
+def test_packets_are_put_in_order_by_port_and_at_the_controller_by_content() -> None:
+    left = [(9, "b"), (2, "b"), (9, "a"), (1, "c"), (2, "a")]
+    assert recording.by_port(left, 9) == [(1, "c"), (2, "b"), (2, "a"), (9, "a"), (9, "b")]
+    assert recording.by_port(left, None) == [(1, "c"), (2, "b"), (2, "a"), (9, "b"), (9, "a")]
+
+
 def test_play_puts_what_the_target_did() -> None:
     wrong = Packet(port=1, data=HEAD + "0102", out=[(9, "ff")])
-    assert list(recording.play([wrong], Hub)) == [Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "")])]
+    assert list(recording.play([wrong], Hub, cpu_port=None)) == [
+        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "")])
+    ]

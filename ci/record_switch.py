@@ -1,0 +1,86 @@
+"""Records what BMv2 does with the P4 switch: the frames that the switches of conformance cases get, one run after the
+other. `PYTHONPATH=. .venv/bin/python ci/record_switch.py --protocol NAME --out FILE`.
+
+The cases run on the embedded target, where all that goes into each switch is noted; then BMv2 is given the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from conformance.case import select
+from conformance.network.run import simulate
+from impl.bmv2.core import Noting
+from impl.bmv2.record import record
+from impl.bmv2.recording import Packet, Step, write
+from impl.p4.builds import FRAME_CLOCK, compiled, p4info
+from impl.p4.chip import Target
+from impl.p4.core import with_switches
+from impl.p4.embedded import EmbeddedTarget
+from impl.p4.frames import CPU_PORT
+from spec.errors import CannotRun, ScatterproofError
+
+SIZE = 8
+
+
+def noted(protocol: str, patterns: Sequence[str], *, each: int, together: int) -> list[Step]:
+    """Of every so-manieth case the first packets, up to `each`, of the switch that gets most."""
+    cases = select(protocol, patterns)
+    steps: list[Step] = []
+    for case in cases[:: max(1, len(cases) * each // together)]:
+        made: list[Noting] = []
+
+        def make(size: int, name: str = case.id, made: list[Noting] = made) -> Target:
+            if size != SIZE:
+                raise CannotRun(f"{name} has switches of {size} ports")
+            made.append(Noting(EmbeddedTarget(FRAME_CLOCK, size), f"{name}, switch {len(made)}"))
+            return made[-1]
+
+        try:
+            simulate(case.schedule, with_switches(make, clock_in_frame=True))
+        except CannotRun as error:
+            print(f"{case.id}: left out: {error}", file=sys.stderr)
+            continue
+        if made:
+            steps += _first(max(made, key=lambda one: len(one.steps)).steps, each)
+    return steps
+
+
+def _first(steps: Sequence[Step], packets: int) -> Sequence[Step]:
+    """The beginning that has so many packets."""
+    places = [place for place, step in enumerate(steps) if isinstance(step, Packet)]
+    return steps if len(places) <= packets else steps[: places[packets]]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="ci/record_switch.py", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--protocol", required=True)
+    parser.add_argument("--case", action="append", default=[], help="as for `scatterproof conform`")
+    parser.add_argument("--each", type=int, default=20, help="packets of one case at most")
+    parser.add_argument("--together", type=int, default=500, help="packets in all, about")
+    parser.add_argument("--out", type=Path, required=True)
+    chosen = parser.parse_args(arguments)
+    try:
+        steps = noted(chosen.protocol, chosen.case, each=chosen.each, together=chosen.together)
+        recording = record(
+            compiled(FRAME_CLOCK, SIZE),
+            steps,
+            name=f"impl.p4 {FRAME_CLOCK} {SIZE}",
+            p4info=p4info(FRAME_CLOCK, SIZE),
+            ports=range(SIZE),
+            cpu_port=CPU_PORT,
+        )
+        write(chosen.out, recording)
+    except ScatterproofError as error:
+        print(f"record_switch: {error}", file=sys.stderr)
+        return error.exit_code
+    packets = sum(1 for step in recording.steps if isinstance(step, Packet))
+    print(f"{chosen.out}: {packets} packets, {len(recording.steps)} steps on {recording.source}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
