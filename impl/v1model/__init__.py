@@ -22,6 +22,9 @@ Names are those of the compiled program (`Ingress.ipv4_lpm`, key `hdr.ipv4.dstAd
   which is ternary in BMv2 JSON), `Lpm(value, prefix)`, `Ternary(value, mask)`, `Range(low, high)`. A key that is left
   out matches everything (not allowed for exact). `params` is a mapping by name or a sequence in order. The greater
   priority wins, as in P4Runtime; it must be positive exactly where a table has a ternary, optional or range key.
+- A table with an action profile has `Member(number)` or `Group(number)` in place of the action. They are made by
+  `switch.profiles[name]`: `add_member(number, action, params)`, `modify_member`, `delete_member`, and for a selector
+  `set_group(number, members)`, `delete_group`.
 - Errors of the control plane are `ControlError` with P4Runtime's `code`: ALREADY_EXISTS, NOT_FOUND, INVALID_ARGUMENT,
   OUT_OF_RANGE (a value wider than its field), RESOURCE_EXHAUSTED (table full), PERMISSION_DENIED (const table or
   default).
@@ -38,7 +41,7 @@ gives 0. `python -m impl.v1model PROGRAM.json --source` prints the generated sou
 
 from __future__ import annotations
 
-from impl.v1model.control import Code, ControlError, Entry, Lpm, Match, Range, Ternary
+from impl.v1model.control import Code, ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
 from impl.v1model.program import Program, load
 from impl.v1model.state import Count, Digest, MeterConfig
 from impl.v1model.switch import Aborted, Switch
@@ -50,8 +53,10 @@ __all__ = [
     "Count",
     "Digest",
     "Entry",
+    "Group",
     "Lpm",
     "Match",
+    "Member",
     "MeterConfig",
     "Program",
     "Range",

@@ -48,11 +48,21 @@ class Piece:
         return None if self.header is None or self.header.metadata else self.header.valid
 
 
+def selector_of(profile: str) -> str:
+    """The name of the calculation by which an action selector chooses."""
+    return f"selector of {profile}"
+
+
 class Calculations:
     """All calculations of a program."""
 
     def __init__(self, program: compiled.Compiled, layout: Layout, place: Place) -> None:
         self._all = {calculation.name: calculation for calculation in program.calculations}
+        for pipeline in program.pipelines:
+            for profile in pipeline.action_profiles:
+                if profile.selector is not None:
+                    name = selector_of(profile.name)
+                    self._all[name] = compiled.Calculation(name, profile.selector.algo, profile.selector.input)
         self._layout = layout
         self._place = place
 

@@ -178,6 +178,7 @@ class Table(msgspec.Struct):
     action_ids: list[int]
     actions: list[str]
     next_tables: dict[str, str | None]
+    action_profile: str | None = None
     base_default_next: str | None = None
     direct_meters: str | None = None
     support_timeout: bool = False
@@ -198,12 +199,24 @@ class ActionCall(msgspec.Struct):
     next_node: str | None = None
 
 
+class Selector(msgspec.Struct):
+    algo: str
+    input: list[dict[str, object]]
+
+
+class ActionProfile(msgspec.Struct):
+    name: str
+    max_size: int
+    selector: Selector | None = None
+
+
 class Pipeline(msgspec.Struct):
     name: str
     init_table: str | None
     tables: list[Table]
     conditionals: list[Conditional]
     action_calls: list[ActionCall] = []
+    action_profiles: list[ActionProfile] = []
 
 
 class Compiled(msgspec.Struct):

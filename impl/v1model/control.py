@@ -21,8 +21,8 @@ class Code(StrEnum):
     OUT_OF_RANGE = "OUT_OF_RANGE"
     RESOURCE_EXHAUSTED = "RESOURCE_EXHAUSTED"
     PERMISSION_DENIED = "PERMISSION_DENIED"
-    # This target gives none of these; others do, and their answers are compared with its own.
     FAILED_PRECONDITION = "FAILED_PRECONDITION"
+    # This target gives none of these; others do, and their answers are compared with its own.
     ABORTED = "ABORTED"
     UNIMPLEMENTED = "UNIMPLEMENTED"
     INTERNAL = "INTERNAL"
@@ -61,6 +61,20 @@ class Range:
     high: int
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """In place of an action: a member of the table's action profile."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """In place of an action: a group of the table's action selector."""
+
+    number: int
+
+
 Match = int | Lpm | Ternary | Range
 Params = Mapping[str, int] | Sequence[int]
 
@@ -70,7 +84,7 @@ class Entry:
     """One entry of a table: the greater priority wins where several match."""
 
     match: Mapping[str, Match]
-    action: str
+    action: str | Member | Group
     params: Params = field(default_factory=tuple)
     priority: int = 0
 

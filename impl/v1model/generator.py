@@ -62,7 +62,9 @@ class Generator:
         self._parser = ParserCode(program, layout, actions, self.objects.value_sets, place)
         meters = {meter.name: meter for meter in program.meter_arrays}
         self._pipelines = {
-            pipeline.name: PipelineCode(pipeline, layout, actions, specs, self.objects.tables, meters, place)
+            pipeline.name: PipelineCode(
+                pipeline, layout, actions, specs, self.objects.tables, meters, calculations, place
+            )
             for pipeline in program.pipelines
         }
         for name in ("ingress", "egress"):

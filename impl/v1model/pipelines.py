@@ -12,6 +12,7 @@ from functools import partial
 
 from impl.v1model import compiled
 from impl.v1model.actions import Actions
+from impl.v1model.calculations import Calculations, selector_of
 from impl.v1model.code import Block, If, Loop, choose
 from impl.v1model.expressions import Scope, Value, condition, field_value, fit
 from impl.v1model.layout import VALID, Layout
@@ -49,11 +50,14 @@ class PipelineCode:
         specs: dict[str, TableSpec],
         objects: dict[str, TableLocals],
         meters: dict[str, compiled.MeterArray],
+        calculations: Calculations,
         place: Place,
     ) -> None:
         self._pipeline = pipeline
         self._layout, self._actions = layout, actions
         self._specs, self._objects, self._meters = specs, objects, meters
+        self._calculations = calculations
+        self._profiles = {profile.name: profile for profile in pipeline.action_profiles}
         self._place = place / f"pipeline {pipeline.name}"
         self._tables = {table.name: table for table in pipeline.tables}
         self._conditionals = {conditional.name: conditional for conditional in pipeline.conditionals}
@@ -255,9 +259,19 @@ class PipelineCode:
             colour = Value("row[-1].meter.execute(now_us, ingress_length)", 0, 2, atom=True)
             field = self._layout.field(*target, place)
             found += self._layout.assign(field, fit(colour, field.width, field.signed).code)
+        if spec.profile is not None:
+            found += self._choose(spec.profile, place)
         if by_hit:
             body.append("hit = row is not None")
         return [*body, If([("row is None", missed)], found)]
+
+    def _choose(self, name: str, place: Place) -> Block:
+        """Ask what the entry refers to for the row: a member has one, of a group the packet's hash chooses one."""
+        if self._profiles[name].selector is None:
+            return ["row = row[0].rows[0]"]
+        scope = Scope(self._layout, place / f"selector {name}", temporaries=self._temporaries)
+        hashed = self._calculations.result(scope, selector_of(name), payload="payload")
+        return [*scope.before, f"row = row[0].choose({hashed})"]
 
     def _key(self, scope: Scope, header: str, name: str, width: int, mask: int | None) -> Value:
         """A field as it is looked up: 0 in an invalid header, the bits of a signed one."""

@@ -10,7 +10,9 @@ from impl.v1model import compiled
 from impl.v1model.control import Lpm, Match, Range, Ternary
 from impl.v1model.generator import Generator
 from impl.v1model.layout import VALID, Layout
-from impl.v1model.tables import Action, Call, ConstEntry, Key, Kind, Parameter, TableSpec
+from impl.v1model.profiles import ProfileSpec
+from impl.v1model.rows import Action, Call, Parameter
+from impl.v1model.tables import ConstEntry, Key, Kind, TableSpec
 from spec.files import read_bytes
 from spec.place import Place
 
@@ -24,6 +26,7 @@ class Program:
     place: str
     compiled: compiled.Compiled
     tables: dict[str, TableSpec]
+    profiles: dict[str, ProfileSpec]
     source: str
     code: CodeType
 
@@ -53,15 +56,14 @@ def _made(decoded: compiled.Compiled, where: Place) -> Program:
         for pipeline in decoded.pipelines
         for table in pipeline.tables
     }
+    profiles = _profiles(decoded, specs, where)
     source = Generator(decoded, specs, layout, where).source()
-    return Program(where.text, decoded, specs, source, compile(source, f"<{where.text}>", "exec"))
+    return Program(where.text, decoded, specs, profiles, source, compile(source, f"<{where.text}>", "exec"))
 
 
 def _spec(program: compiled.Compiled, table: compiled.Table, layout: Layout, place: Place) -> TableSpec:
-    if table.type != "simple":
-        place.refuse(
-            f"tables of type {table.type!r} (action profiles) are not implemented", "give it actions of its own"
-        )
+    if table.type not in {"simple", "indirect", "indirect_ws"}:
+        place.refuse(f"tables of type {table.type!r} are not implemented", "give it actions of its own")
     if table.support_timeout:
         place.refuse("entries that time out are not implemented", "leave out support_timeout")
     try:
@@ -99,8 +101,29 @@ def _spec(program: compiled.Compiled, table: compiled.Table, layout: Layout, pla
         meter_bytes=meter is not None and meter.type == "bytes",
         default=default,
         default_const=const,
+        profile=table.action_profile,
         const_entries=None if table.entries is None else _const_entries(table, keys, place),
     )
+
+
+def _profiles(program: compiled.Compiled, specs: dict[str, TableSpec], place: Place) -> dict[str, ProfileSpec]:
+    """The action profiles, each with the actions of its tables, which number them alike."""
+    found: dict[str, ProfileSpec] = {}
+    declared = {profile.name: profile for pipeline in program.pipelines for profile in pipeline.action_profiles}
+    for table in specs.values():
+        if table.profile is None:
+            continue
+        if table.profile not in declared:
+            place.refuse(f"there is no action profile {table.profile!r}", AGAIN)
+        profile = declared[table.profile]
+        made = ProfileSpec(profile.name, table.actions, profile.max_size, profile.selector is not None)
+        if found.setdefault(profile.name, made) != made:
+            place.refuse(
+                f"tables of profile {profile.name} with other actions are not implemented", "list the same ones"
+            )
+        if table.const_entries is not None:
+            place.refuse(f"const entries of {table.name}, which has a profile, are not implemented", "add them later")
+    return found
 
 
 def _key(key: compiled.TableKey, layout: Layout, place: Place) -> Key:

@@ -9,6 +9,7 @@ from struct import Struct
 
 from impl.v1model.control import ByName
 from impl.v1model.hashes import ALGORITHMS, to_bytes
+from impl.v1model.profiles import Profile
 from impl.v1model.program import Program
 from impl.v1model.state import CounterArray, Digest, MeterArray, RegisterArray, Replication, ValueSet
 from impl.v1model.tables import Kind, Table
@@ -42,7 +43,13 @@ class Switch:
         )
         self.cpu_port, self.drop_port, self.queues = cpu_port, drop_port, priority_queues
         told = program.compiled
-        self.tables = ByName({name: Table(spec) for name, spec in program.tables.items()})
+        self.profiles = ByName({name: Profile(spec) for name, spec in program.profiles.items()})
+        self.tables = ByName(
+            {
+                name: Table(spec, None if spec.profile is None else self.profiles[spec.profile])
+                for name, spec in program.tables.items()
+            }
+        )
         self.registers = ByName(
             {one.name: RegisterArray(one.name, one.size, one.bitwidth) for one in told.register_arrays}
         )

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from impl.v1model.control import Code, ControlError, Entry, Lpm, Match, Params, Range, Ternary, fits
+from impl.v1model.profiles import Profile
+from impl.v1model.rows import NO_ACTION, Action, Call, Row, call
 from impl.v1model.state import Attached, Count, Meter, MeterConfig
 
 
@@ -36,30 +38,6 @@ class Key:
     width: int
     kind: Kind
     mask: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of an action, given by the control plane; `width` in bits."""
-
-    name: str
-    width: int
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """An action of a table with its arguments; `branch` is its place in the table's list of actions."""
-
-    branch: int
-    arguments: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """An action as the control plane knows it."""
-
-    name: str
-    parameters: tuple[Parameter, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +64,7 @@ class TableSpec:
     default: Call | None
     default_const: bool
     const_entries: tuple[ConstEntry, ...] | None
+    profile: str | None = None
 
     @property
     def ranked(self) -> bool:
@@ -96,10 +75,8 @@ class TableSpec:
 # A field's part of an entry: (value, mask) where masks decide, (low, high) where bounds do.
 Part = tuple[int, int]
 Parts = tuple[Part, ...]
-Row = tuple[object, ...]
 # Rows by masked key, each with its rank.
 Group = dict[int, tuple[int, Row]]
-NO_ACTION = -1
 
 
 @dataclass(slots=True)
@@ -117,8 +94,9 @@ class Stored:
 class Table:
     """One table of one switch."""
 
-    def __init__(self, spec: TableSpec) -> None:
+    def __init__(self, spec: TableSpec, profile: Profile | None = None) -> None:
         self.spec = spec
+        self._profile = profile
         self._stored: dict[tuple[Parts, int], Stored] = {}
         self._orders = 0
         self._shifts = self._key_shifts()
@@ -148,21 +126,25 @@ class Table:
         self._writable()
         identity = self._identity(entry.match, entry.priority)
         stored = self._found(identity)
-        call = self._call(entry.action, entry.params)
-        stored.entry, stored.row = entry, self._row(call, stored.attached)
+        row = self._row_of(entry, stored.attached)
+        self._refer(stored.entry, -1)
+        self._refer(entry, 1)
+        stored.entry, stored.row = entry, row
         self._arrange()
 
     def delete(self, match: Mapping[str, Match], priority: int = 0) -> None:
         """Remove the entry with this match (and priority)."""
         self._writable()
         identity = self._identity(match, priority)
-        self._found(identity)
+        self._refer(self._found(identity).entry, -1)
         del self._stored[identity]
         self._arrange()
 
     def clear(self) -> None:
         """Remove all entries."""
         self._writable()
+        for stored in self._stored.values():
+            self._refer(stored.entry, -1)
         self._stored.clear()
         self._arrange()
 
@@ -170,12 +152,14 @@ class Table:
         """Set what happens to packets that no entry matches."""
         if self.spec.default_const:
             raise ControlError(Code.PERMISSION_DENIED, f"the default action of {self.spec.name} is const; leave it")
-        self.default_row[0] = self._row(self._call(action, params), None)
+        if self._profile is not None:
+            raise ControlError(Code.INVALID_ARGUMENT, f"{self.spec.name} has a profile, and no default; add entries")
+        self.default_row[0] = self._row(call(self.spec.name, self.spec.actions, action, params), None)
 
     def reset_default(self) -> None:
         """Go back to the default action that the program gives."""
-        call = self.spec.default
-        self.default_row[0] = (NO_ACTION, None) if call is None else self._row(call, None)
+        default = self.spec.default
+        self.default_row[0] = (NO_ACTION, None) if default is None else self._row(default, None)
 
     def entries(self) -> tuple[Entry, ...]:
         """All entries, in the order in which they were added."""
@@ -252,17 +236,18 @@ class Table:
 
     def _store(self, entry: Entry) -> None:
         identity = self._identity(entry.match, entry.priority)
-        call = self._call(entry.action, entry.params)
         name = self.spec.name
+        attached = Attached(None if self.spec.meter is None else Meter(self.spec.meter_bytes))
+        row = self._row_of(entry, attached)
         if identity in self._stored:
             raise ControlError(Code.ALREADY_EXISTS, f"{name} has an entry with this match already; modify it")
         if self.spec.const_entries is None and len(self._stored) >= self.spec.size:
             raise ControlError(Code.RESOURCE_EXHAUSTED, f"{name} is full with {self.spec.size} entries; delete some")
         parts, priority = identity
-        attached = Attached(None if self.spec.meter is None else Meter(self.spec.meter_bytes))
         self._orders += 1
-        stored = Stored(entry, parts, priority, self._orders, attached, self._row(call, attached))
+        stored = Stored(entry, parts, priority, self._orders, attached, row)
         self._stored[identity] = stored
+        self._refer(entry, 1)
         self._place(stored)
 
     def _identity(self, match: Mapping[str, Match], priority: int) -> tuple[Parts, int]:
@@ -280,34 +265,22 @@ class Table:
             raise ControlError(Code.INVALID_ARGUMENT, f"{name} has no priorities, this one is {priority}; leave it out")
         return tuple(_part(key, match.get(key.name), name) for key in self.spec.keys), priority
 
-    def _call(self, action: str, params: Params) -> Call:
-        names = [known.name for known in self.spec.actions]
-        if action not in names:
-            raise ControlError(
-                Code.INVALID_ARGUMENT, f"{self.spec.name} has no action {action!r}; its actions are {', '.join(names)}"
-            )
-        branch = names.index(action)
-        wanted = self.spec.actions[branch].parameters
-        if isinstance(params, Mapping):
-            if params.keys() != {parameter.name for parameter in wanted}:
-                given = ", ".join(params) or "none"
-                needed = ", ".join(parameter.name for parameter in wanted) or "none"
-                raise ControlError(Code.INVALID_ARGUMENT, f"{action} was given {given}; its parameters are {needed}")
-            params = [params[parameter.name] for parameter in wanted]
-        if len(params) != len(wanted):
-            raise ControlError(
-                Code.INVALID_ARGUMENT, f"{action} was given {len(params)} parameters; give it {len(wanted)}"
-            )
-        return Call(
-            branch,
-            tuple(
-                fits(value, parameter.width, f"{parameter.name} of {action}")
-                for value, parameter in zip(params, wanted, strict=True)
-            ),
-        )
+    def _row_of(self, entry: Entry, attached: Attached) -> Row:
+        """What the data plane finds: an action, or what is to be asked for one."""
+        if self._profile is not None:
+            if isinstance(entry.action, str):
+                raise ControlError(Code.INVALID_ARGUMENT, f"{self.spec.name} has a profile; give a Member or a Group")
+            return (self._profile.chosen(entry.action), attached)
+        if not isinstance(entry.action, str):
+            raise ControlError(Code.INVALID_ARGUMENT, f"{self.spec.name} has no profile; give an action")
+        return self._row(call(self.spec.name, self.spec.actions, entry.action, entry.params), attached)
 
-    def _row(self, call: Call, attached: Attached | None) -> Row:
-        return (call.branch, *call.arguments, attached)
+    def _refer(self, entry: Entry, by: int) -> None:
+        if self._profile is not None and not isinstance(entry.action, str):
+            self._profile.uses[entry.action] = self._profile.uses.get(entry.action, 0) + by
+
+    def _row(self, made: Call, attached: Attached | None) -> Row:
+        return (made.branch, *made.arguments, attached)
 
     def _rank(self, stored: Stored) -> int:
         """Greater is better: priority or prefix length, then age."""

@@ -78,10 +78,8 @@ def test_an_unknown_hash_is_named_with_those_that_are_known() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (
-            lambda c: table_of(c, "Enter.routes").update(type="indirect"),
-            "table Enter.routes: tables of type 'indirect'",
-        ),
+        (lambda c: table_of(c, "Enter.routes").update(type="woven"), "table Enter.routes: tables of type 'woven'"),
+        (lambda c: table_of(c, "Enter.routes").update(action_profile="p"), "there is no action profile 'p'"),
         (
             lambda c: table_of(c, "Enter.routes").update(support_timeout=True),
             "table Enter.routes: entries that time out",

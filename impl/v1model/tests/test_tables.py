@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impl.v1model import Code, ControlError, Entry, Lpm, Match, MeterConfig, Range, Ternary
+from impl.v1model.rows import Action, Call, Parameter
 from impl.v1model.state import CounterArray, Meter, RegisterArray, Replication, ValueSet
-from impl.v1model.tables import Action, Call, Key, Kind, Parameter, Table, TableSpec
+from impl.v1model.tables import Key, Kind, Table, TableSpec
 
 WIDTH = 6
 KINDS = [Kind.EXACT, Kind.LPM, Kind.TERNARY, Kind.RANGE]
