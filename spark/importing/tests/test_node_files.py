@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import spark.totalorder
 from conformance.broadcast.tests import runs as broadcast
 from conformance.judge import judge
 from conformance.tests import runs as totalorder
@@ -295,3 +296,14 @@ def test_logs_that_contradict_each_other_are_merged_all_the_same(tmp_path: Path)
     merge = Merge(nodes, names, links, lambda link: True)
     assert sorted(merge.rows()) == sorted(logs[0] + logs[1])
     assert merge.contradictory
+
+
+def test_the_example_has_a_row_that_cannot_be_read_and_a_run_out_of_order(tmp_path: Path) -> None:
+    example = Path(str(spark.totalorder.__file__)).parent / "example"
+    found = imported(tmp_path, "totalorder", example / "logs", mapping=(example / "mapping.toml").read_text())
+    assert [(Path(kept["file"]).name, kept["line"], kept["text"]) for kept in found.quarantined] == [
+        ("anna.log", 4, "panic: disk full")
+    ]
+    assert [Path(entry.source).name for entry in found.entries] == ["monday", "tuesday"]
+    assert "TO-ORDER" in inconclusive(found.traces[0])
+    assert failed(found.traces[1]) == {"TO-ORDER"}
