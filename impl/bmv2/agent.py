@@ -92,6 +92,8 @@ class Agent:
             "default": runtime.default,
             "clear": runtime.clear,
             "entries": runtime.entries,
+            "member": runtime.member,
+            "group": runtime.group,
             "multicast": runtime.multicast,
             "clone_session": runtime.clone_session,
             "counter": runtime.counter,

@@ -16,17 +16,18 @@ from typing import Literal, Protocol, TypeVar
 import msgspec
 
 from impl.bmv2.wires import LEAST_BYTES
-from impl.v1model import ControlError, Entry, Lpm, Match, Range, Ternary
+from impl.v1model import ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
 from spec.errors import BadInput
 
 FORMAT = 1
 OK = "OK"
 # BMv2 says less than P4Runtime asks for: where it answers the first, a target may answer one of the others.
 _ALSO = {
-    "UNKNOWN": ("RESOURCE_EXHAUSTED", "PERMISSION_DENIED", "INVALID_ARGUMENT"),
+    "UNKNOWN": ("RESOURCE_EXHAUSTED", "PERMISSION_DENIED", "INVALID_ARGUMENT", "NOT_FOUND"),
     "INVALID_ARGUMENT": ("OUT_OF_RANGE",),
     "NOT_FOUND": ("PERMISSION_DENIED",),
 }
+_REFERS = re.compile(r"(member|group) (\d+)")
 _MATCH = re.compile(r"0x([0-9a-f]+)(?:([&-])0x([0-9a-f]+)|(/)(\d+))?")
 
 
@@ -38,6 +39,16 @@ class Tables(Protocol):
     def delete(self, match: Mapping[str, Match], priority: int = 0) -> None: ...
     def default(self, action: str, params: Mapping[str, int] = ...) -> None: ...
     def reset_default(self) -> None: ...
+
+
+class Profile(Protocol):
+    """What a target lets the control plane do with one action profile."""
+
+    def add_member(self, number: int, action: str, params: Mapping[str, int] = ...) -> None: ...
+    def modify_member(self, number: int, action: str, params: Mapping[str, int] = ...) -> None: ...
+    def delete_member(self, number: int) -> None: ...
+    def set_group(self, number: int, members: Iterable[int]) -> None: ...
+    def delete_group(self, number: int) -> None: ...
 
 
 class Groups(Protocol):
@@ -53,20 +64,26 @@ class Target(Protocol):
     @property
     def tables(self) -> Mapping[str, Tables]: ...
     @property
+    def profiles(self) -> Mapping[str, Profile]: ...
+    @property
     def multicast(self) -> Groups: ...
     @property
     def clone_sessions(self) -> Groups: ...
     def process(self, port: int, data: bytes) -> list[tuple[int, bytes]]: ...
 
 
-Verb = Literal["add", "modify", "delete", "default", "reset_default", "multicast", "clone_session"]
+Verb = Literal[
+    "add", "modify", "delete", "default", "reset_default", "multicast", "clone_session",
+    "add_member", "modify_member", "delete_member", "set_group", "delete_group",
+]  # fmt: skip
 
 
 class Control(msgspec.Struct, frozen=True, tag="control", omit_defaults=True, kw_only=True):
     """A request of the control plane. Numbers are hexadecimal: `match` has value, value/prefix, value&mask or low-high.
 
-    `number` and `replicas` (port and instance) are of a group; a group without replicas is deleted. `answer` is OK or
-    P4Runtime's code.
+    `number` and `replicas` (port and instance) are of a group; a group without replicas is deleted. `table` may be an
+    action profile: `number` is then of a member, or of a group with `members`; an entry's action that refers to one is
+    `member 1` or `group 1`. `answer` is OK or P4Runtime's code.
     """
 
     verb: Verb
@@ -77,6 +94,7 @@ class Control(msgspec.Struct, frozen=True, tag="control", omit_defaults=True, kw
     priority: int = 0
     number: int = 0
     replicas: list[tuple[int, int]] = []
+    members: list[int] = []
     answer: str = OK
 
 
@@ -216,6 +234,16 @@ def ask(step: Control, target: Target) -> str:
                     groups.set(step.number, step.replicas)
                 else:
                     groups.delete(step.number)
+            case "add_member":
+                target.profiles[step.table].add_member(step.number, step.action, params_of(step))
+            case "modify_member":
+                target.profiles[step.table].modify_member(step.number, step.action, params_of(step))
+            case "delete_member":
+                target.profiles[step.table].delete_member(step.number)
+            case "set_group":
+                target.profiles[step.table].set_group(step.number, step.members)
+            case "delete_group":
+                target.profiles[step.table].delete_group(step.number)
             case "add":
                 target.tables[step.table].add(entry_of(step))
             case "modify":
@@ -223,7 +251,7 @@ def ask(step: Control, target: Target) -> str:
             case "delete":
                 target.tables[step.table].delete(entry_of(step).match, step.priority)
             case "default":
-                target.tables[step.table].default(step.action, entry_of(step).params)  # type: ignore[arg-type]
+                target.tables[step.table].default(step.action, params_of(step))
             case "reset_default":
                 target.tables[step.table].reset_default()
     except ControlError as error:
@@ -234,7 +262,16 @@ def ask(step: Control, target: Target) -> str:
 def entry_of(step: Control) -> Entry:
     """The entry that a control step speaks of."""
     match = {name: match_of(text) for name, text in step.match.items()}
-    return Entry(match, step.action, {name: int(text, 16) for name, text in step.params.items()}, step.priority)
+    refers = _REFERS.fullmatch(step.action)
+    if refers is None:
+        return Entry(match, step.action, params_of(step), step.priority)
+    kind, number = refers.groups()
+    return Entry(match, Member(int(number)) if kind == "member" else Group(int(number)), (), step.priority)
+
+
+def params_of(step: Control) -> dict[str, int]:
+    """The parameters of a control step's action."""
+    return {name: int(text, 16) for name, text in step.params.items()}
 
 
 def match_of(text: str) -> Match:

@@ -56,6 +56,7 @@ class Runtime:
         self._tables = {table.preamble.name: table for table in info.tables}
         self._actions = {action.preamble.name: action for action in info.actions}
         self._headers = {header.preamble.name: header for header in info.controller_packet_metadata}
+        self._profiles = {profile.preamble.name: profile for profile in info.action_profiles}
         self._digests = {digest.preamble.id: digest.preamble.name for digest in info.digests}
         self._counters = {counter.preamble.name: counter.preamble.id for counter in info.counters}
 
@@ -82,8 +83,15 @@ class Runtime:
         fields = {field.name: field for field in table.match_fields}
         for key, value in entry["match"].items():
             self._match(message.match.add(), self._find(fields, f"key of table {name}", key), value)
-        if verb != "DELETE":
-            self._action(message.action.action, entry["action"], entry.get("params", ()))
+        match entry["action"]:
+            case _ if verb == "DELETE":
+                pass
+            case ["member", int(number)]:
+                message.action.action_profile_member_id = number
+            case ["group", int(number)]:
+                message.action.action_profile_group_id = number
+            case name:
+                self._action(message.action.action, name, entry.get("params", ()))
         self._write(update)
 
     def default(self, name: str, action: str | None, params: Any) -> None:
@@ -112,6 +120,29 @@ class Runtime:
         entity = p4runtime_pb2.Entity()
         entity.table_entry.table_id = self._find(self._tables, "table", name).preamble.id
         return sum(1 for one in self._read(entity) if not one.table_entry.is_default_action)
+
+    # --- action profiles
+
+    def member(self, verb: str, profile: str, number: int, action: str, params: Any) -> None:
+        update = self._update(verb)
+        message = update.entity.action_profile_member
+        message.action_profile_id = self._find(self._profiles, "action profile", profile).preamble.id
+        message.member_id = number
+        if verb != "DELETE":
+            self._action(message.action, action, params)
+        self._write(update)
+
+    def group(self, verb: str, profile: str, number: int, members: Sequence[int]) -> None:
+        update = self._update(verb)
+        message = update.entity.action_profile_group
+        found = self._find(self._profiles, "action profile", profile)
+        message.action_profile_id, message.group_id = found.preamble.id, number
+        if verb == "INSERT":
+            message.max_size = found.max_group_size
+        for member in members:
+            one = message.members.add()
+            one.member_id, one.weight = member, 1
+        self._write(update)
 
     # --- replication and counters
 

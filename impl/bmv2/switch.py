@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 from impl.bmv2.recording import by_port
 from impl.bmv2.session import COMMAND, Session, find
 from impl.bmv2.wires import refusal
-from impl.v1model import Count, Digest, Entry, Lpm, Match, Range, Ternary, load
+from impl.v1model import Code, ControlError, Count, Digest, Entry, Group, Lpm, Match, Member, Range, Ternary, load
 from spec.errors import BadInput, CannotRun
 
 Params = Mapping[str, int] | Sequence[int]
@@ -70,6 +70,7 @@ class Bmv2Switch:
         self.multicast = Groups("multicast", self._ask)
         self.clone_sessions = Groups("clone_session", self._ask)
         self.counters = _Counters(self._ask)
+        self.profiles = {name: Profile(name, self._ask) for name in compiled.profiles}
 
     def __enter__(self) -> Self:
         return self
@@ -160,6 +161,36 @@ class Table:
         self._ask("clear", self.name)
 
 
+class Profile:
+    """An action profile, or a selector."""
+
+    def __init__(self, name: str, ask: Callable[..., Any]) -> None:
+        self.name = name
+        self._ask = ask
+
+    def add_member(self, number: int, action: str, params: Params = ()) -> None:
+        self._ask("member", "INSERT", self.name, number, action, _plain(params))
+
+    def modify_member(self, number: int, action: str, params: Params = ()) -> None:
+        self._ask("member", "MODIFY", self.name, number, action, _plain(params))
+
+    def delete_member(self, number: int) -> None:
+        self._ask("member", "DELETE", self.name, number, "", ())
+
+    def set_group(self, number: int, members: Iterable[int]) -> None:
+        """Make a group, or put other members into it."""
+        chosen = list(members)
+        try:
+            self._ask("group", "INSERT", self.name, number, chosen)
+        except ControlError as error:
+            if error.code is not Code.ALREADY_EXISTS:
+                raise
+            self._ask("group", "MODIFY", self.name, number, chosen)
+
+    def delete_group(self, number: int) -> None:
+        self._ask("group", "DELETE", self.name, number, [])
+
+
 class Groups:
     """Multicast groups or clone sessions, by number."""
 
@@ -214,7 +245,7 @@ def encode(entry: Entry) -> dict[str, Any]:
     """An entry in the JSON of the agent's requests."""
     return {
         "match": {name: _match(value) for name, value in entry.match.items()},
-        "action": entry.action,
+        "action": _action(entry.action),
         "params": _plain(entry.params),
         "priority": entry.priority,
     }
@@ -237,6 +268,16 @@ def _match(value: Match) -> int | list[int | str]:
             return ["range", low, high]
         case int():
             return value
+
+
+def _action(action: str | Member | Group) -> str | tuple[str, int]:
+    match action:
+        case Member(number=number):
+            return "member", number
+        case Group(number=number):
+            return "group", number
+        case str():
+            return action
 
 
 def _plain(params: Params) -> dict[str, int] | list[int]:

@@ -19,6 +19,9 @@ from impl.v1model import Lpm, Match, Range, Ternary
 
 GROUPS = (1, 2, 3)
 SESSIONS = (1, 2, 100)
+MEMBERS = (1, 2, 3, 9)
+# The last of them has a member that is not there.
+MEMBERS_OF = {1: (1, 2, 3, 9), 2: (9, 2), 3: (1,), 4: (1, 77)}
 _MOST_HEADERS = 24
 _PORT_BITS = 9
 _GROUP_BITS = 16
@@ -57,6 +60,7 @@ class Variety:
     def steps(self, packets: int, *, entries: int = 40) -> Iterator[Step]:
         """Groups and entries first, then packets, with a change of the entries now and then."""
         yield from self.groups()
+        yield from self.profiles()
         for _ in range(entries):
             yield from self.controls()
         for number in range(packets):
@@ -248,7 +252,7 @@ class Variety:
             yield self._changed(self._random.choice(mine), table, verb="modify")
         elif mine and draw < 0.2:
             yield self._changed(self._random.choice(mine), table, verb="delete")
-        elif draw < 0.26:
+        elif draw < 0.26 and "action_profile" not in table:
             action, params = self._call(table)
             yield Control(verb="default", table=table["name"], action=action, params=params)
         elif table["key"]:
@@ -268,7 +272,30 @@ class Variety:
             verb=verb, table=step.table, match=step.match, action=action, params=params, priority=step.priority
         )
 
+    def profiles(self) -> Iterator[Control]:
+        """Members and groups of the action profiles; a member twice, and a group with a member that is not there."""
+        tables = [table for pipeline in self._program["pipelines"] for table in pipeline["tables"]]
+        for table in (table for table in tables if "action_profile" in table):
+            name = table["action_profile"]
+            for number in (*MEMBERS, MEMBERS[0]):
+                action, params = self._own_call(table)
+                yield Control(verb="add_member", table=name, number=number, action=action, params=params)
+            action, params = self._own_call(table)
+            yield Control(verb="modify_member", table=name, number=MEMBERS[1], action=action, params=params)
+            if table["type"] == "indirect_ws":
+                for number, members in MEMBERS_OF.items():
+                    yield Control(verb="set_group", table=name, number=number, members=list(members))
+
     def _call(self, table: dict[str, Any]) -> tuple[str, dict[str, str]]:
+        if "action_profile" not in table:
+            return self._own_call(table)
+        groups = table["type"] == "indirect_ws" and self._random.random() < 0.7
+        return (
+            f"group {self._random.choice(list(MEMBERS_OF))}" if groups else f"member {self._random.choice(MEMBERS)}",
+            {},
+        )
+
+    def _own_call(self, table: dict[str, Any]) -> tuple[str, dict[str, str]]:
         action = self._actions[self._random.choice(table["action_ids"])]
         return action["name"], {one["name"]: hex(self._param(one)) for one in action["runtime_data"]}
 

@@ -12,7 +12,7 @@ import pytest
 
 from impl.bmv2 import recording
 from impl.bmv2.recording import Control, Fresh, Packet, Recording
-from impl.v1model import Code, ControlError, Entry, Lpm, Match, Range, Ternary
+from impl.v1model import Code, ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
 from spec.errors import BadInput
 
 HEAD = "00" * 12
@@ -35,6 +35,10 @@ class Hub:
         return {"t": self}
 
     @property
+    def profiles(self) -> Mapping[str, Hub]:
+        return {"p": self}
+
+    @property
     def multicast(self) -> Hub:
         return self
 
@@ -55,6 +59,19 @@ class Hub:
 
     def reset_default(self) -> None:
         self.known.append("reset")
+
+    def add_member(self, number: int, action: str, params: Mapping[str, int] | None = None) -> None:
+        self.known.append((number, action, params))
+
+    modify_member = add_member
+
+    def delete_member(self, number: int) -> None:
+        self.known.append(number)
+
+    def set_group(self, number: int, members: Iterable[int]) -> None:
+        self.known.append((number, list(members)))
+
+    delete_group = delete_member
 
     def set(self, number: int, replicas: Iterable[tuple[int, int]]) -> None:
         self.known.append((number, list(replicas)))
@@ -161,6 +178,24 @@ def test_bits_that_the_target_may_choose_are_not_compared() -> None:
 def test_what_a_veth_does_not_carry_is_not_compared() -> None:
     assert recording.replay([Packet(port=1, data="0102", out=[(3, "")])], Hub, cpu_port=3) == []
     assert len(recording.replay([Packet(port=1, data="0102")], Hub, cpu_port=3)) == 1
+
+
+def test_what_is_asked_of_a_profile_is_asked() -> None:
+    steps: list[recording.Step] = [
+        Control(verb="add_member", table="p", number=1, action="go", params={"port": "0x3"}),
+        Control(verb="modify_member", table="p", number=1, action="go", params={"port": "0x4"}),
+        Control(verb="set_group", table="p", number=2, members=[1]),
+        Control(verb="add", table="t", match={"k": "0x1"}, action="group 2"),
+        Control(verb="add", table="t", match={"k": "0x2"}, action="member 1"),
+        Control(verb="delete_group", table="p", number=2),
+        Control(verb="delete_member", table="p", number=1),
+    ]
+    hub = Hub()
+    assert recording.replay(steps, lambda: hub, cpu_port=None) == []
+    assert hub.known == [
+        (1, "go", {"port": 3}), (1, "go", {"port": 4}), (2, [1]), Entry({"k": 1}, Group(2)), Entry({"k": 2}, Member(1)),
+        2, 1,
+    ]  # fmt: skip
 
 
 def test_a_fresh_step_begins_with_a_target_that_knows_nothing() -> None:
