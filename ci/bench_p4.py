@@ -14,7 +14,7 @@ from random import Random
 from conformance.network.simulator import Simulation
 from conformance.network.topologies import star
 from conformance.protocol import load as load_protocol
-from impl.bmv2.core import Bmv2Target
+from impl.bmv2.core import Bmv2Target, Idle
 from impl.bmv2.switch import Bmv2Switch
 from impl.p4.core import with_switches
 from impl.p4.embedded import EmbeddedTarget
@@ -141,7 +141,7 @@ def switch_figures(hosts: int) -> list[Figure]:
     figures = [(f"{what}, embedded", f"{speed(fresh, arrivals):,.0f} packets/s")]
 
     def real() -> Running:
-        target = Bmv2Target(BUILD, hosts)
+        target = Bmv2Target(Idle(BUILD), hosts)
         target.write(entries)
         return target.switch
 

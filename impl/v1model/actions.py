@@ -20,8 +20,9 @@ from impl.v1model.expressions import (
     unwrap,
     value,
 )
-from impl.v1model.layout import Field, Header, Layout, Stack
-from impl.v1model.liveness import effect
+from impl.v1model.fields import Field, Header, Stack
+from impl.v1model.layout import Layout
+from impl.v1model.liveness import from_row
 from spec.place import Place
 
 JUMPS = frozenset({"_jump", "_jump_if_zero"})
@@ -84,7 +85,7 @@ class Actions:
                 body.append(If([("exited", ["break"])]))
         used = re.findall(r"\bp_\w+", repr(body))
         if arguments is None:
-            return _from_row([name for name, _ in parameters], Counter(used), body)
+            return from_row([name for name, _ in parameters], Counter(used), body)
         binding: Block = [
             f"{name} = {argument}" for (name, _), argument in zip(parameters, arguments, strict=True) if name in used
         ]
@@ -180,17 +181,12 @@ class Actions:
             case "modify_field_with_hash_based_offset", [target, base, {"value": str(name)}, size]:
                 body = self._hash(scope, target, base, name, size)
             case "modify_field_rng_uniform", [target, low, high]:
-                least, most = scope.atom(value(scope, low)), scope.atom(value(scope, high))
-                drawn = Value(f"random({least}, {most})", least.low, most.high)
-                body = choose(f"{least} <= {most}", self.assign(scope, target, lambda: drawn))
+                body = self._draw(scope, target, low, high)
             case "generate_digest", [_, number_]:
                 layout.use("digest")
                 body = [f"digest_list = {value(scope, number_).code}"]
-            case "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress", [session, number_]:
-                layout.use("clone_ingress" if primitive.op.startswith("clone_ingress") else "clone_egress")
-                wanted = value(scope, session)
-                code = wanted.code if wanted.within(0, SESSION_MASK) else f"{wanted} & {SESSION_MASK:#x}"
-                body = [f"clone_session = {code}", f"clone_list = {value(scope, number_).code}"]
+            case "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" as op, [session, number_]:
+                body = self._clone(scope, op, session, number_)
             case "resubmit" | "recirculate" as op, [number_]:
                 layout.use(op)
                 body = [f"{op}_list = {value(scope, number_).code}"]
@@ -305,6 +301,18 @@ class Actions:
         bound = f"min({stack.next} + {by}, {size})" if op == "push" else f"max({stack.next} - {by}, 0)"
         return [*body, f"{stack.next} = {bound}"]
 
+    def _draw(self, scope: Scope, target: object, low: object, high: object) -> Block:
+        """A random number; bounds in the wrong order leave the target alone."""
+        least, most = scope.atom(value(scope, low)), scope.atom(value(scope, high))
+        drawn = Value(f"random({least}, {most})", least.low, most.high)
+        return choose(f"{least} <= {most}", self.assign(scope, target, lambda: drawn))
+
+    def _clone(self, scope: Scope, op: str, session: object, listed: object) -> Block:
+        self._layout.use("clone_ingress" if op.startswith("clone_ingress") else "clone_egress")
+        wanted = value(scope, session)
+        code = wanted.code if wanted.within(0, SESSION_MASK) else f"{wanted} & {SESSION_MASK:#x}"
+        return [f"clone_session = {code}", f"clone_list = {value(scope, listed).code}"]
+
     def _drop(self, scope: Scope) -> Block:
         body: Block = []
         for name, code in (("egress_spec", "drop_port"), ("mcast_grp", "0")):
@@ -359,30 +367,6 @@ class Actions:
         if name not in all_:
             scope.place.refuse(f"there is no {name!r} of this kind", "compile the program again")
         return all_[name]
-
-
-def _from_row(names: list[str], used: Counter[str], body: Block) -> Block:
-    """The body after its parameters were taken from `row`: one assignment, straight to where each is only copied."""
-    targets = {name: name for name in names if used[name]}
-    # What a kept statement reads or writes must not be assigned before it.
-    touched: set[str] = set()
-    kept: Block = []
-    for at, statement in enumerate(body):
-        if not isinstance(statement, str):
-            kept += body[at:]
-            break
-        match = re.fullmatch(r"(\w+) = (p_\w+)", statement)
-        if match is not None and used[match[2]] == 1 and match[1] not in touched:
-            targets[match[2]] = match[1]
-            touched.add(match[1])
-        else:
-            told = effect(statement)
-            touched |= told.reads | told.writes
-            kept.append(statement)
-    body = kept
-    if len(targets) <= 1:
-        return [*(f"{to} = row[{names.index(name) + 1}]" for name, to in targets.items()), *body]
-    return [f"_, {', '.join(targets.get(name, '_') for name in names)}, _ = row", *body]
 
 
 def _plain(name: str) -> str:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from impl.v1model.code import Block, choose
-from impl.v1model.layout import VALID, Field, Header, Layout, Raw, Stack
+from impl.v1model.fields import VALID, Field, Header, Raw, Stack
+from impl.v1model.layout import Layout
 from spec.place import Place
 
 COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})

@@ -15,7 +15,8 @@ from impl.v1model.actions import Actions
 from impl.v1model.calculations import Calculations, checksum, header_bytes
 from impl.v1model.code import Block, If, choose, render
 from impl.v1model.expressions import Scope
-from impl.v1model.layout import VALID, Layout
+from impl.v1model.fields import VALID
+from impl.v1model.layout import Layout
 from impl.v1model.liveness import needed
 from impl.v1model.parsing import ParserCode
 from impl.v1model.patches import merged

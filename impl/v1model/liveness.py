@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -199,3 +200,27 @@ def _choice(
             live |= effect(test).reads
         last = made
     return last, live
+
+
+def from_row(names: list[str], used: Counter[str], body: Block) -> Block:
+    """The body after its parameters were taken from `row`: one assignment, straight to where each is only copied."""
+    targets = {name: name for name in names if used[name]}
+    # What a kept statement reads or writes must not be assigned before it.
+    touched: set[str] = set()
+    kept: Block = []
+    for at, statement in enumerate(body):
+        if not isinstance(statement, str):
+            kept += body[at:]
+            break
+        match = re.fullmatch(r"(\w+) = (p_\w+)", statement)
+        if match is not None and used[match[2]] == 1 and match[1] not in touched:
+            targets[match[2]] = match[1]
+            touched.add(match[1])
+        else:
+            told = effect(statement)
+            touched |= told.reads | told.writes
+            kept.append(statement)
+    body = kept
+    if len(targets) <= 1:
+        return [*(f"{to} = row[{names.index(name) + 1}]" for name, to in targets.items()), *body]
+    return [f"_, {', '.join(targets.get(name, '_') for name in names)}, _ = row", *body]

@@ -14,7 +14,8 @@ from impl.v1model import compiled
 from impl.v1model.actions import Actions
 from impl.v1model.code import Block, If, Loop, choose
 from impl.v1model.expressions import Scope, Value, condition, constant, fit, is_boolean, number, unwrap, value
-from impl.v1model.layout import Field, Header, Layout, Raw, Stack, chunks, part
+from impl.v1model.fields import Field, Header, Raw, Stack, chunks, part
+from impl.v1model.layout import Layout
 from spec.place import Place
 
 # States deeper than this are dispatched too: Python limits the depth of indentation.

@@ -15,7 +15,8 @@ from impl.v1model.actions import Actions
 from impl.v1model.calculations import Calculations, selector_of
 from impl.v1model.code import Block, If, Loop, choose
 from impl.v1model.expressions import Scope, Value, condition, field_value, fit
-from impl.v1model.layout import VALID, Layout
+from impl.v1model.fields import VALID
+from impl.v1model.layout import Layout
 from impl.v1model.tables import Kind, TableSpec
 from spec.place import Place
 

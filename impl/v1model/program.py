@@ -8,8 +8,9 @@ from types import CodeType
 
 from impl.v1model import compiled
 from impl.v1model.control import Lpm, Match, Range, Ternary
+from impl.v1model.fields import VALID
 from impl.v1model.generator import Generator
-from impl.v1model.layout import VALID, Layout
+from impl.v1model.layout import Layout
 from impl.v1model.profiles import ProfileSpec
 from impl.v1model.rows import Action, Call, Parameter
 from impl.v1model.tables import ConstEntry, Key, Kind, TableSpec

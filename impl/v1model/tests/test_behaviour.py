@@ -155,6 +155,8 @@ def test_a_clone_of_a_session_that_is_not_there_is_lost() -> None:
 
 def test_a_session_of_several_replicas_makes_as_many_clones() -> None:
     made = switch("mirror")
+    made.clone_sessions.set(6, [(4, 1), (3, 1), (1, 0)])
+    assert [port for port, _ in made.process(0, order(2, 0x40))] == [2, 1, 3, 4]
     made.clone_sessions.set(5, [(4, 1), (3, 1), (1, 0)])
     assert [(port, packet[5:7]) for port, packet in made.process(0, order(5, 0x40))] == [
         (1, b"\0\0"),
@@ -312,8 +314,8 @@ def test_ccitt_starts_from_ones() -> None:
 # -- peek --------------------------------------------------------------------------------------------------------------
 
 
-def magic(version: int, skip: int, rest: bytes, number: int = 0x5A) -> bytes:
-    return bytes([number, version << 4 | skip]) + rest
+def magic(version: int, leap: int, rest: bytes, number: int = 0x5A) -> bytes:
+    return bytes([number, version << 4 | leap]) + rest
 
 
 @pytest.mark.parametrize(
@@ -324,7 +326,7 @@ def magic(version: int, skip: int, rest: bytes, number: int = 0x5A) -> bytes:
         (magic(1, 0, b"\x44\0\0\xff!"), (0, 1, 0x44), magic(1, 0, b"\x44\0\1\0!")),
         (magic(1, 0, b"\xbf\0\0\x01"), (0, 1, 0xBF), magic(1, 0, b"\xbf\0\0\2")),
         (magic(1, 0, b"\x55rest"), (0, 1, 0x55), magic(1, 0, b"\x55rest")),
-        # Version 2 with skip 8 and more passes over two bytes, which are lost.
+        # Version 2 with leap 8 and more passes over two bytes, which are lost.
         (magic(2, 9, b"ab\x03v"), (0, 2, 3), magic(2, 9, b"\x03v")),
         # Any other version with bit 1 passes over as many as it says.
         (magic(3, 3, b"abc\x03v"), (0, 3, 3), magic(3, 3, b"\x03v")),

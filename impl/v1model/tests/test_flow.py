@@ -18,30 +18,30 @@ from impl.v1model.tests.samples import PROGRAMS, pack, switch
 # -- loops -------------------------------------------------------------------------------------------------------------
 
 
-def work(count: int, stop: int, skip: int, total: int = 0, way: int = 0) -> bytes:
-    return pack((count, 8), (stop, 8), (skip, 8), (total, 16), (way, 8))
+def work(count: int, stop: int, leap: int, total: int = 0, way: int = 0) -> bytes:
+    return pack((count, 8), (stop, 8), (leap, 8), (total, 16), (way, 8))
 
 
-def expected(count: int, stop: int, skip: int) -> tuple[int, bytes]:
+def expected(count: int, stop: int, leap: int) -> tuple[int, bytes]:
     """The program's text, in Python."""
     way = 4 + 0x40
     if count > 10:
-        way = 2 if stop > 10 else (3 if skip > 10 else 1) + 0x10 + 0x40
+        way = 2 if stop > 10 else (3 if leap > 10 else 1) + 0x10 + 0x40
     if count == 99:
-        return 1, work(count, stop, skip, 0, way)
-    total = sum(i for i in range(count) if i < stop and i != skip)
+        return 1, work(count, stop, leap, 0, way)
+    total = sum(i for i in range(count) if i < stop and i != leap)
     way |= 0x80
     if count <= 100:
-        return 1, work(count, stop, skip, total, way)
-    if skip == 77:
-        return 7, work(count, stop, skip, total, way)
-    return 6, work(count, stop, skip, 0xFFFF, way)
+        return 1, work(count, stop, leap, total, way)
+    if leap == 77:
+        return 7, work(count, stop, leap, total, way)
+    return 6, work(count, stop, leap, 0xFFFF, way)
 
 
 @settings(max_examples=60, deadline=None)
 @given(*(st.integers(0, 255) | st.sampled_from([10, 11, 77, 99, 100, 101]) for _ in range(3)))
-def test_loops_and_early_ends_do_what_the_text_says(count: int, stop: int, skip: int) -> None:
-    assert switch("loops").process(0, work(count, stop, skip)) == [expected(count, stop, skip)]
+def test_loops_and_early_ends_do_what_the_text_says(count: int, stop: int, leap: int) -> None:
+    assert switch("loops").process(0, work(count, stop, leap)) == [expected(count, stop, leap)]
 
 
 # -- graphs ------------------------------------------------------------------------------------------------------------

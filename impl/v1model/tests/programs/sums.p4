@@ -43,7 +43,6 @@ control Enter(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         hdr.told.setValid();
         hdr.told.wrong = (bit<8>) std.checksum_error;
         hdr.segment.value = hdr.segment.value + 1;
-        hash(hdr.told.swapped, HashAlgorithm.csum16, 16w0, { hdr.segment.second, hdr.segment.first }, 32w0x10000);
     }
 }
 
@@ -56,6 +55,7 @@ control Compute(inout headers_t hdr, inout metadata_t meta) {
         update_checksum_with_payload(hdr.segment.isValid(),
             { hdr.segment.length, hdr.segment.value, hdr.segment.first, hdr.segment.second },
             hdr.segment.checksum, HashAlgorithm.csum16);
+        update_checksum(true, { hdr.segment.second, hdr.segment.first }, hdr.told.swapped, HashAlgorithm.csum16);
     }
 }
 

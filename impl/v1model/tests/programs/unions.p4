@@ -94,7 +94,11 @@ control Enter(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
 }
 
 control Leave(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
-    apply {}
+    apply {
+        if (std.packet_length > 1000) {
+            mark_to_drop(std);
+        }
+    }
 }
 
 control Compute(inout headers_t hdr, inout metadata_t meta) {
