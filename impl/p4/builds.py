@@ -78,7 +78,7 @@ MUTANTS = (
     _mutant("barrier_kept_on_data", "TO-BAR-MIN", "A data message goes on with the barrier that it came with."),
     _mutant("fill_forgotten", "TO-BAR-FILL", "A barrier that is left empty stays empty."),
     _mutant("nothing_new", "TO-BEACON-MIN", "A beacon that says what was said counts as news: >= for >."),
-    _mutant("interval_exceeded", "TO-ENV-C", "A beacon waits until more than the interval has passed: > for >=."),
+    _mutant("interval_halved", "TO-ENV-C", "A beacon leaves after half of the interval."),
     _mutant("never_busy", "TO-ENV-C", "Data do not make beacons needless."),
     _mutant("number_not_rewritten", "TO-LOSSCTR", "A packet keeps the link number that it came with."),
     _mutant("late_is_taken", "TO-LOSSCTR", "A link number that came already is taken again."),

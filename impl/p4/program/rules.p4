@@ -87,8 +87,8 @@
 #endif
 
 // Whether a beacon may leave a link (TO-ENV-C): nothing made it needless for the interval. waited: since then.
-#if defined(MUTANT_INTERVAL_EXCEEDED)
-#define BEACON_DUE(waited, interval) ((waited) > (interval))
+#if defined(MUTANT_INTERVAL_HALVED)
+#define BEACON_DUE(waited, interval) ((waited) >= (interval) >> 1)
 #else
 #define BEACON_DUE(waited, interval) ((waited) >= (interval))
 #endif
@@ -110,7 +110,7 @@
 
 // What a link is told when the least of those counted is below what could be told before (TO-BAR-RISE): a link that was
 // let back in does not lower it.
-#if defined(MUTANT_NO_MONOTONE_GUARD)
+#if defined(MUTANT_NO_MONOTONE_GUARD) || defined(LITERAL_RESENT_WITH_ITS_OLD_BARRIER)
 #define NEVER_BELOW(floor, value) (value)
 #else
 #define NEVER_BELOW(floor, value) ((value) < (floor) ? (floor) : (value))

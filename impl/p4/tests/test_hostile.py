@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from impl.p4.builds import DEFAULT
 from impl.p4.frames import address, frame, ip_packet, packet_of
 from impl.p4.tests.twins import Twins
 from impl.totalorder.codec import Malformed, decode
@@ -23,9 +24,9 @@ def around(datagram: bytes) -> bytes:
     return bytes(12) + b"\x08\x00" + ip_packet(datagram, address(1), address(2), 64)
 
 
-def bombard(config: NodeConfig, seed: int, outcomes: Counter[str]) -> list[str]:
+def bombard(config: NodeConfig, seed: int, outcomes: Counter[str], build: str = DEFAULT) -> list[str]:
     """Give hostile datagrams to a reference switch and a P4 switch; what they do otherwise."""
-    draw, twins = Dice(seed), Twins()
+    draw, twins = Dice(seed), Twins(build)
     twin = twins.twin(config)
     attackers: dict[LinkId, Attacker] = {
         link: Attacker(draw, Environment(str(config.parameters["environment"])), NODES) for link in config.ingress
