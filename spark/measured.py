@@ -37,6 +37,14 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
         return self.bins[-1][0] if self.bins else 0
 
 
+class Packed(msgspec.Struct, frozen=True):
+    """The same as few numbers, as tasks hand it over: by place in each array, what is not 0."""
+
+    bins: dict[tuple[str, str], dict[int, int]]
+    taken: list[int]
+    pairs: dict[int, int]
+
+
 class Measured:
     """Sums over runs, of one file or of all. bins: by carrier and measure, a row a group. taken, pairs: by action."""
 
@@ -46,15 +54,25 @@ class Measured:
         self.taken: Ints = np.zeros(0, np.int64)
         self.pairs: Ints = np.zeros((0, 0), np.int64)
         found = gauge(protocol)
+        self._measures = () if found is None else found.measures
         if found is not None and found.actions is not None:
             count = len(found.actions.names)
             self.taken, self.pairs = np.zeros(count, np.int64), np.zeros((count, count), np.int64)
 
-    def add(self, other: Measured) -> None:
-        for key, bins in other.bins.items():
-            self._add_bins(key, bins)
-        self.taken += other.taken
-        self.pairs += other.pairs
+    def packed(self) -> Packed:
+        return Packed(
+            bins={key: _filled(bins) for key, bins in self.bins.items()},
+            taken=self.taken.tolist(),
+            pairs=_filled(self.pairs),
+        )
+
+    def add(self, other: Packed) -> None:
+        groups = {measure.name: len(measure.groups) for measure in self._measures}
+        for (carrier, measure), filled in other.bins.items():
+            bins = self.bins.setdefault((carrier, measure), np.zeros((groups[measure], BINS), np.int64))
+            _pour(filled, bins)
+        self.taken += np.array(other.taken, np.int64)
+        _pour(other.pairs, self.pairs)
 
     def add_run(self, header: Header, run: Run, found: Gauge) -> None:
         carrier = found.carrier(header.parameters)
@@ -73,17 +91,27 @@ class Measured:
 
     def histograms(self) -> tuple[Histogram, ...]:
         """Those that hold something, by measure, carrier and group."""
-        found = gauge(self.protocol)
         return tuple(
             _histogram(measure.name, carrier, group, measure.unit, self.bins[carrier, measure.name][number])
-            for measure in (found.measures if found else ())
+            for measure in self._measures
             for carrier in sorted(carrier for carrier, name in self.bins if name == measure.name)
             for number, group in enumerate(measure.groups)
             if self.bins[carrier, measure.name][number].any()
         )
 
 
-def together(protocol: str, parts: Iterable[Measured]) -> Measured:
+def _filled(counts: Ints) -> dict[int, int]:
+    """By place in the flattened array, what is not 0."""
+    flat = counts.ravel()
+    places = np.flatnonzero(flat)
+    return dict(zip(places.tolist(), flat[places].tolist(), strict=True))
+
+
+def _pour(filled: Mapping[int, int], counts: Ints) -> None:
+    counts.reshape(-1)[list(filled)] += np.fromiter(filled.values(), np.int64, len(filled))
+
+
+def together(protocol: str, parts: Iterable[Packed]) -> Measured:
     every = Measured(protocol)
     for part in parts:
         every.add(part)

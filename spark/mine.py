@@ -30,7 +30,7 @@ from spark.coverage import Coverage, coverage
 from spark.importing.mapping import Mapping
 from spark.jobs import OnProgress, run_tasks
 from spark.layout import MINED, replaced_folder
-from spark.measured import Histogram, Measured, together, with_hops
+from spark.measured import Histogram, Measured, Packed, together, with_hops
 from spark.read import (
     BATCH_ROWS,
     Part,
@@ -233,7 +233,7 @@ def _surroundings(header: Header) -> tuple[Surroundings, Surroundings]:
     return known
 
 
-def _mine_part(part: Part, folder: Path, corpus: Path) -> tuple[dict[str, _Tally], Measured]:
+def _mine_part(part: Part, folder: Path, corpus: Path) -> tuple[dict[str, _Tally], Packed]:
     """In a task: judge one file, write its violations beside those of the others, and return counts by clause, and what
     was measured."""
     tallies: dict[str, _Tally] = {}
@@ -253,7 +253,7 @@ def _mine_part(part: Part, folder: Path, corpus: Path) -> tuple[dict[str, _Tally
     if violations:
         columns = [list(column) for column in zip(*violations, strict=True)]
         pq.write_table(pa.table(columns, schema=VIOLATIONS), folder / f"{part.events.stem}.parquet")
-    return tallies, measured
+    return tallies, measured.packed()
 
 
 def _summaries(protocol: str, tallies: Sequence[dict[str, _Tally]]) -> Iterable[ClauseSummary]:

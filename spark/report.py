@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -80,11 +81,13 @@ def _violations(folder: Path) -> tuple[Counter[tuple[str, int]], list[Shown]]:
     for path in sorted(folder.glob("*.parquet")):
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(columns=["clause", "run", "sentence", "replay"]):
-                for row in batch.to_pylist():
-                    key = (row["clause"], row["run"])
-                    counts[key] += 1
-                    if len(first) < SHOWN and key not in first:
-                        first[key] = row
+                table = pa.table(batch.columns, names=batch.schema.names)
+                grouped = table.group_by(["clause", "run"]).aggregate([("sentence", "count")])
+                for row in grouped.to_pylist():
+                    counts[row["clause"], row["run"]] += row["sentence_count"]
+                for row in table.to_pylist() if len(first) < SHOWN else ():
+                    if len(first) < SHOWN:
+                        first.setdefault((row["clause"], row["run"]), row)
     shown = [
         Shown(*key, sentence=str(row["sentence"]), replay=str(row["replay"]), times=counts[key])
         for key, row in sorted(first.items(), key=lambda item: (item[0][1], item[0][0]))

@@ -15,13 +15,13 @@ from pyspark.sql import SparkSession
 
 from conformance.broadcast.tests import runs as broadcast
 from conformance.judge import columns_of
-from conformance.measures import gauge, surroundings
+from conformance.measures import BINS, gauge, surroundings
 from conformance.tests import runs as totalorder
 from conformance.tests.agreement import beginning
 from conformance.verdict import Verdict
 from spark.coverage import coverage
 from spark.layout import RunEntry, events_path, runs_path
-from spark.measured import Histogram, Measured
+from spark.measured import Histogram, Measured, together
 from spark.mine import judge_part, mine
 from spark.plots import Bars, Line, bars, distribution, matrix
 from spark.read import parts_of
@@ -182,3 +182,19 @@ def test_pictures_are_the_same_bytes_for_the_same_figures_and_well_formed() -> N
         text = picture()
         assert text == picture()
         ElementTree.fromstring(text)
+
+
+def test_packing_loses_nothing() -> None:
+    draw = Random(5)
+    every, expected = [], Measured("broadcast")
+    for name in ("level urb", "level pl"):
+        one = Measured("broadcast")
+        for measure in one._measures:
+            counts = np.array([[draw.choice((0, 0, 3)) for _ in range(BINS)] for _ in measure.groups])
+            one.bins[name, measure.name] = expected.bins[name, measure.name] = counts
+        one.taken[3] = one.pairs[1, 2] = 7
+        every.append(one.packed())
+    found = together("broadcast", every)
+    assert found.histograms() == expected.histograms()
+    assert (found.taken[3], found.pairs[1, 2], found.pairs.sum()) == (14, 14, 14)
+    assert together("broadcast", [*every, *every]).histograms()[0].count == 2 * found.histograms()[0].count
