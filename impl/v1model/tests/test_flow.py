@@ -167,3 +167,19 @@ def test_of_two_patches_to_one_field_the_later_counts() -> None:
 def test_a_header_that_is_changed_as_a_whole_keeps_nothing(all_: bool) -> None:
     patches = [Patch("h", 0, 0xF, 0xFF, "a"), Patch("h", 4, 0xF, 0xFF, "b" if all_ else "0")]
     assert merged([*patches]) == ["h = a | b << 4" if all_ else "h = a"]
+
+
+# -- stacks in parsers -------------------------------------------------------------------------------------------------
+
+
+def test_what_a_parser_pushes_moves_where_it_extracts_next() -> None:
+    compiled: Any = json.loads((PROGRAMS / "label_stack.json").read_bytes())
+    start = next(state for state in compiled["parsers"][0]["parse_states"] if state["name"] == "start")
+    stack = {"type": "header_stack", "value": "labels"}
+    push = {"op": "push", "parameters": [stack, {"type": "hexstr", "value": "0x01"}]}
+    start["parser_ops"].append({"op": "primitive", "parameters": [push]})
+    made = Switch(load(json.dumps(compiled).encode(), place="pushed.json"), ports=8)
+    one, two, three = (pack((number, 20), (0, 3), (number == 3, 1), (9, 8)) for number in (1, 2, 3))
+    # One place is taken, by a header that is not valid: the third label does not fit any more.
+    left = b"\x88\x01\x02" + one + two + three
+    assert made.process(0, b"\x88" + one + two + three) == [(7, left)]
