@@ -14,7 +14,7 @@ from pathlib import Path
 from conformance.case import select
 from conformance.network.run import simulate
 from impl.bmv2.core import Noting
-from impl.bmv2.record import record
+from impl.bmv2.record import path_tests, record
 from impl.bmv2.recording import Packet, Step, write
 from impl.p4.builds import FRAME_CLOCK, compiled, p4info
 from impl.p4.chip import Target
@@ -24,6 +24,7 @@ from impl.p4.frames import CPU_PORT
 from spec.errors import CannotRun, ScatterproofError
 
 SIZE = 8
+NAME = f"impl.p4 {FRAME_CLOCK} {SIZE}"
 
 
 def noted(protocol: str, patterns: Sequence[str], *, each: int, together: int) -> list[Step]:
@@ -57,18 +58,33 @@ def _first(steps: Sequence[Step], packets: int) -> Sequence[Step]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="ci/record_switch.py", description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--protocol", required=True)
+    parser.add_argument("--protocol", default="", help="whose conformance cases")
+    parser.add_argument("--stf", type=Path, nargs="+", help="instead, tests in STF, as far as BMv2 passes them")
+    parser.add_argument("--author", default="p4testgen", help="what made those tests, with its version")
     parser.add_argument("--case", action="append", default=[], help="as for `scatterproof conform`")
     parser.add_argument("--each", type=int, default=20, help="packets of one case at most")
     parser.add_argument("--together", type=int, default=500, help="packets in all, about")
     parser.add_argument("--out", type=Path, required=True)
     chosen = parser.parse_args(arguments)
     try:
+        if chosen.stf:
+            recording, left_out = path_tests(
+                compiled(FRAME_CLOCK, SIZE),
+                chosen.stf,
+                name=NAME,
+                p4info=p4info(FRAME_CLOCK, SIZE),
+                author=chosen.author,
+                ports=range(SIZE),
+                cpu_port=CPU_PORT,
+            )
+            print("\n".join(left_out))
+            write(chosen.out, recording)
+            return 0
         steps = noted(chosen.protocol, chosen.case, each=chosen.each, together=chosen.together)
         recording = record(
             compiled(FRAME_CLOCK, SIZE),
             steps,
-            name=f"impl.p4 {FRAME_CLOCK} {SIZE}",
+            name=NAME,
             p4info=p4info(FRAME_CLOCK, SIZE),
             ports=range(SIZE),
             cpu_port=CPU_PORT,

@@ -51,13 +51,20 @@ def record(
 
 
 def path_tests(
-    program: Path, files: Sequence[Path], *, author: str, ports: Sequence[int], cpu_port: int | None
+    program: bytes,
+    files: Sequence[Path],
+    *,
+    name: str,
+    p4info: Path,
+    author: str,
+    ports: Sequence[int],
+    cpu_port: int | None,
 ) -> tuple[Recording, list[str]]:
     """Tests in STF that BMv2 passes, with what they themselves expect; and what is said of the others."""
-    loaded = load(program)
+    loaded = load(program, place=name)
     kept: list[Step] = []
     left_out: list[str] = []
-    with Bmv2Switch(program, ports=ports, cpu_port=cpu_port) as switch:
+    with Bmv2Switch(program, p4info=p4info, ports=ports, cpu_port=cpu_port) as switch:
         for file in files:
             try:
                 steps = parse(file.read_text(), loaded, file.name).steps(file.stem)
@@ -69,8 +76,8 @@ def path_tests(
             kept += [] if found else steps
     recording = Recording(
         format=FORMAT,
-        program=program.resolve().relative_to(ROOT).as_posix(),
-        digest=digest_of(program.read_bytes()),
+        program=name,
+        digest=digest_of(program),
         source=f"{author}, passed by BMv2 {version()}",
         ports=list(ports),
         cpu_port=cpu_port,
@@ -119,42 +126,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cpu-port", type=int)
     chosen = parser.parse_args(arguments)
     try:
-        if not chosen.program.is_file():
-            raise BadInput(f"{chosen.program}: no such file; compile the program first")
-        ports, cpu_port = list(range(chosen.ports)), chosen.cpu_port
-        if chosen.stf:
-            recording, left_out = path_tests(
-                chosen.program, chosen.stf, author=chosen.author, ports=ports, cpu_port=cpu_port
-            )
-            print("\n".join(left_out))
-            write(chosen.out, recording)
-            print(
-                f"{chosen.out}: {sum(isinstance(step, Packet) for step in recording.steps)} of {len(chosen.stf)} tests"
-            )
-            return 0
-        if chosen.steps is not None:
-            plan = read(chosen.steps)
-            ports, cpu_port, steps = plan.ports, plan.cpu_port, plan.steps
-        else:
-            content, p4info = chosen.program.read_bytes(), chosen.program.with_suffix(".p4info.txtpb").read_text()
-            drawn = list(
-                Variety(content, p4info, ports=ports, cpu_port=cpu_port, seed=chosen.seed).steps(chosen.packets)
-            )
-            steps = without_aborts(drawn, chosen.program, ports=ports, cpu_port=cpu_port)
-        recording = record(
-            chosen.program.read_bytes(),
-            steps,
-            name=chosen.program.resolve().relative_to(ROOT).as_posix(),
-            p4info=chosen.program.with_suffix(".p4info.txtpb"),
-            ports=ports,
-            cpu_port=cpu_port,
-        )
+        recording, left_out = _made(chosen)
         write(chosen.out, recording)
     except ScatterproofError as error:
         print(f"record: {error}", file=sys.stderr)
         return error.exit_code
-    print(f"{chosen.out}: {len(recording.steps)} steps of {recording.program} on {recording.source}")
+    for sentence in left_out:
+        print(sentence)
+    packets = sum(isinstance(step, Packet) for step in recording.steps)
+    print(f"{chosen.out}: {packets} packets, {len(recording.steps)} steps of {recording.program}: {recording.source}")
     return 0
+
+
+def _made(chosen: argparse.Namespace) -> tuple[Recording, list[str]]:
+    """The recording that the options ask for, and what is said of tests that were left out."""
+    program, p4info = chosen.program, chosen.program.with_suffix(".p4info.txtpb")
+    for path in (program, p4info):
+        if not path.is_file():
+            raise BadInput(f"{path}: no such file; compile the program first")
+    content = program.read_bytes()
+    ports, cpu_port = list(range(chosen.ports)), chosen.cpu_port
+    name = program.resolve().relative_to(ROOT).as_posix()
+    if chosen.stf:
+        return path_tests(
+            content, chosen.stf, name=name, p4info=p4info, author=chosen.author, ports=ports, cpu_port=cpu_port
+        )
+    if chosen.steps is not None:
+        plan = read(chosen.steps)
+        ports, cpu_port, steps = plan.ports, plan.cpu_port, plan.steps
+    else:
+        variety = Variety(content, p4info.read_text(), ports=ports, cpu_port=cpu_port, seed=chosen.seed)
+        steps = without_aborts(list(variety.steps(chosen.packets)), program, ports=ports, cpu_port=cpu_port)
+    return record(content, steps, name=name, p4info=p4info, ports=ports, cpu_port=cpu_port), []
 
 
 if __name__ == "__main__":
