@@ -8,7 +8,7 @@ same entries, so that only the target is measured.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from conformance.network.simulator import Simulation
@@ -118,13 +118,15 @@ def speed(make: Callable[[], Switch], arrivals: Sequence[Arrival]) -> float:
     return best
 
 
-def p4() -> list[Figure]:
+def p4() -> Iterator[Figure]:
     """The figures, of all targets that this machine has."""
-    figures = [figure for hosts in SIZES for figure in switch_figures(hosts)]
-    return [*figures, *(figure for name, workload in SAMPLES.items() for figure in sample_figures(name, *workload()))]
+    for hosts in SIZES:
+        yield from switch_figures(hosts)
+    for name, workload in SAMPLES.items():
+        yield from sample_figures(name, *workload())
 
 
-def switch_figures(hosts: int) -> list[Figure]:
+def switch_figures(hosts: int) -> Iterator[Figure]:
     """The switch program at this number of ports."""
     recorder = recorded(hosts)
     entries, arrivals = recorder.entries, recorder.arrivals
@@ -138,14 +140,14 @@ def switch_figures(hosts: int) -> list[Figure]:
     replayed = fresh()
     left = sum(len(replayed.process(port, data, now_us=tick)) for port, data, tick in arrivals)
     what = f"P4 switch, {hosts} ports ({len(arrivals)} packets, {left / len(arrivals):.1f} leave for each)"
-    figures = [(f"{what}, embedded", f"{speed(fresh, arrivals):,.0f} packets/s")]
+    yield f"{what}, embedded", f"{speed(fresh, arrivals):,.0f} packets/s"
 
     def real() -> Running:
         target = Bmv2Target(Idle(BUILD), hosts)
         target.write(entries)
         return target.switch
 
-    return [*figures, (f"{what}, BMv2", bmv2_speed(real, arrivals))]
+    yield f"{what}, BMv2", bmv2_speed(real, arrivals)
 
 
 def sample_figures(name: str, fill: Callable[[Running | Switch], None], arrivals: Sequence[Arrival]) -> list[Figure]:
