@@ -27,6 +27,7 @@ from spec.errors import CannotRun
 if TYPE_CHECKING:
     from impl.bmv2.runtime import Runtime
 
+_ROOM, _MOST = ("--max-mc-groups", "--max-l1-entries", "--max-l2-entries"), "65536"
 _GRPC = ("127.0.0.1", 9559)
 _START_S = 20.0
 _REST_S = 10.0
@@ -55,6 +56,9 @@ class Agent:
         line += ["--", "--grpc-server-addr", f"{_GRPC[0]}:{_GRPC[1]}"]
         if cpu_port is not None:
             line += ["--cpu-port", str(cpu_port)]
+        # Room for as many groups as v1model can name; earlier releases have 4,096 replicas for all of them together.
+        told = subprocess.run([command, "--help"], capture_output=True, text=True, check=False)
+        line += [word for option in _ROOM if option in told.stdout + told.stderr for word in (option, _MOST)]
         self._said = said = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the switch
         self._resources.callback(said.close)
         self._switch = self._resources.enter_context(_running(line, said))
