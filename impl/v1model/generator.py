@@ -162,13 +162,15 @@ class Generator:
             self._layout.use("length")
         return [f"def egress({', '.join([*CALL, *live])}):", *render(whole)], live
 
-    def _egress_body(self, temporaries: list[int], live: list[str]) -> Block:
+    def _egress_body(
+        self, temporaries: list[int], live: list[str], rid: str = "rid", instance: str = "instance"
+    ) -> Block:
         """From what egress is called with (CALL) to the packet that leaves."""
         body: Block = [
             *self._standard("egress_port", "port", 9),
             *self._standard("egress_spec", "drop_port + 1"),
-            *self._standard("egress_rid", "rid", 16),
-            *self._standard("instance_type", "instance", 32),
+            *self._standard("egress_rid", rid, 16),
+            *self._standard("instance_type", instance, 32),
             *self._standard("packet_length", "length", 32),
             *self._standard("egress_global_timestamp", "now_us"),
             *self._standard("enq_timestamp", "now_us"),
@@ -329,16 +331,15 @@ class Generator:
             ]
             body += choose(group, loop)
         spec = self._local("egress_spec")
+        rid = self._local("egress_rid") if self._is_modified("egress_rid") else "0"
         return [
             *body,
             *choose(f"{spec} == drop_port", ["return"]),
             "# egress, for a packet that goes to one port",
             "payload = data[pos:]",
             f"port = {spec}",
-            f"rid = {self._local('egress_rid') if self._is_modified('egress_rid') else '0'}",
-            f"instance = {NORMAL}",
             *([] if layout.uses("truncate") else ["truncated = None"]),
-            *self._egress_body(temporaries, live),
+            *self._egress_body(temporaries, live, rid=rid, instance=str(NORMAL)),
         ]
 
     def _digest(self, listed: compiled.FieldList) -> str:

@@ -223,6 +223,8 @@ class PipelineCode:
             return otherwise
         if len(filled) == 1 and len(each) == 1 and self._specs[table.name].default is not None:
             return filled[0][1]
+        if len(filled) == 1:
+            return [If([(f"row[0] == {filled[0][0]}", filled[0][1])], otherwise)]
         return ["branch = row[0]", If([(f"branch == {branch}", body) for branch, body in filled], otherwise)]
 
     def _next(self, table: compiled.Table, action: str, *, hit: bool) -> str:
@@ -264,6 +266,10 @@ class PipelineCode:
             found += self._choose(spec.profile, place)
         if by_hit:
             body.append("hit = row is not None")
+        if not found and not by_hit:
+            # Rows are never empty, so `or` tells a miss.
+            body[-1] = f"{body[-1]} or {local.default}[0]"
+            return body
         return [*body, If([("row is None", missed)], found)]
 
     def _choose(self, name: str, place: Place) -> Block:
