@@ -200,20 +200,24 @@ class Groups:
         self._known: set[int] = set()
 
     def set(self, number: int, replicas: Replicas) -> None:
-        """Make the group, or put other replicas into it. They leave by instance, then port.
+        """Make the group, or put other replicas into it. At each port they leave by instance.
 
         BMv2 lets replicas out in the order in which instances joined the group, and a request with several of them
-        makes no promise of an order: so they join one after the other.
+        makes no promise of an order: so a second replica for one port joins by a request of its own.
         """
         if number in self._known:
             self.delete(number)
         chosen = sorted(replicas, key=lambda replica: (replica[1], replica[0]))
-        verb = "INSERT"
-        for place, (_, instance) in enumerate(chosen):
-            if place + 1 == len(chosen) or chosen[place + 1][1] != instance:
-                self._ask(self._kind, verb, number, chosen[: place + 1])
+        verb, asked = "INSERT", 0
+        for place, (port, instance) in enumerate(chosen):
+            # All replicas of one instance join at once.
+            if any(port == other and instance != earlier for other, earlier in chosen[asked:place]):
+                asked = next(i for i in range(place + 1) if chosen[i][1] == instance)
+                self._ask(self._kind, verb, number, chosen[:asked])
                 self._known.add(number)
                 verb = "MODIFY"
+        self._ask(self._kind, verb, number, chosen)
+        self._known.add(number)
 
     def delete(self, number: int) -> None:
         self._ask(self._kind, "DELETE", number, [])
