@@ -1,11 +1,11 @@
-"""Benchmarks: simulator, also under loss, growth with held messages, checks, fuzzing, mining, judging over stdio; and
-latencies in simulation (`figures`, only when named).
+"""Benchmarks: simulator, also under loss, growth with held messages, checks, fuzzing, mining, judging over stdio, P4
+targets; and latencies in simulation (`figures`, only when named).
 
 Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
 not depend on the machine; they are drawn into results/figures/.
 
 An event is an arrival, a submission or a timer handled by a core, with the trace on. Simulator and checks run on one
-core and are measured in CPU time, best of three tries; fuzzing, mining and judging over stdio in wall time.
+core and are measured in CPU time, best of three tries, as is the embedded P4 target; the others in wall time.
 """
 
 from __future__ import annotations

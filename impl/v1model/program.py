@@ -43,6 +43,9 @@ def load(program: Path | bytes, *, place: str | None = None) -> Program:
     except (KeyError, IndexError, ValueError, RecursionError) as error:
         # A compiler's output is consistent; a file that was cut or edited may name what is not there.
         where.refuse(f"its parts do not fit together ({type(error).__name__}: {error})", AGAIN)
+    except SyntaxError as error:
+        # Python limits the depth of indentation, and of parentheses.
+        where.refuse(f"it nests deeper than Python can ({error.msg})", "split its conditions or expressions")
 
 
 def _made(decoded: compiled.Compiled, where: Place) -> Program:

@@ -14,6 +14,7 @@ from impl.v1model.code import Block, If, Loop, Patch
 from impl.v1model.liveness import needed
 from impl.v1model.patches import merged
 from impl.v1model.tests.samples import PROGRAMS, pack, switch
+from spec.errors import BadInput
 
 # -- loops -------------------------------------------------------------------------------------------------------------
 
@@ -121,6 +122,25 @@ def test_such_a_graph_is_not_written_out_way_by_way() -> None:
     # There are hundreds of ways. Nodes are dispatched by number, so each mark stands in the source once.
     assert f"state == {NODES}" in LADDER.source
     assert LADDER.source.count("<< 16") == NODES
+
+
+def deep(levels: int) -> bytes:
+    """A program whose every action computes an expression of so many levels."""
+    compiled: Any = json.loads((PROGRAMS / "l2_forward.json").read_bytes())
+    one = {"type": "hexstr", "value": "0x1"}
+    field: dict[str, object] = {"type": "field", "value": ["ethernet", "kind"]}
+    nested = field
+    for level in range(levels):
+        nested = {"type": "expression", "value": {"op": "+" if level % 2 else "^", "left": nested, "right": one}}
+    for action in compiled["actions"]:
+        action["primitives"] = [{"op": "assign", "parameters": [field, nested]}]
+    return json.dumps(compiled).encode()
+
+
+def test_a_program_that_nests_deeper_than_python_can_is_refused() -> None:
+    load(deep(100), place="deep.json")
+    with pytest.raises(BadInput, match=r"^deep\.json: it nests deeper than Python can"):
+        load(deep(250), place="deep.json")
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
