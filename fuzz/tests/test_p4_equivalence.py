@@ -3,15 +3,20 @@ ports: in the runs of the conformance cases, of the findings, and of drawn sched
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 
 import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
+from conformance.adapters.datagram import DatagramIut
+from conformance.adapters.stdio import StdioIut
 from conformance.case import Case, cases, run_case
+from conformance.judge import judge
 from conformance.network.run import SimulatedIut, simulate
 from conformance.network.topologies import chain, star
+from conformance.report.equivalence import delivered
 from conformance.totalorder.variants import variants
 from conformance.verdict import Verdict
 from fuzz.corpus import drawn_schedules
@@ -19,6 +24,7 @@ from fuzz.findings import SPEC_FOLDER
 from fuzz.protocol import load
 from impl.p4.core import with_p4_switches
 from impl.p4.tests.twins import Twins
+from impl.totalorder import make_core
 from models.finding import findings_of
 from spec import schedule as schedules
 from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission
@@ -107,3 +113,35 @@ def test_a_switch_with_sixteen_ports_leaves_the_same_bytes() -> None:
         faults=(Fault(3, 2, FaultKind.LOSE), Fault(8, 4, FaultKind.LOSE)),
     )
     assert differences(schedule) == []
+
+
+def spaced() -> Schedule:
+    """Two hosts at two switches, each of which sends to both in turn; intervals are for real clocks."""
+    topology = chain(2, 1)
+    messages = tuple(Message(receiver) for receiver in topology.hosts())
+    return Schedule(
+        "totalorder",
+        topology,
+        tuple(Delay(1) for _ in topology.links),
+        tuple(Submission(3_000_000 * number, number % 2, messages) for number in range(6)),
+        parameters={"environment": "D9", "beacon_interval_ns": 1_000_000},
+    )
+
+
+def test_p4_switches_between_hosts_with_real_sockets_deliver_all_and_break_no_clause() -> None:
+    trace = DatagramIut("p4", (sys.executable, "-m", "impl.drivers.udp", "p4")).run(spaced())
+    found = delivered(trace)
+
+    assert [result for result in judge(trace) if result.verdict is Verdict.FAIL] == []
+    assert found[0] == found[1]
+    assert sorted(found[0]) == [(sender, number) for sender in (0, 1) for number in (1, 2, 3)]
+
+
+def test_p4_switches_as_processes_on_stdin_and_stdout_leave_the_trace_of_the_reference() -> None:
+    trace = StdioIut("p4", (sys.executable, "-m", "impl.drivers.stdio", "p4")).run(spaced())
+    assert trace.rows == simulate(spaced(), make_core).rows
+
+
+def test_a_kind_of_node_that_a_protocol_does_not_have_is_refused() -> None:
+    trace = StdioIut("p5", (sys.executable, "-m", "impl.drivers.stdio", "p5")).run(spaced())
+    assert any("it has p4, bmv2" in note for note in trace.header.notes), trace.header.notes

@@ -1,5 +1,6 @@
-"""A node as a process on stdin and stdout (`python -m impl.drivers.stdio`): the stdio mode of spec/adapter.py.
+"""A node as a process on stdin and stdout (`python -m impl.drivers.stdio [IUT]`): the stdio mode of spec/adapter.py.
 
+IUT: nodes that the protocol has beside its reference core, by the name that `--iut` has for them.
 The harness is network and clock: every line with an event is answered with the effects in their order, then `done`.
 Ends with exit code 0 at `stop`, at the end of stdin and on SIGTERM or SIGINT, with 2 after a line that is none.
 """
@@ -37,8 +38,8 @@ from spec.errors import BadInput
 class StdioNode:
     """One core behind the contract's lines."""
 
-    def __init__(self, init: Init) -> None:
-        self._parts: Parts = load(init.config.protocol)
+    def __init__(self, init: Init, iut: str = "") -> None:
+        self._parts: Parts = load(init.config.protocol, iut)
         self._core = self._parts.make_core(init.config)
         self._packets: msgspec.json.Decoder[Any] = msgspec.json.Decoder(self._parts.packet)
 
@@ -85,13 +86,13 @@ class StdioNode:
         return answers
 
 
-def serve(source: BinaryIO, out: BinaryIO) -> None:
+def serve(source: BinaryIO, out: BinaryIO, iut: str = "") -> None:
     """Answer line after line until `stop` or the end of the source."""
     node: StdioNode | None = None
     for number, text in enumerate(source, 1):
         place = f"stdin: line {number}"
         if node is None:
-            node = StdioNode(lines.decode_init(text, place))
+            node = StdioNode(lines.decode_init(text, place), iut)
             lines.write(out, [node.ready()])
             continue
         line = lines.decode(text, place)
@@ -111,7 +112,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, _leave)
     # Unbuffered, so that nothing is left to flush when the harness has gone.
     out = io.FileIO(sys.stdout.fileno(), "w", closefd=False)
-    return lines.run(lambda: serve(sys.stdin.buffer, out))
+    return lines.run(lambda: serve(sys.stdin.buffer, out, "".join(sys.argv[1:2])))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""A node as a process with UDP sockets (`python -m impl.drivers.udp`): the datagram mode of spec/adapter.py.
+"""A node as a process with UDP sockets (`python -m impl.drivers.udp [IUT]`): the datagram mode of spec/adapter.py.
 
+IUT: nodes that the protocol has beside its reference core, by the name that `--iut` has for them.
 One loop waits for stdin, datagrams, the core's deadline and signals. The local clock is the machine's monotonic clock
 plus an offset. Ends with exit code 0 at `stop`, at the end of stdin and on SIGTERM or SIGINT; with 2 after bad input;
 with 3 without a log or sockets.
@@ -34,11 +35,12 @@ _MAX_OFFSET_NS = 1 << 60
 class Session:
     """What the harness said, line after line: init, connect, submit as often as wanted, stop."""
 
-    def __init__(self, out: BinaryIO, selector: selectors.BaseSelector, resources: ExitStack) -> None:
+    def __init__(self, out: BinaryIO, selector: selectors.BaseSelector, resources: ExitStack, iut: str = "") -> None:
         self._out = out
         self._selector = selector
         self._resources = resources
         self._lines = 0
+        self._iut = iut
         self._init: Init | None = None
         self._sockets: Sockets | None = None
         self._connected = False
@@ -72,7 +74,7 @@ class Session:
             raise BadInput(f"{place}: init names no log; in datagram mode a node writes its own")
         if abs(init.clock_offset_ns) > _MAX_OFFSET_NS:
             raise BadInput(f"{place}: clock_offset_ns is {init.clock_offset_ns}; give at most {_MAX_OFFSET_NS}")
-        parts = load(init.config.protocol)
+        parts = load(init.config.protocol, self._iut)
         core = parts.make_core(init.config)
         log = self._resources.enter_context(NodeLog(Path(init.log), init.config.node))
         self._sockets = self._resources.enter_context(Sockets(init.config.ingress))
@@ -129,14 +131,14 @@ def _tell_refusals(node: UdpNode) -> None:
         print(f"node {node.node} refused {node.refused.total()} datagrams: {counts}", file=sys.stderr)
 
 
-def serve(source: int, out: BinaryIO, alarm: socket.socket) -> None:
+def serve(source: int, out: BinaryIO, alarm: socket.socket, iut: str = "") -> None:
     """Run a node until `stop`, the end of the source or a signal, which arrives as a byte from `alarm`."""
     rest = b""
     # select, not epoll: it takes files as well, and waits for microseconds where epoll waits for milliseconds.
     with selectors.SelectSelector() as selector, ExitStack() as resources:
         selector.register(alarm, selectors.EVENT_READ)
         selector.register(source, selectors.EVENT_READ)
-        session = Session(out, selector, resources)
+        session = Session(out, selector, resources, iut)
         while True:
             for key, events in selector.select(session.turn()):
                 if key.fileobj is alarm:
@@ -161,7 +163,7 @@ def main() -> int:
             signal.signal(number, lambda _number, _frame: None)  # the wake-up byte says it all
         # Unbuffered, so that nothing is left to flush when the harness has gone.
         out = io.FileIO(sys.stdout.fileno(), "w", closefd=False)
-        code = lines.run(lambda: serve(sys.stdin.fileno(), out, woken))
+        code = lines.run(lambda: serve(sys.stdin.fileno(), out, woken, "".join(sys.argv[1:2])))
         signal.set_wakeup_fd(-1)
     return code
 
