@@ -16,7 +16,10 @@ import pyarrow.parquet as pq
 
 from spec.errors import CannotRun
 from spec.trace import Header, Row
-from spec.trace_parquet import ROW_GROUP_ROWS, events_schema, headers_table
+from spec.trace_parquet import events_schema, headers_table
+
+# What waits in memory: fewer than where whole runs are there anyhow.
+ROW_GROUP_ROWS = 1 << 18
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
 
