@@ -1,9 +1,9 @@
 """Traces as Parquet, many runs to a pair of files: the events, and the runs' headers.
 
 Events: int64 columns, `run` and then those of the trace schema; the rows of a run stand together and in their order, a
-run is never split over files, and row groups begin with a run. Runs, in the order of their events: `run` and `rows`
-(int64), `seed` (int64), `protocol` (string) and `header`, the header as JSON. Both carry the version in their metadata.
-Columns that this version does not know are passed over.
+run is never split over files, and row groups begin with a run, or go on with one that is longer than a group. Runs, in
+the order of their events: `run` and `rows` (int64), `seed` (int64), `protocol` (string) and `header`, the header as
+JSON. Both carry the version in their metadata. Columns that this version does not know are passed over.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def console(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 def test_every_command_has_help_that_names_its_options(console: Console) -> None:
     code, said, _ = console("--help")
     assert code == 0
-    for command in ("verify", "doctor", "clauses", "check", "conform", "fuzz", "replay", "corpus", "mine"):
+    for command in ("verify", "doctor", "clauses", "check", "conform", "fuzz", "replay", "corpus", "import", "mine"):
         assert command in said
         code, own, _ = console(command, "--help")
         assert code == 0
