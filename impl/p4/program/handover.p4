@@ -1,6 +1,6 @@
 // Beacons on their way to the proxy host of a switch and back (TO-SW-6), as Handover and ProxiedSwitch in
-// impl/totalorder/proxy.py. The proxy host is behind any port, the CPU port too. Switches in between look at the outer
-// message alone (TO-SW-PATH).
+// impl/totalorder/proxy.py. Switches in between look at the outer message alone (TO-SW-PATH). Where the proxy is the
+// switch's own controller, beacons go to it bare, through the CPU port, as to a second processor.
 
 register<value_t>(PORTS) returned_barriers;   // what came back last, for each egress link         TO-SW-PATH
 register<value_t>(PORTS) returned_acks;

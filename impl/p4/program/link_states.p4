@@ -145,7 +145,8 @@ control TakeLink(in headers_t hdr, inout metadata_t meta) {
         meta.least = MOST_VALUE;
         FOR_EACH_PORT(LEAST_OF)
 #endif
-        if (meta.noticed==1 && AGGREGATE_RECORD(meta.record, NOTICED_RECORD(meta.least, meta.barrier, meta.greatest))) {
+        if (meta.noticed == 1
+            && AGGREGATE_RECORD(meta.record, NOTICED_RECORD(meta.least, meta.barrier, meta.greatest))) {
             meta.record = NOTICED_RECORD(meta.least, meta.barrier, meta.greatest);
         }
         if (hdr.message.loss_flag == 1

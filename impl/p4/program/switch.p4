@@ -28,6 +28,7 @@
 #include "handover.p4"
 #include "controller.p4"
 #include "combined.p4"
+#include "beacon.p4"
 #include "carrier.p4"
 #include "deparser.p4"
 
