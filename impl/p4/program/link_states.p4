@@ -2,8 +2,8 @@
 // first, which changes nothing, and then taken, in one step.
 //
 // Only ingress reads and writes these registers. On BMv2 ingress is one thread, so a packet is taken whole before the
-// next one is looked at; @atomic says so to other targets. Egress, which runs in several threads there, never reads
-// them: what it needs of them travels with the packet (snapshot.p4).
+// next one is looked at (a target that runs packets side by side would need @atomic around it). Egress, which runs in
+// several threads there, never reads them: what it needs of them travels with the packet (snapshot.p4).
 
 register<value_t>(PORTS)       barriers;        // newest barrier of each ingress link           TO-BAR-MIN, TO-RETX-BAR
 register<value_t>(PORTS)       acks;            // newest ack barrier                            TO-ACK-MIN
