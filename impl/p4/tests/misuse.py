@@ -11,8 +11,8 @@ from impl.p4.entries import Group, TableEntry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misuse:
-    """entries: written one after the other; the last one is refused with `code`, the others are taken. on_bmv2: the code
-    that BMv2 1.15.5 has for it where it has another; NOT_FOUND is of names, which the client looks up in the p4info."""
+    """entries: written one after the other; the last one is refused with `code`, the others are taken. on_bmv2: the
+    code that BMv2 1.15.5 has for it where that is another; NOT_FOUND is of names, which the client looks up itself."""
 
     name: str
     entries: tuple[TableEntry, ...]
