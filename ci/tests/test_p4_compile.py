@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from ci import p4_compile
-from impl.p4.builds import BUILDS, COMPILED, MANIFEST, Manifest, compiled, edited, edits_of, p4info
+from impl.p4.builds import BUILDS, COMPILED, MANIFEST, Manifest, compiled, edited, edits_of, file_name, p4info
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_the_manifest_tells_of_every_build_as_it_is(manifest: Manifest) -> None:
 
 
 def test_nothing_else_is_in_the_folder(manifest: Manifest) -> None:
-    known = {p4_compile.file_name(build, size) for build in BUILDS for size in build.sizes}
+    known = {file_name(build, size) for build in BUILDS for size in build.sizes}
     assert {path.name for path in COMPILED.iterdir()} == known | manifest.p4info.keys() | {MANIFEST}
     for name, digest in manifest.p4info.items():
         assert hashlib.sha256((COMPILED / name).read_bytes()).hexdigest() == digest
