@@ -28,6 +28,7 @@ from ci.bench_adapters import adapters
 from ci.bench_growth import SIZES, comparisons, growth
 from ci.bench_p4 import p4
 from ci.bench_programs import programs
+from ci.bench_schedules import PROTOCOL, busy_schedule
 from conformance.judge import Judging, columns_of, judge, kernel
 from conformance.network.run import SimulatedIut, header_of
 from conformance.network.simulator import Observer, Simulation
@@ -39,12 +40,11 @@ from scatterproof.figures.totalorder.make import FULL, QUICK, make
 from spark.bench import bench as spark_bench
 from spec.core import node_config
 from spec.files import write_atomically
-from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission, validate
+from spec.schedule import Fault, FaultKind, Schedule, validate
 from spec.topology import route
 from spec.totalorder.messages import PacketKind
 from spec.trace import Kind, Row, Trace
 
-PROTOCOL = "totalorder"
 HOSTS = (4, 8, 16, 64, 256)
 TRIES = 3
 # Environment, and which part of the packets is lost.
@@ -55,27 +55,8 @@ Figure = tuple[str, str]
 
 
 def loaded_schedule(hosts: int, submissions: int, seed: int = 1) -> Schedule:
-    """A busy fat tree in environment C: every host scatters to three others, many times in a beacon interval."""
-    topology = fat_tree(hosts, radix=4 if hosts <= 16 else 8 if hosts <= 128 else 16)
-    draw, everyone = Random(seed), range(hosts)
-    span = 20_000 * submissions // hosts
-    return validate(
-        Schedule(
-            protocol=PROTOCOL,
-            topology=topology,
-            delays=tuple(Delay(1_000, 500) for _ in topology.links),
-            submissions=tuple(
-                Submission(
-                    draw.randrange(span),
-                    draw.randrange(hosts),
-                    tuple(Message(receiver, b"message %d" % n) for receiver in draw.sample(everyone, 3)),
-                )
-                for n in range(submissions)
-            ),
-            parameters={"environment": "C", "beacon_interval_ns": 50_000},
-            seed=seed,
-        )
-    )
+    """A busy fat tree."""
+    return busy_schedule(fat_tree(hosts, radix=4 if hosts <= 16 else 8 if hosts <= 128 else 16), submissions, seed)
 
 
 def lossy_schedule(hosts: int, submissions: int, environment: str, rate: float, seed: int = 1) -> Schedule:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
+from ci.bench_schedules import PROTOCOL, busy_schedule
 from conformance.network.simulator import Simulation
 from conformance.network.topologies import star
 from conformance.protocol import load as load_protocol
@@ -24,10 +25,8 @@ from impl.v1model import Entry, Lpm, Match, Range, Switch, Ternary
 from impl.v1model.tests.samples import PROGRAMS, pack, switch, word_sum
 from spec.core import node_config
 from spec.errors import CannotRun
-from spec.schedule import Delay, Message, Schedule, Submission, validate
 from spec.topology import route
 
-PROTOCOL = "totalorder"
 BUILD = "default"
 SIZES = (8, 16)
 SUBMISSIONS = 4_000
@@ -64,29 +63,6 @@ class Recorder:
         self._target.close()
 
 
-def busy_star(hosts: int) -> Schedule:
-    """Every host scatters to three others, many times in a beacon interval; environment C."""
-    topology, draw = star(hosts), Random(1)
-    span = 20_000 * SUBMISSIONS // hosts
-    return validate(
-        Schedule(
-            protocol=PROTOCOL,
-            topology=topology,
-            delays=tuple(Delay(1_000, 500) for _ in topology.links),
-            submissions=tuple(
-                Submission(
-                    draw.randrange(span),
-                    draw.randrange(hosts),
-                    tuple(Message(receiver, b"message %d" % n) for receiver in draw.sample(range(hosts), 3)),
-                )
-                for n in range(SUBMISSIONS)
-            ),
-            parameters={"environment": "C", "beacon_interval_ns": 50_000},
-            seed=1,
-        )
-    )
-
-
 def recorded(hosts: int) -> Recorder:
     """What the switch of a star was asked."""
     made: list[Recorder] = []
@@ -95,7 +71,7 @@ def recorded(hosts: int) -> Recorder:
         made.append(Recorder(size))
         return made[-1]
 
-    schedule = busy_star(hosts)
+    schedule = busy_schedule(star(hosts), SUBMISSIONS)
     topology, routes = schedule.topology, route(schedule.topology)
     make = with_switches(target, clock_in_frame=False)
     nodes = [

@@ -23,7 +23,7 @@ from conformance.network.run import catalogue_version
 from spark.importing.mapping import ISO, UNITS
 from spark.importing.mapping import Mapping as UserMapping
 from spark.jobs import run_tasks
-from spark.layout import MANIFEST, MINED, Manifest, RunEntry, events_path, replaced_folder, runs_path
+from spark.layout import MANIFEST, MINED, Manifest, RunEntry, events_path, imported_entry, replaced_folder, runs_path
 from spec.errors import BadInput, CannotRun
 from spec.files import write_atomically
 from spec.trace import ABSENT, Header, schema
@@ -77,7 +77,10 @@ def arrange(path: Path, mapping: UserMapping, session: SparkSession) -> Path:
             file.replace(events_path(folder, number))
             headers = [_header(run, untidy, mapping, path) for run in runs]
             pq.write_table(headers_table(headers, list(runs.values())), runs_path(folder, number))
-            entries += [_entry(header, runs[header.run], number, path) for header in headers]
+            entries += [
+                imported_entry(header, events=runs[header.run], file=number, kind=_SORTED, source=path)
+                for header in headers
+            ]
             number += 1
         for rest in (folder / "events").iterdir():
             if not rest.name.endswith(".parquet"):
@@ -210,21 +213,3 @@ def _header(run: int, untidy: Untidy, mapping: UserMapping, path: Path) -> Heade
     if header is None:
         raise BadInput(f"{path}: run {run} has no header; give --mapping with one, or a table `runs` that has them all")
     return msgspec.structs.replace(header, run=run, catalogue=header.catalogue or catalogue_version(header.protocol))
-
-
-def _entry(header: Header, events: int, file: int, path: Path) -> RunEntry:
-    topology = header.topology
-    return RunEntry(
-        run=header.run,
-        seed=header.seed,
-        family="imported",
-        hosts=len(topology.hosts()),
-        switches=len(topology.switches()),
-        links=len(topology.links),
-        parameters=header.parameters,
-        submissions=0,
-        events=events,
-        file=file,
-        kind=_SORTED,
-        source=str(path),
-    )

@@ -13,6 +13,7 @@ import msgspec
 from spec.core import Parameter
 from spec.errors import BadInput, CannotRun
 from spec.files import read_bytes
+from spec.trace import Header
 
 MANIFEST = "manifest.json"
 MINED = "mined"
@@ -55,6 +56,28 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     events: int
     runs: tuple[RunEntry, ...]
     format: int = FORMAT
+
+
+def imported_entry(
+    header: Header, *, events: int, file: int, kind: str, source: Path, submissions: int = 0, quarantined: int = 0
+) -> RunEntry:
+    """Of a run that was not made here: all that its header tells."""
+    topology = header.topology
+    return RunEntry(
+        run=header.run,
+        seed=header.seed,
+        family="imported",
+        hosts=len(topology.hosts()),
+        switches=len(topology.switches()),
+        links=len(topology.links),
+        parameters=header.parameters,
+        submissions=submissions,
+        events=events,
+        file=file,
+        kind=kind,
+        source=str(source),
+        quarantined=quarantined,
+    )
 
 
 def events_path(corpus: Path, file: int) -> Path:

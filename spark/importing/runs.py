@@ -18,7 +18,7 @@ from spark.importing.node_files import CAPTURES, Capture, Found, Log, Skipped
 from spark.importing.quarantine import Quarantine
 from spark.importing.sources import NodeFile, Source, SourceKind
 from spark.importing.trace_files import csv_runs, ndjson_runs
-from spark.layout import RunEntry
+from spark.layout import RunEntry, imported_entry
 from spec.topology import NodeId
 from spec.trace import ABSENT, Header, Kind, Order, Row, TraceSchema, schema
 from spec.trace_writer import RunsWriter
@@ -138,22 +138,15 @@ class Importing:
         return submitted
 
     def _end(self, source: Source, header: Header, submitted: int) -> None:
-        topology, quarantined = header.topology, self._quarantine.of_run
         self.entries.append(
-            RunEntry(
-                run=header.run,
-                seed=header.seed,
-                family="imported",
-                hosts=len(topology.hosts()),
-                switches=len(topology.switches()),
-                links=len(topology.links),
-                parameters=header.parameters,
-                submissions=submitted,
+            imported_entry(
+                header,
                 events=self._writer.rows,
                 file=self._file,
                 kind=source.kind.value,
-                source=str(source.path),
-                quarantined=quarantined,
+                source=source.path,
+                submissions=submitted,
+                quarantined=self._quarantine.of_run,
             )
         )
         self._writer.end(self._quarantine.header(header))
