@@ -42,7 +42,6 @@ from spark.read import (
     read_rows,
     read_spans,
 )
-from spark.report import write_report
 from spark.session import MASTER, local_session
 from spec.errors import BadInput
 from spec.files import write_atomically
@@ -162,6 +161,9 @@ def mine(
             histograms=measured.histograms(),
             coverage=coverage(protocol, entries, [(one.clause, one.held, one.runs) for one in clauses], measured),
         )
+        # Loaded here, as it draws: no task and no other command needs that, and it takes longer to load than the rest.
+        from spark.report import write_report
+
         write_report(folder, result, entries)
         write_atomically(folder / SUMMARY, msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
     return result
