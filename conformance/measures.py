@@ -26,6 +26,7 @@ from spec.topology import Topology, route
 from spec.trace import Header, schema
 
 BINS = 256
+NO_ACTION = -1
 _EXACT = 8  # values below have bins of their own; above, four bins share each doubling
 _GREATEST = 1 << 62
 
@@ -59,6 +60,16 @@ def count_span(bins: State, group: int, since: int, until: int) -> None:
     """The span between two times; times that are absent or absurd are passed over."""
     if 0 <= since <= _GREATEST and 0 <= until <= _GREATEST:
         tally(bins, group, until - since)
+
+
+@register_jitable
+def count_action(action: int, taken: State, pairs: State, latest: State) -> None:
+    """The row is this action, or NO_ACTION, over which no pair goes. latest: what the row in front of it was."""
+    if action != NO_ACTION:
+        taken[action] += 1
+        if latest[0] != NO_ACTION:
+            pairs[latest[0] * len(taken) + action] += 1
+    latest[0] = action
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

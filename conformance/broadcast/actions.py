@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.broadcast.packets import has_come, note_arrived
 from conformance.checks.step import SILENT, Bins, Cell, Outcome, PerLink, State, Table, TableState, check
-from conformance.measures import Actions
+from conformance.measures import NO_ACTION, Actions, count_action
 from spec.broadcast.messages import PacketKind
 from spec.trace import Kind, Order
 
@@ -19,7 +19,6 @@ COUNT = len(NAMES)
     SUBMIT, BEGIN, SEND, FORWARD, RESEND, ANSWER, RECEIVE, RECEIVE_AGAIN, ACKNOWLEDGE, DELIVER, LOSE, CRASH, PAUSE,
     RESUME, SETTLE, STOP, REFUSE, STRAY,
 ) = range(COUNT)  # fmt: skip
-NONE = -1
 SUBMITTED, BEGUN, SENT, ARRIVED, DELIVERED, REFUSED, LOST, ENDED, CRASHED, PAUSED, RESUMED = (
     int(kind)
     for kind in (
@@ -37,7 +36,7 @@ DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
     ways=(),
     taken=Bins(COUNT),
     pairs=Bins(COUNT * COUNT),
-    latest=Cell(NONE),
+    latest=Cell(NO_ACTION),
     arrived=PerLink(0),
     arrived_beyond=Table(2, 2),
 )
@@ -59,7 +58,7 @@ def actions(
     arrived_beyond: TableState,
 ) -> Outcome:
     """arrived, arrived_beyond: the numbers of data packets that have come over each link."""
-    action = NONE
+    action = NO_ACTION
     is_run = 0 <= sender < node_count and number >= 1 and count >= 1
     data = packet == DATA and is_run and pseq >= 1
     if kind == SUBMITTED:
@@ -91,11 +90,7 @@ def actions(
         action = RESUME
     elif kind == ENDED:
         action = SETTLE if flags > 0 and flags & 3 == 3 else STOP
-    if action != NONE:
-        taken[action] += 1
-        if latest[0] != NONE:
-            pairs[latest[0] * COUNT + action] += 1
-    latest[0] = action
+    count_action(action, taken, pairs, latest)
     return SILENT
 
 

@@ -10,7 +10,7 @@ from numba.extending import register_jitable
 
 from conformance.checks.step import SILENT, Bins, Cell, Ints, Outcome, PerLink, State, Table, TableState, check
 from conformance.checks.tables import find, put, remove
-from conformance.measures import Actions
+from conformance.measures import NO_ACTION, Actions, count_action
 from spec.totalorder.messages import PacketKind
 from spec.trace import ABSENT, Kind, Order
 
@@ -27,7 +27,6 @@ COUNT = len(NAMES)
     LOSE, SETTLE, STOP, RESEND, ACKNOWLEDGE, ADJUST, TAKE_CONTROL, FORWARD_CONTROL, ARRIVE_CONTROL, ARRIVE_DUPLICATE,
     ARRIVE_AGAIN, REFUSE, STRAY,
 ) = range(COUNT)  # fmt: skip
-NONE = -1
 SUBMITTED, SENT, ARRIVED, DELIVERED, REFUSED, LOST, ENDED, CRASHED, RESTARTED = (
     int(kind)
     for kind in (
@@ -87,7 +86,7 @@ def other_action(kind: int, flags: int) -> int:
         return LOSE
     if kind == ENDED:
         return SETTLE if flags > 0 and flags & 3 == 3 else STOP
-    return NONE
+    return NO_ACTION
 
 
 @check(
@@ -97,7 +96,7 @@ def other_action(kind: int, flags: int) -> int:
     ways=(),
     taken=Bins(COUNT),
     pairs=Bins(COUNT * COUNT),
-    latest=Cell(NONE),
+    latest=Cell(NO_ACTION),
     expected=PerLink(0),
     missing=Table(5, 1),
 )
@@ -127,7 +126,7 @@ def actions(
     host = node_is_host[node] == 1 if kind in (SENT, ARRIVED) else False
     key = (sender, receiver, number, digest, timestamp)
     if kind in (CRASHED, RESTARTED):
-        action = NONE
+        action = NO_ACTION
     elif not is_known(packet, loses, adjustment_interval_ns):
         action = STRAY
     elif kind == SENT:
@@ -148,11 +147,7 @@ def actions(
                 remove(missing, slot)
     else:
         action = other_action(kind, flags)
-    if action != NONE:
-        taken[action] += 1
-        if latest[0] != NONE:
-            pairs[latest[0] * COUNT + action] += 1
-    latest[0] = action
+    count_action(action, taken, pairs, latest)
     return SILENT
 
 

@@ -20,6 +20,32 @@ def _from_a_sender(rule: Callable[..., Any], mutant: Callable[..., Any]) -> Clai
     )
 
 
+def _prove_alike(
+    name: str,
+    hypothesis: str,
+    mutant: Callable[..., Any],
+    other: Callable[..., Any],
+    obligations: Callable[[Rules], Iterable[Obligation]],
+) -> ClaimResult:
+    """other: it answers otherwise than `mutant`, so that the claim must not hold of it."""
+    return prove(
+        Claim(
+            name=name,
+            clauses=(),
+            sentence="The mutant answers as the rule does.",
+            hypotheses=(hypothesis,),
+            rules={"mutant": mutant},
+            obligations=obligations,
+            normative=False,
+            mutants=(
+                Mutant(
+                    name="differs_everywhere", sentence="Another answer for all arguments.", rules={"mutant": other}
+                ),
+            ),
+        )
+    )
+
+
 def _on_bits(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:
     """Sets of up to 64 processes, as bits."""
 
@@ -30,23 +56,12 @@ def _on_bits(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResul
         expected, found = rule(one, other), using["mutant"](one, other)
         yield Obligation(name="equal", hypotheses=(), goal=expected == found, show={"one": one, "other": other})
 
-    return prove(
-        Claim(
-            name=f"{rule.__name__}_alike_on_sets",
-            clauses=(),
-            sentence="The mutant answers as the rule does.",
-            hypotheses=("Sets have at most 64 processes.",),
-            rules={"mutant": mutant},
-            obligations=state,
-            normative=False,
-            mutants=(
-                Mutant(
-                    name="differs_everywhere",
-                    sentence="Another answer for all arguments.",
-                    rules={"mutant": lambda one, other: mutant(one, other) + 1},
-                ),
-            ),
-        )
+    return _prove_alike(
+        f"{rule.__name__}_alike_on_sets",
+        "Sets have at most 64 processes.",
+        mutant,
+        lambda one, other: mutant(one, other) + 1,
+        state,
     )
 
 
@@ -65,23 +80,12 @@ def _in_its_place(rule: Callable[..., Any], mutant: Callable[..., Any]) -> Claim
                 same = z3.And(*alike) if len(expected) == len(found) else z3.BoolVal(False)
                 yield Obligation(name=f"equal_{own}_of_{size}", hypotheses=(), goal=same, show={"begun": begun})
 
-    return prove(
-        Claim(
-            name=f"{rule.__name__}_alike_in_its_place",
-            clauses=(),
-            sentence="The mutant answers as the rule does.",
-            hypotheses=("The process is one of those that the clock has an entry for.",),
-            rules={"mutant": mutant},
-            obligations=state,
-            normative=False,
-            mutants=(
-                Mutant(
-                    name="differs_everywhere",
-                    sentence="Another answer for all arguments.",
-                    rules={"mutant": lambda clock, own, begun: mutant(clock, own, begun + 1)},
-                ),
-            ),
-        )
+    return _prove_alike(
+        f"{rule.__name__}_alike_in_its_place",
+        "The process is one of those that the clock has an entry for.",
+        mutant,
+        lambda clock, own, begun: mutant(clock, own, begun + 1),
+        state,
     )
 
 
