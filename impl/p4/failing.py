@@ -9,22 +9,21 @@ Clauses: TO-FAIL, TO-ATOMIC, TO-RESTART.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from impl.p4.chip import read, until
 from impl.p4.control import Controlled
 from impl.p4.frames import Ask, Reason
 from impl.p4.node import MakeTarget, P4Switch
-from impl.totalorder.authority import GivenUp, tree
-from impl.totalorder.failures import answer, notice
+from impl.totalorder.authority import tree
+from impl.totalorder.failures import answer
 from impl.totalorder.host import In, Out
+from impl.totalorder.notices import GivenUp, Notices
 from impl.totalorder.settings import settings
 from spec.core import NodeConfig, Refuse, Send
 from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import ANSWER, Packet, PacketKind
-
-_NOTICE = int(PacketKind.NOTICE)
+from spec.totalorder.messages import Packet
 
 
 class P4FailingSwitch(P4Switch):
@@ -35,17 +34,16 @@ class P4FailingSwitch(P4Switch):
         super().__init__(config, make_target, clock_in_frame=clock_in_frame)
         chosen = settings(config)
         self._tree = tree(config)
-        self._timeout, self._again_after = chosen.failure_timeout_ns, chosen.retransmit_timeout_ns
+        self._timeout = chosen.failure_timeout_ns
         self._fresh = chosen.incarnation > 0
         self._next_link = dict(config.next_link)
         self._reached = {host for host, link in config.next_link if config.reaching[config.egress.index(link)]}
         self._ingress = config.ingress
         self._began: int | None = None
-        self._given_up: dict[LinkId, GivenUp] = {}
-        self._failed: dict[NodeId, GivenUp] = {}
+        self._notices = Notices(self._next_link, chosen.retransmit_timeout_ns)
+        self._given_up, self._failed = self._notices.given_up, self._notices.failed
         self._controlled = Controlled()
         self._look_at = 0
-        self._again_at: int | None = None
         self.stopped = False
 
     def handle(self, event: In) -> Sequence[Out]:
@@ -59,7 +57,7 @@ class P4FailingSwitch(P4Switch):
     def next_deadline(self) -> int | None:
         if self.stopped:
             return None
-        deadlines = (self._deadline, self._look_at, self._again_at)
+        deadlines = (self._deadline, self._look_at, self._notices.again_at)
         return min(deadline for deadline in deadlines if deadline is not None)
 
     def _receive(self, now: int, link: LinkId, packet: Packet) -> Sequence[Out]:
@@ -79,8 +77,8 @@ class P4FailingSwitch(P4Switch):
             effects += self._look(now)
         if self.stopped:
             return ()
-        if self._again_at is not None and now >= self._again_at:
-            effects += self._notify(now, tuple(self._given_up.values()))
+        if self._notices.due(now):
+            effects += self._notify(now, self._given_up.values())
         if any(entry.removed for entry in self._given_up.values()):
             self._chip.ask(now, Ask.SETTLE)
         effects += super()._wake(now)
@@ -106,13 +104,7 @@ class P4FailingSwitch(P4Switch):
     def _give_up(self, now: int, links: Sequence[LinkId]) -> list[Out]:
         effects: list[Out] = []
         given_up = [self._freeze(now, link) for link in links]
-        for entry in self._given_up.values():
-            for host in self._failed:
-                for failed in entry.hosts:
-                    entry.unanswered.pop((failed, host), None)
-            if entry in given_up:
-                others = [host for host in self._next_link if host not in self._failed]
-                entry.unanswered = {(failed, host): None for failed in entry.hosts for host in others}
+        self._notices.expect(given_up)
         if given_up:
             self._control_anew()
         effects += self._notify(now, given_up)
@@ -124,8 +116,7 @@ class P4FailingSwitch(P4Switch):
         """Take nothing more from the link, and put nothing on the link back (TO-ATOMIC)."""
         hosts = self._behind(now, link)
         cut_off = self._chip.report(now, link).ack
-        entry = self._given_up[link] = GivenUp(link=link, hosts=hosts, cut_off=cut_off)
-        self._failed.update(dict.fromkeys(hosts, entry))
+        entry = self._notices.give_up(link, hosts, cut_off)
         closed = self._controlled.closed | {self._next_link[host] for host in hosts}
         self._controlled = replace(
             self._controlled, given_up=frozenset(self._given_up), failed=frozenset(self._failed), closed=closed
@@ -144,15 +135,8 @@ class P4FailingSwitch(P4Switch):
             return frozenset({known})
         return self._tree.own - {one for one in first.values() if one is not None} - set(self._failed)
 
-    def _notify(self, now: int, entries: Sequence[GivenUp]) -> list[Out]:
-        """Send a notice to every host that has not answered it."""
-        effects: list[Out] = []
-        for entry in entries:
-            for failed, host in entry.unanswered:
-                effects += self._send(now, notice(failed, host, entry.cut_off))
-        waiting = any(entry.unanswered for entry in self._given_up.values())
-        self._again_at = now + self._again_after if waiting else None
-        return effects
+    def _notify(self, now: int, entries: Iterable[GivenUp]) -> list[Out]:
+        return [effect for packet in self._notices.packets(now, entries) for effect in self._send(now, packet)]
 
     def _send(self, now: int, packet: Packet) -> list[Send[Packet]]:
         return self._chip.ask(now, Ask.SEND, link=self._next_link[packet.receiver], packet=packet)
@@ -172,12 +156,8 @@ class P4FailingSwitch(P4Switch):
     def _intercept(self, now: int, packet: Packet) -> list[Out]:
         """Take a packet for a host that has failed. Answers to notices about the host end here; other notices and
         recalls are answered in its name, as it will deliver nothing any more."""
-        if packet.kind != _NOTICE:
-            return []
-        entry = self._failed[packet.receiver]
-        if packet.number == ANSWER and packet.timestamp == entry.cut_off + 1:
-            entry.unanswered.pop((packet.receiver, packet.sender), None)
+        if (entry := self._notices.answered(packet)) is not None:
             self._remove_if_answered(now, entry)
-        elif not packet.number & ANSWER and packet.sender not in self._failed and packet.sender in self._reached:
+        elif self._notices.is_asked(packet) and packet.sender in self._reached:
             return [*self._send(now, answer(packet))]
         return []

@@ -9,19 +9,20 @@ Clauses: TO-FAIL, TO-ATOMIC, TO-RESTART.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from impl.totalorder.failures import answer, notice
+from impl.totalorder.failures import answer
 from impl.totalorder.host import In, Out
 from impl.totalorder.ingress import Refusal
+from impl.totalorder.notices import GivenUp, Notices
 from impl.totalorder.reliable_switch import ReliableSwitch
 from impl.totalorder.rules import RULES, Rules
 from impl.totalorder.settings import settings
 from spec.core import NodeConfig, Refuse, Send
 from spec.errors import BadInput
 from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import ANSWER, Packet, PacketKind
+from spec.totalorder.messages import Packet, PacketKind
 
 _BEACON, _NOTICE = int(PacketKind.BEACON), int(PacketKind.NOTICE)
 
@@ -66,17 +67,6 @@ def tree(config: NodeConfig) -> Tree:
     )
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class GivenUp:
-    """A link that was given up, the hosts behind it, their cut-off, and who has not answered for which of them."""
-
-    link: LinkId
-    hosts: frozenset[NodeId]
-    cut_off: int
-    unanswered: dict[tuple[NodeId, NodeId], None] = field(default_factory=dict)
-    removed: bool = False
-
-
 class FailingSwitch(ReliableSwitch):
     """It stops for good when the link from the root falls silent, or, having begun anew, one of which it knows
     nothing."""
@@ -86,7 +76,7 @@ class FailingSwitch(ReliableSwitch):
         chosen = settings(config)
         self._rules = rules
         self._tree = tree(config)
-        self._timeout, self._again_after = chosen.failure_timeout_ns, chosen.retransmit_timeout_ns
+        self._timeout = chosen.failure_timeout_ns
         self._fresh = chosen.incarnation > 0
         self._next_link = dict(config.next_link)
         self._towards = {host: found for routes in self._onward.values() for host, found in routes.items()}
@@ -94,10 +84,9 @@ class FailingSwitch(ReliableSwitch):
         self._heard: dict[LinkId, int] = {}
         self._spoken: set[LinkId] = set()
         self._neighbours: dict[LinkId, NodeId] = {}  # by ingress link from a host, once it has spoken
-        self._given_up: dict[LinkId, GivenUp] = {}
-        self._failed: dict[NodeId, GivenUp] = {}
+        self._notices = Notices(self._next_link, chosen.retransmit_timeout_ns)
+        self._given_up, self._failed = self._notices.given_up, self._notices.failed
         self._look_at = 0
-        self._again_at: int | None = None
         self._links.allow(_NOTICE)
         self.stopped = False
 
@@ -112,7 +101,7 @@ class FailingSwitch(ReliableSwitch):
     def next_deadline(self) -> int | None:
         if self.stopped:
             return None
-        deadlines = (self._deadline, self._look_at, self._again_at)
+        deadlines = (self._deadline, self._look_at, self._notices.again_at)
         return min(deadline for deadline in deadlines if deadline is not None)
 
     def _wake(self, now: int) -> Sequence[Out]:
@@ -121,8 +110,8 @@ class FailingSwitch(ReliableSwitch):
             effects += self._look(now)
         if self.stopped:
             return ()
-        if self._again_at is not None and now >= self._again_at:
-            effects += self._notify(now, tuple(self._given_up.values()))
+        if self._notices.due(now):
+            effects += self._notify(now, self._given_up.values())
         for entry in self._given_up.values():
             if entry.removed:
                 for group in self._groups:
@@ -146,14 +135,7 @@ class FailingSwitch(ReliableSwitch):
     def _give_up(self, now: int, links: Sequence[LinkId]) -> list[Out]:
         effects: list[Out] = []
         given_up = [self._freeze(link) for link in links]
-        for entry in self._given_up.values():
-            fresh = entry in given_up
-            for host in self._failed:
-                for failed in entry.hosts:
-                    entry.unanswered.pop((failed, host), None)
-            if fresh:
-                others = [host for host in self._next_link if host not in self._failed]
-                entry.unanswered = {(failed, host): None for failed in entry.hosts for host in others}
+        self._notices.expect(given_up)
         effects += self._notify(now, given_up)
         for entry in tuple(self._given_up.values()):
             self._remove_if_answered(entry)
@@ -165,8 +147,7 @@ class FailingSwitch(ReliableSwitch):
         place = self._links.places[link]
         hosts = self._behind(link)
         cut_off = self._rules.cut_off(self._links.acks[place], self._links.barriers[place])
-        entry = self._given_up[link] = GivenUp(link=link, hosts=hosts, cut_off=cut_off)
-        self._failed.update(dict.fromkeys(hosts, entry))
+        entry = self._notices.give_up(link, hosts, cut_off)
         if self._rules.closes_back():
             closed = {self._next_link[host] for host in hosts}
             for group in self._groups:
@@ -183,15 +164,8 @@ class FailingSwitch(ReliableSwitch):
             return frozenset({self._neighbours[link]})
         return self._tree.own - set(self._neighbours.values()) - set(self._failed)
 
-    def _notify(self, now: int, entries: Sequence[GivenUp]) -> list[Out]:
-        """Send a notice to every host that has not answered it."""
-        effects: list[Out] = []
-        for entry in entries:
-            for failed, host in entry.unanswered:
-                effects.append(self._send(now, notice(failed, host, entry.cut_off)))
-        waiting = any(entry.unanswered for entry in self._given_up.values())
-        self._again_at = now + self._again_after if waiting else None
-        return effects
+    def _notify(self, now: int, entries: Iterable[GivenUp]) -> list[Out]:
+        return [self._send(now, packet) for packet in self._notices.packets(now, entries)]
 
     def _send(self, now: int, packet: Packet) -> Send[Packet]:
         carrier, group = self._towards[packet.receiver]
@@ -233,12 +207,8 @@ class FailingSwitch(ReliableSwitch):
             return (Refuse(link, str(refusal)),)
         self._take(place, link, packet)
         self._listen(now, link, packet)
-        if packet.kind != _NOTICE:
-            return ()
-        entry = self._failed[packet.receiver]
-        if packet.number == ANSWER and packet.timestamp == entry.cut_off + 1:
-            entry.unanswered.pop((packet.receiver, packet.sender), None)
+        if (entry := self._notices.answered(packet)) is not None:
             self._remove_if_answered(entry)
-        elif not packet.number & ANSWER and packet.sender not in self._failed and packet.sender in self._towards:
+        elif self._notices.is_asked(packet) and packet.sender in self._towards:
             return (self._send(now, answer(packet)),)
         return ()
