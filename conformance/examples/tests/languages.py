@@ -1,5 +1,5 @@
 """The example nodes as commands: compiled where they must be, by the tools of this machine or those of the package
-index (`requirements-languages.in`)."""
+index (`requirements-tools.in`)."""
 
 from __future__ import annotations
 
