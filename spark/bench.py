@@ -22,9 +22,10 @@ from conformance.network.run import simulate
 from conformance.protocol import load
 from spark.configurations import FAULTY_PACKETS, draw_run
 from spark.corpus import make_corpus
+from spark.judge_part import judge_part
 from spark.kinds import RunKind, compared
 from spark.layout import events_path, runs_path
-from spark.mine import judge_part, mine
+from spark.mine import mine
 from spark.read import Part, parts_of
 from spark.session import MASTER, local_session
 from spec.schedule import Schedule

@@ -10,46 +10,31 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.checks.online import Broken
-from conformance.checks.rows import refuse_bad_rows, refuse_rows_after_end
-from conformance.checks.surroundings import Surroundings
-from conformance.judge import conclude, kernel, limits
-from conformance.measures import gauge
 from conformance.protocol import load
-from conformance.verdict import ClauseResult, Verdict
+from conformance.verdict import Verdict
 from spark.arrange import arrange
 from spark.coverage import Coverage, coverage
 from spark.importing.mapping import Mapping
 from spark.jobs import OnProgress, run_tasks
+from spark.judge_part import judge_part, warm
 from spark.layout import MINED, replaced_folder
-from spark.measured import Histogram, Measured, Packed, together, with_hops
+from spark.measured import Histogram, Measured, Packed, together
 from spark.read import (
-    BATCH_ROWS,
     Part,
-    RunSpan,
     entries_of,
     parts_of,
     quarantined_rows,
-    read_batches,
-    read_rows,
-    read_spans,
 )
 from spark.session import MASTER, local_session
-from spec.errors import BadInput
 from spec.files import write_atomically
-from spec.trace import Header
 
 SUMMARY = "summary.json"
-NETWORKS_KEPT = 256
-_KNOWN: dict[tuple[object, ...], tuple[Surroundings, Surroundings]] = {}
 VIOLATIONS = pa.schema(
     [
         ("clause", pa.string()),
@@ -137,7 +122,7 @@ def mine(
     path = path.absolute()  # the tasks may run elsewhere
     parts = parts_of(path)
     protocol = parts[0].protocol
-    _warm(parts)
+    warm(parts)
     with replaced_folder(path / MINED, SUMMARY) as folder, local_session(master) as session:
         (folder / "violations").mkdir()
         mined = run_tasks(
@@ -167,72 +152,6 @@ def mine(
         write_report(folder, result, entries)
         write_atomically(folder / SUMMARY, msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
     return result
-
-
-def judge_part(
-    part: Part, batch_rows: int = BATCH_ROWS, measured: Measured | None = None
-) -> list[tuple[RunSpan, list[ClauseResult]]]:
-    """Every run of one file, judged by the compiled checks; every violation is put into words. measured: takes what
-    else the same pass shows."""
-    spans = read_spans(part)
-    plugin = load(part.protocol)
-    judged = _feed(part, spans, batch_rows, measured)
-    rows = read_rows(
-        part, {span.first + broken.position for span, (_, found) in zip(spans, judged, strict=True) for broken in found}
-    )
-    results: list[tuple[RunSpan, list[ClauseResult]]] = []
-    for span, (held, broken) in zip(spans, judged, strict=True):
-        own = {violation.position: rows[span.first + violation.position] for violation in broken}
-        place = f"{part.events}: run {span.header.run}"
-        results.append((span, conclude(plugin, span.header, held, broken, own, shown=len(broken), place=place)))
-    return results
-
-
-def _feed(
-    part: Part, spans: Sequence[RunSpan], batch_rows: int, measured: Measured | None
-) -> list[tuple[list[int], list[Broken]]]:
-    """What the kernel counted and found in each run. Batches are cut where runs end."""
-    compiled, measures = kernel(part.protocol), gauge(part.protocol) if measured is not None else None
-    more = () if measures is None else measures.kernel.columns
-    batches = read_batches(part, tuple(dict.fromkeys(("run", *compiled.columns, *more))), batch_rows)
-    judged: list[tuple[list[int], list[Broken]]] = []
-    batch, at, left = {}, 0, 0
-    for span in spans:
-        place = f"{part.events}: run {span.header.run}"
-        around, with_more = _surroundings(span.header)
-        run, done, ended = compiled.run(around, limits(span.header)), 0, False
-        measuring = None if measures is None else measures.kernel.run(with_more)
-        while done < span.rows:
-            if not left:
-                batch, at = next(batches), 0
-                left = len(batch["kind"])
-            take = min(left, span.rows - done)
-            piece = {name: values[at : at + take] for name, values in batch.items()}
-            if (piece["run"] != span.header.run).any():
-                raise BadInput(f"{place} is mixed with others, or not in the order of {part.runs_file}; make it again")
-            refuse_bad_rows(piece, span.header.topology, base=done, place=place)
-            ended = refuse_rows_after_end(piece, ended=ended, place=place)
-            run.feed(piece)
-            if measuring is not None:
-                measuring.feed(piece)
-            at, left, done = at + take, left - take, done + take
-        judged.append((run.held.tolist(), run.broken))
-        if measured is not None and measures is not None and measuring is not None:
-            measured.add_run(span.header, measuring, measures)
-    return judged
-
-
-def _surroundings(header: Header) -> tuple[Surroundings, Surroundings]:
-    """What checks and measures read of this run's network, or of an equal one: steps only read them, and routing costs
-    more than a short run."""
-    key = (header.protocol, header.topology, tuple(sorted(header.parameters.items())))
-    known = _KNOWN.get(key)
-    if known is None:
-        if len(_KNOWN) == NETWORKS_KEPT:
-            _KNOWN.clear()
-        around = load(header.protocol).surroundings(header)
-        known = _KNOWN[key] = (around, with_hops(around, header))
-    return known
 
 
 def _mine_part(part: Part, folder: Path, corpus: Path) -> tuple[dict[str, _Tally], Packed]:
@@ -274,23 +193,3 @@ def _summaries(protocol: str, tallies: Sequence[dict[str, _Tally]]) -> Iterable[
             broken=sum(tally.broken for tally in own),
             reason="" if decided else next((tally.reason for tally in own if tally.reason), ""),
         )
-
-
-def _warm(parts: Sequence[Part]) -> None:
-    """Compile here, once, what these runs put at stake, so that the tasks find it in the cache and do not all compile
-    it."""
-    plugin, compiled = load(parts[0].protocol), kernel(parts[0].protocol)
-    nothing = {name: np.zeros(1, dtype=np.int64) for name in compiled.columns}  # a row of kind 0: no check reads it
-    every, warm = {check.part for check in plugin.checks}, set[str]()
-    measures = gauge(parts[0].protocol)
-    if measures is not None:
-        header = read_spans(parts[0])[0].header
-        idle = {name: np.zeros(1, dtype=np.int64) for name in measures.kernel.columns}
-        measures.kernel.run(_surroundings(header)[1]).feed(idle)
-    for span in chain.from_iterable(map(read_spans, parts)):
-        needed = {check.part for check in plugin.applicable(span.header)}
-        if not needed <= warm:
-            compiled.run(plugin.surroundings(span.header)).feed(nothing)
-            warm |= needed
-        if warm == every:
-            break

@@ -24,9 +24,10 @@ from conformance.tests.agreement import beginning, damaged_rows
 from conformance.verdict import ClauseResult, Verdict
 from spark.configurations import draw_run
 from spark.corpus import Plant, make_corpus, simulate_run
+from spark.judge_part import judge_part, warm
 from spark.kinds import kinds_of
 from spark.layout import events_path, runs_path
-from spark.mine import MineResult, _warm, judge_part, mine
+from spark.mine import MineResult, mine
 from spark.read import parts_of
 from spark.tests.material import PROTOCOLS, change, material, value
 from spec import clauses
@@ -201,7 +202,7 @@ def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(tmp_path: Pat
     for file, trace in enumerate(traces):
         write_part(tmp_path, file, [trace])
     kernel.cache_clear()
-    _warm(parts_of(tmp_path))
+    warm(parts_of(tmp_path))
     plugin = load(protocol)
     needed = {check.part for trace in traces for check in plugin.applicable(trace.header)}
     parts = {all_checks(plugin)[part.numbers[0]].part: "module" in vars(part) for part in kernel(protocol).parts}

@@ -20,9 +20,10 @@ from conformance.tests import runs as totalorder
 from conformance.tests.agreement import beginning
 from conformance.verdict import Verdict
 from spark.coverage import coverage
+from spark.judge_part import judge_part
 from spark.layout import RunEntry, events_path, runs_path
 from spark.measured import Histogram, Measured, together
-from spark.mine import judge_part, mine
+from spark.mine import mine
 from spark.plots import Bars, Line, bars, distribution, matrix
 from spark.read import parts_of
 from spec.trace import Kind, Trace

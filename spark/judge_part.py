@@ -1,0 +1,109 @@
+"""One pair of files judged by the compiled checks, in one pass over its rows, wherever this process runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+
+from conformance.checks.online import Broken
+from conformance.checks.rows import refuse_bad_rows, refuse_rows_after_end
+from conformance.checks.surroundings import Surroundings
+from conformance.judge import conclude, kernel, limits
+from conformance.measures import gauge
+from conformance.protocol import load
+from conformance.verdict import ClauseResult
+from spark.measured import Measured, with_hops
+from spark.read import BATCH_ROWS, Part, RunSpan, read_batches, read_rows, read_spans
+from spec.errors import BadInput
+from spec.trace import Header
+
+NETWORKS_KEPT = 256
+_KNOWN: dict[tuple[object, ...], tuple[Surroundings, Surroundings]] = {}
+
+
+def judge_part(
+    part: Part, batch_rows: int = BATCH_ROWS, measured: Measured | None = None
+) -> list[tuple[RunSpan, list[ClauseResult]]]:
+    """Every run of one file, judged by the compiled checks; every violation is put into words. measured: takes what
+    else the same pass shows."""
+    spans = read_spans(part)
+    plugin = load(part.protocol)
+    judged = _feed(part, spans, batch_rows, measured)
+    rows = read_rows(
+        part, {span.first + broken.position for span, (_, found) in zip(spans, judged, strict=True) for broken in found}
+    )
+    results: list[tuple[RunSpan, list[ClauseResult]]] = []
+    for span, (held, broken) in zip(spans, judged, strict=True):
+        own = {violation.position: rows[span.first + violation.position] for violation in broken}
+        place = f"{part.events}: run {span.header.run}"
+        results.append((span, conclude(plugin, span.header, held, broken, own, shown=len(broken), place=place)))
+    return results
+
+
+def _feed(
+    part: Part, spans: Sequence[RunSpan], batch_rows: int, measured: Measured | None
+) -> list[tuple[list[int], list[Broken]]]:
+    """What the kernel counted and found in each run. Batches are cut where runs end."""
+    compiled, measures = kernel(part.protocol), gauge(part.protocol) if measured is not None else None
+    more = () if measures is None else measures.kernel.columns
+    batches = read_batches(part, tuple(dict.fromkeys(("run", *compiled.columns, *more))), batch_rows)
+    judged: list[tuple[list[int], list[Broken]]] = []
+    batch, at, left = {}, 0, 0
+    for span in spans:
+        place = f"{part.events}: run {span.header.run}"
+        around, with_more = _surroundings(span.header)
+        run, done, ended = compiled.run(around, limits(span.header)), 0, False
+        measuring = None if measures is None else measures.kernel.run(with_more)
+        while done < span.rows:
+            if not left:
+                batch, at = next(batches), 0
+                left = len(batch["kind"])
+            take = min(left, span.rows - done)
+            piece = {name: values[at : at + take] for name, values in batch.items()}
+            if (piece["run"] != span.header.run).any():
+                raise BadInput(f"{place} is mixed with others, or not in the order of {part.runs_file}; make it again")
+            refuse_bad_rows(piece, span.header.topology, base=done, place=place)
+            ended = refuse_rows_after_end(piece, ended=ended, place=place)
+            run.feed(piece)
+            if measuring is not None:
+                measuring.feed(piece)
+            at, left, done = at + take, left - take, done + take
+        judged.append((run.held.tolist(), run.broken))
+        if measured is not None and measures is not None and measuring is not None:
+            measured.add_run(span.header, measuring, measures)
+    return judged
+
+
+def _surroundings(header: Header) -> tuple[Surroundings, Surroundings]:
+    """What checks and measures read of this run's network, or of an equal one: steps only read them, and routing costs
+    more than a short run."""
+    key = (header.protocol, header.topology, tuple(sorted(header.parameters.items())))
+    known = _KNOWN.get(key)
+    if known is None:
+        if len(_KNOWN) == NETWORKS_KEPT:
+            _KNOWN.clear()
+        around = load(header.protocol).surroundings(header)
+        known = _KNOWN[key] = (around, with_hops(around, header))
+    return known
+
+
+def warm(parts: Sequence[Part]) -> None:
+    """Compile here, once, what these runs put at stake, so that the tasks find it in the cache and do not all compile
+    it."""
+    plugin, compiled = load(parts[0].protocol), kernel(parts[0].protocol)
+    nothing = {name: np.zeros(1, dtype=np.int64) for name in compiled.columns}  # a row of kind 0: no check reads it
+    every, warm = {check.part for check in plugin.checks}, set[str]()
+    measures = gauge(parts[0].protocol)
+    if measures is not None:
+        header = read_spans(parts[0])[0].header
+        idle = {name: np.zeros(1, dtype=np.int64) for name in measures.kernel.columns}
+        measures.kernel.run(_surroundings(header)[1]).feed(idle)
+    for span in chain.from_iterable(map(read_spans, parts)):
+        needed = {check.part for check in plugin.applicable(span.header)}
+        if not needed <= warm:
+            compiled.run(plugin.surroundings(span.header)).feed(nothing)
+            warm |= needed
+        if warm == every:
+            break
