@@ -27,7 +27,7 @@ from spark.kinds import RunKind, compared
 from spark.layout import events_path, runs_path
 from spark.mine import mine
 from spark.read import Part, parts_of
-from spark.session import MASTER, local_session
+from spark.session import MASTER, session_on
 from spec.schedule import Schedule
 from spec.topology import Topology
 from spec.trace import Trace
@@ -67,7 +67,7 @@ def bench(
         figures.append(Figure(what=what, events=size, seconds=seconds))
         say(figures[-1])
 
-    with tempfile.TemporaryDirectory(prefix="scatterproof-bench-") as folder, local_session(master):
+    with tempfile.TemporaryDirectory(prefix="scatterproof-bench-") as folder, session_on(master):
         short = Path(folder) / "short"
         corpora = {"short runs": short}
         make_corpus(protocol, FILES, SEED, short, files=FILES)  # the first tasks start Python and load the project

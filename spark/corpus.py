@@ -21,7 +21,7 @@ from conformance.network.run import simulate
 from spark.configurations import draw_run
 from spark.jobs import OnProgress, run_tasks
 from spark.layout import MANIFEST, Manifest, RunEntry, events_path, replaced_folder, runs_path
-from spark.session import MASTER, local_session
+from spark.session import MASTER, session_on
 from spec.core import Core, NodeConfig
 from spec.errors import BadInput, CannotRun
 from spec.files import write_atomically
@@ -74,7 +74,7 @@ def make_corpus(
     draw_run(protocol, seed, 0)
     _make_core(protocol)
     shares = _share_out(protocol, runs, seed, files or -(-runs // RUNS_A_FILE), dict(plant or {}))
-    with replaced_folder(out.absolute(), MANIFEST) as folder, local_session(master) as session:
+    with replaced_folder(out.absolute(), MANIFEST) as folder, session_on(master) as session:
         (folder / "events").mkdir()
         (folder / "runs").mkdir()
         entries = run_tasks(

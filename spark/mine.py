@@ -31,7 +31,7 @@ from spark.read import (
     parts_of,
     quarantined_rows,
 )
-from spark.session import MASTER, local_session
+from spark.session import MASTER, session_on
 from spec.files import write_atomically
 
 SUMMARY = "summary.json"
@@ -117,13 +117,13 @@ def mine(
     CannotRun without Java.
     """
     if mapping is not None:
-        with local_session(master) as session:
+        with session_on(master) as session:
             return mine(arrange(path, mapping, session), master, on_progress)
     path = path.absolute()  # the tasks may run elsewhere
     parts = parts_of(path)
     protocol = parts[0].protocol
     warm(parts)
-    with replaced_folder(path / MINED, SUMMARY) as folder, local_session(master) as session:
+    with replaced_folder(path / MINED, SUMMARY) as folder, session_on(master) as session:
         (folder / "violations").mkdir()
         mined = run_tasks(
             session,

@@ -1,4 +1,4 @@
-"""The local Spark session: quiet, on the loopback address, with this interpreter's Python in its tasks."""
+"""The Spark session: quiet, on the loopback address, with this interpreter's Python in its tasks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
 
 @contextmanager
-def local_session(master: str = MASTER) -> Iterator[SparkSession]:
+def session_on(master: str = MASTER) -> Iterator[SparkSession]:
     """A session on `master`, stopped at the end; a session that is already running is lent instead, and goes on.
 
     Raises BadInput for a master that is not local, since tasks write to this machine's files, and CannotRun where

@@ -20,7 +20,7 @@ from spark.importing.runs import Importing
 from spark.importing.sources import Source, SourceKind, find_sources
 from spark.jobs import OnProgress, run_tasks
 from spark.layout import MANIFEST, Manifest, RunEntry, events_path, quarantine_path, replaced_folder, runs_path
-from spark.session import MASTER, local_session
+from spark.session import MASTER, session_on
 from spec.errors import BadInput
 from spec.files import write_atomically
 from spec.trace_writer import RunsWriter
@@ -80,7 +80,7 @@ def import_traces(
     if any(source.kind is SourceKind.CAPTURE for source in found.sources):
         wire_of(protocol)
     shares = _shared_out(found.sources)
-    with replaced_folder(out.absolute(), MANIFEST) as folder, local_session(master) as session:
+    with replaced_folder(out.absolute(), MANIFEST) as folder, session_on(master) as session:
         for name in ("events", "runs"):
             (folder / name).mkdir()
         made = run_tasks(

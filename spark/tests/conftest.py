@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.session import local_session
+from spark.session import session_on
 
 
 @pytest.fixture(scope="session")
 def session() -> Iterator[SparkSession]:
-    with local_session("local[2]") as session:
+    with session_on("local[2]") as session:
         yield session

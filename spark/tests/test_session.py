@@ -14,19 +14,19 @@ from pyspark.sql import SparkSession
 
 from spark.java_home import java_home_for_spark
 from spark.jobs import run_tasks
-from spark.session import local_session
+from spark.session import session_on
 from spec.errors import BadInput, CannotRun
 
 
 def test_a_running_session_is_lent_and_not_stopped(session: SparkSession) -> None:
-    with local_session("local[1]") as lent:
+    with session_on("local[1]") as lent:
         assert lent is session
     assert session.sparkContext.parallelize([1, 2]).count() == 2
 
 
 def test_a_master_elsewhere_is_one_sentence() -> None:
     for master in ("spark://there:7077", "local[0]", "local[x]", ""):
-        with pytest.raises(BadInput, match="give local"), local_session(master):
+        with pytest.raises(BadInput, match="give local"), session_on(master):
             pass
 
 
