@@ -75,16 +75,16 @@ def kill_matrix(
     until_killed: bool = False,
 ) -> KillMatrix:
     """Try every mutant of the protocol whose name begins with `only`, and that belongs to that group of rules if one is
-    given, in every one of `layers`. Failing schedules are
-    shrunk and saved in `folder`. `on_progress(done, of, mutant)` is called after every mutant. `models` are results of
-    TLC that are known already, and not asked for again. With `until_killed` a mutant that one of the layers has killed
-    is shown to none of those after it: enough to know that none is open. BadInput for an unknown layer."""
+    given, in every one of `layers`. Failing schedules are shrunk and saved in `folder`. `on_progress(done, of, mutant)`
+    is called after every mutant. `models` are results of TLC that are known already, and not asked for again. With
+    `until_killed` a mutant that one of the layers has killed is shown to none of those after it, and its schedule is
+    kept as it was drawn: enough to know that none is open. BadInput for an unknown layer."""
     unknown = [layer for layer in layers if layer not in LAYERS]
     if unknown:
         raise BadInput(f"layer {unknown[0]!r} is unknown; choose from: {', '.join(LAYERS)}")
     start = time.perf_counter()
     plugin = load(protocol)
-    bench = Bench(plugin, seed, folder, models={result.name: result for result in models})
+    bench = Bench(plugin, seed, folder, models={result.name: result for result in models}, shrinking=not until_killed)
     subjects = bench.subjects = [
         subject for subject in subjects_of(plugin) if subject.name.startswith(only) and group in (None, subject.group)
     ]

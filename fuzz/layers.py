@@ -91,7 +91,8 @@ class Recorded:
 class Bench:
     """What is made once for all mutants: Z3 claims, what TLC said of models, and what fuzzing found so far. subjects:
     all mutants that are tried. failed_cases: by id, how many mutants each case failed on. walked: see `rules_walked`.
-    read: what TLC said of a run of each."""
+    read: what TLC said of a run of each. shrinking: whether schedules that fuzzing finds are made small, which takes
+    most of its time."""
 
     plugin: FuzzPlugin
     seed: int
@@ -103,6 +104,7 @@ class Bench:
     failed_cases: Counter[str] = field(default_factory=Counter)
     walked: frozenset[str] | None = None
     read: dict[str, Cell] = field(default_factory=dict)
+    shrinking: bool = True
 
     def runs_of(self, group: int) -> tuple[list[Schedule], list[list[Row]]]:
         """The schedules drawn for a group of rules, and the rows that the rules themselves leave of each, which break
@@ -133,7 +135,7 @@ class Bench:
         return self.walked
 
     def failing(self, subject: Subject) -> tuple[Schedule, str] | None:
-        """The mutant's first failing schedule, shrunk, and its file; None when none of `FUZZED` fails."""
+        """The mutant's first failing schedule and its file; None when none of `FUZZED` fails."""
         if subject.name not in self.found:
             self.found[subject.name] = self._fuzz(subject)
         return self.found[subject.name]
@@ -143,15 +145,15 @@ class Bench:
         for schedule, unharmed in zip(*self.runs_of(subject.group), strict=True):
             trace = iut.run(schedule)
             if trace.rows != unharmed and (broken := violations_of(trace)):
-                return self._shrunk(subject, schedule, min(broken))
+                kept = self._shrunk(subject, schedule, min(broken)) if self.shrinking else schedule
+                path = self.folder / f"{subject.name.replace('/', '-')}-{digest(kept)}.json"
+                write(path, kept)
+                return kept, str(path)
         return None
 
-    def _shrunk(self, subject: Subject, schedule: Schedule, clause: str) -> tuple[Schedule, str]:
+    def _shrunk(self, subject: Subject, schedule: Schedule, clause: str) -> Schedule:
         fails = lambda smaller: clause in violations_of(subject.iut.run(smaller))  # noqa: E731
-        small = shrink(schedule, fails, max_runs=self.plugin.shrinking).schedule
-        path = self.folder / f"{subject.name.replace('/', '-')}-{digest(small)}.json"
-        write(path, small)
-        return small, str(path)
+        return shrink(schedule, fails, max_runs=self.plugin.shrinking).schedule
 
     def model_result(self, model: Model) -> ModelResult:
         """What TLC finds in the model; it is run when nobody has run it yet."""

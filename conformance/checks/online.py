@@ -30,7 +30,7 @@ class Monitor:
     def __init__(self, checks: Sequence[Check], columns: Sequence[str], around: Surroundings) -> None:
         self.held = [0] * len(checks)
         self._broken: list[tuple[int, ...]] = []
-        make = _maker(plain_source(checks, columns))
+        make = _maker(tuple(checks), tuple(columns))
         plain = {name: value if isinstance(value, int) else value.tolist() for name, value in around.items()}
         self.observe = make([unit.step for unit in units(checks)], plain, self.held, self._broken)
 
@@ -40,9 +40,9 @@ class Monitor:
 
 
 @lru_cache(maxsize=64)
-def _maker(source: str) -> Callable[..., Callable[[int, Row], None]]:
-    """`make` out of the text of `plain_source`. Compiling the text takes longer than judging a short run."""
+def _maker(checks: tuple[Check, ...], columns: tuple[str, ...]) -> Callable[..., Callable[[int, Row], None]]:
+    """`make` of `plain_source`. Writing its text and compiling it takes longer than judging a short run."""
     namespace: dict[str, Any] = {}
-    exec(compile(source, "<checks>", "exec"), namespace)
+    exec(compile(plain_source(checks, columns), "<checks>", "exec"), namespace)
     make: Callable[..., Callable[[int, Row], None]] = namespace["make"]
     return make

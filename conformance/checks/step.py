@@ -124,9 +124,9 @@ class Derived:
     at: Role | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Check:
-    """One clause's step, and what it needs of a trace.
+    """One clause's step, and what it needs of a trace. It is made once, and equal to itself alone.
 
     kinds: the event kinds whose rows it is called with. at: the role of the nodes whose rows it judges, None for all;
     the trace must record `reads` completely there, and rows SENT elsewhere do not reach the step. order: the least
