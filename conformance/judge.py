@@ -100,19 +100,18 @@ def all_checks(plugin: Plugin) -> tuple[Check, ...]:
     return (*plugin.checks, *plugin.premises)
 
 
-def limits(header: Header) -> dict[int, int]:
-    """How many violations of a check can matter, by its number among `all_checks`, where that is not all: none where
-    the trace lacks what the check reads, and of a premise then the first. So gaps do not fill the memory."""
+def limits(header: Header, most: int) -> dict[int, int]:
+    """How many violations of a check are to be kept, by its number among `all_checks`: `most`, but none where the trace
+    lacks what the check reads, and of a premise then the first. So neither gaps nor violations fill the memory."""
+    plugin = load(header.protocol)
+    every = all_checks(plugin)
+    found = dict.fromkeys(range(len(every)), most)
     nodes = len(header.topology.nodes)
     if header.order is Order.GLOBAL and all(len(header.complete.get(kind, ())) == nodes for kind in _KINDS):
-        return {}  # as of every simulated run, and there are many
-    plugin = load(header.protocol)
+        return found  # as of every simulated run, and there are many
     count = len(plugin.checks)
-    return {
-        number: 0 if number < count else 1
-        for number, check in enumerate(all_checks(plugin))
-        if _unrecorded(header, check) is not None
-    }
+    lacking = (number for number, check in enumerate(every) if _unrecorded(header, check) is not None)
+    return found | {number: 0 if number < count else 1 for number in lacking}
 
 
 @cache
@@ -145,9 +144,11 @@ def conclude(
     shown: int = SHOWN,
     place: str = "trace",
     worded: bool = True,
+    counts: Sequence[int] | None = None,
 ) -> list[ClauseResult]:
     """The verdicts, from what monitor or kernel of `all_checks` counted and found. `rows` need hold only the rows that
-    are put into words: per clause the first `shown` broken ones."""
+    are put into words: per clause the first `shown` broken ones. counts: how many violations there are, by the number
+    of the check, where `broken` has not all."""
     count = len(plugin.checks)
     doubtful: set[Kind] = set()
     for violation in broken:
@@ -159,7 +160,7 @@ def conclude(
             raise BadInput(f"{place}: {sentence}; have the harness record submissions")
         # A trace that owns up to gaps is not refused for them.
         doubtful |= set(premise.kinds)
-    counts = Counter(violation.check for violation in broken)
+    of_check = Counter(violation.check for violation in broken) if counts is None else counts
     results: list[ClauseResult] = []
     first: dict[int, list[Broken]] = {}
     for violation in sorted(broken, key=lambda violation: violation.position):
@@ -167,7 +168,7 @@ def conclude(
         if len(kept) < shown:
             kept.append(violation)
     for number, check in enumerate(plugin.checks):
-        verdict, reason = _verdict(plugin, header, check, held[number], counts[number], doubtful)
+        verdict, reason = _verdict(plugin, header, check, held[number], of_check[number], doubtful)
         violations = tuple(
             Violation(
                 clause=check.clause,
@@ -182,7 +183,7 @@ def conclude(
             for violation in first.get(number, ())
             if verdict is Verdict.FAIL
         )
-        fails = counts[number] if verdict is Verdict.FAIL else 0
+        fails = of_check[number] if verdict is Verdict.FAIL else 0
         # A pass over the rows may count for a clause that says nothing of them.
         holds = 0 if verdict is Verdict.NOT_APPLICABLE else held[number]
         results.append(ClauseResult(check.clause, check.name, verdict, holds, violations, reason, fails))

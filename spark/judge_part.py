@@ -20,41 +20,43 @@ from spec.errors import BadInput
 from spec.trace import Header
 
 NETWORKS_KEPT = 256
+MOST_KEPT = 1000  # violations of a clause in a run; beyond, they are counted
 _KNOWN: dict[tuple[object, ...], tuple[Surroundings, Surroundings]] = {}
 
 
 def judge_part(
-    part: Part, batch_rows: int = BATCH_ROWS, measured: Measured | None = None
+    part: Part, batch_rows: int = BATCH_ROWS, measured: Measured | None = None, most_kept: int = MOST_KEPT
 ) -> list[tuple[RunSpan, list[ClauseResult]]]:
-    """Every run of one file, judged by the compiled checks; every violation is put into words. measured: takes what
-    else the same pass shows."""
+    """Every run of one file, judged by the compiled checks; of a clause in a run the first `most_kept` violations are
+    put into words, so that memory does not grow with them. measured: takes what else the same pass shows."""
     spans = read_spans(part)
     plugin = load(part.protocol)
-    judged = _feed(part, spans, batch_rows, measured)
+    judged = _feed(part, spans, batch_rows, measured, most_kept)
     rows = read_rows(
-        part, {span.first + broken.position for span, (_, found) in zip(spans, judged, strict=True) for broken in found}
+        part, {span.first + one.position for span, (_, found, _) in zip(spans, judged, strict=True) for one in found}
     )
     results: list[tuple[RunSpan, list[ClauseResult]]] = []
-    for span, (held, broken) in zip(spans, judged, strict=True):
+    for span, (held, broken, counts) in zip(spans, judged, strict=True):
         own = {violation.position: rows[span.first + violation.position] for violation in broken}
         place = f"{part.events}: run {span.header.run}"
-        results.append((span, conclude(plugin, span.header, held, broken, own, shown=len(broken), place=place)))
+        concluded = conclude(plugin, span.header, held, broken, own, shown=most_kept, place=place, counts=counts)
+        results.append((span, concluded))
     return results
 
 
 def _feed(
-    part: Part, spans: Sequence[RunSpan], batch_rows: int, measured: Measured | None
-) -> list[tuple[list[int], list[Broken]]]:
-    """What the kernel counted and found in each run. Batches are cut where runs end."""
+    part: Part, spans: Sequence[RunSpan], batch_rows: int, measured: Measured | None, most_kept: int
+) -> list[tuple[list[int], list[Broken], list[int]]]:
+    """What the kernel counted and found in each run, and how many it found. Batches are cut where runs end."""
     compiled, measures = kernel(part.protocol), gauge(part.protocol) if measured is not None else None
     more = () if measures is None else measures.kernel.columns
     batches = read_batches(part, tuple(dict.fromkeys(("run", *compiled.columns, *more))), batch_rows)
-    judged: list[tuple[list[int], list[Broken]]] = []
+    judged: list[tuple[list[int], list[Broken], list[int]]] = []
     batch, at, left = {}, 0, 0
     for span in spans:
         place = f"{part.events}: run {span.header.run}"
         around, with_more = _surroundings(span.header)
-        run, done, ended = compiled.run(around, limits(span.header)), 0, False
+        run, done, ended = compiled.run(around, limits(span.header, most_kept)), 0, False
         measuring = None if measures is None else measures.kernel.run(with_more)
         while done < span.rows:
             if not left:
@@ -70,7 +72,7 @@ def _feed(
             if measuring is not None:
                 measuring.feed(piece)
             at, left, done = at + take, left - take, done + take
-        judged.append((run.held.tolist(), run.broken))
+        judged.append((run.held.tolist(), run.broken, run.counts.tolist()))
         if measured is not None and measures is not None and measuring is not None:
             measured.add_run(span.header, measuring, measures)
     return judged

@@ -7,7 +7,7 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -34,6 +34,7 @@ from spec.files import write_atomically
 Columns = Mapping[str, npt.NDArray[np.int64]]
 
 ROOM = 4096  # violations handed over at a time
+NO_LIMIT = 1 << 62
 
 
 class Kernel:
@@ -49,7 +50,8 @@ class Kernel:
         self.parts = tuple(Part(checks, numbers, columns) for numbers in groups.values())
 
     def run(self, around: Surroundings, limits: Mapping[int, int] | None = None) -> Run:
-        """limits: how many violations of a check, by its number, are kept at the most; all where none is named."""
+        """limits: how many violations of a check, by its number, are kept at the most; all where none is named. They
+        are counted beyond, too."""
         return Run(self, around, limits or {})
 
 
@@ -93,6 +95,14 @@ class Run:
             held[list(part.part.numbers)] = part.held
         return held
 
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many violations there are, kept or not; by the number of the check."""
+        counts = np.zeros(self._count, dtype=np.int64)
+        for part in self._parts:
+            counts[list(part.part.numbers)] = part.counts
+        return counts
+
     def state(self, check: str, name: str) -> npt.NDArray[np.int64]:
         """What a check of the first part keeps under this name; it changes with the next rows."""
         first = self._parts[0]
@@ -100,7 +110,7 @@ class Run:
 
     @property
     def broken(self) -> list[Broken]:
-        """In the order of the rows, and of the checks where one row breaks several."""
+        """Those that are kept, in the order of the rows, and of the checks where one row breaks several."""
         found = (violation for part in self._parts for violation in part.broken)
         return sorted(found, key=lambda violation: (violation.position, violation.check))
 
@@ -110,12 +120,13 @@ class _PartRun:
 
     def __init__(self, part: Part, around: Surroundings, limits: Mapping[int, int]) -> None:
         self.part = part
-        self._left = dict(limits)
+        self._left = np.array([limits.get(number, NO_LIMIT) for number in part.numbers], dtype=np.int64)
         self._judge: Callable[..., tuple[int, int]] = part.module.judge
         self._around = tuple(around[name] for name in part.around)
         self.state: tuple[npt.NDArray[np.int64], ...] = part.module.fresh(around["node_count"], around["link_count"])
         self._rows = 0
         self.held = np.zeros(len(part.numbers), dtype=np.int64)
+        self.counts = np.zeros(len(part.numbers), dtype=np.int64)
         self.broken: list[Broken] = []
 
     def feed(self, columns: Columns) -> None:
@@ -126,18 +137,21 @@ class _PartRun:
         while row < count:
             self._grow_full_tables()
             row, written = self._judge(arrays, row, count, self._rows, self._around, self.state, self.held, room)
-            found = [Broken(numbers[number], *rest) for number, *rest in room[:written].tolist()]
-            self.broken += self._within_limits(found) if self._left else found
+            if written:
+                found = room[:written]
+                self.counts += np.bincount(found[:, 0], minlength=len(numbers))
+                kept = self._within_limits(found).tolist()
+                self.broken += [Broken(numbers[number], *rest) for number, *rest in kept]
         self._rows += count
 
-    def _within_limits(self, found: Sequence[Broken]) -> Iterator[Broken]:
-        for violation in found:
-            left = self._left.get(violation.check)
-            if left is None:
-                yield violation
-            elif left:
-                self._left[violation.check] = left - 1
-                yield violation
+    def _within_limits(self, found: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Of violations, those that are still to be kept: a run that breaks at every row costs no memory."""
+        kept = np.ones(len(found), dtype=np.bool_)
+        for number in np.unique(found[:, 0]).tolist():
+            own = np.flatnonzero(found[:, 0] == number)
+            kept[own[self._left[number] :]] = False
+            self._left[number] -= min(len(own), int(self._left[number]))
+        return found[kept]
 
     def _grow_full_tables(self) -> None:
         tables = self.part.tables

@@ -218,7 +218,7 @@ def test_what_cannot_be_decided_keeps_no_violations() -> None:
     rows = [row for row in STAR.rows if value(row, "kind") != Kind.SUBMITTED]
     bare = with_header(Trace(STAR.header, rows), complete={**STAR.header.complete, "submitted": (), "sent": ()})
     found = []
-    for limit in (None, limits(bare.header)):
+    for limit in (None, limits(bare.header, len(rows))):
         run = kernel("totalorder").run(PLUGIN.surroundings(bare.header), limit)
         run.feed(columns_of(bare))
         found.append(run)
@@ -232,6 +232,17 @@ def test_what_cannot_be_decided_keeps_no_violations() -> None:
     assert judged[0] == judged[1]
     # Of a premise that gaps may explain, one violation says as much as many.
     numbers = with_header(Trace(STAR.header, STAR.rows[3:]), complete={**STAR.header.complete, "sent": ()})
-    run = kernel("totalorder").run(PLUGIN.surroundings(numbers.header), limits(numbers.header))
+    run = kernel("totalorder").run(PLUGIN.surroundings(numbers.header), limits(numbers.header, 9))
     run.feed(columns_of(numbers))
     assert [one.check for one in run.broken if one.check >= len(PLUGIN.checks)] == [len(PLUGIN.checks)]
+
+
+def test_violations_beyond_a_limit_are_counted_and_not_kept() -> None:
+    twice = [row for row in STAR.rows for _ in range(1 + (value(row, "kind") == Kind.DELIVERED))]
+    trace = Trace(STAR.header, twice)
+    run = kernel("totalorder").run(PLUGIN.surroundings(trace.header), limits(trace.header, 3))
+    run.feed(columns_of(trace))
+    found = conclude(PLUGIN, trace.header, run.held.tolist(), run.broken, twice, shown=3, counts=run.counts.tolist())
+    assert found == judge(trace, shown=3)
+    once = next(result for result in found if result.clause == "TO-ONCE")
+    assert (once.broken, len(once.violations)) == (STAR.column("kind").count(Kind.DELIVERED), 3)

@@ -165,8 +165,10 @@ def test_damaged_runs_are_found_alike_in_one_file_and_in_four(
 
 @each_protocol
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(data=st.data(), batch_rows=st.integers(1, 400))
-def test_any_batching_finds_what_the_online_checks_find(protocol: str, data: st.DataObject, batch_rows: int) -> None:
+@given(data=st.data(), batch_rows=st.integers(1, 400), most=st.integers(1, 3) | st.just(EVERY))
+def test_any_batching_finds_what_the_online_checks_find(
+    protocol: str, data: st.DataObject, batch_rows: int, most: int
+) -> None:
     traces: list[Trace] = []
     for run in range(data.draw(st.integers(1, 4))):
         trace = data.draw(st.sampled_from(material(protocol).traces()))
@@ -175,8 +177,8 @@ def test_any_batching_finds_what_the_online_checks_find(protocol: str, data: st.
     with tempfile.TemporaryDirectory() as folder:
         write_part(Path(folder), 0, traces)
         (part,) = parts_of(Path(folder))
-        mined = outcome(lambda: [results for _, results in judge_part(part, batch_rows)])
-    assert mined == outcome(lambda: [judge(trace, shown=EVERY) for trace in traces])
+        mined = outcome(lambda: [results for _, results in judge_part(part, batch_rows, most_kept=most)])
+    assert mined == outcome(lambda: [judge(trace, shown=most) for trace in traces])
 
 
 def outcome(judging: Callable[[], list[list[ClauseResult]]]) -> list[list[ClauseResult]] | str:
