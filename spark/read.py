@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,16 @@ from spec.trace_parquet import events_schema, read_headers, reading, require_col
 BATCH_ROWS = 1 << 16
 
 
+class Pair(NamedTuple):
+    """Files that belong together by their name."""
+
+    events: Path
+    runs_file: Path
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A pair of files; rows and runs: how many they hold."""
+    """A sound pair of files; rows and runs: how many they hold."""
 
     events: Path
     runs_file: Path
@@ -40,18 +48,29 @@ class RunSpan:
 
 def parts_of(corpus: Path) -> list[Part]:
     """The pairs of files of a corpus, in order; BadInput when there is none, or when one is not sound."""
+    return sound_parts(pairs_of(corpus))
+
+
+def pairs_of(corpus: Path) -> list[Pair]:
+    """The names alone, in order; BadInput when there is none, or when a file lacks its other half."""
     if not corpus.is_dir():
         raise BadInput(f"{corpus}: no such folder; give one that `corpus` has made")
     events = sorted((corpus / "events").glob("*.parquet"))
     if not events:
         raise BadInput(f"{corpus}: holds no traces (events/*.parquet); give a folder that `corpus` has made")
-    runs_files = [corpus / "runs" / path.name for path in events]
-    for path, runs_file in zip(events, runs_files, strict=True):
-        if not runs_file.is_file():
-            raise BadInput(f"{runs_file}: missing; it holds the headers of the runs in {path}")
-    headers = [read_headers(runs_file) for runs_file in runs_files]
-    _refuse_mixed_protocols(runs_files, headers)
-    return [_part(*of_one) for of_one in zip(events, runs_files, headers, strict=True)]
+    pairs = [Pair(path, corpus / "runs" / path.name) for path in events]
+    for pair in pairs:
+        if not pair.runs_file.is_file():
+            raise BadInput(f"{pair.runs_file}: missing; it holds the headers of the runs in {pair.events}")
+    return pairs
+
+
+def sound_parts(pairs: Sequence[Pair], protocol: str | None = None) -> list[Part]:
+    """What these files hold; BadInput when one is not sound, or when they are not all of one protocol: of this one,
+    where it is known."""
+    headers = [read_headers(pair.runs_file) for pair in pairs]
+    _refuse_mixed_protocols([pair.runs_file for pair in pairs], headers, protocol)
+    return [_part(*pair, here) for pair, here in zip(pairs, headers, strict=True)]
 
 
 def read_spans(part: Part) -> list[RunSpan]:
@@ -125,8 +144,10 @@ def quarantined_rows(corpus: Path) -> int:
     return count
 
 
-def _refuse_mixed_protocols(runs_files: Sequence[Path], headers: Sequence[Sequence[tuple[Header, int]]]) -> None:
-    protocol = headers[0][0][0].protocol
+def _refuse_mixed_protocols(
+    runs_files: Sequence[Path], headers: Sequence[Sequence[tuple[Header, int]]], known: str | None
+) -> None:
+    protocol = known or headers[0][0][0].protocol
     for runs_file, here in zip(runs_files, headers, strict=True):
         for header, _ in here:
             if header.protocol != protocol:
