@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
 import importlib
 import importlib.util
@@ -11,6 +12,7 @@ from functools import cache
 
 from conformance.judge import judge
 from conformance.verdict import ClauseResult, Verdict
+from spec import clauses
 from spec.errors import BadInput, CannotRun
 from spec.iut import Iut
 from spec.schedule import Schedule
@@ -30,17 +32,24 @@ class Case:
     schedule: Schedule
     at_stake: tuple[str, ...]
 
+    @property
+    def address(self) -> str:
+        """The id with the protocol before it: PROTOCOL/CLAUSE/what."""
+        return f"{self.schedule.protocol}/{self.id}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
     """results: one a clause of the catalogue; empty when the implementation could not be run. reason: why the verdict
-    is not pass. trace: what the run left."""
+    is not pass. trace: what the run left. blamed: the clauses for which it is not pass: those broken, or else those
+    that were not at stake; none where something else kept it from passing."""
 
     case: Case
     verdict: Verdict
     reason: str
     results: tuple[ClauseResult, ...]
     trace: Trace | None
+    blamed: tuple[str, ...] = ()
 
 
 class Claims:
@@ -54,6 +63,10 @@ class Claims:
 
     def claims(self, clause: str) -> bool:
         return True
+
+    def foreign(self, clause: str) -> str:
+        """Why a run says nothing for the implementation when the clause holds; empty where it does."""
+        return ""
 
     def of_claimed(self, results: Sequence[ClauseResult]) -> tuple[ClauseResult, ...]:
         """The results, without the clauses that are not claimed."""
@@ -78,13 +91,26 @@ def cases(protocol: str) -> tuple[Case, ...]:
 
 
 def select(protocol: str, patterns: Sequence[str] = ()) -> tuple[Case, ...]:
-    """The cases that one of the patterns names: an id, a clause, or either with * and ?; all when there is none."""
+    """The cases that one of the patterns names: an id, a clause, either of them as an address (with the protocol before
+    it), or any of these with * and ?; all when there is none."""
     everything = cases(protocol)
     for pattern in patterns:
         if not any(_named(case, pattern) for case in everything):
-            known = ", ".join(dict.fromkeys(case.clause for case in everything))
-            raise BadInput(f"no case is named {pattern!r}; give an id, a clause ({known}), or a pattern such as 'TO-*'")
+            known = [*dict.fromkeys(case.clause for case in everything), *(case.id for case in everything)]
+            near = difflib.get_close_matches(pattern.removeprefix(f"{protocol}/"), known, n=3, cutoff=0.0)
+            raise BadInput(
+                f"no case is named {pattern!r} in {protocol}; near it are {', '.join(near)}; `conform --list` shows all"
+            )
     return tuple(case for case in everything if not patterns or any(_named(case, pattern) for pattern in patterns))
+
+
+def protocol_of(patterns: Sequence[str]) -> str | None:
+    """The protocol that the addresses among the patterns name; BadInput when they name several."""
+    known = clauses.protocols()
+    found = {first: pattern for pattern in patterns for first in (pattern.split("/")[0],) if first in known}
+    if len(found) > 1:
+        raise BadInput(f"{' and '.join(found.values())} are of different protocols; give those of one at a time")
+    return next(iter(found), None)
 
 
 def run_case(case: Case, iut: Iut, claims: Claims = EVERYTHING) -> CaseResult:
@@ -102,28 +128,32 @@ def run_case(case: Case, iut: Iut, claims: Claims = EVERYTHING) -> CaseResult:
     except BadInput as error:
         return CaseResult(case=case, verdict=Verdict.INCONCLUSIVE, reason=str(error), results=(), trace=trace)
     at_stake = [clause for clause in case.at_stake if claims.claims(clause)]
-    verdict, reason = _verdict(case, at_stake, trace, results)
-    found = CaseResult(case=case, verdict=verdict, reason=reason, results=results, trace=trace)
+    verdict, reason, blamed = _verdict(case, at_stake, trace, results)
+    found = CaseResult(case=case, verdict=verdict, reason=reason, results=results, trace=trace, blamed=blamed)
     return claims.of_roles(found)
 
 
 def _named(case: Case, pattern: str) -> bool:
-    return fnmatch.fnmatchcase(case.id, pattern) or fnmatch.fnmatchcase(case.clause, pattern)
+    of_clause = f"{case.schedule.protocol}/{case.clause}"
+    return any(fnmatch.fnmatchcase(name, pattern) for name in (case.id, case.clause, case.address, of_clause))
 
 
-def _verdict(case: Case, at_stake: Sequence[str], trace: Trace, results: Sequence[ClauseResult]) -> tuple[Verdict, str]:
-    """A violation of any clause fails the case; a run that was cut short, or did not put at stake what it should, is no
-    pass."""
+def _verdict(
+    case: Case, at_stake: Sequence[str], trace: Trace, results: Sequence[ClauseResult]
+) -> tuple[Verdict, str, tuple[str, ...]]:
+    """Verdict, reason and whom it is blamed on. A violation of any clause fails the case; a run that was cut short, or
+    did not put at stake what it should, is no pass."""
     failed = [result for result in results if result.verdict is Verdict.FAIL]
     if failed:
         own = next((result for result in failed if result.clause == case.clause), failed[0])
-        return Verdict.FAIL, own.violations[0].sentence
+        return Verdict.FAIL, own.violations[0].sentence, tuple(result.clause for result in failed)
     if not _ended_as_planned(trace):
-        return Verdict.INCONCLUSIVE, f"the run was cut short: {'; '.join(trace.notes) or 'nothing says why'}"
-    for result in results:
-        if result.clause in at_stake and result.verdict is not Verdict.PASS:
-            return Verdict.INCONCLUSIVE, f"{result.clause}: {result.reason}"
-    return Verdict.PASS, ""
+        return Verdict.INCONCLUSIVE, f"the run was cut short: {'; '.join(trace.notes) or 'nothing says why'}", ()
+    idle = [result for result in results if result.clause in at_stake and result.verdict is not Verdict.PASS]
+    if idle:
+        blamed = tuple(result.clause for result in idle)
+        return Verdict.INCONCLUSIVE, f"{idle[0].clause}: {idle[0].reason}", blamed
+    return Verdict.PASS, "", ()
 
 
 def _ended_as_planned(trace: Trace) -> bool:

@@ -63,6 +63,13 @@ class Profile(Claims):
     def claims(self, clause: str) -> bool:
         return clause not in self.unclaimed
 
+    def foreign(self, clause: str) -> str:
+        """Why a run says nothing for the implementation when the clause holds: it binds nodes that are not its own."""
+        at = {check.clause: check.at for check in load(self.protocol).checks}.get(clause)
+        if at is None or at in self.roles:
+            return ""
+        return f"{clause} binds each {at}; {self.name} claims none, so that the reference's took part, and kept it"
+
     def of_claimed(self, results: Sequence[ClauseResult]) -> tuple[ClauseResult, ...]:
         """The results, without the clauses that are not claimed."""
         return tuple(
@@ -74,7 +81,7 @@ class Profile(Claims):
         """The result, without what the reference's nodes have kept. What was broken is broken, whoever showed it."""
         if not self._others:
             return found
-        why = {result.clause: self._foreign(result.clause) for result in found.results}
+        why = {result.clause: self.foreign(result.clause) for result in found.results}
         results = tuple(
             _not_applicable(result, why[result.clause])
             if why[result.clause] and result.verdict is not Verdict.FAIL
@@ -89,13 +96,6 @@ class Profile(Claims):
     @property
     def _others(self) -> frozenset[Role]:
         return frozenset(Role) - self.roles
-
-    def _foreign(self, clause: str) -> str:
-        """Why the clause says nothing of the implementation, in which there are no nodes of its role."""
-        at = {check.clause: check.at for check in load(self.protocol).checks}.get(clause)
-        if at is None or at in self.roles:
-            return ""
-        return f"{clause} binds each {at}; {self.name} claims none, so that the reference's took part, and kept it"
 
     def _unclaimed_parameter(self, schedule: Schedule) -> str | None:
         if self.parameters is None:

@@ -1,4 +1,8 @@
-"""Known failures of an implementation: a file with a case id a line, blank lines and # comments left out."""
+"""Which results count against an implementation: all failures, but those that are known, and those of clauses that only
+SHOULD be kept.
+
+Known failures are a file with a case id a line, blank lines and # comments left out.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +12,47 @@ from pathlib import Path
 
 from conformance.case import CaseResult, cases
 from conformance.verdict import Verdict
+from spec import clauses
+from spec.clauses import Level
 from spec.errors import BadInput
 from spec.files import read_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
+    """cases: the ids of those that are known to fail. advised: clauses that do not count when they are broken."""
+
     cases: tuple[str, ...] = ()
+    advised: frozenset[str] = frozenset()
 
     def unexpected(self, results: Sequence[CaseResult]) -> list[str]:
         """One sentence a case that fails and is not known to, or is known to and passes. A run that shows nothing
         (inconclusive) counts as a failure: an implementation that does nothing must not pass."""
         sentences = []
         for result in results:
-            fails = result.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)
             known = result.case.id in self.cases
-            if fails and not known:
+            if self.counts(result) and not known:
                 sentences.append(f"{result.case.id}: {result.verdict}, and not in the baseline")
             elif known and result.verdict is Verdict.PASS:
                 sentences.append(f"{result.case.id}: passes, though the baseline says that it fails; take it out")
         return sentences
 
+    def counts(self, result: CaseResult) -> bool:
+        """Whether the result is a failure, known or not."""
+        return _failed(result) and not self.is_advice(result)
 
-def read_baseline(path: Path, protocol: str) -> Baseline:
-    """Read the file; BadInput names the line that is no case."""
+    def is_advice(self, result: CaseResult) -> bool:
+        """Whether it is a failure that does not count: by nothing but clauses that only SHOULD be kept."""
+        return _failed(result) and bool(result.blamed) and self.advised.issuperset(result.blamed)
+
+
+def advised(protocol: str) -> frozenset[str]:
+    """The clauses that only SHOULD be kept."""
+    return frozenset(clause.id for clause in clauses.load(protocol).clauses if clause.level is Level.SHOULD)
+
+
+def read_baseline(path: Path, protocol: str) -> tuple[str, ...]:
+    """The ids of the cases that the file names; BadInput names the line that is no case."""
     known = {case.id for case in cases(protocol)}
     found: list[str] = []
     try:
@@ -39,10 +60,14 @@ def read_baseline(path: Path, protocol: str) -> Baseline:
     except UnicodeDecodeError:
         raise BadInput(f"{path}: not a text file in UTF-8; write one case id a line") from None
     for number, line in enumerate(text.splitlines(), 1):
-        case = line.partition("#")[0].strip()
+        case = line.partition("#")[0].strip().removeprefix(f"{protocol}/")
         if not case:
             continue
         if case not in known:
             raise BadInput(f"{path}: line {number}: no case is named {case!r}; `conform --list` shows them")
         found.append(case)
-    return Baseline(tuple(found))
+    return tuple(found)
+
+
+def _failed(result: CaseResult) -> bool:
+    return result.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)

@@ -25,3 +25,18 @@ Logs = Annotated[
     Path | None,
     typer.Option("--logs", help="Judge the logs in this folder (run.json, a log a node) instead of running cases."),
 ]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say which cases would run, which not and why; start nothing.")]
+Explain = Annotated[
+    str | None,
+    typer.Option(
+        "--explain", metavar="CLAUSE", help="Explain this clause: by a run that keeps it, and one that does not."
+    ),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="What SHOULD be kept counts like what MUST be.")]
+FailFast = Annotated[bool, typer.Option("--fail-fast", help="Stop at the first case that fails.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="How many cases are under way at once.")]
+Durations = Annotated[int, typer.Option("--durations", min=0, help="Show the slowest cases, so many.")]
+SummaryFile = Annotated[
+    Path | None,
+    typer.Option("--summary", help="Append a summary in Markdown to this file, such as a CI shows beside a job."),
+]

@@ -7,6 +7,7 @@ import difflib
 import importlib
 import importlib.util
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -22,7 +23,12 @@ from spec.errors import BadInput, CannotRun
 from spec.iut import Iut
 from spec.topology import Role
 
+# Where nodes that are processes leave what they write, in the folder of the case.
+NODES = "nodes"
+# An implementation whose nodes leave what they write in this folder.
+MakeIut = Callable[[Path], Iut]
 REFERENCE_UDP = (sys.executable, "-m", "impl.drivers.udp")
+PROGRAMS = ("stdio", "datagram")  # and behind a colon the command
 NAMES = ("reference", "reference-stdio", "reference-udp")
 
 
@@ -37,29 +43,53 @@ def reference_core(protocol: str) -> Callable[[NodeConfig], Core[Any, Any]]:
 
 
 def find(name: str, protocol: str, results: Path, roles: Collection[Role] = tuple(Role)) -> Iut:
+    """The implementation under test of that name, whose nodes leave what they write in `results`; errors as of
+    `maker`."""
+    return maker(name, protocol, roles)(results)
+
+
+def maker(name: str, protocol: str, roles: Collection[Role] = tuple(Role)) -> MakeIut:
     """The implementation under test of that name; BadInput, with the names there are, for an unknown one. A program of
     the user's plays the nodes of these roles alone; the others are the reference's."""
     kind, colon, command = name.partition(":")
     match (kind, bool(colon)):
         case ("reference", False):
-            return SimulatedIut("reference", reference_core(protocol))
+            return _simulated("reference", reference_core(protocol))
         case ("reference-stdio", False):
-            return StdioIut(name, [sys.executable, "-m", "impl.drivers.stdio"], results / "nodes")
+            stdio = [sys.executable, "-m", "impl.drivers.stdio"]
+            return lambda results: StdioIut(name, stdio, results / NODES)
         case ("reference-udp", False):
-            return DatagramIut(name, REFERENCE_UDP, results / "nodes")
+            return lambda results: DatagramIut(name, REFERENCE_UDP, results / NODES)
         case ("mutant", True):
-            return SimulatedIut(name, _mutant(command, protocol))
+            return _simulated(name, _mutant(command, protocol))
         case ("stdio", True):
-            others = reference_core(protocol) if set(roles) < set(Role) else None
-            return StdioIut(name, _split(command, name), results / "nodes", roles=roles, others=others)
+            words, others = _split(command, name), reference_core(protocol) if set(roles) < set(Role) else None
+            return lambda results: StdioIut(name, words, results / NODES, roles=roles, others=others)
         case ("datagram", True):
-            return DatagramIut(name, _split(command, name), results / "nodes", roles=roles, others=REFERENCE_UDP)
+            words = _split(command, name)
+            return lambda results: DatagramIut(name, words, results / NODES, roles=roles, others=REFERENCE_UDP)
         case _:
             further = further_of(protocol)
             if kind in further and bool(colon) == bool(command):
-                return SimulatedIut(name, further[kind](command))
+                return _simulated(name, further[kind](command))
             known = ", ".join((*NAMES, *further))
             raise BadInput(f"--iut {name!r} is unknown; give {known}, stdio:COMMAND, datagram:COMMAND or mutant:NAME")
+
+
+def why_not(name: str) -> str | None:
+    """Why the implementation of that name cannot be started on this machine, as far as that can be known without; or
+    None."""
+    kind, colon, command = name.partition(":")
+    if colon and kind in PROGRAMS:
+        program = _split(command, name)[0]
+        if shutil.which(program) is None:
+            return f"{program}: is no program that can be started; check the command"
+    return None
+
+
+def _simulated(name: str, make_node: MakeNode) -> MakeIut:
+    iut = SimulatedIut(name, make_node)
+    return lambda results: iut
 
 
 def further_of(protocol: str) -> dict[str, Callable[[str], MakeNode]]:

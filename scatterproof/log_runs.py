@@ -8,22 +8,28 @@ from typing import Any
 import msgspec
 
 from conformance.adapters.log_folder import read_logs
-from conformance.case import Claims
+from conformance.case import Case, CaseResult, Claims
 from conformance.judge import judge
+from conformance.profile import Profile
+from conformance.report.run import ConformanceRun
 from conformance.verdict import ClauseResult, Verdict
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, out, print_json, print_table
-from spec import trace_ndjson
+from scatterproof.suite import Files
+from spec import clauses, trace_ndjson
 from spec.errors import BadInput
+from spec.schedule import Delay, Schedule
 from spec.trace import Trace
 
 
-def judge_logs(folder: Path, protocol: str | None, claims: Claims, kept: Path, as_json: bool) -> int:
-    """Judge the folder's logs, keep the merged trace in the file `kept`, and show the verdicts; the exit code."""
+def judge_logs(folder: Path, protocol: str | None, claims: Claims, kept: Path, files: Files, *, as_json: bool) -> int:
+    """Judge the folder's logs, keep the merged trace in the file `kept`, write the files, and show the verdicts; the
+    exit code."""
     trace = read_logs(folder, str(folder))
     if protocol not in (None, trace.header.protocol):
         raise BadInput(f"{folder}: has logs of {trace.header.protocol}, not of {protocol}; leave --protocol out")
     results = claims.of_claimed(judge(trace, place=str(folder)))
     trace_ndjson.write(kept, trace)
+    files.write(_as_run(folder, trace, results, claims))
     if as_json:
         print_json(_plain(folder, trace, results, kept))
     else:
@@ -32,6 +38,39 @@ def judge_logs(folder: Path, protocol: str | None, claims: Claims, kept: Path, a
     if Verdict.FAIL in verdicts:
         return VIOLATIONS
     return OK if Verdict.PASS in verdicts else CANNOT_RUN
+
+
+def _as_run(folder: Path, trace: Trace, results: tuple[ClauseResult, ...], claims: Claims) -> ConformanceRun:
+    """What reports know: a case a clause, named CLAUSE/logs, without a stimulus of ours."""
+    header = trace.header
+    catalogue = clauses.load(header.protocol)
+    nobody_did_anything = Schedule(
+        protocol=header.protocol,
+        topology=header.topology,
+        delays=tuple(Delay(0) for _ in header.topology.links),
+        submissions=(),
+        parameters=header.parameters,
+        seed=header.seed,
+    )
+    found = []
+    for result in results:
+        case = Case(
+            id=f"{result.clause}/logs",
+            clause=result.clause,
+            stimulus=f"its logs in {folder} are read",
+            duty=f"has kept {catalogue.clause(result.clause).name}: {catalogue.clause(result.clause).must}".rstrip("."),
+            schedule=nobody_did_anything,
+            at_stake=(result.clause,),
+        )
+        reason = result.violations[0].sentence if result.violations else result.reason
+        found.append(CaseResult(case=case, verdict=result.verdict, reason=reason, results=(result,), trace=trace))
+    return ConformanceRun(
+        protocol=header.protocol,
+        iut=header.iut or str(folder),
+        catalogue=catalogue.version,
+        results=tuple(found),
+        profile=claims.name if isinstance(claims, Profile) else "",
+    )
 
 
 def _plain(folder: Path, trace: Trace, results: tuple[ClauseResult, ...], kept: Path) -> dict[str, Any]:

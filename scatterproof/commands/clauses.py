@@ -6,17 +6,27 @@ from typing import Annotated
 
 import typer
 
+from scatterproof import clause_text
 from scatterproof.console import out, print_json, print_table
+from scatterproof.explain import explain as explain_clause
 from scatterproof.options import Json, Protocol, resolve
 from spec import clauses
+from spec.errors import BadInput
 
 
 def command(
     clause: Annotated[str | None, typer.Argument(help="Show this clause alone, with its text and source.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Explain it: by a run that keeps it, and one that does not.")
+    ] = False,
     protocol: Protocol = None,
     as_json: Json = False,
 ) -> None:
     """List the clauses of a protocol, and which layers check each now."""
+    if explain:
+        if clause is None:
+            raise BadInput("--explain goes with one clause; name it")
+        raise typer.Exit(explain_clause(protocol, clause, as_json=as_json))
     catalogue = clauses.load(resolve(protocol))
     chosen = catalogue.clauses if clause is None else (catalogue.clause(clause),)
     if as_json:
@@ -24,11 +34,11 @@ def command(
             {
                 "protocol": catalogue.protocol,
                 "version": catalogue.version,
-                "clauses": [_as_dict(c, catalogue) for c in chosen],
+                "clauses": [clause_text.as_dict(c, catalogue) for c in chosen],
             }
         )
     elif clause is not None:
-        _show(chosen[0], catalogue)
+        clause_text.show(chosen[0], catalogue)
     else:
         print_table(
             f"{catalogue.title}: {len(chosen)} clauses, catalogue {catalogue.version}",
@@ -40,34 +50,3 @@ def command(
 
 def _layer(clause: clauses.Clause, layer: clauses.Layer) -> str:
     return "yes" if layer in clause.layers else "not yet"
-
-
-def _as_dict(clause: clauses.Clause, catalogue: clauses.Catalogue) -> dict[str, object]:
-    return {
-        "id": clause.id,
-        "name": clause.name,
-        "kind": clause.kind.value,
-        "level": clause.level.value,
-        "must": clause.must,
-        "source": clause.source,
-        "environments": clause.environments,
-        "literals": [{"id": lit.id, "rule": lit.rule, "suspicion": lit.suspicion} for lit in clause.literals],
-        "layers": {layer.value: name for layer, name in clause.layers.items()},
-        "not_yet": {layer.value: reason for layer, reason in clause.not_yet.items()},
-        "claims": catalogue.claims_of(clause.id),
-    }
-
-
-def _show(clause: clauses.Clause, catalogue: clauses.Catalogue) -> None:
-    out.print(f"[bold]{clause.id}[/bold] {clause.name} ({clause.level}, {clause.kind})")
-    out.print(clause.must, markup=False)
-    out.print(f"Source: {clause.source}", markup=False)
-    out.print(f"Environments: {', '.join(clause.environments)}")
-    if claims := catalogue.claims_of(clause.id):
-        out.print(f"Numbered claims of the source: {', '.join(claims)}")
-    for literal in clause.literals:
-        out.print(f"{literal.id}, as the source has it: {literal.rule}\n  Suspected: {literal.suspicion}", markup=False)
-    for layer, name in clause.layers.items():
-        out.print(f"{layer.value}: {name}", markup=False)
-    for layer, reason in clause.not_yet.items():
-        out.print(f"{layer.value}: not yet, {reason}", markup=False)

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
-from conformance.case import EVERYTHING, Case, CaseResult, Claims, run_case, select
+from conformance.case import EVERYTHING, protocol_of, select
 from conformance.profile import Profile, read_profile
-from conformance.report import folder, html, junit, terminal
-from conformance.report.run import ConformanceRun
-from conformance.verdict import Verdict
-from scatterproof import iuts
-from scatterproof.baseline import Baseline, read_baseline
-from scatterproof.conform_options import BaselineFile, CaseNames, HtmlFile, JunitFile, Logs, ProfileFile, ShowList
-from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, out, print_json, print_table
+from scatterproof import case_list, iuts
+from scatterproof.baseline import Baseline, advised, read_baseline
+from scatterproof.conform_options import (
+    BaselineFile,
+    CaseNames,
+    DryRun,
+    Durations,
+    Explain,
+    FailFast,
+    HtmlFile,
+    Jobs,
+    JunitFile,
+    Logs,
+    ProfileFile,
+    ShowList,
+    Strict,
+    SummaryFile,
+)
+from scatterproof.console import OK, VIOLATIONS, Progress, print_json
+from scatterproof.explain import explain as explain_clause
 from scatterproof.log_runs import judge_logs
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, resolve
 from scatterproof.program_runs import failed, plain, run_program, show
@@ -39,11 +52,41 @@ from scatterproof.stress_options import (
     StressOptions,
     StressSeed,
 )
-from spec import clauses
+from scatterproof.suite import Files, Suite
 from spec.errors import BadInput
-from spec.topology import Role
 
-ALL_ROLES = frozenset(Role)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """The options of cases as they are given."""
+
+    iut: str
+    case: tuple[str, ...]
+    show_list: bool
+    dry_run: bool
+    strict: bool
+    fail_fast: bool
+    jobs: int
+    durations: int
+    baseline: Path | None
+    profile: Path | None
+    results: Path
+    as_json: bool
+
+    @property
+    def of_cases(self) -> dict[str, object]:
+        """Those that say nothing of anything else, as they are written; true where they are given."""
+        return {
+            "--iut": self.iut != "reference",
+            "--case": self.case,
+            "--list": self.show_list,
+            "--dry-run": self.dry_run,
+            "--strict": self.strict,
+            "--fail-fast": self.fail_fast,
+            "--jobs": self.jobs > 1,
+            "--durations": self.durations,
+            "--baseline": self.baseline,
+        }
 
 
 def command(
@@ -51,8 +94,15 @@ def command(
     iut_command: Annotated[str | None, typer.Option("--iut-command", help=IUT_COMMAND_HELP)] = None,
     case: CaseNames = None,
     show_list: ShowList = False,
+    dry_run: DryRun = False,
+    explain: Explain = None,
+    strict: Strict = False,
+    fail_fast: FailFast = False,
+    jobs: Jobs = 1,
+    durations: Durations = 0,
     junit_file: JunitFile = None,
     html_file: HtmlFile = None,
+    summary_file: SummaryFile = None,
     baseline_file: BaselineFile = None,
     profile_file: ProfileFile = None,
     logs: Logs = None,
@@ -75,59 +125,74 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Give the conformance cases to an implementation, or run a program under stress, and judge what it does."""
-    profile = read_profile(profile_file) if profile_file is not None else None
-    chosen, claims = _protocol(protocol, profile), profile or EVERYTHING
-    options = StressOptions(
+    stress = StressOptions(
         level=level, processes=processes, messages=messages, loss=loss, delay=delay, jitter=jitter, reorder=reorder,
         duplicate=duplicate, partition=partition, kill=kill, pause=pause, seconds=seconds, patience=patience, seed=seed,
     )  # fmt: skip
-    of_cases: dict[str, object] = {
-        "--iut": iut != "reference", "--case": case, "--list": show_list, "--junit": junit_file, "--html": html_file,
-        "--baseline": baseline_file,
-    }  # fmt: skip
+    files = Files(junit=junit_file, html=html_file, summary=summary_file)
+    how = How(
+        iut=iut, case=tuple(case or ()), show_list=show_list, dry_run=dry_run, strict=strict, fail_fast=fail_fast,
+        jobs=jobs, durations=durations, baseline=baseline_file, profile=profile_file, results=results, as_json=as_json,
+    )  # fmt: skip
+    if explain is not None:
+        raise typer.Exit(explain_clause(protocol, explain, as_json=as_json))
     if iut_command is not None:
-        _refuse({**of_cases, "--profile": profile, "--logs": logs}, "a case", "leave out --iut-command")
-        _run_program(chosen, iut_command, options, results, as_json)
-    _refuse(dict.fromkeys(options.given, True), "a program under stress", "add --iut-command")
+        _refuse({**how.of_cases, **files.given, "--profile": profile_file, "--logs": logs}, "a case", "--iut-command")
+        _run_program(resolve(protocol), iut_command, stress, results, as_json)
+    if stress.given:
+        raise BadInput(f"{', '.join(stress.given)} goes with a program under stress; add --iut-command")
     if logs is not None:
-        _refuse(of_cases, "a case", "leave out --logs")
-        meant = None if protocol is None and profile is None else chosen
-        raise typer.Exit(judge_logs(logs, meant, claims, results / "latest" / "logs.ndjson", as_json))
-    selected = select(chosen, case or ())
-    if show_list:
-        _list(selected, claims, as_json)
-        return
-    baseline = read_baseline(baseline_file, chosen) if baseline_file is not None else Baseline()
-    run = _run(chosen, iut, selected, profile, results)
-    if junit_file is not None:
-        junit.write(junit_file, run)
-    if html_file is not None:
-        html.write(html_file, run)
-    _report(run, results, baseline if baseline_file is not None else None, as_json)
+        _refuse(how.of_cases, "a case", "--logs")
+        raise typer.Exit(_judge_logs(logs, protocol, how, files))
+    raise typer.Exit(_run_cases(protocol, how, files))
 
 
-def _protocol(named: str | None, profile: Profile | None) -> str:
-    """The protocol meant: the profile's, which the one that is named has to be, too."""
-    if profile is None:
-        return resolve(named)
-    if named is not None and resolve(named) != profile.protocol:
-        raise BadInput(f"{profile.name}: is a profile of {profile.protocol}, not of {named}; leave --protocol out")
-    return profile.protocol
+def _run_cases(protocol: str | None, how: How, files: Files) -> int:
+    """List the cases, say which would run, or run them; the exit code."""
+    profile = read_profile(how.profile) if how.profile is not None else None
+    chosen, claims = _protocol(protocol, profile, how.case), profile or EVERYTHING
+    selected = select(chosen, how.case)
+    if how.show_list:
+        case_list.show_list(chosen, selected, claims, as_json=how.as_json)
+        return OK
+    if how.dry_run:
+        iuts.maker(how.iut, chosen)  # its errors name what is unknown
+        return case_list.dry_run(how.iut, selected, claims, as_json=how.as_json)
+    known = read_baseline(how.baseline, chosen) if how.baseline is not None else ()
+    suite = Suite(
+        protocol=chosen,
+        iut=how.iut,
+        selected=selected,
+        profile=profile,
+        profile_file=how.profile,
+        baseline=Baseline(known, frozenset() if how.strict else advised(chosen)),
+        compared=how.baseline is not None,
+        fail_fast=how.fail_fast,
+        jobs=how.jobs,
+        durations=how.durations,
+        results=how.results,
+    )
+    return suite.report(suite.run(), files, as_json=how.as_json)
 
 
-def _report(run: ConformanceRun, results: Path, baseline: Baseline | None, as_json: bool) -> None:
-    """Write and show the run, and exit as it deserves."""
-    folder.write(results / "latest", run)
-    known = baseline or Baseline()
-    unexpected = known.unexpected(run.results)
-    if as_json:
-        print_json({**folder.plain(run), "baseline": known.cases, "unexpected": unexpected})
-    else:
-        terminal.show(run, out)
-        for sentence in unexpected if baseline is not None else ():
-            out.print(sentence, markup=False, highlight=False)
-        err.print(f"traces and a page are in {results / 'latest'}", markup=False, highlight=False)
-    raise typer.Exit(_exit_code(run.results, unexpected))
+def _judge_logs(logs: Path, protocol: str | None, how: How, files: Files) -> int:
+    profile = read_profile(how.profile) if how.profile is not None else None
+    meant = None if protocol is None and profile is None else _protocol(protocol, profile)
+    kept = how.results / "latest" / "logs.ndjson"
+    return judge_logs(logs, meant, profile or EVERYTHING, kept, files, as_json=how.as_json)
+
+
+def _protocol(named: str | None, profile: Profile | None, case: Sequence[str] = ()) -> str:
+    """The protocol meant: the one that the profile, the cases' addresses or the user names, who have to agree."""
+    addressed = protocol_of(case)
+    if profile is not None:
+        for other in (named, addressed):
+            if other is not None and resolve(other) != profile.protocol:
+                raise BadInput(f"{profile.name}: is a profile of {profile.protocol}, not of {other}; leave {other} out")
+        return profile.protocol
+    if named is not None and addressed not in (None, resolve(named)):
+        raise BadInput(f"--case names {addressed}, and --protocol {named}; leave --protocol out")
+    return addressed or resolve(named)
 
 
 def _run_program(protocol: str, iut_command: str, options: StressOptions, results: Path, as_json: bool) -> NoReturn:
@@ -141,59 +206,8 @@ def _run_program(protocol: str, iut_command: str, options: StressOptions, result
     raise typer.Exit(VIOLATIONS if failed(found) else OK)
 
 
-def _refuse(options: Mapping[str, object], what: str, mend: str) -> None:
-    """Refuse the options that are given, as they go with something else."""
+def _refuse(options: Mapping[str, object], what: str, instead_of: str) -> None:
+    """Refuse the options that are given, as they go with something else than the one that is named last."""
     given = [name for name, value in options.items() if value]
     if given:
-        raise BadInput(f"{', '.join(given)} goes with {what}; {mend}, or leave {given[0]} out")
-
-
-def _run(
-    protocol: str, iut_name: str, selected: Sequence[Case], profile: Profile | None, results: Path
-) -> ConformanceRun:
-    iut = iuts.find(iut_name, protocol, results / "latest", roles=profile.roles if profile else ALL_ROLES)
-    found: list[CaseResult] = []
-    seconds: dict[str, float] = {}
-    with Progress(f"{len(selected)} cases for {iut_name}") as progress:
-        for number, case in enumerate(selected, 1):
-            progress(f"{number} of {len(selected)}: {case.id}")
-            start = time.monotonic()
-            found.append(run_case(case, iut, profile or EVERYTHING))
-            seconds[case.id] = time.monotonic() - start
-    return ConformanceRun(
-        protocol=protocol,
-        iut=iut_name,
-        catalogue=clauses.load(protocol).version,
-        results=tuple(found),
-        profile=profile.name if profile else "",
-        seconds=seconds,
-    )
-
-
-def _list(selected: Sequence[Case], claims: Claims, as_json: bool) -> None:
-    if as_json:
-        print_json(
-            [
-                {
-                    "id": case.id,
-                    "clause": case.clause,
-                    "stimulus": case.stimulus,
-                    "duty": case.duty,
-                    "not_applicable": claims.why_not(case),
-                }
-                for case in selected
-            ]
-        )
-        return
-    rows = [(case.id, case.stimulus, case.duty) for case in selected if claims.why_not(case) is None]
-    print_table("Cases", ("case", "stimulus", "duty"), rows)
-
-
-def _exit_code(results: Sequence[CaseResult], unexpected: Sequence[str]) -> int:
-    """Violations win over what could not run: they are certain."""
-    if unexpected:
-        return VIOLATIONS
-    if any(result.verdict is Verdict.NOT_RUN for result in results):
-        return CANNOT_RUN
-    # Where nothing was applicable nothing was run, and nothing may look like a pass.
-    return CANNOT_RUN if all(result.verdict is Verdict.NOT_APPLICABLE for result in results) else OK
+        raise BadInput(f"{', '.join(given)} goes with {what}; leave out {instead_of}, or leave {given[0]} out")

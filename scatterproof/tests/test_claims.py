@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from conformance.case import cases
+from conformance.report.run import folder_name
+from scatterproof.iuts import NODES
 from scatterproof.tests.test_console import Console
 from spec import schedule as schedules
 from spec.clauses import protocols
@@ -72,7 +74,7 @@ def test_a_program_plays_the_nodes_of_its_roles_alone(console: Console, tmp_path
         "conform", "--profile", mine, "--iut", iut, "--case", CASE.id, "--results", str(tmp_path)
     )
 
-    started = {path.stem for path in (tmp_path / "latest/nodes").glob("*.stdout")}
+    started = {path.stem for path in (tmp_path / "latest" / folder_name(CASE.id) / NODES).glob("*.stdout")}
     switches = CASE.schedule.topology.switches()
     assert code in (0, 3)
     assert found["cases"][0]["verdict"] in ("pass", "not applicable")
@@ -108,7 +110,7 @@ def test_a_wrong_profile_and_a_wrong_protocol_are_refused(console: Console, tmp_
 def test_logs_that_a_run_has_left_are_judged_again(console: Console, tmp_path: Path) -> None:
     results = ("--results", str(tmp_path))
     assert console.json("conform", "--iut", "reference-udp", "--case", CASE.id, *results)[0] == 0
-    logs = tmp_path / "latest/nodes"
+    logs = tmp_path / "latest" / folder_name(CASE.id) / NODES
     code, found = console.json("conform", "--logs", str(logs), *results)
 
     assert code == 0

@@ -1,0 +1,41 @@
+"""The cases given to an implementation, one after the other or several at once; the results are the same."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from conformance.case import Case, CaseResult, Claims, run_case
+from conformance.report.run import folder_name
+from scatterproof.iuts import NODES, MakeIut
+from scatterproof.jobs import in_order
+
+
+class CaseRun(NamedTuple):
+    """seconds: what the case took, the start and the end of all nodes included."""
+
+    result: CaseResult
+    seconds: float
+
+
+def run_cases(
+    selected: Sequence[Case], make_iut: MakeIut, claims: Claims, folder: Path, jobs: int = 1
+) -> Iterator[CaseRun]:
+    """What each case comes to, in their order, `jobs` of them at once. What nodes write is in `folder`, a folder a case
+    and there in NODES; what an earlier run has left there goes."""
+
+    def run(number: int) -> CaseRun:
+        case = selected[number]
+        place = folder / folder_name(case.id)
+        shutil.rmtree(place / NODES, ignore_errors=True)
+        start = time.monotonic()
+        result = run_case(case, make_iut(place), claims)
+        return CaseRun(result, time.monotonic() - start)
+
+    for number, done in enumerate(in_order(run, len(selected), jobs)):
+        # The case itself, not the copy that another process has sent.
+        yield done._replace(result=replace(done.result, case=selected[number]))

@@ -1,0 +1,81 @@
+"""Work that is shared out between processes: the results are those of one process, and no process stays behind."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from scatterproof.jobs import in_order
+from spec.errors import BadInput, CannotRun
+
+
+def behind(results: Iterator[int]) -> None:
+    """Close the generator, and see that its processes have gone."""
+    cast(Generator[int], results).close()
+    assert multiprocessing.active_children() == []
+
+
+def test_results_come_in_order_whoever_is_ready_first(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "gate")
+
+    def work(number: int) -> int:
+        # The first waits for the last, so that it is the last to be done.
+        if number in (0, 4):
+            with (tmp_path / "gate").open("r" if number == 0 else "w"):
+                pass
+        return number * number
+
+    assert list(in_order(work, 5, 2)) == [0, 1, 4, 9, 16]
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_an_error_for_the_user_comes_in_its_turn(jobs: int) -> None:
+    def work(number: int) -> int:
+        if number == 2:
+            raise BadInput("number 2 is no good")
+        return number
+
+    results = in_order(work, 9, jobs)
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(BadInput, match="number 2 is no good"):
+        next(results)
+    behind(results)
+
+
+def test_a_process_that_dies_ends_the_run_in_one_sentence() -> None:
+    def work(number: int) -> int:
+        if number == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    with pytest.raises(CannotRun, match=r"exit code -9 .* take --jobs 1"):
+        list(in_order(work, 3, 2))
+    assert multiprocessing.active_children() == []
+
+
+def test_those_at_work_end_when_nobody_wants_more(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "for-ever")
+
+    def work(number: int) -> int:
+        if number:
+            (tmp_path / f"began-{number}").touch()
+            try:
+                (tmp_path / "for-ever").read_text()
+            finally:
+                (tmp_path / f"cleared-{number}").touch()
+        return number
+
+    results = in_order(work, 3, 3)
+    assert next(results) == 0
+    while not (tmp_path / "began-1").exists() or not (tmp_path / "began-2").exists():
+        pass
+    behind(results)
+    assert (tmp_path / "cleared-1").exists()
+    assert (tmp_path / "cleared-2").exists()
