@@ -16,6 +16,7 @@ from pyspark import Accumulator
 from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import SparkSession
 
+from spark.shipping import on_cluster, settle_in
 from spec.errors import BadInput, CannotRun, ScatterproofError
 
 Item = TypeVar("Item")
@@ -51,7 +52,11 @@ def run_tasks(
     context, total = session.sparkContext, sum(weights)
     done: Accumulator[int] = context.accumulator(0)
 
+    elsewhere = on_cluster(context)
+
     def guarded(numbers: Iterable[int]) -> Iterator[Result | _Refused]:
+        if elsewhere:
+            settle_in()
         for number in numbers:
             try:
                 yield work(items[number])
@@ -61,7 +66,8 @@ def run_tasks(
 
     if not items:
         return []
-    tasks = min(len(items), TASKS_A_CORE * context.defaultParallelism)
+    # On a cluster one item a task: executors may still be coming, and what was in one that is lost is done again.
+    tasks = len(items) if elsewhere else min(len(items), TASKS_A_CORE * context.defaultParallelism)
     job = context.parallelize(range(len(items)), tasks).mapPartitions(guarded)
     with ThreadPoolExecutor(1) as thread:
         # Spark's own thread collects, so that this one can show progress, and be interrupted.

@@ -1,10 +1,11 @@
-"""The Spark session: quiet, on the loopback address, with this interpreter's Python in its tasks."""
+"""The Spark session: quiet, and the same on this machine's cores and on a cluster, to which the code is shipped."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import re
+import socket
 import sys
 import tempfile
 import warnings
@@ -19,61 +20,100 @@ from pyspark.sql import SparkSession
 
 from conformance.checks.compiled import cache_folder
 from spark.java_home import LOG_VARIABLE, java_home_for_spark
+from spark.shipping import ROOT, on_cluster, refuse_unfit, refuse_unshared, ship
 from spec.errors import BadInput, CannotRun
 
-ROOT = Path(__file__).resolve().parent.parent
 MASTER = "local[*]"
-_LOCAL = re.compile(r"local(\[(\*|[1-9]\d{0,2})\])?")
+_HOST = r"([\w.-]+|\[[\da-fA-F:]+\])"
+_LOCAL = re.compile(r"local(\[(\*|[1-9]\d{0,2})(,[1-9]\d?)?\])?")
+_STANDALONE = re.compile(rf"spark://{_HOST}:\d{{1,5}}(,{_HOST}:\d{{1,5}})*")
+_MANAGED = re.compile(rf"yarn|local-cluster\[\d+,\d+,\d+\]|k8s://(https?://)?{_HOST}(:\d{{1,5}})?/?")
+_LOOPBACK = re.compile(r"localhost|127\.[\d.]+|\[::1\]")
+ANSWERS_WITHIN_S = 10
 JAVA_STOPS_WITHIN_S = 30
 # Java only hands out tasks here; the work is done in Python. So it starts quickly rather than run fast later.
 _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
 
 @contextmanager
-def session_on(master: str = MASTER) -> Iterator[SparkSession]:
+def session_on(master: str = MASTER, shared: Path | None = None) -> Iterator[SparkSession]:
     """A session on `master`, stopped at the end; a session that is already running is lent instead, and goes on.
 
-    Raises BadInput for a master that is not local, since tasks write to this machine's files, and CannotRun where
-    there is no Java, or where Spark does not start.
+    shared: a folder that tasks read or write, which executors on other machines must see, too. Raises BadInput for what
+    is no master, and where they do not see it; CannotRun where there is no Java, where Spark does not start, where
+    the executors cannot run our tasks, and where a session is already running elsewhere.
     """
-    if not _LOCAL.fullmatch(master):
-        raise BadInput(f"master is {master!r}; give local[*] for all cores, or local[N] for N of them")
+    if not (_LOCAL.fullmatch(master) or _STANDALONE.fullmatch(master) or _MANAGED.fullmatch(master)):
+        raise BadInput(
+            f"--master is {master!r}; give local[*] or local[N] for cores of this machine, or a cluster:"
+            " spark://HOST:PORT, yarn or k8s://HOST:PORT"
+        )
     running = SparkSession.getActiveSession()
     if running is not None:
+        there = str(running.sparkContext.master)
+        if there != master and not (_LOCAL.fullmatch(there) and _LOCAL.fullmatch(master)):
+            raise CannotRun(f"a Spark session on {there} is running in this process; stop it, or give it as the master")
         yield running
         return
+    if _STANDALONE.fullmatch(master):
+        _refuse_silent(master)
     with tempfile.TemporaryDirectory(prefix="scatterproof-spark-") as scratch:
         session = _start(master, Path(scratch))
         try:
+            if on_cluster(session.sparkContext):
+                ship(session.sparkContext, Path(scratch))
+                refuse_unfit(session.sparkContext)
+                if shared is not None:
+                    refuse_unshared(session.sparkContext, shared)
             yield session
         finally:
             session.stop()
             _stop_java()
 
 
+def _refuse_silent(master: str) -> None:
+    """Spark itself would try for a minute, and then say little."""
+    problem = ""
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), ANSWERS_WITHIN_S).close()
+        except (OSError, OverflowError) as error:  # OverflowError: no such port
+            problem = str(error)
+        else:
+            return
+    raise CannotRun(f"nothing answers at {master} ({problem}); start a master there, or give the address of one")
+
+
 def _start(master: str, scratch: Path) -> SparkSession:
     log = scratch / "java.log"
+    local = _LOCAL.fullmatch(master) is not None
+    loopback = local or all(map(_LOOPBACK.fullmatch, _hosts(master)))
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
         "spark.driver.extraJavaOptions": f"{_LIGHT} -Djava.io.tmpdir={scratch} -Dderby.system.home={scratch}",
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        # A task that failed would fail again: nothing here depends on a machine that comes and goes.
-        "spark.task.maxFailures": "1",
-        "spark.executorEnv.PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
-        "spark.executorEnv.SCATTERPROOF_CACHE": str(cache_folder()),
     }
     inherited = {
         "JAVA_HOME": str(java_home_for_spark()),
-        "PYSPARK_PYTHON": sys.executable,
+        # On a cluster it may be another one: the same interpreter, at the place where executors have it.
+        "PYSPARK_PYTHON": sys.executable if local else os.environ.get("PYSPARK_PYTHON", sys.executable),
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1",
         LOG_VARIABLE: str(log),
     }
+    if loopback:
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        inherited |= {"SPARK_LOCAL_IP": "127.0.0.1"}
+    if local:
+        settings |= {
+            # A task that failed here would fail again; on a cluster its machine may be what failed.
+            "spark.task.maxFailures": "1",
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+            "spark.executorEnv.SCATTERPROOF_CACHE": str(cache_folder()),
+        }
     with warnings.catch_warnings():
         # Spark imports this on its way anyhow; it warns of pandas 3, which is not used here.
         warnings.simplefilter("ignore", FutureWarning)
@@ -85,8 +125,16 @@ def _start(master: str, scratch: Path) -> SparkSession:
         with _environment(inherited):
             return builder.getOrCreate()
     except (Py4JError, PySparkException, OSError) as error:
+        reason = _reason(error, log)  # Java tells it, as long as it is there
         _stop_java()
-        raise CannotRun(f"Spark does not start on {master!r}: {_reason(error, log)}") from None
+        raise CannotRun(f"Spark does not start on {master}: {reason}") from None
+
+
+def _hosts(master: str) -> list[str]:
+    """Of a standalone cluster's masters; of another cluster nothing is known."""
+    if not _STANDALONE.fullmatch(master):
+        return [master]
+    return [address.rpartition(":")[0] for address in master.removeprefix("spark://").split(",")]
 
 
 @contextmanager
@@ -105,10 +153,11 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 
 def _reason(error: Exception, log: Path) -> str:
-    """The last line that Java wrote, or else what Python knows of it."""
+    """The last that Java wrote, without the places in its code, or else what Python knows of it."""
     lines = log.read_text(errors="replace").split("\n") if log.is_file() else []
-    lines = [line.strip() for line in (*str(error).split("\n")[:1], *lines) if line.strip()]
-    return lines[-1] if lines else repr(error)
+    lines = [line.strip() for line in (*str(error).split("\n"), *lines)]
+    told = [line for line in lines if line and not line.startswith(("at ", "... ", "Using Spark's default log4j"))]
+    return told[-1] if told else repr(error)
 
 
 def _stop_java() -> None:

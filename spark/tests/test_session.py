@@ -24,9 +24,25 @@ def test_a_running_session_is_lent_and_not_stopped(session: SparkSession) -> Non
     assert session.sparkContext.parallelize([1, 2]).count() == 2
 
 
-def test_a_master_elsewhere_is_one_sentence() -> None:
-    for master in ("spark://there:7077", "local[0]", "local[x]", ""):
-        with pytest.raises(BadInput, match="give local"), session_on(master):
+def test_what_cannot_be_a_master_is_one_sentence() -> None:
+    for master in ("spark://there", "mesos://there:5050", "yarn-client", "k8s://", "local[0]", "local[x]", "there", ""):
+        with (
+            pytest.raises(BadInput, match=r"give local\[\*\] or .* spark://HOST:PORT, yarn or k8s"),
+            session_on(master),
+        ):
+            pass
+
+
+def test_a_session_elsewhere_is_not_taken_for_the_one_that_is_running(session: SparkSession) -> None:
+    for master in ("spark://127.0.0.1:7077", "spark://one:7077,[::1]:7078", "yarn", "k8s://https://there:6443"):
+        with pytest.raises(CannotRun, match=r"a Spark session on local\[\d\] is running"), session_on(master):
+            pass
+
+
+def test_where_no_master_answers_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spark.session.SparkSession.getActiveSession", lambda: None)
+    for master in ("spark://127.0.0.1:1", "spark://127.0.0.1:99999"):
+        with pytest.raises(CannotRun, match=rf"nothing answers at {master} \("), session_on(master):
             pass
 
 

@@ -1,0 +1,144 @@
+"""The project's own code, shipped to the executors of a cluster, and whether they can run it.
+
+It travels as an archive that Spark unpacks in the working folder of each executor, so that modules find the files which
+they read beside themselves. What is imported here is all that a machine without our packages can be asked with, so that
+it says what it lacks: nothing but modules of Spark and of Python, and `spec.errors`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotInTime
+from pathlib import Path
+from typing import TypeAlias
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+
+from spec.errors import BadInput, CannotRun
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("spec", "models", "impl", "conformance", "fuzz", "spark", "scatterproof")
+CODE = "scatterproof-code"  # where the archive is unpacked, in an executor's working folder
+CACHE = "scatterproof-cache"
+# What tasks import. A Python that was installed from the lock file has them all.
+NEEDED = ("hypothesis", "jinja2", "msgspec", "networkx", "numba", "numpy", "pyarrow", "z3")
+EXECUTORS_START_WITHIN_S = 600
+_GUIDE = "spark/README.md says how to bring it there"
+
+# What a task tells of its executor: its Python, what that lacks, where our code is, and whether it sees the folder.
+_Told: TypeAlias = tuple[str, tuple[str, ...], str, bool]
+
+
+def on_cluster(context: SparkContext) -> bool:
+    """Whether tasks run in processes that may be on other machines."""
+    master = str(context.master)
+    return not master.startswith("local") or master.startswith("local-cluster")
+
+
+def write_archive(path: Path) -> None:
+    """The packages as a zip, without their tests; the same code gives the same bytes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in shipped_files():
+            name = file.relative_to(ROOT).as_posix()
+            archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def shipped_files() -> Iterator[Path]:
+    for package in PACKAGES:
+        for file in sorted((ROOT / package).rglob("*")):
+            if file.is_file() and not {"tests", "__pycache__"} & set(file.relative_to(ROOT).parts):
+                yield file
+
+
+def ship(context: SparkContext, scratch: Path) -> None:
+    """Have every executor unpack the code, and its Python processes find it before anything else of that name."""
+    archive = scratch / f"{CODE}.zip"
+    write_archive(archive)
+    context.addArchive(f"{archive}#{CODE}")
+    context.environment["PYTHONPATH"] = CODE
+
+
+def settle_in() -> None:
+    """In a task on a cluster: what is relative to the executor's working folder is made absolute for the processes that
+    the task starts; and where the user's cache folder cannot be written, there is one in the working folder."""
+    from conformance.checks.compiled import cache_folder
+
+    code = str(Path(CODE).absolute())
+    os.environ["PYTHONPATH"] = os.pathsep.join([code, *_others(os.environ.get("PYTHONPATH", ""))])
+    try:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        writable = os.access(cache_folder(), os.W_OK)
+    except (OSError, RuntimeError):  # RuntimeError: a user without a home
+        writable = False
+    if not writable:
+        os.environ["SCATTERPROOF_CACHE"] = str(Path(CACHE).absolute())
+
+
+def _others(paths: str) -> list[str]:
+    return [path for path in paths.split(os.pathsep) if path and Path(path).name != CODE]
+
+
+def refuse_unfit(context: SparkContext) -> None:
+    """CannotRun where executors do not start, or their Python cannot run our tasks."""
+    for python, missing, code, _ in _ask(context, None):
+        if missing:
+            raise CannotRun(f"the executors' Python ({python}) lacks {', '.join(missing)}; {_GUIDE}")
+        if not code:
+            raise CannotRun(f"the executors' Python ({python}) does not find the code that was shipped ({CODE})")
+
+
+def refuse_unshared(context: SparkContext, folder: Path) -> None:
+    """BadInput where executors do not see in the folder what this process writes there."""
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".shared-") as mark:
+        if not all(seen for *_, seen in _ask(context, mark.name)):
+            raise BadInput(
+                f"{folder}: the executors of {context.master} do not see what is written there; give a folder on"
+                " a file system that they share with this machine"
+            )
+
+
+def _ask(context: SparkContext, mark: str | None) -> Sequence[_Told]:
+    """The answers of a few tasks: of as many as there are cores, as far as their executors are there yet."""
+
+    def tell(_: Iterable[int]) -> Iterator[_Told]:
+        missing = tuple(name for name in NEEDED if importlib.util.find_spec(name) is None)
+        found = importlib.util.find_spec("spec")
+        shipped = str(Path(CODE).absolute())
+        code = found.origin if found is not None and found.origin is not None else ""
+        yield sys.executable, missing, code if code.startswith(shipped) else "", mark is None or Path(mark).exists()
+
+    cores = context.defaultParallelism
+    with ThreadPoolExecutor(1) as thread:
+        answers = thread.submit(context.parallelize(range(cores), cores).mapPartitions(tell).collect)
+        try:
+            return answers.result(EXECUTORS_START_WITHIN_S)
+        except NotInTime:
+            raise CannotRun(
+                f"{context.master}: no executor has started within {EXECUTORS_START_WITHIN_S} s; check that it has"
+                " workers with free cores and memory"
+            ) from None
+        except (PySparkException, Py4JError) as error:
+            raise CannotRun(f"{context.master}: {_why(str(error))}") from None
+        finally:
+            if not answers.done():
+                context.cancelAllJobs()
+
+
+def _why(report: str) -> str:
+    """In one sentence why not even such tasks have run."""
+    lines = [line.strip() for line in report.splitlines() if line.strip()]
+    for line in lines:
+        if "PYTHON_VERSION_MISMATCH" in line:
+            here = f"{sys.version_info.major}.{sys.version_info.minor}"
+            return f"the executors' Python is not {here}, as here; {_GUIDE}"
+        if "Cannot run program" in line:
+            return f"the executors {line[line.index('Cannot run program') :].lower()}; {_GUIDE}"
+    return f"the executors run no Python tasks: {lines[-1] if lines else report}"
