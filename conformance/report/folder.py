@@ -2,8 +2,9 @@
 
     index.html      the page
     junit.xml       for a CI
-    results.json    verdicts and violations, without the traces
+    results.json    verdicts, violations and pictures, without the traces (conformance/report/stored.py)
     CASE/trace.ndjson and CASE/schedule.json, a folder a case: what happened, and what to replay
+    CASE/small.json and CASE/small.ndjson where a failing case was made small
 
 Files are written one by one and each at once: a reader sees an old or a new one, never a part.
 """
@@ -11,12 +12,10 @@ Files are written one by one and each at once: a reader sees an old or a new one
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from conformance.report import html, junit
+from conformance.report import html, junit, stored
 from conformance.report.run import ConformanceRun, folder_name
+from conformance.report.stored import plain as plain
 from spec import schedule as schedules
 from spec import trace_ndjson
 from spec.files import write_atomically
@@ -31,33 +30,14 @@ def write(folder: Path, run: ConformanceRun) -> None:
             trace_ndjson.write(place / "trace.ndjson", result.trace)
         else:
             (place / "trace.ndjson").unlink(missing_ok=True)
+        small = run.small.get(result.case.id)
+        if small is not None:
+            schedules.write(place / "small.json", small.schedule)
+            trace_ndjson.write(place / "small.ndjson", small.trace)
+        else:
+            (place / "small.json").unlink(missing_ok=True)
+            (place / "small.ndjson").unlink(missing_ok=True)
     junit.write(folder / "junit.xml", run)
-    html.write(folder / "index.html", run, traces=True)
-    content = msgspec.json.format(msgspec.json.encode(plain(run)), indent=1)
-    write_atomically(folder / "results.json", content + b"\n")
-
-
-def plain(run: ConformanceRun) -> dict[str, Any]:
-    """The run as a JSON document: everything but the traces and schedules."""
-    return {
-        "protocol": run.protocol,
-        "iut": run.iut,
-        "catalogue": run.catalogue,
-        "profile": run.profile,
-        "verdict": run.verdict,
-        "counts": {str(verdict): count for verdict, count in run.counts.items()},
-        "cases": [
-            {
-                "id": result.case.id,
-                "clause": result.case.clause,
-                "stimulus": result.case.stimulus,
-                "duty": result.case.duty,
-                "verdict": result.verdict,
-                "reason": result.reason,
-                "rows": None if result.trace is None else len(result.trace.rows),
-                "seconds": run.seconds.get(result.case.id),
-                "clauses": msgspec.to_builtins(result.results),
-            }
-            for result in run.results
-        ],
-    }
+    kept, page = stored.store(run), folder / "index.html"
+    write_atomically(folder / stored.FILE_NAME, stored.encode(kept))
+    html.write_columns(page, [html.column_of(kept, run.iut, folder, page)])

@@ -1,24 +1,70 @@
-"""A conformance run as one HTML page that asks for nothing else: no script, no font, no image from anywhere."""
+"""Conformance runs as one HTML page that asks for nothing else: one run, or several side by side, clause by clause.
+
+The rows of the table, and what there is to say of each failure, are in the page as HTML; what every clause came to in a
+case is there as JSON, compact, and becomes HTML when somebody opens the case. Styles and the script are allowed by
+their hash alone, so that nothing else in the page can run, whatever an implementation has said.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import os
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
-from conformance.report.run import ConformanceRun, broken, folder_name, printable
+from conformance.report.run import ConformanceRun, folder_name, printable
+from conformance.report.schedule_words import words
+from conformance.report.space_time import Diagram, as_svg, as_text
+from conformance.report.stored import StoredCase, StoredClause, StoredRun, store
+from conformance.report.summary import ClauseRow, clause_rows
 from conformance.verdict import Verdict
 from spec.files import write_atomically
+from spec.schedule import Schedule
+
+_HERE = Path(__file__).parent
+_LETTERS = dict(zip(Verdict, "pfian", strict=True))
 
 
-def write(path: Path, run: ConformanceRun, *, traces: bool = False) -> None:
-    """Write the page; `traces` when it lies in a results folder, beside the cases' folders, and may link to them."""
-    write_atomically(path, encode(run, traces=traces).encode())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A run on the page. name: of its column. folder: where its files are, as a user would type it; None where nothing
+    can be run again. links: the way from the page to that folder, None where the page is to stand alone."""
+
+    run: StoredRun
+    name: str
+    folder: str | None
+    links: str | None = None
 
 
-def encode(run: ConformanceRun, *, traces: bool = False) -> str:
+def write(path: Path, run: ConformanceRun) -> None:
+    """The page of one run. It may be taken elsewhere, and links to no other file."""
+    write_columns(path, [Column(run=store(run), name=run.iut, folder=run.folder or None)])
+
+
+def write_columns(path: Path, columns: Sequence[Column]) -> None:
+    """The page of several runs of one protocol, side by side, or of one."""
+    write_atomically(path, encode(columns).encode())
+
+
+def column_of(run: StoredRun, name: str, folder: Path, page: Path) -> Column:
+    """The column of a run whose files are in `folder`, on a page at `page` that links to them."""
+    way = Path(os.path.relpath(folder.resolve(), page.resolve().parent)).as_posix()
+    return Column(run=run, name=name, folder=str(folder), links=way)
+
+
+def encode(columns: Sequence[Column]) -> str:
+    """The page. The runs are of one protocol."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(_HERE),
         # Whatever the file's name: names and reasons come from implementations under test.
         autoescape=True,
         undefined=StrictUndefined,
@@ -26,10 +72,104 @@ def encode(run: ConformanceRun, *, traces: bool = False) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    rows = clause_rows([column.run for column in columns])
     return environment.get_template("page.html.jinja").render(
-        run=run, traces=traces, broken=broken, folder_name=folder_name, css_class=_css_class, FAIL=Verdict.FAIL
+        columns=columns,
+        rows=rows,
+        names={row.clause.id: row.clause.name for row in rows},
+        levels=sorted({row.clause.level for row in rows}),
+        verdicts=[verdict for verdict in Verdict if any(column.run.counts.get(verdict) for column in columns)],
+        versions=sorted({column.run.catalogue for column in columns}),
+        style=Markup(style),
+        script=Markup(script),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        data=Markup(_data(columns, rows)),
+        css_class=_css_class,
+        folder_name=folder_name,
+        drawing=_drawing,
+        as_text=as_text,
+        words=words,
+        as_json=_as_json,
+        replay=_replay,
+        seconds=_seconds,
+        FAIL=Verdict.FAIL,
     )
+
+
+def _hash(text: str) -> Markup:
+    """The text's hash as a content security policy names it; the text is what stands between the tags."""
+    return Markup(f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}")
 
 
 def _css_class(verdict: Verdict) -> str:
     return verdict.replace(" ", "-")
+
+
+def _drawing(picture: Diagram, title: str, tip: str) -> Markup:
+    # A number of moments may be drawn, but nobody reads names that are not for reading.
+    return Markup(printable(as_svg(picture, title, style=None, tip=tip)))
+
+
+def _as_json(schedule: Schedule) -> str:
+    return msgspec.json.format(msgspec.json.encode(schedule), indent=1).decode()
+
+
+def _replay(column: Column, case: StoredCase) -> str:
+    """The command that runs again what the page shows; the whole case where a profile says who plays which node."""
+    assert column.folder is not None
+    run = column.run
+    if run.profile:
+        address = f"{run.protocol}/{case.id}"
+        return shlex.join(["scatterproof", "conform", "--iut", run.iut, "--profile", run.profile, "--case", address])
+    name = "small.json" if case.failure is not None and case.failure.runs else "schedule.json"
+    path = (Path(column.folder) / folder_name(case.id) / name).as_posix()
+    return shlex.join(["scatterproof", "replay", path, "--iut", run.iut])
+
+
+def _seconds(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms" if seconds >= 0.001 else "< 1 ms"
+
+
+# ------------------------------------------------------------------------------------------------ data for the script
+
+
+def _data(columns: Sequence[Column], rows: Sequence[ClauseRow]) -> str:
+    """What the script makes details from. Cases in the order of the table, and for each a run's clauses: the letters of
+    their verdicts, how often each held, and the numbers of reasons, 0 for none."""
+    clauses = [row.clause for row in rows]
+    reasons: dict[str, int] = {"": 0}
+    cases = [
+        [None if case is None else _case(case, clauses, reasons) for case in cases.by_run]
+        for row in rows
+        for cases in row.cases
+    ]
+    document = {
+        "letters": {letter: verdict for verdict, letter in _LETTERS.items()},
+        "clauses": [[clause.id, clause.name] for clause in clauses],
+        "names": [printable(column.name) for column in columns],
+        "cases": cases,
+        "reasons": [printable(reason) for reason in reasons],
+    }
+    text = msgspec.json.encode(document).decode()
+    # Within <script> nothing may look like its end, or like the beginning of a comment.
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _case(case: StoredCase, clauses: Sequence[StoredClause], reasons: dict[str, int]) -> dict[str, Any]:
+    found: Mapping[str, Any] = {result.clause: result for result in case.clauses}
+    here = [number for number, clause in enumerate(clauses) if clause.id in found]
+    results = [found[clauses[number].id] for number in here]
+    counts = Counter(_LETTERS[result.verdict] for result in results)
+    return {
+        # All clauses are judged or none, mostly; then there is no need to say which.
+        "c": None if len(here) == len(clauses) else here,
+        "v": "".join(_LETTERS[result.verdict] for result in results),
+        "h": [result.held for result in results],
+        "b": {str(n): result.broken for n, result in enumerate(results) if result.broken},
+        "r": [reasons.setdefault(result.reason, len(reasons)) for result in results],
+        "n": counts,
+    }

@@ -9,18 +9,37 @@ from dataclasses import dataclass, field
 
 from conformance.case import CaseResult
 from conformance.verdict import ClauseResult, Verdict
+from spec.schedule import Schedule
+from spec.trace import Trace
 
-# What a terminal may obey and XML 1.0 cannot say, however it is escaped; an implementation's words may contain it.
-_UNSAYABLE = re.compile("[^\t\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What a terminal may obey and XML 1.0 cannot say, however it is escaped; and what turns the direction of reading, so
+# that a line would be seen in another order than it is read by a machine. An implementation's words may contain it.
+_UNSAYABLE = re.compile(
+    "[^\t\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 
 # The gravest first: what a run comes to is the gravest verdict of its cases.
 GRAVITY = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_RUN, Verdict.PASS, Verdict.NOT_APPLICABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Small:
+    """A failing case made small: the schedule, and what the implementation did under it. runs: how many it took to find
+    it. minimal: whether no further step keeps the failure; else the time for it was used up."""
+
+    schedule: Schedule
+    trace: Trace
+    results: tuple[ClauseResult, ...]
+    runs: int
+    minimal: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceRun:
     """catalogue: version of the clause catalogue. profile: the file that says what the implementation claims; empty
-    where it claims everything. seconds: how long each case took, by id, where that is known."""
+    where it claims everything. seconds: how long each case took, by id, where that is known. small: failing cases that
+    were made small, by id. folder: where its schedules and traces are, as a user would type it; empty where they are
+    nowhere, and nothing can be run again."""
 
     protocol: str
     iut: str
@@ -28,6 +47,8 @@ class ConformanceRun:
     results: tuple[CaseResult, ...]
     profile: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
+    small: Mapping[str, Small] = field(default_factory=dict)
+    folder: str = ""
 
     @property
     def verdict(self) -> Verdict:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import escape
 
 from conformance.protocol import load
+from spec.errors import BadInput
 from spec.trace import ABSENT, Kind, Trace
 
 _DONE = {
@@ -26,6 +27,7 @@ _DONE = {
 }
 _NAMED = frozenset({Kind.SUBMITTED, Kind.BEGUN, Kind.DELIVERED})
 LONGEST = 400  # rows of one diagram: nobody reads a longer one
+FATES = ("arrives", "lost", "in flight")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +64,11 @@ class Diagram:
     marks: tuple[Mark, ...]
 
 
-def diagram(trace: Trace, loud: Collection[int] = (), *, last: int | None = None) -> Diagram:
-    """The diagram of the rows up to position `last`, all when it is None; those at the positions `loud` are marked."""
+def diagram(trace: Trace, loud: Collection[int] = (), *, first: int = 0, last: int | None = None) -> Diagram:
+    """The diagram of the rows from position `first` to `last`, to the end when it is None, and `LONGEST` at the most;
+    those at the positions `loud` are marked."""
     plugin = load(trace.header.protocol)
-    rows = trace.rows[: LONGEST if last is None else min(last + 1, LONGEST)]
+    rows = trace.rows[first : first + LONGEST if last is None else min(last + 1, first + LONGEST)]
     links = trace.header.topology.links
     at_moment: list[tuple[int, int]] = []  # of each moment, time and node: what a node does at once is one moment
     drawn: dict[tuple[int, int], tuple[int, dict[str, int]]] = {}
@@ -85,7 +88,7 @@ def diagram(trace: Trace, loud: Collection[int] = (), *, last: int | None = None
             loud=position in loud,
         )
 
-    for position, values in enumerate(rows):
+    for position, values in enumerate(rows, first):
         row = dict(zip(plugin.columns, values, strict=True))
         kind = Kind(row["kind"])
         if kind is Kind.ENDED:
@@ -112,6 +115,20 @@ def diagram(trace: Trace, loud: Collection[int] = (), *, last: int | None = None
     arrows.extend(arrow(end, link, sent, row, "in flight", ABSENT) for (link, _), (sent, row) in drawn.items())
     names = tuple(f"{node.name} ({index})" for index, node in enumerate(trace.header.topology.nodes))
     return Diagram(names, tuple(time_ns for time_ns, _ in at_moment), tuple(arrows), tuple(marks))
+
+
+def refuse_bad(picture: Diagram, place: str) -> None:
+    """Raise BadInput for a diagram, read from a file, that names lanes or moments which it has not."""
+    lanes, moments = len(picture.lanes), len(picture.times_ns)
+    for arrow in picture.arrows:
+        if not (0 <= arrow.source < lanes and 0 <= arrow.target < lanes and 0 <= arrow.sent <= arrow.ends <= moments):
+            raise BadInput(f"{place}: its diagram has an arrow to nowhere; run `conform` again")
+        if arrow.fate not in FATES:
+            raise BadInput(
+                f"{place}: its diagram has an arrow that {arrow.fate!r}; it may be one of: {', '.join(FATES)}"
+            )
+    if not lanes or not all(0 <= mark.lane < lanes and 0 <= mark.moment < moments for mark in picture.marks):
+        raise BadInput(f"{place}: its diagram has a mark nowhere; run `conform` again")
 
 
 # ---------------------------------------------------------------- text
@@ -183,15 +200,16 @@ _STYLE = (
 )
 
 
-def as_svg(picture: Diagram, title: str = "space-time diagram") -> str:
-    """A drawing of its own: no script, no font and no style from elsewhere."""
+def as_svg(picture: Diagram, title: str = "space-time diagram", *, style: str | None = _STYLE, tip: str = "tip") -> str:
+    """A drawing of its own: no script, no font and no style from elsewhere. style is None within a page that has one
+    for it; tip: the id of the arrows' head, which has to be another one for each drawing of a page."""
     lanes = [_LEFT + lane * _LANE for lane in range(len(picture.lanes))]
     height = _TOP + _STEP * (len(picture.times_ns) + 1)
     width = lanes[-1] + _LANE
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img"><title>{escape(title)}</title><style>{_STYLE}</style>',
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+        f'role="img"><title>{escape(title)}</title>' + ("" if style is None else f"<style>{style}</style>"),
+        f'<defs><marker id="{tip}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0 0L8 4L0 8z" fill="#2458a6"/></marker></defs>',
     ]
     for name, x in zip(picture.lanes, lanes, strict=True):
@@ -202,7 +220,7 @@ def as_svg(picture: Diagram, title: str = "space-time diagram") -> str:
         if time_ns != before:
             parts.append(f'<text class="small" x="4" y="{_y(moment) + 4}">{time_ns} ns</text>')
         before = time_ns
-    parts.extend(_svg_arrow(arrow, lanes) for arrow in picture.arrows)
+    parts.extend(_svg_arrow(arrow, lanes, tip) for arrow in picture.arrows)
     for mark in picture.marks:
         x, y = lanes[mark.lane], _y(mark.moment)
         loud = " loud" if mark.loud else ""
@@ -211,19 +229,19 @@ def as_svg(picture: Diagram, title: str = "space-time diagram") -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _svg_arrow(arrow: Arrow, lanes: list[int]) -> str:
+def _svg_arrow(arrow: Arrow, lanes: list[int], tip: str) -> str:
     x1, y1 = lanes[arrow.source], _y(arrow.sent)
     x2, y2 = float(lanes[arrow.target]), float(_y(arrow.ends))
     if arrow.fate != "arrives":
         x2, y2 = (x1 + x2) / 2, (y1 + y2) / 2 + (_STEP / 2 if arrow.fate == "lost" else 0)
     look = {"arrives": "packet", "lost": "packet lost", "in flight": "packet flight"}[arrow.fate]
-    tip = ' marker-end="url(#tip)"' if arrow.fate == "arrives" else ""
+    head = f' marker-end="url(#{tip})"' if arrow.fate == "arrives" else ""
     cross = f'<text x="{x2}" y="{y2 + 4}" text-anchor="middle">\u2715</text>' if arrow.fate == "lost" else ""
     loud = " loud" if arrow.loud else ""
     # Nearer to the start: where arrows cross, labels are apart.
     x, y = x1 + (x2 - x1) * 0.4, y1 + (y2 - y1) * 0.4 - 4
     return (
-        f'<line class="{look}{loud}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"{tip}/>{cross}'
+        f'<line class="{look}{loud}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"{head}/>{cross}'
         f'<text x="{x}" y="{y}" text-anchor="middle">{escape(arrow.label)}</text>'
     )
 

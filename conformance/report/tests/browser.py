@@ -1,0 +1,60 @@
+"""A Chromium that pages are tried in: what it is told to refuse, and what it says, decide a test."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def why_not() -> str | None:
+    """Why nothing can be tried in a browser here, or None."""
+    if importlib.util.find_spec("playwright") is None:
+        return "playwright is not installed; ci/tools installs it where Chromium is"
+    if not any(map(shutil.which, NAMES)):
+        return f"none of {', '.join(NAMES)} is on PATH"
+    return None
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
+    """The browser, as Playwright has it."""
+    from playwright.sync_api import sync_playwright
+
+    path = next(path for name in NAMES if (path := shutil.which(name)))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Tab:
+    """A page that is open. said: its errors and what it wrote to the console. asked: what addresses it asked for."""
+
+    def __init__(self, browser: Any, **options: Any) -> None:
+        self.page = browser.new_context(**options).new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.set_default_timeout(20_000)
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", self._refuse)
+        self.page.on("request", lambda request: self.asked.append(request.url))
+
+    def _refuse(self, dialog: Any) -> None:
+        self.said.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def count(self, selector: str) -> int:
+        return int(self.page.locator(selector).count())
+
+    def visible(self, selector: str) -> list[str]:
+        """The ids of the elements that can be seen."""
+        script = "all => all.filter(one => one.checkVisibility()).map(one => one.id)"
+        return [str(one) for one in self.page.eval_on_selector_all(selector, script)]
