@@ -8,7 +8,7 @@ import msgspec
 
 from spec.errors import BadInput
 from spec.files import read_bytes, write_atomically
-from spec.trace import ABSENT, VERSION, Header, Row, Trace, TraceSchema, schema
+from spec.trace import ABSENT, VERSION, Header, Kind, Row, Trace, TraceSchema, schema
 
 _INT64 = range(-(1 << 63), 1 << 63)
 
@@ -24,16 +24,15 @@ def read(path: Path) -> Trace:
 
 def encode(trace: Trace) -> bytes:
     names = schema(trace.header.protocol)
-    kind_at = names.index("kind")
-    kind_names = {code: name for name, code in names.kinds.items()}
-    lines = [msgspec.json.encode(trace.header)]
-    for row in trace.rows:
-        shown: dict[str, int | str] = {"kind": kind_names[row[kind_at]]}
-        shown |= {
-            name: value for name, value in zip(names.columns, row, strict=True) if value != ABSENT and name != "kind"
-        }
-        lines.append(msgspec.json.encode(shown))
+    lines = [msgspec.json.encode(trace.header), *(encode_row(row, names) for row in trace.rows)]
     return b"\n".join(lines) + b"\n"
+
+
+def encode_row(row: Row, names: TraceSchema) -> bytes:
+    kind = Kind(row[names.index("kind")]).name.lower()
+    columns = zip(names.columns, row, strict=True)
+    shown = {name: value for name, value in columns if value != ABSENT and name != "kind"}
+    return msgspec.json.encode({"kind": kind, **shown})
 
 
 def decode(content: bytes, name: str) -> Trace:

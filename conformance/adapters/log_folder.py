@@ -2,6 +2,8 @@
 
     run.json                    protocol, network and parameters: a `RecordedRun`
     <number>-<name>.log.ndjson  a log for each node: trace rows as in spec/trace_ndjson.py, without a header
+    befell.ndjson               what befell nodes, links and packets, if anything did: rows crashed, restarted and lost
+    <number>-<name>.1.log.ndjson  the log of a node's second life, when it has crashed and begun anew; and so on
 
 A node whose log is missing is not recorded: the log of one switch can be judged alone. Programs in datagram mode leave
 such a folder behind.
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from conformance.adapters.lives import joined
 from conformance.adapters.logs import NodeLog, ended_row, in_flight, merge
 from conformance.network.run import catalogue_version
 from conformance.protocol import load
@@ -21,13 +24,16 @@ from spec.core import Parameter
 from spec.errors import BadInput
 from spec.files import read_bytes, write_atomically
 from spec.topology import NodeId, Topology, route
-from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Trace, schema
+from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace, schema
+from spec.trace_ndjson import decode_row, encode_row
 
 RUN_FILE = "run.json"
+BEFELL_FILE = "befell.ndjson"
 SUFFIX = ".log.ndjson"
 VERSION = 1
 # What a node can log of itself. Failures are the doing of whoever runs it.
 LOGGED = (Kind.SUBMITTED, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.REFUSED, Kind.BEGUN)
+_BEFALLS = (Kind.CRASHED, Kind.RESTARTED, Kind.LOST)
 
 
 class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,12 +57,39 @@ class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: int = VERSION
 
 
-def log_path(folder: Path, node: NodeId, topology: Topology) -> Path:
-    return folder / f"{node}-{topology.nodes[node].name}{SUFFIX}"
+def log_path(folder: Path, node: NodeId, topology: Topology, life: int = 0) -> Path:
+    """life: from 0, how often the node has begun anew."""
+    return folder / f"{node}-{topology.nodes[node].name}{f'.{life}' if life else ''}{SUFFIX}"
 
 
 def write_run(folder: Path, run: RecordedRun) -> None:
     write_atomically(folder / RUN_FILE, msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n")
+
+
+def write_befell(folder: Path, befell: Sequence[Row], protocol: str) -> None:
+    """Write what befell nodes, links and packets; no file when nothing did."""
+    if befell:
+        write_atomically(folder / BEFELL_FILE, b"".join(encode_row(row, schema(protocol)) + b"\n" for row in befell))
+
+
+def read_befell(folder: Path, run: RecordedRun) -> list[Row]:
+    """What befell nodes, links and packets; nothing when there is no file. BadInput for rows of anything else."""
+    path = folder / BEFELL_FILE
+    if not path.is_file():
+        return []
+    names = schema(run.protocol)
+    node_at, kind_at, link_at = (names.index(name) for name in ("node", "kind", "link"))
+    rows: list[Row] = []
+    for number, line in enumerate(read_bytes(path, "record").splitlines(), 1):
+        row = decode_row(line, names, f"{path}: line {number}")
+        kind, link = row[kind_at], row[link_at]
+        known = ABSENT <= link < len(run.topology.links) and 0 <= row[node_at] < len(run.topology.nodes)
+        if kind not in _BEFALLS or not known or (kind == Kind.LOST and link == ABSENT):
+            kinds = ", ".join(kind.name.lower() for kind in _BEFALLS)
+            raise BadInput(f"{path}: line {number} does not befall anything of the run; give rows of {kinds}, each of "
+                           "a node or a link that is there")  # fmt: skip
+        rows.append(row)
+    return rows
 
 
 def read_run(folder: Path) -> RecordedRun:
@@ -86,17 +119,22 @@ def read_logs(folder: Path, name: str) -> Trace:
     """The trace of the folder's logs, merged. A log with a flaw counts up to there, and the run as cut: nobody knows
     what else happened. BadInput for a folder without a usable run file or without logs."""
     run = read_run(folder)
+    befell = read_befell(folder, run)
     everybody = range(len(run.topology.nodes))
-    paths = [log_path(folder, node, run.topology) for node in everybody]
-    strangers = sorted(path.name for path in folder.glob(f"*{SUFFIX}") if path not in paths)
+    paths = [
+        [log_path(folder, node, run.topology, life) for life in range(1 + _begun_anew(befell, node, run.protocol))]
+        for node in everybody
+    ]
+    known = {path for own in paths for path in own}
+    strangers = sorted(path.name for path in folder.glob(f"*{SUFFIX}") if path not in known)
     if strangers:
-        expected = ", ".join(path.name for path in paths[:3])
+        expected = ", ".join(own[0].name for own in paths[:3])
         raise BadInput(f"{folder / strangers[0]}: is the log of no node of {RUN_FILE}; names are {expected}, ...")
-    there = [node for node in everybody if paths[node].is_file()]
+    there = [node for node in everybody if all(path.is_file() for path in paths[node])]
     if not there:
-        raise BadInput(f"{folder}: there is no log in it; one of them would be {paths[0].name}")
-    logs = [NodeLog(paths[node], node, run.protocol, run.topology) for node in everybody]
-    for log in logs:
+        raise BadInput(f"{folder}: there is no log in it; one of them would be {paths[0][0].name}")
+    lives = [[NodeLog(path, node, run.protocol, run.topology) for path in paths[node]] for node in everybody]
+    for log in (log for own in lives for log in own):
         log.read_more()
     complete = run.complete
     if complete is None:
@@ -115,17 +153,30 @@ def read_logs(folder: Path, name: str) -> Trace:
         catalogue=catalogue_version(run.protocol),
         notes=run.notes,
     )
-    return assemble(logs, header, (), clean=run.clean)
+    return assemble(lives, befell, header, (), clean=run.clean)
 
 
-def assemble(logs: Sequence[NodeLog], header: Header, failures: Sequence[str], *, clean: bool) -> Trace:
-    """The trace of what the logs hold so far. It ends clean when the run did (`clean`), nothing failed and no log has a
-    flaw; quiescent when besides no message was on its way; what is known of the nodes is less when it is neither."""
+def _begun_anew(befell: Sequence[Row], node: NodeId, protocol: str) -> int:
+    """How often the node has begun anew."""
+    at = [schema(protocol).index(name) for name in ("kind", "node", "link")]
+    return sum([row[place] for place in at] == [Kind.RESTARTED, node, ABSENT] for row in befell)
+
+
+def assemble(
+    lives: Sequence[Sequence[NodeLog]], befell: Sequence[Row], header: Header, failures: Sequence[str], *, clean: bool
+) -> Trace:
+    """The trace of what the logs hold so far, by node and life. It ends clean when the run did (`clean`), nothing
+    failed and no log has a flaw; quiescent when besides no message was on its way; what is known of the nodes is less
+    when it is neither."""
     protocol = header.protocol
-    rows, contradictions = merge([log.rows for log in logs], protocol)
-    failures = [*failures, *(log.flaw for log in logs if log.flaw is not None), *contradictions]
     names = schema(protocol)
     digest_at, time_at, kind_at = names.index("digest"), names.index("time_ns"), names.index("kind")
+    link_at, seq_at = names.index("link"), names.index("link_seq")
+    lost = {(row[link_at], row[seq_at]) for row in befell if row[kind_at] == Kind.LOST}
+    logs = joined([[log.rows for log in own] for own in lives], befell, protocol, header.topology)
+    rows, contradictions = merge(logs, protocol, lost)
+    flaws = (log.flaw for own in lives for log in own if log.flaw is not None)
+    failures = [*failures, *flaws, *contradictions]
     clean = clean and not failures
     # A packet with the contents of what was handed over carries a message; others are always on their way when the
     # nodes stop.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from pathlib import Path
 
@@ -16,21 +16,25 @@ _CHUNK_BYTES = 1 << 20
 
 
 class NodeLog:
-    """The log of one node. `rows` are those read so far, `moved` how many of them are of a message; `flaw` says why no
-    more can be taken from it. most_bytes: of the log; one that is longer is taken up to there."""
+    """The log of one node. `rows` are those read so far, `moved` how many of them are of a message, `answered` of
+    something else for a host; `flaw` says why no more can be taken from it. most_bytes: of the log; one that is longer
+    is taken up to there."""
 
     def __init__(
         self, path: Path, node: NodeId, protocol: str, topology: Topology, most_bytes: int | None = None
     ) -> None:
         self.rows: list[Row] = []
         self.flaw: str | None = None
-        self.delivered = self.submitted = self.moved = 0
+        self.delivered = self.submitted = self.moved = self.answered = 0
         self.node = node
         self._path = path
         self._names = schema(protocol)
-        self._at = {name: self._names.index(name) for name in ("node", "kind", "link", "link_seq", "digest")}
+        self._at = {
+            name: self._names.index(name) for name in ("node", "kind", "link", "link_seq", "receiver", "digest")
+        }
         self._egress, self._ingress = frozenset(topology.egress(node)), frozenset(topology.ingress(node))
         self._sent: dict[LinkId, int] = defaultdict(int)
+        self._arrived: dict[LinkId, int] = defaultdict(int)
         self._read = 0  # bytes
         self._rest = b""
         self._lines = 0
@@ -64,9 +68,19 @@ class NodeLog:
         self.flaw = self._flaw_of(row, place)
         if self.flaw is None:
             self.rows.append(row)
+            self._arrived[row[self._at["link"]]] += row[self._at["kind"]] == Kind.ARRIVED
             self.submitted += row[self._at["kind"]] == Kind.SUBMITTED
             self.delivered += row[self._at["kind"]] == Kind.DELIVERED
             self.moved += row[self._at["digest"]] != ABSENT
+            self.answered += row[self._at["digest"]] == ABSENT and row[self._at["receiver"]] != ABSENT
+
+    def sent(self, link: LinkId) -> int:
+        """How many packets were sent on the link."""
+        return self._sent[link]
+
+    def arrived(self, link: LinkId) -> int:
+        """How many packets arrived from the link."""
+        return self._arrived[link]
 
     def _flaw_of(self, row: Row, place: str) -> str | None:
         """What no honest log has: another node's rows, strange links, link numbers that do not count."""
@@ -86,16 +100,19 @@ class NodeLog:
         return None
 
 
-def merge(logs: Sequence[Sequence[Row]], protocol: str) -> tuple[list[Row], list[str]]:
+def merge(
+    logs: Sequence[Sequence[Row]], protocol: str, known_lost: Collection[tuple[int, int]] = ()
+) -> tuple[list[Row], list[str]]:
     """One sequence of the rows of all nodes: each node's in its order, a packet's arrival after its sending, otherwise
-    by time_ns and node. A packet that later ones on its link overtook is lost: its row follows the sending.
+    by time_ns and node. A packet that is known to be lost, by link and number, or that later ones on its link overtook,
+    is lost: its row follows the sending.
 
     The second value says what is wrong: rows that wait for one another (then they are left out).
     """
     names = schema(protocol)
     time_at, kind_at, link_at, seq_at = (names.index(name) for name in ("time_ns", "kind", "link", "link_seq"))
     sent = {(row[link_at], row[seq_at]) for rows in logs for row in rows if row[kind_at] == Kind.SENT}
-    lost = _lost(logs, sent, kind_at, link_at, seq_at)
+    lost = _lost(logs, sent, kind_at, link_at, seq_at) | set(known_lost)
     merged: list[Row] = []
     out: set[tuple[int, int]] = set()
     waiting: dict[tuple[int, int], list[int]] = defaultdict(list)

@@ -14,11 +14,10 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 
 from conformance.relay.faults import Fate, Fates, Faults
-from conformance.relay.ports import LOOPBACK, Address, room_for
+from conformance.relay.ports import LOOPBACK, Address, dropped_by_system, room_for
 from spec.errors import CannotRun
 
 _BLOCK = 256  # fates of a pair drawn at a time, at most
@@ -157,13 +156,7 @@ class Relay:
 
     def dropped_by_system(self) -> int | None:
         """Datagrams that came faster than the relay took them, where the system tells (Linux)."""
-        ours = {inlet.socket.getsockname()[1] for inlet in self._inlets}
-        try:
-            lines = Path("/proc/net/udp").read_text(encoding="ascii").splitlines()[1:]
-        except OSError:
-            return None
-        words = [line.split() for line in lines]
-        return sum(int(word[-1]) for word in words if int(word[1].rpartition(":")[2], 16) in ours)
+        return dropped_by_system({inlet.socket.getsockname()[1] for inlet in self._inlets})
 
     def close(self) -> None:
         for inlet in self._inlets:

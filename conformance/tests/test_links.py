@@ -1,0 +1,118 @@
+"""The relay between nodes with real sockets: what a schedule does to the packets of a link, and in which order the rest
+arrives."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from conformance.relay.links import CARRIED, LOST, LinkRelay
+from conformance.relay.ports import LOOPBACK
+from spec.schedule import Delay, Fault, FaultKind
+
+PATIENCE_S = 10.0
+MILLISECOND = 1_000_000
+
+
+@contextmanager
+def receiver() -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+        opened.bind((LOOPBACK, 0))
+        opened.settimeout(PATIENCE_S)
+        yield opened
+
+
+def send(relay: LinkRelay, link: int, *contents: bytes) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for each in contents:
+            sender.sendto(each, (LOOPBACK, relay.port(link)))
+
+
+def carry(relay: LinkRelay, link: int, received: int) -> list[int]:
+    """Carry until so many datagrams came, and none waits; their fates."""
+    latest = time.monotonic() + PATIENCE_S
+    carriage = relay.links[link]
+    while carriage.received < received or not set(carriage.fates) <= {LOST, CARRIED}:
+        assert time.monotonic() < latest, list(carriage.fates)
+        relay.turn(time.monotonic_ns() + MILLISECOND)
+    return list(carriage.fates)
+
+
+def relay_of(*faults: Fault, delay_ns: int = 0, jitter_ns: int = 0) -> LinkRelay:
+    return LinkRelay([0, 1], [Delay(delay_ns, jitter_ns)] * 2, 1, faults)
+
+
+def test_the_packets_that_the_schedule_names_are_lost_on_their_link_alone() -> None:
+    with receiver() as target, relay_of(Fault(0, 1, FaultKind.LOSE), Fault(0, 5, FaultKind.LOSE)) as relay:
+        relay.lead(0, target.getsockname()[1])
+        relay.lead(1, target.getsockname()[1])
+        relay.begin()
+        send(relay, 0, b"0", b"1", b"2")
+        assert carry(relay, 0, 3) == [CARRIED, LOST, CARRIED]
+        assert [target.recv(9) for _ in range(2)] == [b"0", b"2"]
+        send(relay, 1, b"other", b"link")
+        assert carry(relay, 1, 2) == [CARRIED, CARRIED]
+        assert relay.links[0].lost == 1
+        assert [fault.index for fault in relay.to_come()] == [5]
+
+
+def test_faults_count_from_the_beginning_of_the_schedule() -> None:
+    with receiver() as target, relay_of(Fault(0, 0, FaultKind.LOSE)) as relay:
+        relay.lead(0, target.getsockname()[1])
+        send(relay, 0, b"before")
+        relay.begin()
+        send(relay, 0, b"first", b"second")
+        assert carry(relay, 0, 3) == [CARRIED, LOST, CARRIED]
+        assert [target.recv(9) for _ in range(2)] == [b"before", b"second"]
+
+
+def test_a_packet_that_is_held_back_holds_up_those_behind_it() -> None:
+    with receiver() as target, relay_of(Fault(0, 0, FaultKind.DELAY, 80 * MILLISECOND)) as relay:
+        relay.lead(0, target.getsockname()[1])
+        relay.begin()
+        begun = time.monotonic_ns()
+        send(relay, 0, b"late", b"behind", b"it")
+        carry(relay, 0, 3)
+        assert time.monotonic_ns() - begun >= 80 * MILLISECOND
+        assert [target.recv(9) for _ in range(3)] == [b"late", b"behind", b"it"]
+        assert relay.links[0].delayed == 1
+
+
+def test_packets_keep_their_order_whatever_their_delays() -> None:
+    with receiver() as target, relay_of(delay_ns=MILLISECOND, jitter_ns=20 * MILLISECOND) as relay:
+        relay.lead(0, target.getsockname()[1])
+        relay.begin()
+        send(relay, 0, *(bytes([number]) for number in range(60)))
+        carry(relay, 0, 60)
+        assert [target.recv(9) for _ in range(60)] == [bytes([number]) for number in range(60)]
+
+
+def test_a_cut_link_loses_what_is_on_it_and_what_is_put_on_it_until_it_is_mended() -> None:
+    with receiver() as target, relay_of(delay_ns=3_600_000 * MILLISECOND) as relay:
+        relay.lead(0, target.getsockname()[1])
+        send(relay, 0, b"on it")
+        relay.drain(0)
+        relay.cut(0)
+        send(relay, 0, b"put on it")
+        relay.mend(0)
+        assert carry(relay, 0, 2) == [LOST, LOST]
+        assert set(relay.links[0].lost_ns) == {0, 1}
+        send(relay, 0, b"carried again")
+        relay.drain(0)
+        assert relay.links[0].lost_ns.keys() == {0, 1}
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_comes_where_nobody_is_is_lost(again: bool) -> None:
+    with receiver() as target, relay_of() as relay:
+        relay.lead(0, None)
+        send(relay, 0, b"nobody")
+        carry(relay, 0, 1)
+        if again:
+            relay.lead(0, target.getsockname()[1])
+        send(relay, 0, b"somebody")
+        assert carry(relay, 0, 2) == [LOST, CARRIED if again else LOST]
