@@ -13,6 +13,16 @@ CaseNames = Annotated[
 ShowList = Annotated[bool, typer.Option("--list", help="List the cases, and run none.")]
 JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page to this file.")]
+Shrink = Annotated[
+    float | None,
+    typer.Option(
+        "--shrink",
+        min=0,
+        metavar="SECONDS",
+        help="Make failing cases small for the page, in so many seconds in all; 20 with --html, else 0.",
+        show_default=False,
+    ),
+]
 BaselineFile = Annotated[
     Path | None,
     typer.Option("--baseline", help="Known failures, a case id a line: they do not count, but must still fail."),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.case import EVERYTHING, Case, CaseResult
+from conformance.case import EVERYTHING, Case, CaseResult, protocol_of
 from conformance.profile import Profile
 from conformance.report import folder, html, junit, terminal
 from conformance.report.run import ConformanceRun, folder_name
@@ -16,7 +16,10 @@ from scatterproof import iuts, summary
 from scatterproof.baseline import Baseline
 from scatterproof.case_runs import run_cases
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, out, print_json, print_table
+from scatterproof.options import resolve
+from scatterproof.small_runs import with_small
 from spec import clauses
+from spec.errors import BadInput
 from spec.topology import Role
 
 _SLOW = 3  # cases that are named though nobody asked
@@ -46,7 +49,7 @@ class Files:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
     """baseline: which failures count. compared: whether the user gave one. durations: how many of the slowest cases are
-    shown."""
+    shown. shrink: for how many seconds failing cases are made small."""
 
     protocol: str
     iut: str
@@ -59,6 +62,7 @@ class Suite:
     jobs: int
     durations: int
     results: Path
+    shrink: float = 0
 
     def run(self) -> ConformanceRun:
         """Give the cases to the implementation; with `fail_fast` no further than to the first that fails."""
@@ -79,14 +83,19 @@ class Suite:
                 if number < count:
                     progress(f"{number + 1} of {count}: {self.selected[number].id}")
             runs.close()
-        return ConformanceRun(
-            protocol=self.protocol,
-            iut=self.iut,
-            catalogue=clauses.load(self.protocol).version,
-            results=tuple(found),
-            profile=profile.name if profile else "",
-            seconds=seconds,
-        )
+            run = ConformanceRun(
+                protocol=self.protocol,
+                iut=self.iut,
+                catalogue=clauses.load(self.protocol).version,
+                results=tuple(found),
+                profile=profile.name if profile else "",
+                seconds=seconds,
+                folder=str(folder_of_cases),
+            )
+            if self.shrink:
+                smaller_iut = make_iut(folder_of_cases / "small")
+                run = with_small(run, smaller_iut, profile or EVERYTHING, self.shrink, progress)
+        return run
 
     def report(self, run: ConformanceRun, files: Files, *, as_json: bool) -> int:
         """Write and show the run; the exit code that it deserves."""
@@ -130,6 +139,19 @@ class Suite:
         if failed is not None:
             _note(f"the first that fails, again: {again(failed.case, self.iut, self.profile_file)}")
         _note(f"traces and a page are in {self.results / 'latest'}")
+
+
+def protocol_meant(named: str | None, profile: Profile | None, case: Sequence[str] = ()) -> str:
+    """The protocol meant: the one that the profile, the cases' addresses or the user names, who have to agree."""
+    addressed = protocol_of(case)
+    if profile is not None:
+        for other in (named, addressed):
+            if other is not None and resolve(other) != profile.protocol:
+                raise BadInput(f"{profile.name}: is a profile of {profile.protocol}, not of {other}; leave {other} out")
+        return profile.protocol
+    if named is not None and addressed not in (None, resolve(named)):
+        raise BadInput(f"--case names {addressed}, and --protocol {named}; leave --protocol out")
+    return addressed or resolve(named)
 
 
 def again(case: Case, iut: str, profile: Path | None) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
-from conformance.case import EVERYTHING, protocol_of, select
-from conformance.profile import Profile, read_profile
+from conformance.case import EVERYTHING, select
+from conformance.profile import read_profile
 from scatterproof import case_list, iuts
 from scatterproof.baseline import Baseline, advised, read_baseline
 from scatterproof.conform_options import (
@@ -26,6 +26,7 @@ from scatterproof.conform_options import (
     Logs,
     ProfileFile,
     ShowList,
+    Shrink,
     Strict,
     SummaryFile,
 )
@@ -52,8 +53,10 @@ from scatterproof.stress_options import (
     StressOptions,
     StressSeed,
 )
-from scatterproof.suite import Files, Suite
+from scatterproof.suite import Files, Suite, protocol_meant
 from spec.errors import BadInput
+
+SHRINK_SECONDS = 20.0  # where a page was asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,7 @@ class How:
     fail_fast: bool
     jobs: int
     durations: int
+    shrink: float | None
     baseline: Path | None
     profile: Path | None
     results: Path
@@ -85,6 +89,7 @@ class How:
             "--fail-fast": self.fail_fast,
             "--jobs": self.jobs > 1,
             "--durations": self.durations,
+            "--shrink": self.shrink is not None,
             "--baseline": self.baseline,
         }
 
@@ -102,6 +107,7 @@ def command(
     durations: Durations = 0,
     junit_file: JunitFile = None,
     html_file: HtmlFile = None,
+    shrink: Shrink = None,
     summary_file: SummaryFile = None,
     baseline_file: BaselineFile = None,
     profile_file: ProfileFile = None,
@@ -132,7 +138,8 @@ def command(
     files = Files(junit=junit_file, html=html_file, summary=summary_file)
     how = How(
         iut=iut, case=tuple(case or ()), show_list=show_list, dry_run=dry_run, strict=strict, fail_fast=fail_fast,
-        jobs=jobs, durations=durations, baseline=baseline_file, profile=profile_file, results=results, as_json=as_json,
+        jobs=jobs, durations=durations, shrink=shrink, baseline=baseline_file, profile=profile_file, results=results,
+        as_json=as_json,
     )  # fmt: skip
     if explain is not None:
         raise typer.Exit(explain_clause(protocol, explain, as_json=as_json))
@@ -150,7 +157,7 @@ def command(
 def _run_cases(protocol: str | None, how: How, files: Files) -> int:
     """List the cases, say which would run, or run them; the exit code."""
     profile = read_profile(how.profile) if how.profile is not None else None
-    chosen, claims = _protocol(protocol, profile, how.case), profile or EVERYTHING
+    chosen, claims = protocol_meant(protocol, profile, how.case), profile or EVERYTHING
     selected = select(chosen, how.case)
     if how.show_list:
         case_list.show_list(chosen, selected, claims, as_json=how.as_json)
@@ -170,29 +177,23 @@ def _run_cases(protocol: str | None, how: How, files: Files) -> int:
         fail_fast=how.fail_fast,
         jobs=how.jobs,
         durations=how.durations,
+        shrink=_seconds_to_shrink(how.shrink, files.html),
         results=how.results,
     )
     return suite.report(suite.run(), files, as_json=how.as_json)
 
 
+def _seconds_to_shrink(given: float | None, html_file: Path | None) -> float:
+    if given is not None:
+        return given
+    return SHRINK_SECONDS if html_file is not None else 0
+
+
 def _judge_logs(logs: Path, protocol: str | None, how: How, files: Files) -> int:
     profile = read_profile(how.profile) if how.profile is not None else None
-    meant = None if protocol is None and profile is None else _protocol(protocol, profile)
+    meant = None if protocol is None and profile is None else protocol_meant(protocol, profile)
     kept = how.results / "latest" / "logs.ndjson"
     return judge_logs(logs, meant, profile or EVERYTHING, kept, files, as_json=how.as_json)
-
-
-def _protocol(named: str | None, profile: Profile | None, case: Sequence[str] = ()) -> str:
-    """The protocol meant: the one that the profile, the cases' addresses or the user names, who have to agree."""
-    addressed = protocol_of(case)
-    if profile is not None:
-        for other in (named, addressed):
-            if other is not None and resolve(other) != profile.protocol:
-                raise BadInput(f"{profile.name}: is a profile of {profile.protocol}, not of {other}; leave {other} out")
-        return profile.protocol
-    if named is not None and addressed not in (None, resolve(named)):
-        raise BadInput(f"--case names {addressed}, and --protocol {named}; leave --protocol out")
-    return addressed or resolve(named)
 
 
 def _run_program(protocol: str, iut_command: str, options: StressOptions, results: Path, as_json: bool) -> NoReturn:
