@@ -31,6 +31,7 @@ TIMEOUT_S = 600.0
 MOST_ROWS = 65_000
 # Rows for one TLC: beyond, reading the text costs memory, and starting another TLC hardly counts.
 ROWS_AT_ONCE = 40_000
+_UNREADABLE = "TLC ended with 150"  # how `models.tlc` tells of a module that does not parse
 _NOTHING = "Nothing"  # what TraceReplay puts before the first action; no action has that name
 
 
@@ -124,7 +125,7 @@ def _read_or_say_why(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Val
     try:
         return _read(batch)
     except CannotRun as error:
-        if len(batch) == 1:
+        if len(batch) == 1 or _UNREADABLE in str(error):  # no half of the batch would fare better
             return dict.fromkeys(batch, Validation(judgement=Judgement.CANNOT_RUN, reason=str(error)))
     half = len(batch) // 2
     runs = list(batch.items())

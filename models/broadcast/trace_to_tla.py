@@ -17,6 +17,7 @@ from spec.topology import Link, NodeId, Role, Topology
 from spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 
 MOST_UNDELIVERED = 8_192  # where the parameters say nothing
+WINDOW = 64  # likewise
 MOST_IN_RUN = 4_096  # longer ones TLC would take one by one for long
 _MOST = (1 << 31) - 1  # TLC's integers have 32 bits
 _SETTLED = 3  # the flags of a run that ended as planned, with nothing in flight
@@ -103,20 +104,27 @@ def _event(position: int, row: Row, columns: Mapping[str, int], digests: dict[in
 def _network(header: Header, level: str) -> str:
     topology, parameters = header.topology, header.parameters
     complete = [f"{kind.name.lower()} |-> {_set(header.complete.get(kind.name.lower(), ()))}" for kind in _RECORDED]
-    most = parameters.get("most_undelivered", MOST_UNDELIVERED)
-    if not isinstance(most, int):
-        raise CannotRun(f"parameter most_undelivered is {most!r}; give a whole number")
+    usual = {"most_undelivered": MOST_UNDELIVERED, "window": WINDOW}
+    most, window = (_whole(parameters, name, otherwise) for name, otherwise in usual.items())
     return ",\n  ".join(
         (
             *complete,
             f'level |-> "{level}"',
             f"most |-> {min(most, _MOST)}",
+            f"window |-> {min(window, _MOST)}",
             f"linked |-> {'TRUE' if header.order.includes(Order.LINK) else 'FALSE'}",
             f"on |-> {_sequence(map(_set, dependencies(parameters, len(topology.nodes))))}",
             f"source |-> {_sequence(str(link.source + 1) for link in topology.links)}",
             f"target |-> {_sequence(str(link.target + 1) for link in topology.links)}",
         )
     )
+
+
+def _whole(parameters: Mapping[str, Parameter], name: str, otherwise: int) -> int:
+    value = parameters.get(name, otherwise)
+    if not isinstance(value, int):
+        raise CannotRun(f"parameter {name} is {value!r}; give a whole number")
+    return value
 
 
 def dependencies(parameters: Mapping[str, Parameter], processes: int) -> list[set[NodeId]]:

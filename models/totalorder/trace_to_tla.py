@@ -1,7 +1,9 @@
-"""A recorded run of total order as TraceOrder.tla and TraceLoss.tla read it: its network, and one tuple a row.
+"""A recorded run of total order as TraceOrder.tla, TraceLoss.tla and TraceFailures.tla read it: its network, and one
+tuple a row.
 
-Nodes and links count from 1 there, digests are numbered, and times are ranks (`models.ranks`). One sum of times is
-computed here, as ranks know no sums: the clock plus the beacon interval, from which on a link is idle (TO-ENV-C).
+Nodes and links count from 1 there, digests are numbered, and times are ranks (`models.ranks`). Sums of times are
+computed here, as ranks know none: the clock plus the beacon interval, from which on a link is idle (TO-ENV-C), and
+where failures are handled the time plus the time-out, up to which whom something reached then counts as up (TO-FAIL).
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from spec.trace import ABSENT, Kind, Order, Row, Trace, schema
 _TIMES = ("timestamp", "barrier", "clock_ns")
 _TIMES_UNDER_LOSS = ("ack_barrier", "loss_record", "greatest")
 # Parameters under which nodes do what the modules do not describe, and the value with which they do not.
-_NOT_DESCRIBED = {"failure_timeout_ns": 0, "switch": "one"}
+_NOT_DESCRIBED = {"switch": "one"}
 _SETTLED = 3  # the flags of a run that ended as planned, with nothing in flight
 _PACKETS = {int(kind): kind.name.lower() for kind in PacketKind}
 
@@ -29,6 +31,7 @@ ACTIONS = (
     "Submit", "Scatter", "HostBeacon", "TakeData", "ForwardData", "TakeBeacon", "SwitchBeacon", "Arrive",
     "ArriveBeacon", "Deliver", "Lose", "Settle", "Stop",
     "Resend", "Acknowledge", "Adjust", "TakeControl", "ForwardControl", "ArriveControl", "ArriveDuplicate",
+    "Crash", "Restart", "Tell",
 )  # fmt: skip
 
 # What a row must keep that is no clause of the catalogue, in words.
@@ -40,7 +43,7 @@ REASONS = {
     "NothingIsRefused": "the packet broke no promise of its link",
     "Exists": "there is no such packet in this environment",
     "AckBarriersNeverFall": "ack barriers fall on no link",
-    "GreatestIsAboveAllSent": "greatest is at or above the loss record, and all that was put on the link",
+    "GreatestIsAboveItsRecord": "greatest is at or above the loss record",
 }
 
 
@@ -51,14 +54,16 @@ def reader_of(trace: Trace) -> Reader:
     for name, usual in _NOT_DESCRIBED.items():
         if parameters.get(name, usual) != usual:
             raise CannotRun(f"the run has {name} {parameters[name]}, which no module for traces describes yet")
-    module = "TraceLoss" if environment.loses else "TraceOrder"
+    timeout = int(parameters.get("failure_timeout_ns", 0))
+    module = "TraceFailures" if timeout else "TraceLoss" if environment.loses else "TraceOrder"
     interval = int(parameters.get("beacon_interval_ns", 0))
     columns = {name: number for number, name in enumerate(schema("totalorder").columns)}
     _refuse_uncounted(trace.rows, columns)
     times = (*_TIMES, *_TIMES_UNDER_LOSS) if environment.loses else _TIMES
     adjusts = parameters.get("adjustment_interval_ns", 0) != 0
     adjusted = frozenset(trace.header.topology.hosts() if adjusts else ())
-    table = _Table(columns, adjusted, times, interval, _rank_of(trace.rows, columns, times, interval), {})
+    clocks = _Clocks(columns, adjusted, interval, timeout)
+    table = _Table(columns, times, clocks, _rank_of(trace.rows, columns, times, clocks), {})
     rows = ",\n  ".join(table.event(position, row) for position, row in enumerate(trace.rows))
     network = _network(trace, environment)
     return Reader(
@@ -70,27 +75,41 @@ def reader_of(trace: Trace) -> Reader:
     )
 
 
-def _rank_of(rows: Sequence[Row], columns: Mapping[str, int], names: Sequence[str], interval: int) -> dict[int, int]:
+@dataclass(frozen=True, slots=True)
+class _Clocks:
+    """What a row's columns Clock and BusyUntil are. adjusted: the nodes whose clocks are, and so are not those of the
+    trace. timeout: that of failures, 0 where they are not handled; else clocks are of no matter, but time is."""
+
+    columns: Mapping[str, int]
+    adjusted: frozenset[int]
+    interval: int
+    timeout: int
+
+    def of(self, row: Row) -> tuple[int, int]:
+        kind, clock = row[self.columns["kind"]], row[self.columns["clock_ns"]]
+        if self.timeout:
+            now = row[self.columns["time_ns"]]
+            return now, now + self.timeout if kind == Kind.ARRIVED else ABSENT
+        # Adjusted clocks are not those of the trace; a link is busy by the local one all the same.
+        busy = kind == Kind.SENT and row[self.columns["packet"]] == PacketKind.DATA and clock != ABSENT
+        known = row[self.columns["node"]] not in self.adjusted
+        return clock if known else ABSENT, clock + self.interval if busy else ABSENT
+
+
+def _rank_of(rows: Sequence[Row], columns: Mapping[str, int], names: Sequence[str], clocks: _Clocks) -> dict[int, int]:
     times = {row[columns[name]] for row in rows for name in names}
-    clock, kind, packet = columns["clock_ns"], columns["kind"], columns["packet"]
-    busy = {row[clock] + interval for row in rows if row[kind] == Kind.SENT and row[packet] == PacketKind.DATA}
-    return ranks(times | busy)
+    return ranks(times.union(*map(clocks.of, rows)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """How columns become fields. adjusted: the nodes whose clocks are, and so are not those of the trace. times: the
-    columns that are ranks. digests: digest -> number, as they come up."""
+    """How columns become fields. times: the columns that are ranks. digests: digest -> number, as they come up."""
 
     columns: Mapping[str, int]
-    adjusted: frozenset[int]
     times: Sequence[str]
-    interval: int
+    clocks: _Clocks
     rank: dict[int, int]
     digests: dict[int, int]
-
-    def clock_of(self, row: Row) -> int:
-        return ABSENT if row[self.columns["node"]] in self.adjusted else row[self.columns["clock_ns"]]
 
     def event(self, position: int, row: Row) -> str:
         def field(name: str) -> int:
@@ -100,15 +119,12 @@ class _Table:
             return field(name) + 1 if field(name) >= 0 else ABSENT
 
         kind, packet = Kind(field("kind")), field("packet")
-        if kind in (Kind.CRASHED, Kind.RESTARTED):
-            raise CannotRun(f"row {position}: {kind.name.lower()}: no module for traces describes failures yet")
+        if kind in (Kind.CRASHED, Kind.RESTARTED) and field("link") != ABSENT and not self.clocks.timeout:
+            raise CannotRun(f"row {position}: {kind.name.lower()}: the modules for traces know no cut links")
         digest = field("digest")
         if digest != ABSENT:
             digest = self.digests.setdefault(digest, len(self.digests))
-        # Adjusted clocks are not those of the trace; a link is busy by the local one all the same.
-        clock, busy_until = field("clock_ns"), ABSENT
-        if kind is Kind.SENT and packet == PacketKind.DATA and clock != ABSENT:
-            busy_until = self.rank[clock + self.interval]
+        clock, busy_until = self.clocks.of(row)
         flags = field("flags")
         if kind is Kind.ENDED:
             flags = flags & _SETTLED if flags > 0 else 0
@@ -116,7 +132,7 @@ class _Table:
         values: Iterable[int | str] = (
             f'"{kind.name.lower()}"', identity("node"), identity("link"), field("link_seq"), identity("sender"),
             identity("receiver"), field("number"), digest, flags, f'"{name_of}"', rank[field("timestamp")],
-            rank[field("barrier")], field("scattering"), rank[self.clock_of(row)], busy_until,
+            rank[field("barrier")], field("scattering"), rank[clock], rank[busy_until],
             *(rank[field(name)] for name in self.times if name in _TIMES_UNDER_LOSS),
         )  # fmt: skip
         return f"<<{', '.join(map(str, values))}>>"
@@ -147,6 +163,7 @@ def _network(trace: Trace, environment: Environment) -> str:
             f"loses |-> {_truth(environment.loses)}",
             f"packets |-> {{{', '.join(map(_quoted, ('', *_packets(environment, header.parameters))))}}}",
             f"fills |-> {_truth(environment.data_carry_barriers and header.parameters.get('fill_barrier', 0) == 1)}",
+            f"withholds |-> {_truth(header.parameters.get('every_beacon') == 0)}",
             f"causal |-> {_truth(header.parameters.get('causal', 0) == 1)}",
             f"hostFlags |-> {_truth(header.parameters.get('host_flags', 0) == 1)}",
             f"linked |-> {_truth(header.order.includes(Order.LINK))}",

@@ -13,7 +13,7 @@
 (* are the operators that MajorityBroadcast and CausalOverUniform are      *)
 (* given.  Links may lose, repeat and reorder.                             *)
 (***************************************************************************)
-EXTENDS TraceColumns
+EXTENDS TraceLinks
 
 CONSTANTS         \* the rules; see MajorityRules, CausalRules
   Enough(_, _), Attached(_, _, _, _, _), MayDeliver(_, _)
@@ -23,14 +23,12 @@ VARIABLES
   begun,     \* begun[p][t] is the sequence of digests that p began with
   clocks,    \* clocks[p] is the sequence of clocks of the messages that p began with; <<>> below lcb
   delivered, \* delivered[p][c] are the numbers of the messages of c that p delivered
-  heard,     \* heard[p][c] is a function from numbers, not delivered, to contents and who is known to have them
+  heard,     \* heard[p][c] is a function from numbers, not delivered, to contents, who has them, and since when
   of,        \* of[p] is the set of processes that p has heard of
-  numbered,  \* numbered[l] is the sequence of what was put on link l under its numbers, from 1
-  put,       \* put[l] is the sequence of all packets that were put on link l
-  came,      \* came[l] are the numbers that have arrived from link l
-  forwarded, \* forwarded[l][c] are the numbers of the messages of c that were put on link l
-  state      \* state[p] is "up", "paused" or "down"
-seen == <<handed, begun, clocks, delivered, heard, of, numbered, put, came, forwarded, state>>
+  ready,     \* ready[p][c]: the message of c that p could deliver, when another first came to it, and since which row
+  forwarded  \* forwarded[l][c] are the numbers of the messages of c that were put on link l
+learnt == <<handed, begun, clocks, delivered, heard, of, ready, forwarded>>
+seen == <<learnt, onLinks, state>>
 vars == <<reading, seen>>
 
 (* A run's steps are determined, so that its place says all. *)
@@ -53,8 +51,15 @@ SumUpTo(clock, n, byPlace) ==
 IsReal(good) == IF OverLinks THEN [LinkDeliversSent |-> good] ELSE [DeliveredWasBegun |-> good]
 IsFirst(good) == IF OverLinks THEN [LinkDeliversOnce |-> good] ELSE [DeliveredOnce |-> good]
 
-IsUp == [OneThatStandsStillDoesNothing |-> state[Node] = "up"]
-OnItsLink == [OnItsLink |-> Source = Node /\ Receiver = Target, CountedOnItsLink |-> LinkSeq = Len(put[Link])]
+(* A message that p may deliver by all that the observer knows; what says what is known of it. *)
+Deliverable(p, c, k, what) ==
+  /\ Enough(Cardinality(what.from), N)
+  /\ InOrder => k = delivered[p][c].upto + 1
+  /\ InCausalOrder => ClockIsTold(c, k) /\ MayDeliver(WaitsFor(c, k), Everybody(p))
+
+(* The next message of c at p was ready when message k of d first came, which is what k is not to go before. *)
+WaitedWhileItCame(p, c, d, k) ==
+  ready[p][c].number = delivered[p][c].upto + 1 /\ heard[p][d][k].since >= ready[p][c].since
 -----------------------------------------------------------------------------
 (***************************************************************************)
 (* What a row must keep: clauses under their names, and what else makes it *)
@@ -72,12 +77,10 @@ BeginKeeps ==
         InOrder /\ p \in Net.delivered => Number + Count - 1 - delivered[p][p].upto <= Net.most]
   @@ IsUp
 
-(* A packet under a new number. *)
 NewKeeps ==
-  [LinkNumbersApart |-> Pseq = Len(numbered[Link]) + 1,                 \* BC-PL-PSEQ
-   DeliveredIsForgotten |->                                             \* BC-URB-GC
+  [DeliveredIsForgotten |->                                             \* BC-URB-GC
      OverLinks \/ \A k \in Messages : ~ Has(forwarded[Link][Sender], k)]
-  @@ OnItsLink @@ IsUp
+  @@ NumberedKeeps
 
 SendKeeps ==
   LET p == Node
@@ -106,27 +109,6 @@ ForwardKeeps ==
    ELSE [MajorityHasIt |-> unchanged])                                  \* BC-URB-MAJ
   @@ NewKeeps
 
-ResendKeeps ==
-  [LinkNumbersApart |-> Pseq \in DOMAIN numbered[Link] /\ numbered[Link][Pseq] = Carried]   \* BC-PL-PSEQ
-  @@ OnItsLink @@ IsUp
-
-(* An acknowledgement is for the link the other way. *)
-Back == CHOOSE l \in DOMAIN Net.source : Net.source[l] = Target /\ Net.target[l] = Source
-
-AnswerKeeps ==
-  LET all == Node \in Net.arrived IN
-  [UnacknowledgedIsResent |->                                           \* BC-PL-RESEND
-     all => \A i \in Pseq .. Pseq + Count - 1 : Has(came[Back], i),
-   DeliveredPrefixCollapses |-> all => Number <= came[Back].upto]       \* BC-PL-MEMORY
-  @@ OnItsLink @@ IsUp
-
-ArriveKeeps ==
-  [ArrivedAsSent |->
-     /\ Target = Node
-     /\ Net.linked /\ Source \in Net.sent =>
-          LinkSeq + 1 \in DOMAIN put[Link] /\ put[Link][LinkSeq + 1] = Content]
-  @@ IsUp
-
 DeliverKeeps ==
   LET p == Node  c == Sender  k == Number
       creator == c \in Processes /\ Receiver = p /\ k >= 1
@@ -147,15 +129,13 @@ DeliverKeeps ==
       DeliveredInSendingOrder |-> InOrder => next,                      \* BC-FIFO-ORDER
       FifoWithoutDependencies |-> InCausalOrder => next,                \* BC-LCB-FIFO
       DependenciesFirst |->                                             \* BC-LCB-CAUSAL
-        InCausalOrder /\ ClockIsTold(c, k) => MayDeliver(WaitsFor(c, k), Everybody(p))]
+        InCausalOrder /\ ClockIsTold(c, k) => MayDeliver(WaitsFor(c, k), Everybody(p)),
+      OthersDelayNothing |->                                            \* BC-LCB-LOCAL
+        InCausalOrder /\ p \in Net.arrived /\ k \in Knows(p, c) =>
+          \A d \in Processes \ {c} : c \in Net.on[d] \/ ~ WaitedWhileItCame(p, d, c, k)]
   @@ IsUp
 -----------------------------------------------------------------------------
 (* At the end of a run that has settled.  Above the links a majority must live. *)
-Live == {p \in Processes : state[p] = "up"}
-LiveLinks ==
-  {l \in DOMAIN Net.source : Net.source[l] \in Live \cap Net.sent /\ Net.target[l] \in Live \cap Net.arrived}
-
-PacketsHaveCome == \A l \in LiveLinks : came[l].upto >= Len(numbered[l])
 HandedIsBegun ==
   \A p \in Live \cap Net.submitted \cap Net.begun : \A t \in Numberings : Len(handed[p][t]) = Len(begun[p][t])
 
@@ -164,17 +144,12 @@ SettledLinksKeep ==
      /\ PacketsHaveCome
      /\ \A c \in Live \cap Net.begun : \A p \in (Live \cap Net.delivered) \ {c} :
           /\ delivered[p][c].upto >= Len(begun[c][p])
-          /\ c \in Net.submitted => delivered[p][c].upto >= Len(handed[c][p])]
-
-(* A message that p may deliver by all that the observer knows. *)
-Deliverable(p, c, k) ==
-  /\ Enough(Cardinality(heard[p][c][k].from), N)
-  /\ InOrder => k = delivered[p][c].upto + 1
-  /\ InCausalOrder => ClockIsTold(c, k) /\ MayDeliver(WaitsFor(c, k), Everybody(p))
+          /\ c \in Net.submitted => delivered[p][c].upto >= Len(handed[c][p]),
+   UnacknowledgedIsResent |-> AllIsAcknowledged]                        \* BC-PL-RESEND
 
 NothingIsDeliverable ==
   \A p \in Live \cap Net.arrived \cap Net.delivered : \A c \in Processes : \A k \in Knows(p, c) :
-    ~ Deliverable(p, c, k)
+    ~ Deliverable(p, c, k, heard[p][c][k])
 
 AllIsForwarded ==
   \A l \in LiveLinks :
@@ -197,6 +172,7 @@ SettledBroadcastKeeps ==
 (* What has come from a majority needs nobody else any more. *)
 SettledAnywayKeep ==
   [SentIsDelivered |-> PacketsHaveCome,                                 \* BC-PL-RELIABLE
+   UnacknowledgedIsResent |-> AllIsAcknowledged,                        \* BC-PL-RESEND
    OneselfCounts |-> InCausalOrder \/ NothingIsDeliverable,             \* BC-URB-SELF
    WaitingIsLookedAtAgain |-> InCausalOrder => NothingIsDeliverable]    \* BC-LCB-CHECK
 
@@ -229,11 +205,11 @@ Wanted(clause) == Absent
 (* What the observer remembers. *)
 Submit ==
   /\ handed' = [handed EXCEPT ![Node][To(Receiver)] = Append(@, Digest)]
-  /\ UNCHANGED <<begun, clocks, delivered, heard, of, numbered, put, came, forwarded, state>>
+  /\ UNCHANGED <<begun, clocks, delivered, heard, of, ready, forwarded, onLinks, state>>
 
 ClockAt(p, k) == Attached(p, Everybody(p), Everybody(p), k - 1, Net.on[p])
 Entry(from, clock) ==
-  [digest |-> Digest, from |-> from,
+  [digest |-> Digest, from |-> from, since |-> at,
    sum |-> IF InCausalOrder THEN SumUpTo(clock, N, FALSE) ELSE Absent,
    weighted |-> IF InCausalOrder THEN SumUpTo(clock, N, TRUE) ELSE Absent]
 
@@ -247,53 +223,56 @@ Begin ==
               ELSE [heard EXCEPT ![p][p] =
                       [k \in DOMAIN @ \cup Messages |->
                          IF k \in Messages THEN Entry({p}, ClockAt(p, k)) ELSE heard[p][p][k]]]
-  /\ UNCHANGED <<handed, delivered, of, numbered, put, came, forwarded, state>>
+  /\ UNCHANGED <<handed, delivered, of, ready, forwarded, onLinks, state>>
 
-(* A packet is put on its link; under a new number, or again. *)
-Put ==
-  /\ put' = [put EXCEPT ![Link] = Append(@, Content)]
-  /\ UNCHANGED <<handed, begun, clocks, delivered, heard, of, came, state>>
-
-PutNew ==
-  /\ numbered' = [numbered EXCEPT ![Link] = Append(@, Carried)]
+Send ==
   /\ forwarded' = IF OverLinks THEN forwarded ELSE [forwarded EXCEPT ![Link][Sender] = With(@, Messages)]
-  /\ Put
-
-PutAgain == Put /\ UNCHANGED <<numbered, forwarded>>
+  /\ PutNew
+  /\ UNCHANGED <<handed, begun, clocks, delivered, heard, of, ready, state>>
 
 (* What is delivered, and what oneself never began with, is not waited for. *)
 Receive ==
   LET p == Node  c == Sender
       old == heard[p][c]
       fresh == {k \in Messages : ~ Has(delivered[p][c], k) /\ k \notin DOMAIN old /\ c # p}
-      new(k) == [digest |-> Digest, from |-> {p, Source},
+      new(k) == [digest |-> Digest, from |-> {p, Source}, since |-> at,
                  sum |-> IF InCausalOrder THEN ClockSum + k - Number ELSE Absent,
                  weighted |-> IF InCausalOrder THEN ClockWeighted + c * (k - Number) ELSE Absent]
       told(k) == IF k \in Messages /\ old[k].digest = Digest THEN [old[k] EXCEPT !.from = @ \cup {Source}] ELSE old[k]
+      now == [heard[p] EXCEPT ![c] = [k \in DOMAIN old \cup fresh |-> IF k \in fresh THEN new(k) ELSE told(k)]]
+      next(d) == delivered[p][d].upto + 1
+      becomes(d) == ready[p][d].number # next(d) /\ next(d) \in DOMAIN now[d]
+                    /\ Deliverable(p, d, next(d), now[d][next(d)])
   IN
-  /\ heard' = [heard EXCEPT ![p][c] =
-       [k \in DOMAIN old \cup fresh |-> IF k \in fresh THEN new(k) ELSE told(k)]]
+  /\ heard' = [heard EXCEPT ![p] = now]
+  /\ ready' = IF InCausalOrder /\ fresh # {}
+              THEN [ready EXCEPT ![p] =
+                      [d \in Processes |-> IF becomes(d) THEN [number |-> next(d), since |-> at] ELSE @[d]]]
+              ELSE ready
   /\ of' = [of EXCEPT ![p] = @ \cup {Source, c}]
-  /\ came' = [came EXCEPT ![Link] = With(@, {Pseq})]
-  /\ UNCHANGED <<handed, begun, clocks, delivered, numbered, put, forwarded, state>>
+  /\ Take
+  /\ UNCHANGED <<handed, begun, clocks, delivered, forwarded, state>>
 
 Deliver ==
   LET p == Node  c == Sender IN
   /\ delivered' = [delivered EXCEPT ![p][c] = With(@, {Number})]
   /\ heard' = [heard EXCEPT ![p][c] = [k \in DOMAIN @ \ {Number} |-> heard[p][c][k]]]
-  /\ UNCHANGED <<handed, begun, clocks, of, numbered, put, came, forwarded, state>>
+  /\ UNCHANGED <<handed, begun, clocks, of, ready, forwarded, onLinks, state>>
 
 Become(what) ==
   /\ state' = [state EXCEPT ![Node] = what]
-  /\ UNCHANGED <<handed, begun, clocks, delivered, heard, of, numbered, put, came, forwarded>>
+  /\ UNCHANGED <<learnt, onLinks>>
 
 (* Of what is recorded in part nothing is remembered, but what was delivered: others must deliver it, too. *)
 Remember(action) ==
   CASE Kind \in {"sent", "begun"} /\ Node \notin Net[Kind] -> UNCHANGED seen
     [] action = "Submit" -> Submit
     [] action = "Begin" -> Begin
-    [] action \in {"Send", "Forward"} -> PutNew
-    [] action \in {"Resend", "Answer"} -> PutAgain
+    [] action \in {"Send", "Forward"} -> Send
+    [] action = "Resend" -> PutAgain /\ UNCHANGED <<learnt, state>>
+    [] action = "Answer" -> PutAnswer /\ UNCHANGED <<learnt, state>>
+    [] action = "Acknowledge" -> TakeAnswer /\ UNCHANGED <<learnt, state>>
+    [] action = "Refuse" -> GiveUp /\ UNCHANGED <<learnt, state>>
     [] action \in {"Receive", "ReceiveAgain"} -> Receive
     [] action = "Deliver" -> IF Sender \in Processes /\ Number >= 1 THEN Deliver ELSE UNCHANGED seen
     [] action = "Crash" -> Become("down")
@@ -310,10 +289,9 @@ Init ==
      /\ delivered = [p \in Processes |-> [c \in Processes |-> NoNumber]]
      /\ heard = [p \in Processes |-> [c \in Processes |-> <<>>]]
      /\ of = [p \in Processes |-> {}]
-     /\ numbered = [l \in links |-> <<>>]
-     /\ put = [l \in links |-> <<>>]
-     /\ came = [l \in links |-> NoNumber]
+     /\ ready = [p \in Processes |-> [c \in Processes |-> [number |-> 0, since |-> 0]]]
      /\ forwarded = [l \in links |-> [c \in Processes |-> NoNumber]]
+     /\ NothingOnLinks
      /\ state = [p \in Processes |-> "up"]
 
 Came == Kind = "arrived" /\ Packet = "data" /\ Has(came[Link], Pseq)

@@ -9,7 +9,7 @@
 (* delivered before its creator began with it.  What is not recorded is    *)
 (* compared with nothing.                                                  *)
 (***************************************************************************)
-EXTENDS TraceReplay, FiniteSets
+EXTENDS TraceReplay, Numbers
 
 Absent == -1
 
@@ -42,18 +42,6 @@ InCausalOrder == Net.level = "lcb"
 To(receiver) == IF OverLinks THEN receiver ELSE 1
 Numberings == IF OverLinks THEN Processes ELSE {1}
 IsReceiver == IF OverLinks THEN Receiver \in Processes \ {Node} ELSE Receiver = Absent
------------------------------------------------------------------------------
-(* Sets of numbers from 1 on: those up to one of them, and those beyond it. *)
-NoNumber == [upto |-> 0, beyond |-> {}]
-Has(numbers, k) == k <= numbers.upto \/ k \in numbers.beyond
-Includes(numbers, others) == others.upto <= numbers.upto /\ \A k \in others.beyond : Has(numbers, k)
-
-With(numbers, more) ==
-  LET from == numbers.upto
-      beyond == {k \in numbers.beyond \cup more : k > from}
-      upto == CHOOSE u \in from .. from + Cardinality(beyond) :
-                u + 1 \notin beyond /\ \A k \in from + 1 .. u : k \in beyond
-  IN  [upto |-> upto, beyond |-> {k \in beyond : k > upto}]
 -----------------------------------------------------------------------------
 (* The action that the row is; `came` says that this packet has arrived before. *)
 SentAction ==

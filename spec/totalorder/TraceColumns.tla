@@ -11,7 +11,7 @@
 (* shown to arrive before it was sent.  What is not recorded is compared   *)
 (* with nothing.                                                           *)
 (***************************************************************************)
-EXTENDS TraceReplay
+EXTENDS TraceReplay, Numbers
 
 Absent == -1
 
@@ -74,5 +74,7 @@ Action(came) ==
     [] Kind = "delivered" -> "Deliver"
     [] Kind = "lost" -> "Lose"
     [] Kind = "refused" -> "Refuse"
+    [] Kind = "crashed" -> "Crash"
+    [] Kind = "restarted" -> "Restart"
     [] Kind = "ended" -> IF Flags = 3 THEN "Settle" ELSE "Stop"
 =============================================================================

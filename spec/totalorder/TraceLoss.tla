@@ -6,20 +6,30 @@
 (* A gap in the numbers of a link raises its record to the greatest that   *)
 (* the packet behind the gap speaks of.                                    *)
 (*                                                                         *)
-(* Left out: failures, and switches of more than one processor.  Where     *)
-(* clocks are adjusted, they are not known, and compared with nothing.     *)
+(* Left out: what is done about failures, and switches of more than one    *)
+(* processor.  Where clocks are adjusted, they are not known, and compared *)
+(* with nothing.                                                           *)
 (***************************************************************************)
 EXTENDS TraceOrder
 
 VARIABLES
   acks,         \* acks[l] is the greatest ack barrier to have arrived from l; 0 for none
   records,      \* records[l] is the loss record of l; 0 for none
+  shown,        \* shown[l] is that part of it which gaps in the numbers of l have shown
   greatest,     \* greatest[l] is the greatest timestamp that l has spoken of; 0 for none
   reached,      \* reached[l] is the greatest timestamp of the data put on l, or spoken of on it
+  told,         \* told[l] is the greatest loss record put on l
   numbers,      \* numbers[h][r] is the number of messages that h has sent to r
   outstanding,  \* outstanding[h] is the set of messages of h whose acknowledgement has not arrived at h
-  missing       \* the messages that were sent and have not arrived at their receivers
-lossSeen == <<acks, records, greatest, reached, numbers, outstanding, missing>>
+  again,        \* again[h] is the set of those of them that h has sent again
+  missing,      \* the messages that were sent and have not arrived at their receivers
+  held,         \* held[h][s] are the numbers of the messages of s that have arrived at h
+  owed,         \* owed[h][s] is the number of arrivals from s that h has not acknowledged
+  waited        \* the number of messages that are handed over and not delivered
+spoken == <<reached, told>>
+heard == <<acks, records, shown, greatest>>
+messages == <<numbers, outstanding, again, missing, held, owed, waited>>
+lossSeen == <<spoken, heard, messages>>
 lossVars == <<vars, lossSeen>>
 -----------------------------------------------------------------------------
 NumberOf(message) == message[3]
@@ -27,28 +37,28 @@ NumberOf(message) == message[3]
 Max(a, b) == IF a >= b THEN a ELSE b
 
 (* The substitute for Register: links may lose what they promised last. *)
-GreatestOf(held, arrived) == Max(held, arrived)
+GreatestOf(earlier, arrived) == Max(earlier, arrived)
 
 (* Whether all that is sent and arrives is recorded, so that what is missing is known. *)
-Tracked == Net.linked /\ Net.hosts \subseteq Net.sent /\ Net.hosts \subseteq Net.arrived
+Tracked == Net.linked /\ Net.hosts \subseteq Net.sent /\ Net.hosts \subseteq Known
 
 (* What node n may say on its link l; and what its ingress links tell a receiver. *)
 CountedFor(l) == Counted(Net.reaching[l], Net.ingress[Net.source[l]])
 LeastAck(links) == Aggregate([k \in links |-> acks[k]])
 GreatestRecord(links) == MaxOver({records[k] : k \in links})
+GreatestShown(links) == MaxOver({shown[k] : k \in links})
 GreatestOver(links) == MaxOver({greatest[k] : k \in links})
 
 (* A record at or below the ack barrier is made good, and sent as none. *)
 RecordDue(links) == IF GreatestRecord(links) > LeastAck(links) THEN GreatestRecord(links) ELSE 0
 
-(* The number up to which a receiver has all messages of a sender. *)
-UpTo(receiver, sender) ==
-  LET gaps == {NumberOf(m) : m \in {n \in missing : SenderOf(n) = sender /\ ReceiverOf(n) = receiver}}
-  IN  IF gaps = {} THEN numbers[sender][receiver]
-      ELSE (CHOOSE n \in gaps : \A i \in gaps : n <= i) - 1
-
 (* The messages on whose acknowledgement an ack barrier of host h on link l waits. *)
 Waiters(h, l) == {m \in outstanding[h] : Net.next[h][ReceiverOf(m)] = l}
+
+(* Of those that were sent again, the timestamps on that link; this row's, too. *)
+SentAgain(h, l) ==
+  {TimestampOf(m) : m \in {m \in again[h] : Net.next[h][ReceiverOf(m)] = l}}
+    \cup (IF Resent THEN {Timestamp} ELSE {})
 
 (* The least timestamp that host h can still give, and its barrier where it gives none. *)
 NextPossible(h) == Stamp(Clock, Floor(h), Promised(h))
@@ -69,11 +79,12 @@ BeaconsCarry ==
     [] OTHER -> {<<TRUE, TRUE>>}
 
 Structured ==
-  CASE Packet = "data" -> Carries = DataCarries
+  /\ LossRecord # Absent /\ Greatest # Absent
+  /\ CASE Packet = "data" -> Carries = DataCarries
     [] Packet = "beacon" ->
-         /\ Carries \in BeaconsCarry
-         /\ Environment = "D9" => Clock = Absent \/ Clock >= idle[Link]
-    [] OTHER -> Carries = <<FALSE, FALSE>>
+            /\ Carries \in BeaconsCarry
+            /\ Environment = "D9" => Clock = Absent \/ Clock >= idle[Link]
+       [] OTHER -> Carries = <<FALSE, FALSE>>
 
 PutKeeps ==
   LET l == Link IN
@@ -82,7 +93,8 @@ PutKeeps ==
      /\ Tracked /\ AckBarrier # Absent =>
           \A m \in missing : l \in Net.route[SenderOf(m)][ReceiverOf(m)] => TimestampOf(m) > AckBarrier
      /\ Data /\ ~ Resent => Timestamp > Max(said[l], AckBarrier),
-   GreatestIsAboveAllSent |-> Greatest >= reached[l] /\ Greatest >= LossRecord,
+   LossCounterSpansLink |-> Greatest = Absent \/ Greatest >= reached[l],         \* TO-LOSSCTR
+   GreatestIsAboveItsRecord |-> Greatest >= LossRecord,
    StructureAllOnData |-> Environment = "D5" => Structured,                     \* TO-FMT-5
    StructureAckBarrierOnBeacon |-> Environment = "D6" => Structured,            \* TO-FMT-6
    StructureTwoBeacons |-> Environment = "D7" => Structured,                    \* TO-FMT-7
@@ -92,14 +104,18 @@ PutKeeps ==
 HostPutKeeps ==
   LET h == Node
       waiters == {TimestampOf(m) : m \in Waiters(h, Link)} \cup (IF Data THEN {Timestamp} ELSE {})
-      knows == AckBarrier # Absent /\ h \in Net.arrived
+      knows == AckBarrier # Absent /\ h \in Known
   IN
   [AckBarrierBelowOutstanding |->                                                \* TO-ACK-INIT
      knows /\ waiters # {} => AckBarrier = (CHOOSE t \in waiters : \A u \in waiters : t <= u) - 1,
    IdleAckBarrierRises |->                                                      \* TO-ACK-IDLE
      knows /\ waiters = {} /\ Clock # Absent /\ Packet = "beacon" => AckBarrier = NextPossible(h) - 1,
    HostSetsLossFlag |->                                                         \* TO-FLAG-HOST
-     LossRecord = 0 \/ (Net.hostFlags /\ LossRecord <= reached[Link])]
+     IF ~ Net.hostFlags THEN LossRecord \in {0, Absent}
+     ELSE h \in Known =>
+       /\ LossRecord >= MaxOver(SentAgain(h, Link))
+       /\ LossRecord > 0 => /\ LossRecord <= MaxOver({told[Link]} \cup SentAgain(h, Link))
+                            /\ \E t \in waiters : t <= LossRecord]
   @@ PutKeeps
 
 LossScatterKeeps ==
@@ -108,7 +124,7 @@ LossScatterKeeps ==
 
 ResendKeeps ==
   [MessageNumbersConsecutive |-> Number <= numbers[Node][Receiver],             \* TO-SEQ
-   LostIsResent |-> Node \in Net.arrived => Message \in outstanding[Node],      \* TO-RETX
+   LostIsResent |-> Node \in Known => Message \in outstanding[Node],            \* TO-RETX
    ResentCarriesCurrentBarrier |->                                              \* TO-RETX-BAR
      Barrier = Absent \/ IF Clock = Absent THEN Barrier >= last[Node] ELSE Barrier = Current(Node),
    OnItsRoute |-> OnItsRoute]
@@ -120,46 +136,71 @@ LossHostBeaconKeeps ==
   @@ CarriedKeeps @@ HostPutKeeps
 
 AcknowledgeKeeps ==
-  [AcknowledgementsCumulative |-> Tracked => Number = UpTo(Node, Receiver),     \* TO-DUPACK
+  [AcknowledgementsCumulative |->                                               \* TO-DUPACK
+     Node \in Known /\ Receiver \in Net.hosts => Number = held[Node][Receiver].upto,
    SentAsArrived |-> Sender = Node,
    OnItsRoute |-> OnItsRoute]
   @@ CarriedKeeps @@ HostPutKeeps
 
 SwitchPutKeeps ==
   LET links == CountedFor(Link)
-      free == Net.reaching[Link] = {} \/ Node \notin Net.arrived
-      due == RecordDue(links)
+      free == Net.reaching[Link] = {} \/ Node \notin Known
+      ack == LeastAck(links)
+      record == GreatestRecord(links)
   IN
-  [SwitchAckBarrierIsMinimum |-> free \/ AckBarrier \in {Absent, LeastAck(links)},  \* TO-ACK-MIN
-   SwitchSetsLossFlag |-> free \/ Packet = "beacon" \/ LossRecord >= due,       \* TO-FLAG-SW
-   BeaconsCarryLossFlag |-> free \/ Packet # "beacon" \/ LossRecord >= due,     \* TO-FLAG-BEACON
-   SwitchNoticesLoss |-> free \/ LossRecord <= due]                             \* TO-SWLOSS
+  [SwitchAckBarrierIsMinimum |-> free \/ AckBarrier \in {Absent, ack},          \* TO-ACK-MIN
+   SwitchNoticesLoss |->                                                        \* TO-SWLOSS
+     free \/ LossRecord = record \/ (record <= ack /\ LossRecord < record),
+   SwitchSetsLossFlag |->                                                       \* TO-FLAG-SW
+     free \/ /\ told[Link] > ack => LossRecord >= told[Link]
+             /\ LossRecord > 0 => LossRecord > ack,
+   BeaconsCarryLossFlag |->                                                     \* TO-FLAG-BEACON
+     free \/ Packet # "beacon" \/ record <= ack \/ LossRecord > 0,
+   LossCounterSpansLink |->                                                     \* TO-LOSSCTR
+     /\ Greatest >= reached[Link]
+     /\ free \/ GreatestShown(links) <= ack \/ LossRecord >= GreatestShown(links)]
   @@ PutKeeps
 
 LossDeliverKeeps ==
   LET h == Node
-      knows == h \in Net.arrived
+      knows == h \in Known
       record == RecordDue(Net.ingress[h])
       ack == LeastAck(Net.ingress[h])
   IN
   [DeliverBelowBarrier |->                                                      \* TO-DELIVER
      knows /\ record = 0 => Timestamp <= ack \/ (Net.ingress[h] # {} /\ Deliverable(Timestamp, LeastOf(h))),
-   FlaggedDeliverAtAckBarrier |-> knows /\ record # 0 => Timestamp <= ack]      \* TO-FLAG-RX
+   FlaggedDeliverAtAckBarrier |-> knows /\ record # 0 => Timestamp <= ack,       \* TO-FLAG-RX
+   ReceiverNoticesLoss |->                                                      \* TO-LASTHOP
+     knows /\ GreatestShown(Net.ingress[h]) > ack => Timestamp <= ack,
+   OrderSurvivesLoss |->                                                        \* TO-LOSS-SAFE
+     delivered[h] = <<>> \/ KeyBelow(Key(delivered[h]), Key(Message))]
   @@ DeliverKeeps
 
-(* What the links have said must have been acted on.  More cannot be asked: structures 5 and 6 leave the *)
-(* last messages at their barriers, and the loss state lasts where acknowledgements have no way back.   *)
+(* The first that is not acknowledged of what host h sent to each receiver. *)
+Oldest(h) ==
+  {m \in outstanding[h] : \A n \in outstanding[h] : ReceiverOf(n) = ReceiverOf(m) => NumberOf(n) >= NumberOf(m)}
+
+(* What the links have said must have been acted on.  Where the last messages wait at their barriers, as  *)
+(* in structures 5 and 6, or the loss state lasts as acknowledgements have no way back, they may wait on. *)
 LossSettleKeeps ==
   [ArrivedIsDelivered |->                                                       \* TO-COMPLETE
-     /\ \A n \in Net.arrived \cap Net.sent : passing[n] = <<>>
-     /\ \A h \in Net.arrived \cap Net.delivered : \A m \in buffer[h] :
+     /\ \A n \in Known \cap Net.sent : passing[n] = <<>>
+     /\ \A h \in Known \cap Net.delivered : \A m \in buffer[h] :
           ~ DeliverableUnderLoss(TimestampOf(m), h),
-   LostIsResent |-> Tracked => missing = {}]                                    \* TO-RETX
+   AcknowledgementsCumulative |->                                               \* TO-DUPACK
+     \A h \in Net.hosts \cap Known \cap Net.sent : \A s \in Net.hosts : owed[h][s] <= 0,
+   LostIsResent |->                                                             \* TO-RETX
+     /\ Tracked /\ anew = {} => missing = {}
+     /\ \A h \in Net.hosts \cap Known \cap Net.sent :
+          \A m \in Oldest(h) : m \in again[h] \/ ReceiverOf(m) \in anew,
+   OrderSurvivesLoss |->                                                        \* TO-LOSS-SAFE
+     Environment # "D5" /\ anew = {} /\ Net.hosts \subseteq Net.submitted \cap Net.delivered => waited = 0]
   @@ SettleKeeps
 
 LossKeeps(action) ==
   CASE Kind = "sent" /\ Node \notin Net.sent -> <<>>
-    [] Kind = "delivered" /\ Node \notin Net.delivered -> <<>>
+    [] Kind = "delivered" /\ Node \notin Net.delivered \ anew -> <<>>
+    [] Kind = "sent" /\ Node \in anew -> CarriedKeeps @@ PutKeeps
     [] action = "Scatter" -> LossScatterKeeps
     [] action = "Resend" -> ResendKeeps
     [] action = "HostBeacon" -> LossHostBeaconKeeps
@@ -176,46 +217,73 @@ LossKeeps(action) ==
 
 LossWanted(clause) ==
   CASE clause = "SwitchAckBarrierIsMinimum" -> LeastAck(CountedFor(Link))
-    [] clause \in {"SwitchSetsLossFlag", "BeaconsCarryLossFlag", "SwitchNoticesLoss"} -> RecordDue(CountedFor(Link))
+    [] clause \in {"BeaconsCarryLossFlag", "SwitchNoticesLoss"} -> RecordDue(CountedFor(Link))
+    [] clause = "SwitchSetsLossFlag" -> told[Link]
     [] clause = "AckBarriersNeverFall" -> said[Link]
-    [] clause = "GreatestIsAboveAllSent" -> reached[Link]
-    [] clause = "FlaggedDeliverAtAckBarrier" -> LeastAck(Net.ingress[Node])
+    [] clause = "LossCounterSpansLink" -> reached[Link]
+    [] clause \in {"FlaggedDeliverAtAckBarrier", "ReceiverNoticesLoss"} -> LeastAck(Net.ingress[Node])
     [] OTHER -> Wanted(clause)
 -----------------------------------------------------------------------------
 (* What the observer remembers beside what TraceOrder's does. *)
 Speak ==
   /\ reached' = [reached EXCEPT ![Link] = MaxOver({@, Greatest, IF Data THEN Timestamp ELSE 0})]
-  /\ UNCHANGED <<acks, records, greatest>>
+  /\ told' = [told EXCEPT ![Link] = Max(@, LossRecord)]
+  /\ UNCHANGED heard
 
 (* The record first: what the packet says otherwise does not hold for what was lost. *)
 Hear ==
   LET l == Link
-      known == Max(greatest[l], Greatest)
-      gap == IF LinkSeq > expected[l] THEN known ELSE 0
+      gap == IF LinkSeq > expected[l] THEN Max(greatest[l], Greatest) ELSE 0
   IN
+  /\ shown' = [shown EXCEPT ![l] = Max(@, gap)]
   /\ records' = [records EXCEPT ![l] = MaxOver({@, gap, LossRecord})]
   /\ acks' = [acks EXCEPT ![l] = Max(@, AckBarrier)]
-  /\ greatest' = [greatest EXCEPT ![l] = known]
-  /\ UNCHANGED reached
+  /\ greatest' = [greatest EXCEPT ![l] = Max(@, Greatest)]
+  /\ UNCHANGED spoken
+
+(* What an acknowledgement covers; of a number that was never sent none says anything. *)
+Covered(m) == ReceiverOf(m) = Sender /\ NumberOf(m) <= Number /\ Number <= numbers[Node][Sender]
+
+OneMoreOwed == owed' = [owed EXCEPT ![Node][Sender] = @ + 1]
 
 LossRemember(action) ==
   CASE action = "Scatter" ->
          /\ numbers' = [numbers EXCEPT ![Node][Receiver] = Max(@, Number)]
          /\ outstanding' = [outstanding EXCEPT ![Node] = @ \cup {Message}]
          /\ missing' = missing \cup {Message}
-         /\ Speak
-    [] Kind = "sent" -> Speak /\ UNCHANGED <<numbers, outstanding, missing>>
+         /\ Speak /\ UNCHANGED <<again, held, owed, waited>>
+    [] action = "Resend" ->
+         /\ again' = [again EXCEPT ![Node] = @ \cup ({Message} \cap outstanding[Node])]
+         /\ Speak /\ UNCHANGED <<numbers, outstanding, missing, held, owed, waited>>
+    [] action = "Acknowledge" ->
+         /\ owed' = [owed EXCEPT ![Node][Receiver] = @ - 1]
+         /\ Speak /\ UNCHANGED <<numbers, outstanding, again, missing, held, waited>>
+    [] Kind = "sent" -> Speak /\ UNCHANGED messages
     [] action = "ArriveControl" /\ Packet = "ack" ->
-         /\ outstanding' = [outstanding EXCEPT ![Node] =
-              {m \in @ : ReceiverOf(m) # Sender \/ NumberOf(m) > Number}]
-         /\ Hear /\ UNCHANGED <<numbers, missing>>
-    [] action = "Arrive" -> missing' = missing \ {Message} /\ Hear /\ UNCHANGED <<numbers, outstanding>>
-    [] Kind = "arrived" /\ action # "ArriveAgain" -> Hear /\ UNCHANGED <<numbers, outstanding, missing>>
+         /\ outstanding' = [outstanding EXCEPT ![Node] = {m \in @ : ~ Covered(m)}]
+         /\ again' = [again EXCEPT ![Node] = {m \in @ : ~ Covered(m)}]
+         /\ Hear /\ UNCHANGED <<numbers, missing, held, owed, waited>>
+    [] action = "Arrive" /\ Sender \in Net.hosts ->
+         /\ missing' = missing \ {Message}
+         /\ held' = [held EXCEPT ![Node][Sender] = With(@, {Number})]
+         /\ OneMoreOwed /\ Hear /\ UNCHANGED <<numbers, outstanding, again, waited>>
+    [] action = "ArriveDuplicate" ->
+         OneMoreOwed /\ Hear /\ UNCHANGED <<numbers, outstanding, again, missing, held, waited>>
+    [] Kind = "arrived" /\ action # "ArriveAgain" -> Hear /\ UNCHANGED messages
+    [] action \in {"Submit", "Deliver"} ->
+         /\ waited' = IF action = "Submit" THEN waited + 1 ELSE waited - 1
+         /\ UNCHANGED <<spoken, heard, numbers, outstanding, again, missing, held, owed>>
+    \* A switch that begins anew covers by its record what it put on its links.
+    [] action = "Restart" ->
+         /\ reached' = [l \in DOMAIN reached |-> IF Net.source[l] = Node /\ ~ IsHost(Node) THEN 0 ELSE reached[l]]
+         /\ UNCHANGED <<told, heard, messages>>
     [] OTHER -> UNCHANGED lossSeen
 
 LossAction ==
   LET action == Action(Kind = "arrived" /\ LinkSeq < expected[Link]) IN
-  IF action = "Arrive" /\ Tracked /\ Message \notin missing THEN "ArriveDuplicate" ELSE action
+  IF action = "Arrive" /\ Node \in Known /\ Sender \in Net.hosts /\ Has(held[Node][Sender], Number)
+  THEN "ArriveDuplicate"
+  ELSE action
 -----------------------------------------------------------------------------
 LossInit ==
   /\ Init
@@ -224,11 +292,17 @@ LossInit ==
      IN
      /\ acks = [l \in links |-> 0]
      /\ records = [l \in links |-> 0]
+     /\ shown = [l \in links |-> 0]
      /\ greatest = [l \in links |-> 0]
      /\ reached = [l \in links |-> 0]
+     /\ told = [l \in links |-> 0]
      /\ numbers = [n \in nodes |-> [m \in nodes |-> 0]]
      /\ outstanding = [n \in nodes |-> {}]
+     /\ again = [n \in nodes |-> {}]
      /\ missing = {}
+     /\ held = [n \in nodes |-> [m \in nodes |-> NoNumber]]
+     /\ owed = [n \in nodes |-> [m \in nodes |-> 0]]
+     /\ waited = 0
 
 ReadLossRow ==
   /\ Reading

@@ -32,13 +32,17 @@ VARIABLES
   scattered, \* the messages that have left their senders and are not delivered; see ByArrivals
   passing,   \* passing[n] is the sequence of messages that arrived at switch n and have not left
   buffer,    \* buffer[h] is the set of messages that arrived at h and are not delivered
+  anew,      \* the nodes that have begun anew: what they know is not known
   delivered  \* delivered[h] is the last message delivered at h; <<>> for none
 seen == <<handed, given, last, promised, said, idle, flight, expected, repeated, newest, scattered, passing,
-          buffer, delivered>>
+          buffer, anew, delivered>>
 vars == <<reading, seen>>
 -----------------------------------------------------------------------------
+(* The nodes of which all that has arrived is recorded, since they began. *)
+Known == Net.arrived \ anew
+
 (* Whether deliveries can be told from what arrived; else from what was sent, where that is recorded. *)
-ByArrivals == Net.hosts \subseteq Net.arrived
+ByArrivals == Net.hosts \subseteq Known
 BySendings == Net.linked /\ Net.hosts \subseteq Net.submitted /\ Net.hosts \subseteq Net.sent
 
 Key(message) == Precedence(TimestampOf(message), SenderOf(message))
@@ -62,7 +66,9 @@ SwitchBarrier(l) ==
 CarriedKeeps ==
   LET l == Link  b == Barrier IN
   [BarriersNeverFall |-> b = Absent \/ b >= promised[l],                        \* TO-BAR-RISE
-   BarrierPromiseHolds |-> Data /\ ~ Resent => Timestamp >= promised[l],                \* TO-BAR-LINK
+   BarrierPromiseHolds |-> Data /\ ~ Resent => Timestamp >= promised[l],        \* TO-BAR-LINK
+   RestartKeepsBarriers |->                                                     \* TO-RESTART
+     Node \in anew => b \notin 0 .. promised[l] - 1 /\ AckBarrier \notin 0 .. said[l] - 1,
    BarriersOnDataOnly |-> Environment = "A" /\ ~ Control => Data /\ b # Absent, \* TO-ENV-A
    BarriersOnBeaconsOnly |->                                                    \* TO-ENV-B
      Environment = "B" /\ ~ Control => (Data <=> b = Absent),
@@ -99,7 +105,8 @@ ScatterKeeps ==
      first /\ Net.causal /\ delivered[h] # <<>> => t > TimestampOf(delivered[h]),
    HostBarrierIsItsPromise |->                                                  \* TO-BAR-HOST
      /\ Barrier \in {Absent, DataBarrier(t)}
-     /\ earlier = {} => t >= Promised(h)]
+     /\ earlier = {} => t >= Promised(h),
+   FirstSwitchFillsBarrier |-> Net.fills => WrittenBarrier = Absent]            \* TO-BAR-FILL
   @@ CarriedKeeps
 
 HostBeaconKeeps ==
@@ -112,7 +119,7 @@ SwitchKeeps ==
   LET l == Link  b == Barrier
       due == SwitchBarrier(l)
       least == LeastOf(Node)
-      free == b = Absent \/ Net.reaching[l] = {} \/ Node \notin Net.arrived
+      free == b = Absent \/ Net.reaching[l] = {} \/ Node \notin Known
   IN
   [SwitchBarrierIsMinimum |-> free \/ (b <= due /\ b >= least),                 \* TO-BAR-MIN
    OnlyReachingLinksCount |-> free \/ b >= due \/ b < least]                    \* TO-BAR-PART
@@ -127,14 +134,17 @@ StillInside ==
 
 SwitchBeaconKeeps ==
   [BeaconsNeverOvertakeData |->                                                 \* TO-SW-PATH
-     Barrier = Absent \/ Node \notin Net.arrived \/ \A t \in StillInside : t >= Barrier]
+     Barrier = Absent \/ Node \notin Known \/ \A t \in StillInside : t >= Barrier,
+   BeaconsWithNewMinimumOnly |->                                                \* TO-BEACON-MIN
+     Net.withholds => \/ Barrier > promised[Link] \/ AckBarrier > said[Link]
+                      \/ Net.loses /\ LossRecord > 0]
   @@ SwitchKeeps
 
 (* Where the message stands among those that pass the switch. *)
 Passages == {i \in DOMAIN passing[Node] : passing[Node][i] = Passed}
 
 ForwardKeeps ==
-  [SentAsArrived |-> Node \in Net.arrived => Passages # {},
+  [SentAsArrived |-> Node \in Known => Passages # {},
    OnItsRoute |-> OnItsRoute]
   @@ SwitchKeeps
 
@@ -148,7 +158,7 @@ ArriveKeeps ==
 DeliverKeeps ==
   LET h == Node
       key == Key(Message)
-      arrivals == h \in Net.arrived
+      arrivals == h \in Known
   IN
   [DeliveredOnceAsSent |->                                                      \* TO-ONCE
      /\ Receiver = h
@@ -163,15 +173,16 @@ DeliverKeeps ==
 (* At the end of a run that has settled.  In environment A the last messages wait for ever. *)
 SettleKeeps ==
   [OneTimestampPerScattering |->                                                \* TO-SCATTER
-     \A h \in Net.submitted \cap Net.sent : handed[h] = {},
+     \A h \in (Net.submitted \cap Net.sent) \ anew : handed[h] = {},
    ArrivedIsDelivered |->                                                       \* TO-COMPLETE
-     /\ \A n \in Net.arrived \cap Net.sent : passing[n] = <<>>
-     /\ \A h \in Net.arrived \cap Net.delivered : \A m \in buffer[h] :
+     /\ \A n \in Known \cap Net.sent : passing[n] = <<>>
+     /\ \A h \in Known \cap Net.delivered : \A m \in buffer[h] :
           Environment = "A" /\ ~ Deliverable(TimestampOf(m), LeastOf(h))]
 -----------------------------------------------------------------------------
 Keeps(action) ==
   CASE Kind = "sent" /\ Node \notin Net.sent -> <<>>
-    [] Kind = "delivered" /\ Node \notin Net.delivered -> <<>>
+    [] Kind = "delivered" /\ Node \notin Net.delivered \ anew -> <<>>
+    [] Kind = "sent" /\ Node \in anew -> CarriedKeeps
     [] action = "Scatter" -> ScatterKeeps
     [] action = "HostBeacon" -> HostBeaconKeeps
     [] action \in {"ForwardData", "ForwardControl"} -> ForwardKeeps
@@ -198,7 +209,7 @@ Submit ==
        {[receiver |-> Receiver, number |-> Number, digest |-> Digest,
          scattering |-> Scattering, clock |-> Clock]}]
   /\ UNCHANGED <<given, last, promised, said, idle, flight, expected, repeated, newest, scattered, passing,
-                 buffer, delivered>>
+                 buffer, anew, delivered>>
 
 (* A packet is put on its link. *)
 Put ==
@@ -206,7 +217,7 @@ Put ==
   /\ promised' = IF Barrier > promised[Link] THEN [promised EXCEPT ![Link] = Barrier] ELSE promised
   /\ said' = IF AckBarrier > said[Link] THEN [said EXCEPT ![Link] = AckBarrier] ELSE said
   /\ idle' = IF Data /\ Environment \in {"C", "D9"} THEN [idle EXCEPT ![Link] = BusyUntil] ELSE idle
-  /\ UNCHANGED <<expected, repeated, newest, buffer, delivered>>
+  /\ UNCHANGED <<expected, repeated, newest, buffer, anew, delivered>>
 
 (* A scattering is given its timestamp when the first of its messages leaves. *)
 Give(message) ==
@@ -241,7 +252,7 @@ Take ==
   /\ expected' = [expected EXCEPT ![l] = LinkSeq + 1]
   /\ repeated' = [repeated EXCEPT ![l] = FALSE]
   /\ newest' = IF Barrier = Absent THEN newest ELSE [newest EXCEPT ![l] = Register(@, Barrier)]
-  /\ UNCHANGED <<handed, given, last, promised, said, idle, scattered, delivered>>
+  /\ UNCHANGED <<handed, given, last, promised, said, idle, scattered, anew, delivered>>
 
 TakeBarrier == Take /\ UNCHANGED <<passing, buffer>>
 
@@ -257,17 +268,23 @@ Arrive ==
 ArriveAgain ==
   /\ repeated' = [repeated EXCEPT ![Link] = TRUE]
   /\ UNCHANGED <<handed, given, last, promised, said, idle, flight, expected, newest, scattered, passing,
-                 buffer, delivered>>
+                 buffer, anew, delivered>>
 
 Deliver ==
   /\ buffer' = [buffer EXCEPT ![Node] = @ \ {Message}]
   /\ scattered' = scattered \ {Message}
   /\ delivered' = [delivered EXCEPT ![Node] = Message]
-  /\ UNCHANGED <<handed, given, last, promised, said, idle, flight, expected, repeated, newest, passing>>
+  /\ UNCHANGED <<handed, given, last, promised, said, idle, flight, expected, repeated, newest, passing, anew>>
 
 Lose ==
   /\ flight' = [flight EXCEPT ![Link] = SelectSeq(@, LAMBDA packet : packet # Content)]
   /\ UNCHANGED <<handed, given, last, promised, said, idle, expected, repeated, newest, scattered, passing,
+                 buffer, anew, delivered>>
+
+(* Nothing of what a node knew is known any more; what it has said holds on. *)
+BeginAnew ==
+  /\ anew' = anew \cup {Node}
+  /\ UNCHANGED <<handed, given, last, promised, said, idle, flight, expected, repeated, newest, scattered, passing,
                  buffer, delivered>>
 
 Remember(action) ==
@@ -281,6 +298,7 @@ Remember(action) ==
     [] action = "ArriveAgain" -> ArriveAgain
     [] action = "Deliver" -> Deliver
     [] action = "Lose" -> Lose
+    [] action \in {"Crash", "Restart"} -> BeginAnew
     [] OTHER -> UNCHANGED seen
 -----------------------------------------------------------------------------
 Init ==
@@ -301,6 +319,7 @@ Init ==
      /\ scattered = {}
      /\ passing = [n \in nodes |-> <<>>]
      /\ buffer = [n \in nodes |-> {}]
+     /\ anew = {}
      /\ delivered = [n \in nodes |-> <<>>]
 
 ReadRow ==

@@ -175,7 +175,7 @@ ON_A_LINK: dict[str, tuple[Damage, str]] = {
     "a packet's number left out": (column(Kind.SENT, "pseq", 1, packet=DATA, flags=0), "LinkNumbersApart"),
     "other contents when sent again": (column(Kind.SENT, "digest", 1, packet=DATA, flags=1), "LinkNumbersApart"),
     "acknowledged before it came": (column(Kind.SENT, "count", 99, packet=ACK), "UnacknowledgedIsResent"),
-    "all acknowledged before it came": (column(Kind.SENT, "number", 99, packet=ACK), "DeliveredPrefixCollapses"),
+    "all acknowledged before it came": (column(Kind.SENT, "number", 99, packet=ACK), "UnacknowledgedIsResent"),
     "contents changed on the way": (column(Kind.ARRIVED, "digest", 1, packet=DATA), "ArrivedAsSent"),
     "a packet from nowhere": (column(Kind.ARRIVED, "link_seq", 1000, packet=DATA), "ArrivedAsSent"),
     "a process that is none": (column(Kind.SENT, "sender", 9, packet=DATA, flags=0), "Exists"),
