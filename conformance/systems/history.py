@@ -1,0 +1,75 @@
+"""What the hosts of a real system were handed and delivered, as they tell it; and the same as logs of a protocol."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Protocol
+
+import msgspec
+
+from conformance.adapters.log_folder import RecordedRun, log_path, write_run
+from conformance.protocol import load
+from spec.errors import BadInput
+from spec.files import read_bytes, write_atomically
+from spec.trace import Row, schema
+from spec.trace_ndjson import encode_row
+
+
+class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One line of a host's log: its application handed over its message `number`, counted from 1, or it delivered that
+    of the host `sender`, counted from 0. digest: of the contents, 63 bits."""
+
+    what: Literal["handed", "delivered"]
+    time_ns: int
+    sender: int
+    number: int
+    digest: int
+
+
+class History(msgspec.Struct, frozen=True):
+    """hosts: the events of each, in its order. settled: nothing was on its way any more. notes: what befell them."""
+
+    hosts: tuple[tuple[Event, ...], ...]
+    messages: int
+    settled: bool
+    notes: tuple[str, ...] = ()
+
+
+class Teller(Protocol):
+    """`conformance/<protocol>/history.py`."""
+
+    def rows(self, history: History) -> Sequence[Sequence[Row]]:
+        """The trace rows of each host."""
+        ...
+
+    def run(self, history: History) -> RecordedRun: ...
+
+
+def read_events(path: Path) -> tuple[Event, ...]:
+    """The whole lines of a host's log; a host that was stopped may have left half of one behind."""
+    *lines, _ = read_bytes(path, "log").split(b"\n")
+    decoder = msgspec.json.Decoder(Event)
+    found: list[Event] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(decoder.decode(line))
+        except msgspec.DecodeError as error:
+            raise BadInput(f"{path}: line {number} is no event of a host: {error}") from None
+    return tuple(found)
+
+
+def write_logs(history: History, protocol: str, folder: Path) -> None:
+    """Leave a folder for `conform --logs`. BadInput for a protocol that tells no such histories."""
+    load(protocol)  # its error names the protocols there are
+    name = f"conformance.{protocol}.history"
+    if importlib.util.find_spec(name) is None:
+        raise BadInput(f"protocol {protocol!r} has no way yet to tell what a real system did; choose another")
+    teller: Teller = importlib.import_module(name).TELLER
+    run, names = teller.run(history), schema(protocol)
+    folder.mkdir(parents=True, exist_ok=True)
+    for host, rows in enumerate(teller.rows(history)):
+        write_atomically(log_path(folder, host, run.topology), b"".join(encode_row(row, names) + b"\n" for row in rows))
+    write_run(folder, run)

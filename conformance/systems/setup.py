@@ -1,0 +1,71 @@
+"""A set-up of a real system: how it is used, what befalls it, and what it is held to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+PROFILES = Path(__file__).parent / "profiles"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """mode: how hosts use the system. messages: of each host, pace_s apart. kills: how often the server is killed and
+    started again. profiles: the files, by name, that say what it is held to. breaks: the clause that it has to break,
+    since it is held to what it does not promise; or nothing."""
+
+    name: str
+    text: str
+    system: str
+    mode: str
+    profiles: tuple[str, ...]
+    hosts: int = 3
+    messages: int = 200
+    pace_s: float = 0.002
+    kills: int = 0
+    breaks: str = ""
+
+
+SETUPS = (
+    Setup(
+        name="core",
+        text="core NATS: publish and subscribe, at most once",
+        system="nats_server",
+        mode="core",
+        profiles=("nats-core",),
+    ),
+    Setup(
+        name="jetstream",
+        text="JetStream: one stream for all subjects, stored in a file, read in its order by each host",
+        system="nats_server",
+        mode="jetstream",
+        profiles=("nats-jetstream", "one-order"),
+    ),
+    Setup(
+        name="jetstream-killed",
+        text="the same, and the server is killed twice (SIGKILL) and started again under load",
+        system="nats_server",
+        mode="jetstream",
+        profiles=("nats-jetstream", "one-order"),
+        kills=2,
+    ),
+    Setup(
+        name="core-killed",
+        text="core NATS, killed twice, and wrongly held to deliver everything",
+        system="nats_server",
+        mode="core",
+        profiles=("nats-jetstream",),
+        kills=2,
+        breaks="BC-URB-AGREE",
+    ),
+    Setup(
+        name="core-one-order",
+        text="core NATS, wrongly held to deliver in one order at all hosts",
+        system="nats_server",
+        mode="core",
+        profiles=("one-order",),
+        messages=1_000,
+        pace_s=0.0,
+        breaks="TO-ORDER",
+    ),
+)

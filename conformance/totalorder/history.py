@@ -1,0 +1,64 @@
+"""What hosts of a real system delivered, as a run of total order: there is one order if the sequences of all hosts go
+into one. The sequence of the first host is taken for it: a message's place there is its timestamp, and whoever delivers
+in another order delivers timestamps that fall (TO-ORDER). What the first host has not delivered has no place, and is
+left out, as are submissions and packets."""
+
+from __future__ import annotations
+
+from conformance.adapters.log_folder import RecordedRun
+from conformance.network.topologies import star
+from conformance.systems.history import History
+from spec.trace import ABSENT, Kind, Order, Row, schema
+
+
+class Teller:
+    def rows(self, history: History) -> list[list[Row]]:
+        places = _places(history)
+        return [
+            [
+                _row(
+                    time_ns=event.time_ns,
+                    node=host,
+                    kind=int(Kind.DELIVERED),
+                    sender=event.sender,
+                    receiver=host,
+                    number=event.number,
+                    digest=event.digest,
+                    timestamp=places[event.sender, event.number],
+                )
+                for event in events
+                if event.what == "delivered" and (event.sender, event.number) in places
+            ]
+            for host, events in enumerate(history.hosts)
+        ]
+
+    def run(self, history: History) -> RecordedRun:
+        places, hosts = _places(history), tuple(range(len(history.hosts)))
+        others = {(event.sender, event.number) for events in history.hosts for event in events} - set(places)
+        left_out = (f"{len(others)} messages that the first host did not deliver are left out",) if others else ()
+        return RecordedRun(
+            protocol="totalorder",
+            topology=star(len(hosts)),
+            parameters={"environment": "A", "beacon_interval_ns": 1},
+            clean=history.settled,
+            order=Order.LINK,
+            complete={"delivered": hosts},
+            notes=(*history.notes, *left_out),
+        )
+
+
+def _places(history: History) -> dict[tuple[int, int], int]:
+    """By sender and number, from 1: the place in the first host's sequence. A message that comes again stays in its
+    first place."""
+    places: dict[tuple[int, int], int] = {}
+    for event in history.hosts[0]:
+        if event.what == "delivered":
+            places.setdefault((event.sender, event.number), len(places) + 1)
+    return places
+
+
+def _row(**known: int) -> Row:
+    return tuple(known.get(name, ABSENT) for name in schema("totalorder").columns)
+
+
+TELLER = Teller()
