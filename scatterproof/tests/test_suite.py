@@ -175,7 +175,11 @@ def left(folder: Path) -> dict[str, bytes]:
     ("iut", "chosen"),
     [
         ("mutant:host/delivers-on-arrival", ("TO-DELIVER", "TO-SCATTER", "TO-ORDER")),
-        ("reference-stdio", ("TO-SCATTER/two-links", "TO-MONO/one-instant", "TO-DELIVER/itself-only")),
+        pytest.param(
+            "reference-stdio",
+            ("TO-SCATTER/two-links", "TO-MONO/one-instant", "TO-DELIVER/itself-only"),
+            marks=pytest.mark.slow,
+        ),
         ("dies", ("TO-DELIVER",)),
     ],
 )
