@@ -106,9 +106,8 @@ def limits(header: Header, most: int) -> dict[int, int]:
     plugin = load(header.protocol)
     every = all_checks(plugin)
     found = dict.fromkeys(range(len(every)), most)
-    nodes = len(header.topology.nodes)
-    if header.order is Order.GLOBAL and all(len(header.complete.get(kind, ())) == nodes for kind in _KINDS):
-        return found  # as of every simulated run, and there are many
+    if _lacks_nothing(header):
+        return found
     count = len(plugin.checks)
     lacking = (number for number, check in enumerate(every) if _unrecorded(header, check) is not None)
     return found | {number: 0 if number < count else 1 for number in lacking}
@@ -167,8 +166,9 @@ def conclude(
         kept = first.setdefault(violation.check, [])
         if len(kept) < shown:
             kept.append(violation)
+    complete = _lacks_nothing(header)
     for number, check in enumerate(plugin.checks):
-        verdict, reason = _verdict(plugin, header, check, held[number], of_check[number], doubtful)
+        verdict, reason = _verdict(plugin, header, check, held[number], of_check[number], doubtful, complete)
         violations = tuple(
             Violation(
                 clause=check.clause,
@@ -191,13 +191,14 @@ def conclude(
 
 
 def _verdict(
-    plugin: Plugin, header: Header, check: Check, held: int, broken: int, doubtful: Container[Kind]
+    plugin: Plugin, header: Header, check: Check, held: int, broken: int, doubtful: Container[Kind], complete: bool
 ) -> tuple[Verdict, str]:
-    """The verdict, and the reason when it is neither pass nor fail. doubtful: kinds of which a premise is broken."""
+    """The verdict, and the reason when it is neither pass nor fail. doubtful: kinds of which a premise is broken.
+    complete: the trace lacks nothing."""
     reason = plugin.not_applicable(check.clause, header.parameters)
     if reason is not None:
         return Verdict.NOT_APPLICABLE, reason
-    reason = _unrecorded(header, check)
+    reason = None if complete else _unrecorded(header, check)
     if reason is not None:
         return Verdict.INCONCLUSIVE, reason
     for kind in check.reads:
@@ -209,6 +210,12 @@ def _verdict(
         ends = " at the end of a run that settled" if Kind.ENDED in check.kinds else ""
         return Verdict.INCONCLUSIVE, f"the clause was never at stake in this run{ends}"
     return Verdict.PASS, ""
+
+
+def _lacks_nothing(header: Header) -> bool:
+    """Whether the trace has all that any check reads, as that of every simulated run; and there are many."""
+    nodes = len(header.topology.nodes)
+    return header.order is Order.GLOBAL and all(len(header.complete.get(kind, ())) == nodes for kind in _KINDS)
 
 
 def _unrecorded(header: Header, check: Check) -> str | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import chain
 
 import numpy as np
 
-from conformance.checks.online import Broken
+from conformance.checks.compiled import Kernel, Run
 from conformance.checks.rows import refuse_bad_rows, refuse_rows_after_end
 from conformance.checks.surroundings import Surroundings
 from conformance.judge import conclude, kernel, limits
@@ -15,9 +17,9 @@ from conformance.measures import gauge
 from conformance.protocol import load
 from conformance.verdict import ClauseResult
 from spark.measured import Measured, with_hops
-from spark.read import BATCH_ROWS, Part, RunSpan, read_batches, read_rows, read_spans
+from spark.read import BATCH_ROWS, Part, RunSpan, read_batches, read_spans
 from spec.errors import BadInput
-from spec.trace import Header
+from spec.trace import Header, Row, schema
 
 NETWORKS_KEPT = 256
 MOST_KEPT = 1000  # violations of a clause in a run; beyond, they are counted
@@ -29,35 +31,58 @@ def judge_part(
 ) -> list[tuple[RunSpan, list[ClauseResult]]]:
     """Every run of one file, judged by the compiled checks; of a clause in a run the first `most_kept` violations are
     put into words, so that memory does not grow with them. measured: takes what else the same pass shows."""
-    spans = read_spans(part)
     plugin = load(part.protocol)
-    judged = _feed(part, spans, batch_rows, measured, most_kept)
-    rows = read_rows(
-        part, {span.first + one.position for span, (_, found, _) in zip(spans, judged, strict=True) for one in found}
-    )
     results: list[tuple[RunSpan, list[ClauseResult]]] = []
-    for span, (held, broken, counts) in zip(spans, judged, strict=True):
-        own = {violation.position: rows[span.first + violation.position] for violation in broken}
-        place = f"{part.events}: run {span.header.run}"
-        concluded = conclude(plugin, span.header, held, broken, own, shown=most_kept, place=place, counts=counts)
+    for span, run, rows in _fed(part, kernel(part.protocol), batch_rows, most_kept, measured=measured):
+        counts, place = run.counts.tolist(), f"{part.events}: run {span.header.run}"
+        concluded = conclude(
+            plugin, span.header, run.held.tolist(), run.broken, rows, shown=most_kept, place=place, counts=counts
+        )
         results.append((span, concluded))
     return results
 
 
-def _feed(
-    part: Part, spans: Sequence[RunSpan], batch_rows: int, measured: Measured | None, most_kept: int
-) -> list[tuple[list[int], list[Broken], list[int]]]:
-    """What the kernel counted and found in each run, and how many it found. Batches are cut where runs end."""
-    compiled, measures = kernel(part.protocol), gauge(part.protocol) if measured is not None else None
-    more = () if measures is None else measures.kernel.columns
-    batches = read_batches(part, tuple(dict.fromkeys(("run", *compiled.columns, *more))), batch_rows)
-    judged: list[tuple[list[int], list[Broken], list[int]]] = []
+def count_part(part: Part, clauses: frozenset[str]) -> Counter[str]:
+    """How many rows of one file break each of these clauses, and nothing else: what a query can answer, too."""
+    plugin, counts = load(part.protocol), Counter[str]()
+    compiled, numbers = _kernel_of(part.protocol, clauses)
+    for span, run, _ in _fed(part, compiled, BATCH_ROWS, 0, numbers=numbers):
+        for check, count in zip(compiled.checks, run.counts.tolist(), strict=True):
+            if count and plugin.not_applicable(check.clause, span.header.parameters) is None:
+                counts[check.clause] += count
+    return counts
+
+
+@cache
+def _kernel_of(protocol: str, clauses: frozenset[str]) -> tuple[Kernel, list[int]]:
+    """The checks of these clauses, compiled, and their numbers among all."""
+    plugin = load(protocol)
+    numbers = [number for number, check in enumerate(plugin.checks) if check.clause in clauses]
+    return Kernel([plugin.checks[number] for number in numbers], plugin.columns), numbers
+
+
+def _fed(
+    part: Part,
+    compiled: Kernel,
+    batch_rows: int,
+    most_kept: int,
+    *,
+    measured: Measured | None = None,
+    numbers: list[int] | None = None,
+) -> Iterator[tuple[RunSpan, Run, dict[int, Row]]]:
+    """Each run of the file after all its rows, and of these the ones that break something, by position. Batches are cut
+    where runs end. numbers: those of the kernel's checks among all, where it has not all."""
+    measures, names = gauge(part.protocol) if measured is not None else None, schema(part.protocol).columns
+    batches = read_batches(part, ("run", *names), batch_rows)
     batch, at, left = {}, 0, 0
-    for span in spans:
+    for span in read_spans(part):
         place = f"{part.events}: run {span.header.run}"
         around, with_more = _surroundings(span.header)
+        if numbers is not None:
+            around = {**around, "applies": np.take(around["applies"], numbers)}
         run, done, ended = compiled.run(around, limits(span.header, most_kept)), 0, False
         measuring = None if measures is None else measures.kernel.run(with_more)
+        rows: dict[int, Row] = {}
         while done < span.rows:
             if not left:
                 batch, at = next(batches), 0
@@ -71,11 +96,12 @@ def _feed(
             run.feed(piece)
             if measuring is not None:
                 measuring.feed(piece)
+            for position in {violation.position for violation in run.broken if violation.position >= done}:
+                rows[position] = tuple(int(piece[name][position - done]) for name in names)
             at, left, done = at + take, left - take, done + take
-        judged.append((run.held.tolist(), run.broken, run.counts.tolist()))
         if measured is not None and measures is not None and measuring is not None:
             measured.add_run(span.header, measuring, measures)
-    return judged
+        yield span, run, rows
 
 
 def _surroundings(header: Header) -> tuple[Surroundings, Surroundings]:

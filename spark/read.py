@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from spark.layout import MANIFEST, RunEntry, read_manifest
 from spec.errors import BadInput
-from spec.trace import Header, Row, schema
+from spec.trace import Header
 from spec.trace_parquet import events_schema, read_headers, reading, require_columns
 
 BATCH_ROWS = 1 << 16
@@ -86,30 +86,13 @@ def read_spans(part: Part) -> list[RunSpan]:
 def read_batches(
     part: Part, columns: Sequence[str], batch_rows: int = BATCH_ROWS
 ) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
-    """The events, `batch_rows` at a time, as one contiguous writable array a column."""
+    """The events, `batch_rows` at a time, as one contiguous array a column, which is the file's own memory."""
     with reading(part.events), pq.ParquetFile(part.events) as file:
         for batch in file.iter_batches(batch_rows, columns=list(columns)):
             for name in columns:
                 if batch.column(name).null_count:
                     raise BadInput(f"{part.events}: column {name} has empty places; every row needs a value")
-            # Copied: the kernel is compiled for arrays that are writable, as those of the other judges are.
-            yield {name: np.array(batch.column(name), dtype=np.int64) for name in columns}
-
-
-def read_rows(part: Part, positions: set[int]) -> dict[int, Row]:
-    """The rows at these positions of the events file."""
-    names = schema(part.protocol).columns
-    found: dict[int, Row] = {}
-    if not positions:
-        return found
-    wanted, first = np.array(sorted(positions)), 0
-    for columns in read_batches(part, names):
-        count = len(columns["kind"])
-        here = wanted[(wanted >= first) & (wanted < first + count)]
-        picked = (columns[name][here - first].tolist() for name in names)
-        found |= dict(zip(here.tolist(), zip(*picked, strict=True), strict=True))
-        first += count
-    return found
+            yield {name: batch.column(name).to_numpy() for name in columns}
 
 
 def entries_of(corpus: Path, parts: Sequence[Part]) -> tuple[RunEntry, ...]:

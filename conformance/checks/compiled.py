@@ -80,12 +80,14 @@ class Run:
 
     def __init__(self, kernel: Kernel, around: Surroundings, limits: Mapping[int, int]) -> None:
         self._count = len(kernel.checks)
+        self._columns = kernel.columns
         self._parts = [_PartRun(part, around, limits) for part in kernel.parts if part.applies(around)]
 
     def feed(self, columns: Columns) -> None:
         """Judge the next rows; `columns` has at least the kernel's columns, each a contiguous int64 array."""
+        shown = {name: _read_only(columns[name]) for name in self._columns}
         for part in self._parts:
-            part.feed(columns)
+            part.feed(shown)
 
     @property
     def held(self) -> npt.NDArray[np.int64]:
@@ -121,6 +123,10 @@ class _PartRun:
     def __init__(self, part: Part, around: Surroundings, limits: Mapping[int, int]) -> None:
         self.part = part
         self._left = np.array([limits.get(number, NO_LIMIT) for number in part.numbers], dtype=np.int64)
+        applies = around.get("applies")
+        if not (applies is None or isinstance(applies, int)):
+            # What a clause that says nothing of the run would be broken by is of no use to anybody.
+            self._left[applies[list(part.numbers)] == 0] = 0
         self._judge: Callable[..., tuple[int, int]] = part.module.judge
         self._around = tuple(around[name] for name in part.around)
         self.state: tuple[npt.NDArray[np.int64], ...] = part.module.fresh(around["node_count"], around["link_count"])
@@ -134,14 +140,16 @@ class _PartRun:
         arrays = tuple(columns[name] for name in self.part.columns)
         count, row = len(arrays[0]), 0
         room = np.empty((max(ROOM, len(numbers)), 6), dtype=np.int64)
-        while row < count:
-            self._grow_full_tables()
+        while True:
             row, written = self._judge(arrays, row, count, self._rows, self._around, self.state, self.held, room)
             if written:
                 found = room[:written]
                 self.counts += np.bincount(found[:, 0], minlength=len(numbers))
                 kept = self._within_limits(found).tolist()
                 self.broken += [Broken(numbers[number], *rest) for number, *rest in kept]
+            if row == count:
+                break
+            self._grow_full_tables()
         self._rows += count
 
     def _within_limits(self, found: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -154,12 +162,19 @@ class _PartRun:
         return found[kept]
 
     def _grow_full_tables(self) -> None:
-        tables = self.part.tables
-        if any(table and is_full(state) for table, state in zip(tables, self.state, strict=True)):
-            self.state = tuple(
-                grown(state) if table and is_full(state) else state
-                for table, state in zip(tables, self.state, strict=True)
-            )
+        self.state = tuple(
+            grown(state) if table and is_full(state) else state
+            for table, state in zip(self.part.tables, self.state, strict=True)
+        )
+
+
+def _read_only(column: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The kernels are compiled for columns that are, so that those of a file need no copy."""
+    if not column.flags.writeable:
+        return column
+    view = column.view()
+    view.flags.writeable = False
+    return view
 
 
 def cache_folder() -> Path:

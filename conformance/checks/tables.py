@@ -22,7 +22,8 @@ from numba.extending import overload, register_jitable
 Key = tuple[int, ...]
 Slots = npt.NDArray[np.int64]
 
-FIRST_CAPACITY = 1 << 10
+# Small: most tables hold a few entries, and steps that go over all slots are the slower for each.
+FIRST_CAPACITY = 1 << 5
 
 
 class PlainTable:
