@@ -1,14 +1,14 @@
 """Corpora: many seeded runs, simulated in Spark tasks, each of which writes its own files.
 
 A run lies in one file, contiguous; files hold the runs in order. What is in a run depends on (protocol, seed, run) and
-on the rules planted in it, never on how the runs were shared out.
+on what is planted in it, never on how the runs were shared out, nor on whether making them was broken off.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -16,29 +16,29 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from pyspark.sql import SparkSession
 
-from conformance.network.run import simulate
+from conformance.network.run import catalogue_version
 from spark.configurations import draw_run
 from spark.jobs import OnProgress, run_tasks
-from spark.layout import MANIFEST, Manifest, RunEntry, events_path, replaced_folder, runs_path
+from spark.layout import FORMAT, MANIFEST, Manifest, RunEntry, events_path, runs_path, write_manifest
+from spark.planting import Plan, Probe, Trial, choose, refuse_wishes
+from spark.plants import Plant, Spoiling, Wish, right_run
 from spark.session import MASTER, session_on
-from spec.core import Core, NodeConfig
+from spark.unfinished import Unfinished, unfinished_folder
+from spec.core import Core
 from spec.errors import BadInput, CannotRun
-from spec.files import write_atomically
+from spec.files import read_bytes, write_atomically
 from spec.schedule import Schedule
 from spec.trace import Trace
 from spec.trace_parquet import write_runs
 
+__all__ = ["RUNS_A_FILE", "Plant", "make_corpus", "simulate_run"]
+
 # Small enough that progress shows and tasks even out, large enough that a file is worth opening.
 RUNS_A_FILE = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Plant:
-    """Rules that a run's cores get in place of the right ones: whatever the protocol's `make_core` takes as rules."""
-
-    name: str
-    rules: Any
+_PLAN = "plan.json"
+OnNote = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class _Share:
     seed: int
     file: int
     runs: range
-    planted: dict[int, Plant]
+    planted: Mapping[int, Spoiling]
 
 
 def make_corpus(
@@ -61,47 +61,95 @@ def make_corpus(
     on_progress: OnProgress | None = None,
     *,
     plant: Mapping[int, Plant] | None = None,
+    wishes: Sequence[Wish] = (),
     files: int | None = None,
+    on_note: OnNote | None = None,
 ) -> Manifest:
     """Simulate runs 0 to `runs` - 1 of `seed` on the reference cores, and write them to the folder `out`.
 
-    on_progress counts runs. plant: rules by run. files: how many pairs of files to share the runs out to. Raises
-    BadInput for an unknown protocol, no runs, or an `out` that is not a corpus, CannotRun without Java, and for a
-    protocol that has no corpora yet.
+    on_progress counts runs. plant: what is planted, by run. wishes: what else, in runs that are chosen for it. files:
+    how many pairs of files to share the runs out to. on_note: takes sentences for the user. A call that was broken off,
+    by a kill even, is continued by one with the same arguments. Raises BadInput for an unknown protocol, no runs, an
+    `out` that is not a corpus, and wishes that cannot be met; CannotRun without Java, for a protocol that has no
+    corpora yet, and while another process makes the same folder.
     """
     if runs < 1:
         raise BadInput(f"runs is {runs}; ask for at least one")
     draw_run(protocol, seed, 0)
     _make_core(protocol)
-    shares = _share_out(protocol, runs, seed, files or -(-runs // RUNS_A_FILE), dict(plant or {}))
-    with replaced_folder(out.absolute(), MANIFEST) as folder, session_on(master) as session:
-        (folder / "events").mkdir()
-        (folder / "runs").mkdir()
-        entries = run_tasks(
-            session,
-            shares,
-            partial(_make_file, folder),
-            weights=[len(share.runs) for share in shares],
-            on_progress=on_progress,
-        )
-        every = tuple(entry for part in entries for entry in part)
+    plants: dict[int, Spoiling] = dict(plant or {})
+    _refuse_strange(plants, runs)
+    refuse_wishes(wishes, runs)
+    files = min(files or -(-runs // RUNS_A_FILE), runs)
+    settings = {
+        "made by": [FORMAT, catalogue_version(protocol)],
+        "protocol": protocol,
+        "seed": seed,
+        "runs": runs,
+        "files": files,
+        "planted": {run: plants[run].name for run in sorted(plants)},
+        "wishes": [[wish.name, str(wish.wanted)] for wish in wishes],
+    }
+    with unfinished_folder(out.absolute(), MANIFEST, msgspec.json.encode(settings)) as unfinished:
+        with session_on(master, unfinished.folder) as session:
+            plan = _plan(session, unfinished, protocol, seed, runs, wishes, on_note)
+            shares = _share_out(protocol, runs, seed, files, plants | plan.plants(wishes))
+            every = _make_missing(session, unfinished, shares, on_progress, on_note)
         manifest = Manifest(
-            protocol=protocol, seed=seed, files=len(shares), events=sum(entry.events for entry in every), runs=every
+            protocol=protocol,
+            seed=seed,
+            files=len(shares),
+            events=sum(entry.events for entry in every),
+            runs=tuple(every),
+            plantings=plan.plantings,
         )
-        write_atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
+        write_manifest(unfinished.folder, manifest)
     return manifest
 
 
-def simulate_run(protocol: str, seed: int, run: int, plant: Plant | None = None) -> Trace:
+def simulate_run(protocol: str, seed: int, run: int, plant: Spoiling | None = None) -> Trace:
     """One run of a corpus by itself, as `make_corpus` writes it."""
     return _simulated(protocol, run, draw_run(protocol, seed, run).schedule, plant)
 
 
-def _share_out(protocol: str, runs: int, seed: int, files: int, planted: dict[int, Plant]) -> list[_Share]:
-    strange = sorted(set(planted) - set(range(runs)))
+def _refuse_strange(plants: Mapping[int, Spoiling], runs: int) -> None:
+    strange = sorted(set(plants) - set(range(runs)))
     if strange:
         raise BadInput(f"rules are planted in run {strange[0]}; the runs are 0 to {runs - 1}")
-    files = min(files, runs)
+
+
+def _plan(
+    session: SparkSession,
+    unfinished: Unfinished,
+    protocol: str,
+    seed: int,
+    runs: int,
+    wishes: Sequence[Wish],
+    on_note: OnNote | None,
+) -> Plan:
+    """In which runs the wishes are planted: tried in tasks, and kept for whoever goes on."""
+    path = unfinished.notes / _PLAN
+    if not wishes:
+        return Plan()
+    if path.exists():
+        return msgspec.json.decode(read_bytes(path, "plan"), type=Plan)
+
+    def ask(wish: Wish, some: Sequence[int]) -> Sequence[Probe]:
+        if on_note is not None:
+            on_note(f"trying {len(some)} runs for {wish.name}")
+        trials = [Trial(protocol, seed, wish, run) for run in some]
+        return run_tasks(session, trials, _try, weights=[1] * len(trials))
+
+    plan = choose(protocol, seed, runs, wishes, ask)
+    write_atomically(path, msgspec.json.encode(plan))
+    return plan
+
+
+def _try(trial: Trial) -> Probe:
+    return trial.probe(_make_core(trial.protocol))
+
+
+def _share_out(protocol: str, runs: int, seed: int, files: int, planted: Mapping[int, Spoiling]) -> list[_Share]:
     bounds = [runs * file // files for file in range(files + 1)]
     return [
         _Share(
@@ -115,8 +163,49 @@ def _share_out(protocol: str, runs: int, seed: int, files: int, planted: dict[in
     ]
 
 
+def _make_missing(
+    session: SparkSession,
+    unfinished: Unfinished,
+    shares: Sequence[_Share],
+    on_progress: OnProgress | None,
+    on_note: OnNote | None,
+) -> list[RunEntry]:
+    """The entries of all runs, after those files that are not there yet have been made."""
+    for name in ("events", "runs"):
+        (unfinished.folder / name).mkdir(exist_ok=True)
+    missing = [share for share in shares if not _entries_path(unfinished.notes, share).exists()]
+    total = sum(len(share.runs) for share in shares)
+    there = total - sum(len(share.runs) for share in missing)
+    if on_note is not None and unfinished.goes_on:
+        on_note(f"going on with what was begun: {there} of {total} runs are there")
+    if on_note is not None and unfinished.others:
+        on_note("beginning anew: what was begun here had other arguments")
+    run_tasks(
+        session,
+        missing,
+        partial(_make_and_note, unfinished.folder, unfinished.notes),
+        weights=[len(share.runs) for share in missing],
+        on_progress=None if on_progress is None else lambda done, _: on_progress(there + done, total),
+    )
+    every: list[RunEntry] = []
+    for share in shares:
+        every += msgspec.json.decode(
+            read_bytes(_entries_path(unfinished.notes, share), "list of runs"), type=list[RunEntry]
+        )
+    return every
+
+
+def _entries_path(notes: Path, share: _Share) -> Path:
+    return notes / f"part-{share.file:05}.json"
+
+
+def _make_and_note(folder: Path, notes: Path, share: _Share) -> None:
+    """In a task: make a pair of files, and note last of all, when they are whole, what is in them."""
+    write_atomically(_entries_path(notes, share), msgspec.json.encode(_make_file(folder, share)))
+
+
 def _make_file(folder: Path, share: _Share) -> list[RunEntry]:
-    """In a task: simulate the share's runs one after the other, each written before the next is begun."""
+    """Simulate the share's runs one after the other, each written before the next is begun."""
     entries: list[RunEntry] = []
 
     def traces() -> Iterator[Trace]:
@@ -141,6 +230,7 @@ def _make_file(folder: Path, share: _Share) -> list[RunEntry]:
                     kind=drawn.kind,
                     faults=len(drawn.schedule.faults),
                     failures=len(drawn.schedule.failures),
+                    expected=plant.expected if plant else (),
                 )
             )
             yield trace
@@ -149,12 +239,9 @@ def _make_file(folder: Path, share: _Share) -> list[RunEntry]:
     return entries
 
 
-def _simulated(protocol: str, run: int, schedule: Schedule, plant: Plant | None) -> Trace:
+def _simulated(protocol: str, run: int, schedule: Schedule, plant: Spoiling | None) -> Trace:
     make_core = _make_core(protocol)
-    make_node: Callable[[NodeConfig], Core[Any, Any]] = (
-        make_core if plant is None else partial(make_core, rules=plant.rules)
-    )
-    trace = simulate(schedule, make_node, iut="reference core")
+    trace = right_run(schedule, make_core) if plant is None else plant.play(schedule, make_core)
     return Trace(msgspec.structs.replace(trace.header, run=run), trace.rows)
 
 

@@ -12,18 +12,41 @@ import msgspec
 
 from spec.core import Parameter
 from spec.errors import BadInput, CannotRun
-from spec.files import read_bytes
+from spec.files import read_bytes, write_atomically
 from spec.trace import Header
 
 MANIFEST = "manifest.json"
 MINED = "mined"
 FORMAT = 1
+ROW = "row/"  # with which the name of what is planted begins, where it is one altered row and no mutant
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """What mining must find in a planted run: a clause, how many rows break it, and the position of the first."""
+
+    clause: str
+    rows: int
+    first: int
+
+
+class Planting(msgspec.Struct, frozen=True):
+    """What was planted in how many runs. tried: runs in the search for them, among which it left some unchanged, was
+    harmless in others, and others were unfit: too long for the oracles, or not ended of themselves."""
+
+    name: str
+    runs: int
+    tried: int
+    unchanged: int
+    harmless: int
+    unfit: int
 
 
 class RunEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One run of the corpus, in small. seed: the schedule's. file: the number of the pair of files that hold it.
 
-    planted: the name of the rules that the run's cores were given in place of the right ones, or nothing.
+    planted: the name of the mutant that the run's cores are, in place of the right ones, or nothing; one that begins
+    with ROW has right cores, and one row altered. expected: what breaks in a planted run, by the oracles; nothing where
+    they were not asked.
     kind: of run; empty in corpora that are older than kinds. faults, failures: how many the schedule has.
     source: the file or folder that the run was imported from, or nothing. quarantined: how many of its rows could not
     be read.
@@ -45,10 +68,19 @@ class RunEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     failures: int = 0
     source: str = ""
     quarantined: int = 0
+    expected: tuple[Expected, ...] = ()
+
+    @property
+    def altered(self) -> bool:
+        """Whether the rows are not those of any cores."""
+        return self.planted.startswith(ROW)
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a corpus is made of; `seed` and `runs` make it again, unless they have sources: those were imported."""
+    """What a corpus is made of; `seed` and `runs` make it again, unless they have sources: those were imported.
+
+    With 35,000 runs it is 15 MB, and read in a third of a second.
+    """
 
     protocol: str
     seed: int
@@ -56,6 +88,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     events: int
     runs: tuple[RunEntry, ...]
     format: int = FORMAT
+    plantings: tuple[Planting, ...] = ()
 
 
 def imported_entry(
@@ -93,6 +126,10 @@ def quarantine_path(corpus: Path, file: int) -> Path:
     return corpus / "quarantine" / f"part-{file:05}.parquet"
 
 
+def write_manifest(corpus: Path, manifest: Manifest) -> None:
+    write_atomically(corpus / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
+
+
 def read_manifest(corpus: Path) -> Manifest:
     path = corpus / MANIFEST
     try:
@@ -104,23 +141,28 @@ def read_manifest(corpus: Path) -> Manifest:
     return manifest
 
 
+def refuse_foreign(target: Path, mark: str) -> None:
+    """BadInput when `target` is there, and neither empty nor a folder with a file `mark`: it is somebody's own."""
+    if target.exists() and not (target.is_dir() and ((target / mark).is_file() or not any(target.iterdir()))):
+        raise BadInput(f"{target}: exists, and is no folder with a {mark}; give a new folder, or remove it first")
+
+
 @contextmanager
 def replaced_folder(target: Path, mark: str) -> Iterator[Path]:
     """A new folder that takes the place of `target` when all has gone well, and vanishes otherwise.
 
     A folder that is there already is replaced when it holds a file `mark`, or nothing; else it is somebody's own.
     """
-    if target.exists() and not (target.is_dir() and ((target / mark).is_file() or not any(target.iterdir()))):
-        raise BadInput(f"{target}: exists, and is no folder with a {mark}; give a new folder, or remove it first")
-    with _writing(target):
+    refuse_foreign(target, mark)
+    with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
         fresh = scratch / "fresh"
-        with _writing(target):
+        with writing(target):
             fresh.mkdir()
         yield fresh
-        with _writing(target):
+        with writing(target):
             if target.exists():
                 target.replace(scratch / "old")
             fresh.replace(target)
@@ -129,7 +171,8 @@ def replaced_folder(target: Path, mark: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _writing(target: Path) -> Iterator[None]:
+def writing(target: Path) -> Iterator[None]:
+    """What the disk refuses within is CannotRun that names `target`."""
     try:
         yield
     except OSError as error:

@@ -39,7 +39,8 @@ def command(
 ) -> None:
     """Replay a schedule, or a run of a corpus, against an implementation, and judge the trace that it leaves.
 
-    A run with planted rules is replayed with them; one that was imported is judged again as it was recorded.
+    A run of a planted mutant is replayed by it; one that was imported, or has an altered row, is judged again as it was
+    recorded.
     """
     if corpus is not None and run is not None and schedule is None:
         told = _of_corpus(corpus, run, iut, results)
@@ -51,7 +52,7 @@ def command(
     if protocol is not None and resolve(protocol) != found:
         raise BadInput(f"{told.place}: is of {found}, not of {protocol}; leave --protocol out")
     if small and told.schedule is None:
-        raise BadInput(f"{told.place}: was imported, and has no schedule; leave --shrink out")
+        raise BadInput(f"{told.place}: was imported or altered, and no schedule leaves it; leave --shrink out")
     kept = results / "replay" / f"{told.stem}.ndjson"
     trace_ndjson.write(kept, told.trace)
     judged = judge(told.trace)
@@ -66,7 +67,7 @@ def command(
 
 class _Told(NamedTuple):
     """place: for people. stem: of the files that are kept. iut: whom the trace is of, by name. implementation,
-    schedule: None of both for a run that was imported."""
+    schedule: None of both for a run that was imported or altered."""
 
     place: str
     stem: str
@@ -79,8 +80,8 @@ class _Told(NamedTuple):
 def _of_corpus(corpus: Path, run: int, iut: str, results: Path) -> _Told:
     _, _, entry = entry_of(corpus, run)
     place, stem = f"{corpus}: run {run}", f"{corpus.resolve().name}-run-{run}"
-    if entry.source:
-        return _Told(place, stem, entry.source, trace_of(corpus, run))
+    if entry.source or entry.altered:
+        return _Told(place, stem, entry.source or entry.planted, trace_of(corpus, run))
     if entry.planted and iut == "reference":
         iut = f"mutant:{entry.planted}"
     return _of_schedule(schedule_of(corpus, run), place, stem, iut, results)

@@ -103,7 +103,7 @@ def test_an_imported_run_is_judged_as_it_was_recorded(console: Console, tmp_path
     assert trace_ndjson.read(Path(found["trace"])).rows == trace.rows
     code, _, complaint = console("replay", *words, "--shrink")
     assert code == 2
-    assert "was imported, and has no schedule" in complaint
+    assert "was imported or altered, and no schedule leaves it" in complaint
 
 
 def test_bad_requests_are_one_sentence(console: Console, corpus: Path) -> None:

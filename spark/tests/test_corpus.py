@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from conformance.network.run import MakeNode
 from spark.configurations import draw_run
-from spark.corpus import make_corpus, simulate_run
+from spark.corpus import _make_core, make_corpus, simulate_run
 from spark.kinds import kinds_of
-from spark.layout import events_path, read_manifest, runs_path
+from spark.layout import Manifest, events_path, read_manifest, runs_path
+from spark.mine import mine
+from spark.plants import Wish, row_wish
+from spark.recall import recall
 from spark.tests.material import PROTOCOLS, material
-from spec.errors import BadInput
+from spark.unfinished import unfinished_folder
+from spec.errors import BadInput, CannotRun
 from spec.trace import Trace
 from spec.trace_parquet import read_runs
 
-SEED, RUNS = 11, 12
+SEED, RUNS, PLANTED_RUNS = 11, 12, 40
+ROOT = Path(__file__).resolve().parents[2]
 ANY = PROTOCOLS[0]
+SHORT = PROTOCOLS[-1]  # has shorter runs, of which more are for the oracles
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
 
@@ -120,3 +132,110 @@ def test_the_manifest_says_of_each_run_its_kind_and_what_goes_wrong(
         (len(one.schedule.faults), len(one.schedule.failures)) for one in drawn
     ]
     assert sum(entry.faults for entry in manifest.runs) > 0 < sum(entry.failures for entry in manifest.runs)
+
+
+def files_of(corpus: Path) -> dict[str, tuple[bytes, int]]:
+    """Of every file of traces its contents, and which one it is on the disk."""
+    return {
+        str(path.relative_to(corpus)): (path.read_bytes(), path.stat().st_ino)
+        for path in sorted(corpus.rglob("*.parquet"))
+    }
+
+
+# The task that makes file 2 kills the driver: two files are whole then, and nobody can clean anything up.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from spark import corpus
+make, driver = corpus._make_and_note, os.getpid()
+def until_killed(folder, notes, share):
+    if share.file == 2:
+        os.kill(driver, signal.SIGKILL)
+    make(folder, notes, share)
+corpus._make_and_note = until_killed
+corpus.make_corpus(sys.argv[1], 6, 11, Path(sys.argv[2]), "local[1]", files=6)
+"""
+
+
+@pytest.mark.slow
+def test_a_corpus_whose_making_was_killed_is_gone_on_with(session: SparkSession, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    killed = subprocess.run([sys.executable, "-c", KILLED, ANY, str(corpus)], cwd=ROOT, stderr=subprocess.DEVNULL)
+    assert killed.returncode == -signal.SIGKILL
+    assert not corpus.exists()
+    (work,) = (path for path in (tmp_path / ".corpus.unfinished").iterdir() if path.is_dir())
+    there = {path.name for path in (work / "notes").iterdir()}
+    assert {"part-00000.json", "part-00001.json"} <= there < {f"part-{file:05}.json" for file in range(6)}
+    before = files_of(work / "folder")
+    notes: list[str] = []
+    progress: list[tuple[int, int]] = []
+    manifest = make_corpus(
+        ANY, 6, SEED, corpus, files=6, on_note=notes.append, on_progress=lambda *at: progress.append(at)
+    )
+    after, kept = files_of(corpus), [name for name in before if name.replace(".parquet", ".json")[-15:] in there]
+    assert len(kept) >= 4
+    assert {name: before[name] for name in kept} == {name: after[name] for name in kept}
+    assert notes == [f"going on with what was begun: {len(there)} of 6 runs are there"]
+    assert progress[-1] == (6, 6)
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+    # An undisturbed one, made by two cores: the same bytes.
+    assert make_corpus(ANY, 6, SEED, tmp_path / "undisturbed", files=6) == manifest
+    undisturbed = files_of(tmp_path / "undisturbed")
+    assert {name: data for name, (data, _) in after.items()} == {name: data for name, (data, _) in undisturbed.items()}
+
+
+def test_other_arguments_begin_anew(session: SparkSession, tmp_path: Path) -> None:
+    corpus, notes = tmp_path / "corpus", list[str]()
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_corpus(ANY, 2, SEED, corpus, files=2, on_progress=interrupt)
+    assert [path.name for path in tmp_path.iterdir()] == [".corpus.unfinished"]
+    make_corpus(ANY, 2, SEED + 1, corpus, files=2, on_note=notes.append)
+    assert notes == ["beginning anew: what was begun here had other arguments"]
+    assert traces_of(corpus) == [simulate_run(ANY, SEED + 1, run) for run in range(2)]
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+
+
+def test_two_at_once_are_refused(tmp_path: Path) -> None:
+    with (
+        unfinished_folder(tmp_path / "corpus", "manifest.json", b"") as first,
+        pytest.raises(CannotRun, match="corpus: another command is making it"),
+    ):
+        make_corpus(ANY, 1, SEED, tmp_path / "corpus")
+    assert first.folder.name
+
+
+@pytest.mark.slow
+def test_what_is_planted_is_found_and_nothing_else_however_the_runs_are_shared_out(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    protocol = SHORT
+    plant = material(protocol).plant
+    nodes = partial(_ruled, protocol, plant.rules)
+    wishes = [Wish(name=plant.name, wanted=2, nodes=nodes), row_wish("", 1)]
+    made: list[Manifest] = []
+    for files in (1, 5):
+        made.append(make_corpus(protocol, PLANTED_RUNS, SEED, tmp_path / f"{files}", wishes=wishes, files=files))
+    one, five = made
+    assert [msgspec.structs.replace(entry, file=0) for entry in five.runs] == list(one.runs)
+    assert one.plantings == five.plantings
+    assert traces_of(tmp_path / "1") == traces_of(tmp_path / "5")
+    planted = [entry for entry in one.runs if entry.planted]
+    assert sorted(entry.planted for entry in planted) == sorted([plant.name, plant.name, "row/any"])
+    found = mine(tmp_path / "5").table()
+    compared = recall(tmp_path / "5", found)
+    assert compared is not None
+    assert compared.exact, compared
+    assert {entry.run for entry in planted} == set(found.column("run").to_pylist())
+    missing = recall(
+        tmp_path / "5", found.filter(pa.array([run != planted[0].run for run in found["run"].to_pylist()]))
+    )
+    assert missing is not None
+    assert not missing.exact
+
+
+def _ruled(protocol: str, rules: object) -> MakeNode:
+    return partial(_make_core(protocol), rules=rules)

@@ -1,0 +1,159 @@
+"""What is planted in runs of a corpus, so that it is known what mining has to find there.
+
+A planted run is the run that the corpus has anyhow, made by cores that are wrong in one way, or with one row of it
+altered. Only the manifest tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import Any, Protocol
+
+from conformance.network.run import MakeNode, simulate
+from conformance.network.simulator import MAX_EVENTS
+from conformance.protocol import load
+from spark.layout import ROW, Expected
+from spec.core import Core
+from spec.schedule import Schedule
+from spec.trace import ABSENT, Kind, Row, Trace, schema
+
+IUT = "reference core"
+MakeCore = Callable[..., Core[Any, Any]]
+# Rows that tell of the harness's own doings: altered, the trace would be none of that schedule.
+_HARNESS = frozenset({Kind.SUBMITTED, Kind.ENDED, Kind.CRASHED, Kind.RESTARTED, Kind.PAUSED, Kind.RESUMED})
+# What makes a row one that no check looks at, or no row at all, rather than a wrong one.
+_KEPT = frozenset({"time_ns", "node", "kind", "link", "link_seq", "packet"})
+_TIMES = 2  # columns that come first in every trace: time_ns, clock_ns
+_WAYS = ("change", "change", "change", "leave out", "move")
+
+
+class Spoiling(Protocol):
+    """name: what the manifest says. expected: what the oracles say of the run; nothing where they were not asked."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def expected(self) -> tuple[Expected, ...]: ...
+
+    def play(self, schedule: Schedule, make_core: MakeCore, max_events: int = MAX_EVENTS) -> Trace:
+        """The run as it is planted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plant:
+    """Rules that a run's cores get in place of the right ones: whatever the protocol's `make_core` takes as rules."""
+
+    name: str
+    rules: Any
+    expected: tuple[Expected, ...] = ()
+
+    def play(self, schedule: Schedule, make_core: MakeCore, max_events: int = MAX_EVENTS) -> Trace:
+        return simulate(schedule, partial(make_core, rules=self.rules), iut=IUT, max_events=max_events)
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """nodes: gives the factory of the mutant's nodes, in whatever process; a mutant itself is compiled, and stays."""
+
+    name: str
+    nodes: Callable[[], MakeNode]
+    expected: tuple[Expected, ...] = ()
+
+    def play(self, schedule: Schedule, make_core: MakeCore, max_events: int = MAX_EVENTS) -> Trace:
+        return simulate(schedule, self.nodes(), iut=IUT, max_events=max_events)
+
+
+@dataclass(frozen=True, slots=True)
+class AlteredRow:
+    """One row of a right run altered. number: of the alteration, among those that the run may get. clause: the one at
+    whose rows it aims, or empty."""
+
+    name: str
+    number: int
+    clause: str = ""
+    expected: tuple[Expected, ...] = ()
+
+    def play(self, schedule: Schedule, make_core: MakeCore, max_events: int = MAX_EVENTS) -> Trace:
+        return altered(right_run(schedule, make_core, max_events), self.number, self.clause)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What shall be planted. wanted: in how many runs; a float is a share of all, of which at least one run.
+
+    nodes: of a mutant; None asks for one altered row, by which `clause` is broken once and nothing else, or any one
+    clause where that is empty.
+    """
+
+    name: str
+    wanted: int | float
+    nodes: Callable[[], MakeNode] | None = None
+    clause: str = ""
+
+    def count(self, runs: int) -> int:
+        return self.wanted if isinstance(self.wanted, int) else max(1, round(self.wanted * runs))
+
+    def plant(self, number: int = 0, expected: tuple[Expected, ...] = ()) -> Mutant | AlteredRow:
+        if self.nodes is None:
+            return AlteredRow(self.name, number, self.clause, expected)
+        return Mutant(self.name, self.nodes, expected)
+
+
+def row_wish(clause: str, wanted: int | float) -> Wish:
+    """An altered row that breaks this clause alone; any clause when it is empty."""
+    return Wish(name=f"{ROW}{clause or 'any'}", wanted=wanted, clause=clause)
+
+
+def right_run(schedule: Schedule, make_core: MakeCore, max_events: int = MAX_EVENTS) -> Trace:
+    return simulate(schedule, make_core, iut=IUT, max_events=max_events)
+
+
+def altered(trace: Trace, number: int, clause: str = "") -> Trace:
+    """The trace with one row changed in one value, left out, or moved behind the node's next row of its kind; the same
+    one for the same number. clause: whose check reads rows of this kind. As it is where no row can be altered."""
+    draw = Random(f"{trace.header.seed} altered row {number} {clause}")
+    columns = schema(trace.header.protocol).columns
+    kinds = _kinds_of(trace.header.protocol, clause)
+    places = [place for place, row in enumerate(trace.rows) if row[columns.index("kind")] in kinds]
+    if not places:
+        return trace
+    at, how = draw.choice(places), draw.choice(_WAYS)
+    rows = list(trace.rows)
+    match how:
+        case "change":
+            rows[at] = _changed(draw, columns, rows[at], rows[draw.choice(places)])
+        case "leave out":
+            del rows[at]
+        case _:
+            _move(columns, rows, at)
+    return Trace(trace.header, rows)
+
+
+def _kinds_of(protocol: str, clause: str) -> set[int]:
+    read = {kind for check in load(protocol).checks if clause in ("", check.clause) for kind in check.kinds}
+    return {int(kind) for kind in read - _HARNESS}
+
+
+def _changed(draw: Random, columns: Sequence[str], row: Row, other: Row) -> Row:
+    """One value one more or less, or that of another row."""
+    free = [at for at, name in enumerate(columns) if name not in _KEPT and row[at] != ABSENT]
+    if not free:
+        return row
+    column = draw.choice(free)
+    value = draw.choice((row[column] - 1, row[column] + 1, other[column]))
+    return row if value == ABSENT else (*row[:column], value, *row[column + 1 :])
+
+
+def _move(columns: Sequence[str], rows: list[Row], at: int) -> None:
+    """The row and the next one of its kind at its node change places; the times stay where they are."""
+    node, kind = columns.index("node"), columns.index("kind")
+    for place in range(at + 1, len(rows)):
+        if (rows[place][node], rows[place][kind]) == (rows[at][node], rows[at][kind]):
+            one, other = rows[at], rows[place]
+            rows[at], rows[place] = one[:_TIMES] + other[_TIMES:], other[:_TIMES] + one[_TIMES:]
+            return

@@ -1,0 +1,108 @@
+"""A folder that takes long to make, and outlives whoever makes it: what was finished when it was killed is used again.
+
+Until it is whole it lies beside its place, as `.NAME.unfinished`, under a digest of the settings that it is made by.
+So work of other settings is never mixed in, not even by a task that goes on for a while after its driver was killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from spark.layout import refuse_foreign, writing
+from spec.errors import CannotRun
+
+_LOCK = "lock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfinished:
+    """folder: what takes its place in the end. notes: a folder for what must be known to go on, and for nothing else; a
+    name there tells that something is finished. goes_on: whether an earlier command with the same settings left
+    something there. others: whether one with other settings did, which is gone now."""
+
+    folder: Path
+    notes: Path
+    goes_on: bool
+    others: bool
+
+
+@contextmanager
+def unfinished_folder(target: Path, mark: str, settings: bytes) -> Iterator[Unfinished]:
+    """The folder that takes the place of `target` when all has gone well, and waits for the next command otherwise.
+
+    A folder that is there already is replaced when it holds a file `mark`, or nothing. Raises BadInput where it is
+    somebody's own, and CannotRun while another process makes the same folder.
+    """
+    refuse_foreign(target, mark)
+    beside = target.parent / f".{target.name}.unfinished"
+    with _locked(beside, target):
+        with writing(target):
+            work = beside / hashlib.blake2b(settings, digest_size=8).hexdigest()
+            others = [path for path in beside.iterdir() if path not in (work, beside / _LOCK)]
+            for path in others:
+                shutil.rmtree(path)
+            notes, folder = work / "notes", work / "folder"
+            notes.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
+            goes_on = any(notes.iterdir())
+            _remove_halves(work)
+        whole = False
+        try:
+            yield Unfinished(folder=folder, notes=notes, goes_on=goes_on, others=bool(others))
+            whole = True
+        finally:
+            if not whole and not any(notes.iterdir()):
+                shutil.rmtree(beside, ignore_errors=True)  # nothing to go on with
+        with writing(target):
+            _remove_halves(work)
+            if target.exists():
+                shutil.rmtree(work / "replaced", ignore_errors=True)
+                target.replace(work / "replaced")
+            folder.replace(target)
+            shutil.rmtree(beside)
+
+
+def _remove_halves(work: Path) -> None:
+    """Files that are being written have names that begin with a dot; so have those that a killed process left."""
+    for path in sorted(work.rglob(".*"), reverse=True):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+@contextmanager
+def _locked(beside: Path, target: Path) -> Iterator[None]:
+    """The lock goes with the process that holds it, however that ends."""
+    while True:
+        with writing(target):
+            beside.mkdir(parents=True, exist_ok=True)
+            lock = os.open(beside / _LOCK, os.O_CREAT | os.O_RDWR, 0o666)
+        try:
+            with writing(target):
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise CannotRun(
+                        f"{target}: another command is making it; wait until that has ended, or give another folder"
+                    ) from None
+            if not _is_there(lock, beside / _LOCK):
+                continue  # its holder has just finished, and removed it
+            yield
+            return
+        finally:
+            os.close(lock)
+
+
+def _is_there(opened: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(opened), path.stat())
+    except FileNotFoundError:
+        return False
