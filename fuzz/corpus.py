@@ -19,15 +19,26 @@ def drawn_schedules(protocol: str, seed_number: int, group: int | None = None) -
     """Schedules of `protocol` without end, of one group of its rules or of all in turn, drawn in chunks; the first of
     each chunk is a simplest one."""
     if group is None:
-        groups = range(len(load(protocol).groups))
-        in_turn = [_of_group(protocol, seed_number, number, CHUNK // len(groups)) for number in groups]
-        return chain.from_iterable(zip(*in_turn, strict=True))
-    return _of_group(protocol, seed_number, group, CHUNK)
+        return chain.from_iterable(drawn_chunk(protocol, seed_number, chunk) for chunk in count())
+    chunks = (_chunk(protocol, group, _seed_of(seed_number, chunk), CHUNK) for chunk in count())
+    return chain.from_iterable(chunks)
 
 
-def _of_group(protocol: str, seed_number: int, group: int, size: int) -> Iterator[Schedule]:
-    for chunk in count():
-        yield from _chunk(protocol, group, seed_number * 1_000_003 + chunk, size)
+def drawn_chunk(protocol: str, seed_number: int, chunk: int) -> list[Schedule]:
+    """As many of these schedules, of all groups in turn, as `chunk_size` says: those of one chunk, by itself."""
+    groups = range(len(load(protocol).groups))
+    each = CHUNK // len(groups)
+    in_turn = [_chunk(protocol, group, _seed_of(seed_number, chunk), each) for group in groups]
+    return list(chain.from_iterable(zip(*in_turn, strict=True)))
+
+
+def chunk_size(protocol: str) -> int:
+    groups = len(load(protocol).groups)
+    return CHUNK // groups * groups
+
+
+def _seed_of(seed_number: int, chunk: int) -> int:
+    return seed_number * 1_000_003 + chunk
 
 
 def _chunk(protocol: str, group: int, number: int, size: int) -> list[Schedule]:

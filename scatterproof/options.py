@@ -26,7 +26,8 @@ IutName = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random; printed with every result.")]
 Results = Annotated[Path, typer.Option("--results", help="Folder for traces, logs and reports.")]
-Master = Annotated[str, typer.Option("--master", help="Spark master; local[*] uses this machine's cores.")]
+MASTERS = "local[*] or local[N] for cores of this machine; or a cluster: spark://HOST:PORT, yarn, k8s://HOST:PORT"
+Master = Annotated[str, typer.Option("--master", help=f"Spark master: {MASTERS} (spark/README.md).")]
 
 RESULTS = Path("results")
 

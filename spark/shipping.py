@@ -140,5 +140,5 @@ def _why(report: str) -> str:
             here = f"{sys.version_info.major}.{sys.version_info.minor}"
             return f"the executors' Python is not {here}, as here; {_GUIDE}"
         if "Cannot run program" in line:
-            return f"the executors {line[line.index('Cannot run program') :].lower()}; {_GUIDE}"
+            return f"the executors cannot {line.partition('Cannot ')[2]}; {_GUIDE}"
     return f"the executors run no Python tasks: {lines[-1] if lines else report}"

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fuzz.fuzzer import FuzzResult, fuzz
 from fuzz.kill_matrix import kill_matrix
+from fuzz.spread import PER_CLAUSE, Distinct, SpreadResult, fuzz_spread
 from scatterproof import iuts, layers
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
-from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, Seed, resolve
+from scatterproof.options import MASTERS, RESULTS, IutName, Json, Protocol, Results, Seed, resolve
+from spark.jobs import run_tasks
+from spark.session import session_on
+from spec.errors import BadInput
+from spec.iut import Iut
 
 
 def command(
@@ -20,13 +28,27 @@ def command(
         bool, typer.Option("--mutants", help="Try every mutant of the rules in every layer: the kill matrix.")
     ] = False,
     only: Annotated[str, typer.Option("--only", help="With --mutants: those whose name begins with this.")] = "",
+    master: Annotated[
+        str | None,
+        typer.Option("--master", help=f"Share the schedules out to Spark tasks, and tell failures apart. {MASTERS}."),
+    ] = None,
+    per_clause: Annotated[
+        int,
+        typer.Option("--per-clause", min=1, help="With --master: how many failing schedules of a clause are shrunk."),
+    ] = PER_CLAUSE,
     seed: Seed = 1,
     protocol: Protocol = None,
     results: Results = RESULTS,
     as_json: Json = False,
 ) -> None:
-    """Run random schedules; each failure is shrunk, and saved as a schedule that `replay` plays again."""
+    """Run random schedules; each failure is shrunk, and saved as a schedule that `replay` plays again.
+
+    Without --master one failure of each clause is kept. With it the first ones of each clause are shrunk and told
+    apart: two are the same failure when their schedules are equal but for names.
+    """
     chosen = resolve(protocol)
+    if mutants and master is not None:
+        raise BadInput("--mutants is tried on this machine alone; leave --master out")
     if mutants:
         with Progress("Kill matrix") as progress:
             found = kill_matrix(
@@ -43,20 +65,53 @@ def command(
             for table in report.details:
                 print_table(f"{table.title}: {report.sentence}", table.columns, table.rows)
         raise typer.Exit(VIOLATIONS if found.open else OK)
+    implementation = iuts.find(iut, chosen, results)
     with Progress(f"Fuzzing {iut} (seed {seed})") as progress:
-        result = fuzz(
-            chosen,
-            iuts.find(iut, chosen, results),
-            examples=examples,
-            seed=seed,
-            on_progress=lambda done, failed: progress(f"{done} of {examples} schedules, {failed} clauses broken"),
-            folder=results / "failures",
+        result = (
+            fuzz(
+                chosen,
+                implementation,
+                examples=examples,
+                seed=seed,
+                on_progress=lambda done, failed: progress(f"{done} of {examples} schedules, {failed} clauses broken"),
+                folder=results / "failures",
+            )
+            if master is None
+            else _fuzz_on(master, chosen, iut, examples, seed, results, per_clause, progress)
         )
     if as_json:
         print_json(result)
     else:
         _print(result)
     raise typer.Exit(VIOLATIONS if result.failures else OK)
+
+
+def _fuzz_on(
+    master: str,
+    protocol: str,
+    iut: str,
+    examples: int,
+    seed: int,
+    results: Path,
+    per_clause: int,
+    progress: Progress,
+) -> SpreadResult:
+    with session_on(master) as session:
+        return fuzz_spread(
+            protocol,
+            partial(_find_in_task, iut, protocol, results),
+            partial(run_tasks, session),
+            examples=examples,
+            seed=seed,
+            on_progress=lambda what, done, of: progress(f"{done} of {of} {what}"),
+            folder=results / "failures",
+            per_clause=per_clause,
+        )
+
+
+def _find_in_task(iut: str, protocol: str, results: Path) -> Iut:
+    """The implementation, with a folder for what its nodes write that no other process uses."""
+    return iuts.find(iut, protocol, results / "tasks" / str(os.getpid()))
 
 
 def _print(result: FuzzResult) -> None:
@@ -74,3 +129,12 @@ def _print(result: FuzzResult) -> None:
         if failure.violation is not None:
             out.print(failure.violation.sentence, markup=False, highlight=False)
         out.print(f"  scatterproof replay {failure.file} --iut {result.iut}", markup=False, highlight=False)
+        if isinstance(failure, Distinct):
+            alike = f", and {failure.further} more like it" if failure.further else ""
+            out.print(f"  found by schedule {failure.found_at}{alike}", markup=False, highlight=False)
+    if isinstance(result, SpreadResult):
+        for clause, count in result.failing.items():
+            shrunk = min(count, result.per_clause)
+            kinds = sum(failure.clause == clause for failure in result.failures)
+            said = f"{clause}: broken by {count} of {result.examples} schedules"
+            out.print(f"{said}; {shrunk} of them shrunk to {kinds} that differ", markup=False, highlight=False)

@@ -1,0 +1,214 @@
+"""Fuzzing shared out: chunks of schedules are run, and failing ones shrunk, in any order and anywhere.
+
+What is drawn depends on the seed and the number of the chunk alone, and which failures are shrunk on their numbers
+alone; so the result is the same however the work is shared out, as long as the implementation is deterministic.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from msgspec.structs import replace
+
+from conformance.judge import judge
+from conformance.verdict import Violation
+from fuzz.alike import alike
+from fuzz.corpus import chunk_size, drawn_chunk
+from fuzz.fuzzer import FAILURES, Failure, FuzzResult, broken_by, digest, violations_of
+from fuzz.shrink import MAX_RUNS, shrink
+from spec.iut import Iut
+from spec.schedule import Schedule, write
+
+PER_CLAUSE = 24
+# Intervals among the parameters are lowered too, as far as this: else each failure would keep those that it was drawn
+# with, and be another one.
+SHORTEST_NS = 10
+
+FindIut: TypeAlias = Callable[[], Iut]
+OnProgress: TypeAlias = Callable[[str, int, int], None]
+
+
+class RunAll(Protocol):
+    """work(item) of each item, in their order, done wherever; on_progress(done, of) counts their weights."""
+
+    def __call__(
+        self,
+        items: Sequence[Any],
+        work: Callable[[Any], Any],
+        *,
+        weights: Sequence[int],
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> Sequence[Any]: ...
+
+
+class Distinct(Failure, frozen=True, kw_only=True):
+    """A failure, and how many further ones of the clause are like it when shrunk: equal but for names. It is the one
+    that was found first."""
+
+    further: int
+
+
+class SpreadResult(FuzzResult, frozen=True, kw_only=True):
+    """failing: how many schedules break a clause, by its name; `per_clause` of them at most were shrunk. failures: all
+    `Distinct`, by clause and by number."""
+
+    failing: dict[str, int]
+    per_clause: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """The first `count` schedules of a chunk."""
+
+    protocol: str
+    seed: int
+    chunk: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """Of one share: the rows of all traces; at how many each clause was at stake; how many schedules break it; and the
+    first of these, with their numbers."""
+
+    rows: int
+    at_stake: Counter[str]
+    failing: Counter[str]
+    first: dict[str, list[tuple[int, Schedule]]]
+
+
+def fuzz_spread(
+    protocol: str,
+    find_iut: FindIut,
+    run_all: RunAll,
+    *,
+    examples: int,
+    seed: int,
+    on_progress: OnProgress | None = None,
+    folder: Path = FAILURES,
+    per_clause: int = PER_CLAUSE,
+    max_shrink_runs: int = MAX_RUNS,
+) -> SpreadResult:
+    """Run the schedules that `fuzz` runs of this seed, and save the distinct failures in `folder`. Of each clause the
+    first `per_clause` failing schedules are shrunk, and told apart.
+
+    find_iut: gives the implementation wherever the work is done, once a task. on_progress(what, done, of).
+    """
+    start = time.perf_counter()
+    size = chunk_size(protocol)
+    shares = [
+        Share(protocol=protocol, seed=seed, chunk=first // size, count=min(size, examples - first))
+        for first in range(0, examples, size)
+    ]
+    tried = run_all(
+        shares,
+        partial(try_share, find_iut, per_clause),
+        weights=[share.count for share in shares],
+        on_progress=_saying("schedules", on_progress),
+    )
+    seconds = time.perf_counter() - start
+    chosen = _first_of_all([one.first for one in tried], per_clause)
+    shrunk = run_all(
+        chosen,
+        partial(shrink_one, find_iut, max_shrink_runs),
+        weights=[1] * len(chosen),
+        on_progress=_saying("failing schedules shrunk", on_progress),
+    )
+    at_stake: Counter[str] = sum((one.at_stake for one in tried), Counter())
+    at_stake.update({clause: 0 for one in tried for clause in one.at_stake})
+    failing: Counter[str] = sum((one.failing for one in tried), Counter())
+    rows = sum(one.rows for one in tried)
+    return SpreadResult(
+        protocol=protocol,
+        iut=find_iut().name,
+        seed=seed,
+        examples=examples,
+        rows=rows,
+        seconds=seconds,
+        schedules_per_second=examples / seconds if seconds else 0.0,
+        at_stake=dict(sorted(at_stake.items())),
+        failures=tuple(_save(failure, further, folder) for failure, further in distinct(shrunk)),
+        failing=dict(sorted(failing.items())),
+        per_clause=per_clause,
+    )
+
+
+def try_share(find_iut: FindIut, per_clause: int, share: Share) -> Tried:
+    """Run the schedules of a share."""
+    iut, rows = find_iut(), 0
+    at_stake, failing = Counter[str](), Counter[str]()
+    first: dict[str, list[tuple[int, Schedule]]] = {}
+    base = share.chunk * chunk_size(share.protocol)
+    drawn = drawn_chunk(share.protocol, share.seed, share.chunk)[: share.count]
+    for number, schedule in enumerate(drawn, start=base):
+        trace = iut.run(schedule)
+        rows += len(trace.rows)
+        results = judge(trace)
+        at_stake.update({result.clause: result.held + result.broken for result in results})
+        for clause in broken_by(trace, results):
+            failing[clause] += 1
+            if failing[clause] <= per_clause:
+                first.setdefault(clause, []).append((number, schedule))
+    return Tried(rows=rows, at_stake=at_stake, failing=failing, first=first)
+
+
+def shrink_one(find_iut: FindIut, max_runs: int, chosen: tuple[str, int, Schedule]) -> Distinct:
+    """Shrink one failing schedule; it has no file yet."""
+    clause, number, schedule = chosen
+    iut = find_iut()
+    small = shrink(
+        schedule, lambda step: clause in violations_of(iut.run(step)), max_runs=max_runs, shortest=SHORTEST_NS
+    )
+    trace = iut.run(small.schedule)
+    # An implementation that is not deterministic may not fail again.
+    violation: Violation | None = violations_of(trace).get(clause)
+    return Distinct(
+        clause=clause,
+        violation=violation,
+        notes=trace.notes,
+        schedule=small.schedule,
+        file="",
+        found_at=number,
+        minimal=small.minimal,
+        further=0,
+    )
+
+
+def distinct(shrunk: Sequence[Distinct]) -> list[tuple[Distinct, int]]:
+    """The first of each kind, by clause and number, and how many more there are of it."""
+    kinds: list[list[Distinct]] = []
+    for failure in sorted(shrunk, key=lambda failure: (failure.clause, failure.found_at)):
+        for kind in kinds:
+            if kind[0].clause == failure.clause and alike(kind[0].schedule, failure.schedule):
+                kind.append(failure)
+                break
+        else:
+            kinds.append([failure])
+    return [(kind[0], len(kind) - 1) for kind in kinds]
+
+
+def _first_of_all(
+    found: Sequence[Mapping[str, Sequence[tuple[int, Schedule]]]], per_clause: int
+) -> list[tuple[str, int, Schedule]]:
+    """The first failing schedules of each clause, of all shares together, which are in the order of their numbers."""
+    chosen: list[tuple[str, int, Schedule]] = []
+    for clause in sorted({clause for one in found for clause in one}):
+        of_clause = [(clause, *failing) for one in found for failing in one.get(clause, ())]
+        chosen += of_clause[:per_clause]
+    return chosen
+
+
+def _save(failure: Distinct, further: int, folder: Path) -> Distinct:
+    path = folder / f"{failure.clause}-{digest(failure.schedule)}.json"
+    write(path, failure.schedule)
+    return replace(failure, file=str(path), further=further)
+
+
+def _saying(what: str, on_progress: OnProgress | None) -> Callable[[int, int], None] | None:
+    return None if on_progress is None else partial(on_progress, what)
