@@ -1,5 +1,5 @@
 """Benchmarks: simulator, also under loss, growth with held messages, checks, fuzzing, mining, judging over stdio, P4
-targets; and latencies in simulation (`figures`, only when named).
+targets, the report; and when named, latencies in simulation (`figures`), and mining beside other tools (`mine`).
 
 Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
 not depend on the machine; they are drawn into results/figures/.
@@ -26,8 +26,10 @@ import msgspec
 
 from ci.bench_adapters import adapters
 from ci.bench_growth import SIZES, comparisons, growth
+from ci.bench_mine import compare_mining, event_counts
 from ci.bench_p4 import p4
 from ci.bench_programs import programs
+from ci.bench_report import report
 from ci.bench_schedules import PROTOCOL, busy_schedule
 from conformance.judge import Judging, columns_of, judge, kernel
 from conformance.network.run import SimulatedIut, header_of
@@ -211,7 +213,8 @@ def mining() -> list[Figure]:
     ]
 
 
-FIGURES = "figures"
+FIGURES, MINE = "figures", "mine"
+ALONE = (MINE, FIGURES)
 SECTIONS: dict[str, Callable[[], Iterable[Figure]]] = {
     "simulator": simulator,
     "loss": simulator_under_loss,
@@ -219,26 +222,32 @@ SECTIONS: dict[str, Callable[[], Iterable[Figure]]] = {
     "programs": programs,
     "checks": checks,
     "fuzz": fuzzing,
-    "mine": mining,
+    "spark": mining,
     "adapters": adapters,
     "p4": p4,
+    "report": report,
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="ci/bench", description=__doc__)
-    names = ", ".join((*SECTIONS, FIGURES))
-    parser.add_argument("sections", nargs="*", metavar="section", help=f"any of {names}; default all but {FIGURES}")
+    names, default = ", ".join((*SECTIONS, *ALONE)), f"default all but {' and '.join(ALONE)}"
+    parser.add_argument("sections", nargs="*", metavar="section", help=f"any of {names}; {default}")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--quick", action="store_true", help=f"{FIGURES}: fewer points and messages, under a minute")
+    parser.add_argument(
+        "--events", type=event_counts, default="1e6,1e7", metavar="N,N", help=f"{MINE}: sizes; %(default)s"
+    )
     arguments = parser.parse_args()
-    unknown = set(arguments.sections) - {*SECTIONS, FIGURES}
+    unknown = set(arguments.sections) - {*SECTIONS, *ALONE}
     if unknown:
         parser.error(f"no section {', '.join(sorted(unknown))}; choose from {names}")
-    sections = [name for name in arguments.sections or SECTIONS if name != FIGURES]
+    sections = [name for name in arguments.sections or SECTIONS if name not in ALONE]
     if FIGURES in arguments.sections:
         page = make(QUICK if arguments.quick else FULL, lambda text: print(text, flush=True))
         print(f"drawn on {page}\n")
+    if MINE in arguments.sections:
+        compare_mining(PROTOCOL, arguments.events)
     if sections:
         measure(sections, arguments.json)
 

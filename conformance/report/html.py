@@ -151,6 +151,7 @@ def _data(columns: Sequence[Column], rows: Sequence[ClauseRow]) -> str:
         "letters": {letter: verdict for verdict, letter in _LETTERS.items()},
         "clauses": [[clause.id, clause.name] for clause in clauses],
         "names": [printable(column.name) for column in columns],
+        "duties": [printable(f"When {case.some.stimulus}, it {case.some.duty}.") for row in rows for case in row.cases],
         "cases": cases,
         "reasons": [printable(reason) for reason in reasons],
     }

@@ -68,6 +68,7 @@
       if (entry.v) section.append(table_of(entry));
       sides.append(section);
     });
+    if (several) cell.append(make("p", data.duties[one.number]));
     cell.append(sides);
     return row;
   }

@@ -64,14 +64,17 @@ class Diagram:
     marks: tuple[Mark, ...]
 
 
-def diagram(trace: Trace, loud: Collection[int] = (), *, first: int = 0, last: int | None = None) -> Diagram:
+def diagram(
+    trace: Trace, loud: Collection[int] = (), *, first: int = 0, last: int | None = None, sent_too: bool = False
+) -> Diagram:
     """The diagram of the rows from position `first` to `last`, to the end when it is None, and `LONGEST` at the most;
-    those at the positions `loud` are marked."""
+    those at the positions `loud` are marked. A packet is when it arrives there, or is lost; sent_too: or is sent."""
     plugin = load(trace.header.protocol)
     rows = trace.rows[first : first + LONGEST if last is None else min(last + 1, first + LONGEST)]
     links = trace.header.topology.links
     at_moment: list[tuple[int, int]] = []  # of each moment, time and node: what a node does at once is one moment
     drawn: dict[tuple[int, int], tuple[int, dict[str, int]]] = {}
+    loud_packets: set[tuple[int, int]] = set()
     arrows: list[Arrow] = []
     marks: list[Mark] = []
 
@@ -85,7 +88,7 @@ def diagram(trace: Trace, loud: Collection[int] = (), *, first: int = 0, last: i
             ends=moment,
             label=label,
             fate=fate,
-            loud=position in loud,
+            loud=position in loud or (row["link"], row["link_seq"]) in loud_packets,
         )
 
     for position, values in enumerate(rows, first):
@@ -101,6 +104,8 @@ def diagram(trace: Trace, loud: Collection[int] = (), *, first: int = 0, last: i
         packet = (row["link"], row["link_seq"])
         if kind is Kind.SENT:
             drawn[packet] = (moment, row)
+            if sent_too and position in loud:
+                loud_packets.add(packet)
         elif kind is Kind.ARRIVED:
             sent, _ = drawn.pop(packet, (moment, row))
             arrows.append(arrow(moment, row["link"], sent, row, "arrives", position))

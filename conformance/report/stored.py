@@ -204,4 +204,4 @@ def picture(trace: Trace, violation: Violation) -> Diagram:
     last = violation.position
     first = max(0, last + 1 - ROWS)
     loud = {violation.position, violation.witness} - {ABSENT}
-    return diagram(trace, loud, first=first, last=last)
+    return diagram(trace, loud, first=first, last=last, sent_too=True)
