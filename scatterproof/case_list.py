@@ -51,7 +51,7 @@ def _plan(iut: str, case: Case, claims: Claims) -> dict[str, str]:
     plan, why = "run", claims.foreign(case.clause)
     if (unclaimed := claims.why_not(case)) is not None:
         plan, why = "not applicable", unclaimed
-    elif (impossible := iuts.why_not(iut)) is not None:
+    elif (impossible := iuts.why_not(iut, case.schedule)) is not None:
         plan, why = "not run", impossible
     elif why:
         why = f"but its pass would be not applicable: {why}"

@@ -13,14 +13,17 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+from conformance.adapters import real_time
 from conformance.adapters.datagram import DatagramIut
 from conformance.adapters.stdio import StdioIut
 from conformance.network.run import MakeNode, SimulatedIut
+from conformance.protocol import load
 from fuzz import protocol as plugins
 from fuzz.kill_matrix import subjects_of
 from spec.core import Core, NodeConfig
 from spec.errors import BadInput, CannotRun
 from spec.iut import Iut
+from spec.schedule import Schedule
 from spec.topology import Role
 
 # Where nodes that are processes leave what they write, in the folder of the case.
@@ -29,6 +32,7 @@ NODES = "nodes"
 MakeIut = Callable[[Path], Iut]
 REFERENCE_UDP = (sys.executable, "-m", "impl.drivers.udp")
 PROGRAMS = ("stdio", "datagram")  # and behind a colon the command
+OVER_SOCKETS = ("datagram", "reference-udp")
 NAMES = ("reference", "reference-stdio", "reference-udp")
 
 
@@ -76,15 +80,20 @@ def maker(name: str, protocol: str, roles: Collection[Role] = tuple(Role)) -> Ma
             raise BadInput(f"--iut {name!r} is unknown; give {known}, stdio:COMMAND, datagram:COMMAND or mutant:NAME")
 
 
-def why_not(name: str) -> str | None:
-    """Why the implementation of that name cannot be started on this machine, as far as that can be known without; or
-    None."""
+def why_not(name: str, schedule: Schedule) -> str | None:
+    """Why the implementation of that name cannot play the schedule on this machine, as far as that can be known while
+    nothing is started; or None."""
     kind, colon, command = name.partition(":")
     if colon and kind in PROGRAMS:
         program = _split(command, name)[0]
         if shutil.which(program) is None:
             return f"{program}: is no program that can be started; check the command"
-    return None
+    if kind not in OVER_SOCKETS:
+        return None
+    if not load(schedule.protocol).fifo_links:
+        return "its packets have no number on their link, which logs are put together by; run it in stdio mode"
+    reason = real_time.why_not(schedule)
+    return None if reason is None else f"the schedule has {reason}; run it in stdio mode"
 
 
 def _simulated(name: str, make_node: MakeNode) -> MakeIut:

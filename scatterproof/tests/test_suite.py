@@ -107,6 +107,14 @@ def test_a_dry_run_of_what_cannot_be_started_says_so_and_ends_with_3(console: Co
     assert "./no-such-node" in found["cases"][0]["why"]
 
 
+def test_a_dry_run_knows_what_real_sockets_cannot_play(console: Console) -> None:
+    code, found = console.json("conform", "--dry-run", "--iut", "reference-udp", "--case", "broadcast/BC-PL-ONCE")
+    assert (code, set(planned(found).values())) == (3, {"not run"})
+    assert "run it in stdio mode" in found["cases"][0]["why"]
+    _, found = console.json("conform", "--dry-run", "--iut", "reference-stdio", "--case", "broadcast/BC-PL-ONCE")
+    assert set(planned(found).values()) == {"run"}
+
+
 def test_a_dry_run_tells_of_clauses_that_bind_the_reference_s_nodes_alone(console: Console, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(f'profile = 1\nprotocol = "{PROTOCOL}"\nroles = ["host"]\n')
