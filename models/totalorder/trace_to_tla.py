@@ -3,7 +3,9 @@ tuple a row.
 
 Nodes and links count from 1 there, digests are numbered, and times are ranks (`models.ranks`). Sums of times are
 computed here, as ranks know none: the clock plus the beacon interval, from which on a link is idle (TO-ENV-C), and
-where failures are handled the time plus the time-out, up to which whom something reached then counts as up (TO-FAIL).
+until when what two acknowledgements ask for is due (TO-RETX); where failures are handled, the time plus the time-out,
+until when whom something reached then counts as up (TO-FAIL). What is added to clocks that are adjusted TLC computes
+itself: there times are as they are, if none is too great for it.
 """
 
 from __future__ import annotations
@@ -23,6 +25,9 @@ _TIMES = ("timestamp", "barrier", "clock_ns")
 _TIMES_UNDER_LOSS = ("ack_barrier", "loss_record", "greatest")
 # Parameters under which nodes do what the modules do not describe, and the value with which they do not.
 _NOT_DESCRIBED = {"switch": "one"}
+_LATEST = 1 << 28  # TLC's integers have 32 bits, and sums of a few times must be among them
+# What counts for a beacon interval: that a link has carried data, and what an acknowledgement asks for.
+_LASTING = {(int(Kind.SENT), int(PacketKind.DATA)), (int(Kind.ARRIVED), int(PacketKind.ACK))}
 _SETTLED = 3  # the flags of a run that ended as planned, with nothing in flight
 _PACKETS = {int(kind): kind.name.lower() for kind in PacketKind}
 
@@ -63,9 +68,12 @@ def reader_of(trace: Trace) -> Reader:
     adjusts = parameters.get("adjustment_interval_ns", 0) != 0
     adjusted = frozenset(trace.header.topology.hosts() if adjusts else ())
     clocks = _Clocks(columns, adjusted, interval, timeout)
-    table = _Table(columns, times, clocks, _rank_of(trace.rows, columns, times, clocks), {})
+    shown = _times_of(trace.rows, columns, times, clocks)
+    sums = adjusts and not timeout and max(shown, default=0) < _LATEST and min(shown, default=0) >= ABSENT
+    rank = {time: time for time in shown | {0, ABSENT}} if sums else ranks(shown)
+    table = _Table(columns, times, clocks, sums, rank, {})
     rows = ",\n  ".join(table.event(position, row) for position, row in enumerate(trace.rows))
-    network = _network(trace, environment)
+    network = _network(trace, environment, sums)
     return Reader(
         module=module,
         configuration=f"MC{module}.cfg",
@@ -91,23 +99,26 @@ class _Clocks:
             now = row[self.columns["time_ns"]]
             return now, now + self.timeout if kind == Kind.ARRIVED else ABSENT
         # Adjusted clocks are not those of the trace; a link is busy by the local one all the same.
-        busy = kind == Kind.SENT and row[self.columns["packet"]] == PacketKind.DATA and clock != ABSENT
+        lasts = clock != ABSENT and (kind, row[self.columns["packet"]]) in _LASTING
         known = row[self.columns["node"]] not in self.adjusted
-        return clock if known else ABSENT, clock + self.interval if busy else ABSENT
+        return clock if known else ABSENT, clock + self.interval if lasts else ABSENT
 
 
-def _rank_of(rows: Sequence[Row], columns: Mapping[str, int], names: Sequence[str], clocks: _Clocks) -> dict[int, int]:
+def _times_of(rows: Sequence[Row], columns: Mapping[str, int], names: Sequence[str], clocks: _Clocks) -> set[int]:
     times = {row[columns[name]] for row in rows for name in names}
-    return ranks(times.union(*map(clocks.of, rows)))
+    held = {row[columns["digest"]] for row in rows if clocks.adjusted and row[columns["packet"]] == PacketKind.ADJUSTED}
+    return times.union(held, *map(clocks.of, rows))
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """How columns become fields. times: the columns that are ranks. digests: digest -> number, as they come up."""
+    """How columns become fields. times: the columns that are ranks. sums: whether these are the times themselves.
+    digests: digest -> number, as they come up."""
 
     columns: Mapping[str, int]
     times: Sequence[str]
     clocks: _Clocks
+    sums: bool
     rank: dict[int, int]
     digests: dict[int, int]
 
@@ -121,7 +132,7 @@ class _Table:
         kind, packet = Kind(field("kind")), field("packet")
         if kind in (Kind.CRASHED, Kind.RESTARTED) and field("link") != ABSENT and not self.clocks.timeout:
             raise CannotRun(f"row {position}: {kind.name.lower()}: the modules for traces know no cut links")
-        digest = field("digest")
+        digest = held = field("digest")
         if digest != ABSENT:
             digest = self.digests.setdefault(digest, len(self.digests))
         clock, busy_until = self.clocks.of(row)
@@ -134,11 +145,12 @@ class _Table:
             identity("receiver"), field("number"), digest, flags, f'"{name_of}"', rank[field("timestamp")],
             rank[field("barrier")], field("scattering"), rank[clock], rank[busy_until],
             *(rank[field(name)] for name in self.times if name in _TIMES_UNDER_LOSS),
+            *((field("clock_ns"), held if packet == PacketKind.ADJUSTED else ABSENT) if self.sums else ()),
         )  # fmt: skip
         return f"<<{', '.join(map(str, values))}>>"
 
 
-def _network(trace: Trace, environment: Environment) -> str:
+def _network(trace: Trace, environment: Environment, sums: bool) -> str:
     topology = trace.header.topology
     routes = route(topology)
     nodes, links = range(len(topology.nodes)), range(len(topology.links))
@@ -163,6 +175,8 @@ def _network(trace: Trace, environment: Environment) -> str:
             f"loses |-> {_truth(environment.loses)}",
             f"packets |-> {{{', '.join(map(_quoted, ('', *_packets(environment, header.parameters))))}}}",
             f"fills |-> {_truth(environment.data_carry_barriers and header.parameters.get('fill_barrier', 0) == 1)}",
+            f"sums |-> {_truth(sums)}",
+            *([f"interval |-> {header.parameters['adjustment_interval_ns']}"] if sums else []),
             f"withholds |-> {_truth(header.parameters.get('every_beacon') == 0)}",
             f"causal |-> {_truth(header.parameters.get('causal', 0) == 1)}",
             f"hostFlags |-> {_truth(header.parameters.get('host_flags', 0) == 1)}",

@@ -29,6 +29,10 @@ Resent == Data /\ Flags = 1
 AckBarrier == IF Net.loses THEN Row[16] ELSE Absent
 LossRecord == Row[17] Greatest == Row[18]
 
+(* Where sums of times can be told there are two more: the clock as it is, and for how long an answer was held. *)
+Local == Row[Len(Row) - 1]
+Held == Row[Len(Row)]
+
 (* What the sender of a packet and its taker see alike: its number on the link, and all that it carries. *)
 Content == IF Net.loses THEN SubSeq(Row, 4, 12) \o SubSeq(Row, 16, 18) ELSE SubSeq(Row, 4, 12)
 

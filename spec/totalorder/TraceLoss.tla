@@ -22,13 +22,15 @@ VARIABLES
   numbers,      \* numbers[h][r] is the number of messages that h has sent to r
   outstanding,  \* outstanding[h] is the set of messages of h whose acknowledgement has not arrived at h
   again,        \* again[h] is the set of those of them that h has sent again
+  wanted,       \* wanted[h][r]: the number of the last acknowledgement of r that came to h, -1 for none; and
+                \* the message that two equal ones ask for, 0 for none, until when
   missing,      \* the messages that were sent and have not arrived at their receivers
   held,         \* held[h][s] are the numbers of the messages of s that have arrived at h
   owed,         \* owed[h][s] is the number of arrivals from s that h has not acknowledged
   waited        \* the number of messages that are handed over and not delivered
 spoken == <<reached, told>>
 heard == <<acks, records, shown, greatest>>
-messages == <<numbers, outstanding, again, missing, held, owed, waited>>
+messages == <<numbers, outstanding, again, wanted, missing, held, owed, waited>>
 lossSeen == <<spoken, heard, messages>>
 lossVars == <<vars, lossSeen>>
 -----------------------------------------------------------------------------
@@ -124,7 +126,11 @@ LossScatterKeeps ==
 
 ResendKeeps ==
   [MessageNumbersConsecutive |-> Number <= numbers[Node][Receiver],             \* TO-SEQ
-   LostIsResent |-> Node \in Known => Message \in outstanding[Node],            \* TO-RETX
+   LostIsResent |->                                                             \* TO-RETX
+     Node \in Known =>
+       /\ Message \in outstanding[Node]
+       /\ LET asked == wanted[Node][Receiver] IN
+          asked.number # Number \/ Clock = Absent \/ asked.until = Absent \/ Clock < asked.until,
    ResentCarriesCurrentBarrier |->                                              \* TO-RETX-BAR
      Barrier = Absent \/ IF Clock = Absent THEN Barrier >= last[Node] ELSE Barrier = Current(Node),
    OnItsRoute |-> OnItsRoute]
@@ -133,7 +139,7 @@ ResendKeeps ==
 LossHostBeaconKeeps ==
   [HostBarrierIsItsPromise |->                                                  \* TO-BAR-HOST
      Barrier = Absent \/ IF Clock = Absent THEN Barrier >= last[Node] ELSE Barrier = Current(Node)]
-  @@ CarriedKeeps @@ HostPutKeeps
+  @@ PromiseKeeps(last[Node], Promised(Node)) @@ CarriedKeeps @@ HostPutKeeps
 
 AcknowledgeKeeps ==
   [AcknowledgementsCumulative |->                                               \* TO-DUPACK
@@ -207,7 +213,7 @@ LossKeeps(action) ==
     [] action = "Acknowledge" -> AcknowledgeKeeps
     [] action \in {"ForwardData", "ForwardControl"} -> SwitchPutKeeps @@ ForwardKeeps
     [] action = "SwitchBeacon" -> SwitchPutKeeps @@ SwitchBeaconKeeps
-    [] action = "Adjust" -> [OnItsRoute |-> OnItsRoute] @@ CarriedKeeps @@ HostPutKeeps
+    [] action = "Adjust" -> [OnItsRoute |-> OnItsRoute] @@ RoundKeeps @@ CarriedKeeps @@ HostPutKeeps
     [] Kind = "arrived" /\ action \notin {"ArriveAgain", "Stray"} -> ArriveKeeps
     [] action = "Deliver" -> LossDeliverKeeps
     [] action = "Stray" -> [Exists |-> FALSE]
@@ -244,6 +250,20 @@ Hear ==
 (* What an acknowledgement covers; of a number that was never sent none says anything. *)
 Covered(m) == ReceiverOf(m) = Sender /\ NumberOf(m) <= Number /\ Number <= numbers[Node][Sender]
 
+(* The second of two equal acknowledgements asks for the next message, if it was sent once only. *)
+AskedFor ==
+  LET old == wanted[Node][Sender]
+      to == {m \in outstanding[Node] : ReceiverOf(m) = Sender}
+      next == {m \in to : NumberOf(m) = Number + 1}
+      asks == /\ Number = old.last /\ old.number = 0
+              /\ next # {} /\ next \cap again[Node] = {} /\ \A m \in to : NumberOf(m) > Number
+  IN
+  IF Sender \notin Net.hosts \/ Number > numbers[Node][Sender] THEN wanted
+  ELSE [wanted EXCEPT ![Node][Sender] =
+         [number |-> IF asks THEN Number + 1 ELSE IF old.number <= Number THEN 0 ELSE old.number,
+          until |-> IF asks THEN BusyUntil ELSE old.until,
+          last |-> Number]]
+
 OneMoreOwed == owed' = [owed EXCEPT ![Node][Sender] = @ + 1]
 
 LossRemember(action) ==
@@ -251,28 +271,31 @@ LossRemember(action) ==
          /\ numbers' = [numbers EXCEPT ![Node][Receiver] = Max(@, Number)]
          /\ outstanding' = [outstanding EXCEPT ![Node] = @ \cup {Message}]
          /\ missing' = missing \cup {Message}
-         /\ Speak /\ UNCHANGED <<again, held, owed, waited>>
+         /\ Speak /\ UNCHANGED <<again, wanted, held, owed, waited>>
     [] action = "Resend" ->
          /\ again' = [again EXCEPT ![Node] = @ \cup ({Message} \cap outstanding[Node])]
+         /\ wanted' = IF wanted[Node][Receiver].number = Number
+                      THEN [wanted EXCEPT ![Node][Receiver].number = 0] ELSE wanted
          /\ Speak /\ UNCHANGED <<numbers, outstanding, missing, held, owed, waited>>
     [] action = "Acknowledge" ->
          /\ owed' = [owed EXCEPT ![Node][Receiver] = @ - 1]
-         /\ Speak /\ UNCHANGED <<numbers, outstanding, again, missing, held, waited>>
+         /\ Speak /\ UNCHANGED <<numbers, outstanding, again, wanted, missing, held, waited>>
     [] Kind = "sent" -> Speak /\ UNCHANGED messages
     [] action = "ArriveControl" /\ Packet = "ack" ->
          /\ outstanding' = [outstanding EXCEPT ![Node] = {m \in @ : ~ Covered(m)}]
          /\ again' = [again EXCEPT ![Node] = {m \in @ : ~ Covered(m)}]
+         /\ wanted' = AskedFor
          /\ Hear /\ UNCHANGED <<numbers, missing, held, owed, waited>>
     [] action = "Arrive" /\ Sender \in Net.hosts ->
          /\ missing' = missing \ {Message}
          /\ held' = [held EXCEPT ![Node][Sender] = With(@, {Number})]
-         /\ OneMoreOwed /\ Hear /\ UNCHANGED <<numbers, outstanding, again, waited>>
+         /\ OneMoreOwed /\ Hear /\ UNCHANGED <<numbers, outstanding, again, wanted, waited>>
     [] action = "ArriveDuplicate" ->
-         OneMoreOwed /\ Hear /\ UNCHANGED <<numbers, outstanding, again, missing, held, waited>>
+         OneMoreOwed /\ Hear /\ UNCHANGED <<numbers, outstanding, again, wanted, missing, held, waited>>
     [] Kind = "arrived" /\ action # "ArriveAgain" -> Hear /\ UNCHANGED messages
     [] action \in {"Submit", "Deliver"} ->
          /\ waited' = IF action = "Submit" THEN waited + 1 ELSE waited - 1
-         /\ UNCHANGED <<spoken, heard, numbers, outstanding, again, missing, held, owed>>
+         /\ UNCHANGED <<spoken, heard, numbers, outstanding, again, wanted, missing, held, owed>>
     \* A switch that begins anew covers by its record what it put on its links.
     [] action = "Restart" ->
          /\ reached' = [l \in DOMAIN reached |-> IF Net.source[l] = Node /\ ~ IsHost(Node) THEN 0 ELSE reached[l]]
@@ -299,6 +322,7 @@ LossInit ==
      /\ numbers = [n \in nodes |-> [m \in nodes |-> 0]]
      /\ outstanding = [n \in nodes |-> {}]
      /\ again = [n \in nodes |-> {}]
+     /\ wanted = [n \in nodes |-> [m \in nodes |-> [number |-> 0, until |-> Absent, last |-> Absent]]]
      /\ missing = {}
      /\ held = [n \in nodes |-> [m \in nodes |-> NoNumber]]
      /\ owed = [n \in nodes |-> [m \in nodes |-> 0]]
@@ -308,10 +332,10 @@ ReadLossRow ==
   /\ Reading
   /\ LET action == LossAction
          broken == BrokenOf(LossKeeps(action))
-     IN  IF broken = {} THEN Accept(action) /\ Remember(action) /\ LossRemember(action)
-         ELSE Reject(action, broken, LossWanted) /\ UNCHANGED <<seen, lossSeen>>
+     IN  IF broken = {} THEN Accept(action) /\ Remember(action) /\ RememberRound /\ LossRemember(action)
+         ELSE Reject(action, broken, LossWanted) /\ UNCHANGED <<seen, rounds, lossSeen>>
 
-LossNext == ReadLossRow \/ ((Finish \/ Over) /\ UNCHANGED <<seen, lossSeen>>)
+LossNext == ReadLossRow \/ ((Finish \/ Over) /\ UNCHANGED <<seen, rounds, lossSeen>>)
 
 LossSpec == LossInit /\ [][LossNext]_lossVars
 =============================================================================

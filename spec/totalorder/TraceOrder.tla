@@ -12,7 +12,7 @@
 (* Environments A, B and C; TraceLoss goes on to D.  A link may lose       *)
 (* packets, and never repeats or reorders them.                            *)
 (***************************************************************************)
-EXTENDS TraceColumns
+EXTENDS TraceRounds
 
 CONSTANTS         \* the rules; see Rules
   Stamp(_, _, _), DataBarrier(_), BeaconBarrier(_, _), Register(_, _), Aggregate(_),
@@ -36,7 +36,7 @@ VARIABLES
   delivered  \* delivered[h] is the last message delivered at h; <<>> for none
 seen == <<handed, given, last, promised, said, idle, flight, expected, repeated, newest, scattered, passing,
           buffer, anew, delivered>>
-vars == <<reading, seen>>
+vars == <<reading, seen, rounds>>
 -----------------------------------------------------------------------------
 (* The nodes of which all that has arrived is recorded, since they began. *)
 Known == Net.arrived \ anew
@@ -107,12 +107,14 @@ ScatterKeeps ==
      /\ Barrier \in {Absent, DataBarrier(t)}
      /\ earlier = {} => t >= Promised(h),
    FirstSwitchFillsBarrier |-> Net.fills => WrittenBarrier = Absent]            \* TO-BAR-FILL
+  @@ StampKeeps(first, last[h], Promised(h))
   @@ CarriedKeeps
 
 HostBeaconKeeps ==
   LET h == Node  b == Barrier IN
   [HostBarrierIsItsPromise |->                                                  \* TO-BAR-HOST
      b = Absent \/ IF Clock = Absent THEN b >= last[h] ELSE b = BeaconBarrier(Clock, last[h])]
+  @@ PromiseKeeps(last[h], Promised(h))
   @@ CarriedKeeps
 
 SwitchKeeps ==
@@ -191,7 +193,7 @@ Keeps(action) ==
          ArriveKeeps
     [] action = "Deliver" -> DeliverKeeps
     [] action \in {"Stray", "Resend", "Acknowledge"} -> [Exists |-> FALSE]
-    [] action = "Adjust" -> [OnItsRoute |-> OnItsRoute] @@ CarriedKeeps
+    [] action = "Adjust" -> [OnItsRoute |-> OnItsRoute] @@ RoundKeeps @@ CarriedKeeps
     [] action = "Refuse" -> [NothingIsRefused |-> repeated[Link]]
     [] action = "Settle" -> SettleKeeps
     [] OTHER -> <<>>
@@ -303,6 +305,7 @@ Remember(action) ==
 -----------------------------------------------------------------------------
 Init ==
   /\ BeginReading
+  /\ NoRounds
   /\ LET nodes == DOMAIN Net.ingress
          links == DOMAIN Net.source
      IN
@@ -326,10 +329,10 @@ ReadRow ==
   /\ Reading
   /\ LET action == Action(Kind = "arrived" /\ LinkSeq < expected[Link])
          broken == BrokenOf(Keeps(action))
-     IN  IF broken = {} THEN Accept(action) /\ Remember(action)
-         ELSE Reject(action, broken, Wanted) /\ UNCHANGED seen
+     IN  IF broken = {} THEN Accept(action) /\ Remember(action) /\ RememberRound
+         ELSE Reject(action, broken, Wanted) /\ UNCHANGED <<seen, rounds>>
 
-Next == ReadRow \/ ((Finish \/ Over) /\ UNCHANGED seen)
+Next == ReadRow \/ ((Finish \/ Over) /\ UNCHANGED <<seen, rounds>>)
 
 Spec == Init /\ [][Next]_vars
 =============================================================================
