@@ -10,11 +10,11 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from conformance.adapters.log_folder import RecordedRun, log_path, write_run
+from conformance.adapters.log_folder import RecordedRun, log_path, write_befell, write_run
 from conformance.protocol import load
 from spec.errors import BadInput
 from spec.files import read_bytes, write_atomically
-from spec.trace import Row, schema
+from spec.trace import ABSENT, Kind, Row, schema
 from spec.trace_ndjson import encode_row
 
 
@@ -30,12 +30,14 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """hosts: the events of each, in its order. settled: nothing was on its way any more. notes: what befell them."""
+    """hosts: the events of each, in its order. settled: nothing was on its way any more. notes: what befell them. gone:
+    hosts that did not live to the end."""
 
     hosts: tuple[tuple[Event, ...], ...]
     messages: int
     settled: bool
     notes: tuple[str, ...] = ()
+    gone: tuple[int, ...] = ()
 
 
 class Teller(Protocol):
@@ -46,6 +48,19 @@ class Teller(Protocol):
         ...
 
     def run(self, history: History) -> RecordedRun: ...
+
+
+def _befell(history: History, protocol: str) -> list[Row]:
+    """That hosts crashed that are gone."""
+    names = schema(protocol).columns
+    crashes = [
+        {"kind": int(Kind.CRASHED), "node": host, "time_ns": _last(history.hosts[host])} for host in history.gone
+    ]
+    return [tuple(crash.get(name, ABSENT) for name in names) for crash in crashes]
+
+
+def _last(events: Sequence[Event]) -> int:
+    return events[-1].time_ns if events else 0
 
 
 def read_events(path: Path) -> tuple[Event, ...]:
@@ -72,4 +87,5 @@ def write_logs(history: History, protocol: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for host, rows in enumerate(teller.rows(history)):
         write_atomically(log_path(folder, host, run.topology), b"".join(encode_row(row, names) + b"\n" for row in rows))
+    write_befell(folder, _befell(history, protocol), protocol)
     write_run(folder, run)

@@ -14,17 +14,15 @@ import sys
 import time
 from pathlib import Path
 
-from conformance.supervisor import Child, Failure, Limits, stop
-from conformance.systems.history import History, read_events
+from conformance.supervisor import Child, stop
+from conformance.systems.history import History
+from conformance.systems.hosts import LIMITS, START_S, Hosts
 from conformance.systems.setup import Setup
 from spec.errors import CannotRun
 
 LOOPBACK = "127.0.0.1"
-START_S = 20.0
-STILL_S = 3.0  # what has not come for so long does not come any more
-LONGEST_S = 60.0
+STILL_S = 3.0
 _LOOK_S = 0.02
-_LIMITS = Limits(answer_s=START_S, stop_s=5.0)
 _NODE = Path(__file__).with_name("nats_node.py")
 
 
@@ -47,68 +45,40 @@ def versions() -> str:
 
 def play(setup: Setup, folder: Path) -> History:
     """Run the set-up to its end. Raises CannotRun when it cannot be started, or a host of it breaks."""
-    folder.mkdir(parents=True, exist_ok=True)
-    run = _Run(setup, folder, find_server())
+    hosts, server = Hosts(setup, folder, STILL_S), _Server(folder, find_server())
     try:
-        return run.play()
+        server.start()
+        url, python = f"nats://{LOOPBACK}:{server.port}", sys.executable
+        words = [(url, setup.mode, host, setup.messages, setup.pace_s, log) for host, log in enumerate(hosts.logs)]
+        hosts.start([[python, str(_NODE), *map(str, own)] for own in words])
+        settled = hosts.befall(lambda event: server.restart())
     finally:
-        run.end()
+        hosts.end()
+        server.end()
+    return hosts.history(settled)
 
 
-class _Run:
-    def __init__(self, setup: Setup, folder: Path, server: str) -> None:
-        self._setup, self._folder = setup, folder
-        self._port = _free_port()
-        self._command = [server, "-a", LOOPBACK, "-p", str(self._port), "-js", "-sd", str(folder / "store")]
-        self._server: Child | None = None
-        self._nodes: list[Child] = []
-        self._logs = [folder / f"host-{host}.ndjson" for host in range(setup.hosts)]
+class _Server:
+    def __init__(self, folder: Path, program: str) -> None:
+        self._folder = folder
+        self._lives: list[Child] = []
+        with socket.socket() as opened:
+            opened.bind((LOOPBACK, 0))
+            self.port: int = opened.getsockname()[1]
+        store = folder / "store"
+        shutil.rmtree(store, ignore_errors=True)
+        self._command = [program, "-a", LOOPBACK, "-p", str(self.port), "-js", "-sd", str(store)]
 
-    def play(self) -> History:
-        shutil.rmtree(self._folder / "store", ignore_errors=True)
-        self._serve(0)
-        setup = self._setup
-        for host, log in enumerate(self._logs):
-            log.write_bytes(b"")
-            url, words = f"nats://{LOOPBACK}:{self._port}", (setup.mode, host, setup.messages, setup.pace_s, log)
-            command = [sys.executable, str(_NODE), url, *map(str, words)]
-            self._nodes.append(Child(f"host-{host}", command, self._folder, _LIMITS))
-        for node in self._nodes:
-            said = node.line()
-            if said != b"ready":
-                raise CannotRun(f"{node.name} {said.reason if isinstance(said, Failure) else f'said {said!r}'}")
-        for node in self._nodes:
-            node.tell(b"go")
-        everything = setup.hosts * setup.messages * setup.hosts
-        kills = setup.kills
-        notes = [f"the server was killed {kills} times, and started again"] if kills else []
-        for number in range(1, kills + 1):
-            self._wait(everything * number // (kills + 1))
-            assert self._server is not None
-            self._server.reap()
-            self._serve(number)
-        settled = self._wait(everything)
-        self.end()
-        if not settled:
-            notes.append(f"the run was cut after {LONGEST_S:.0f} s, while messages still came")
-        return History(tuple(map(read_events, self._logs)), setup.messages, settled, tuple(notes))
-
-    def end(self) -> None:
-        """Stop the hosts, then the server."""
-        stop(self._nodes)
-        if self._server is not None:
-            self._server.terminate()
-            stop([self._server])
-
-    def _serve(self, life: int) -> None:
+    def start(self) -> None:
         """Start the server, and wait until it takes connections."""
-        self._server = Child(f"server.{life}", self._command, self._folder, _LIMITS)
+        name = f"server.{len(self._lives)}"
+        self._lives.append(Child(name, self._command, self._folder, LIMITS))
         deadline = time.monotonic() + START_S
         while True:
-            if not self._server.is_running():
-                raise CannotRun(f"nats-server ended as it started; see {self._folder}/server.{life}.stderr")
+            if not self._lives[-1].is_running():
+                raise CannotRun(f"nats-server ended as it started; see {self._folder}/{name}.stderr")
             try:
-                socket.create_connection((LOOPBACK, self._port), timeout=1).close()
+                socket.create_connection((LOOPBACK, self.port), timeout=1).close()
             except OSError:
                 if time.monotonic() > deadline:
                     raise CannotRun(f"nats-server took no connection for {START_S:.0f} s") from None
@@ -116,29 +86,12 @@ class _Run:
             else:
                 return
 
-    def _wait(self, wanted: int) -> bool:
-        """Wait until so much was delivered, or nothing comes any more; whether it was one of these."""
-        deadline = time.monotonic() + LONGEST_S
-        size, since = -1, time.monotonic()
-        while time.monotonic() < deadline:
-            contents = [log.read_bytes() for log in self._logs]
-            if sum(content.count(b'"delivered"') for content in contents) >= wanted:
-                return True
-            if (grown := sum(map(len, contents))) != size:
-                size, since = grown, time.monotonic()
-            if time.monotonic() - since > STILL_S:
-                return True
-            for node in self._nodes:
-                node.drain()
-                if not node.is_running():
-                    said = node.line()
-                    raise CannotRun(f"{node.name} {said.reason if isinstance(said, Failure) else f'said {said!r}'}")
-            time.sleep(_LOOK_S)
-        return False
+    def restart(self) -> str:
+        self._lives[-1].reap()
+        self.start()
+        return "the server was killed, and started again"
 
-
-def _free_port() -> int:
-    with socket.socket() as opened:
-        opened.bind((LOOPBACK, 0))
-        port: int = opened.getsockname()[1]
-        return port
+    def end(self) -> None:
+        for server in self._lives:
+            server.terminate()
+        stop(self._lives)

@@ -38,6 +38,7 @@ class Outcome:
 
 def run(setup: Setup, folder: Path) -> Outcome:
     """Run and judge one set-up; `folder` keeps what hosts and server wrote, and a folder of logs for each profile."""
+    folder.mkdir(parents=True, exist_ok=True)
     system = importlib.import_module(f"conformance.systems.{setup.system}")
     try:
         versions, history = system.versions(), system.play(setup, folder)

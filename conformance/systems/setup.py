@@ -10,9 +10,9 @@ PROFILES = Path(__file__).parent / "profiles"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """mode: how hosts use the system. messages: of each host, pace_s apart. kills: how often the server is killed and
-    started again. profiles: the files, by name, that say what it is held to. breaks: the clause that it has to break,
-    since it is held to what it does not promise; or nothing."""
+    """mode: how hosts use the system. messages: of each host, pace_s apart. befalls: what befalls the system, spread
+    over its deliveries. profiles: the files, by name, that say what it is held to. breaks: the clause that it has to
+    break, since it is held to what it does not promise; or nothing."""
 
     name: str
     text: str
@@ -22,7 +22,7 @@ class Setup:
     hosts: int = 3
     messages: int = 200
     pace_s: float = 0.002
-    kills: int = 0
+    befalls: tuple[str, ...] = ()
     breaks: str = ""
 
 
@@ -47,7 +47,7 @@ SETUPS = (
         system="nats_server",
         mode="jetstream",
         profiles=("nats-jetstream", "one-order"),
-        kills=2,
+        befalls=("kill", "kill"),
     ),
     Setup(
         name="core-killed",
@@ -55,7 +55,7 @@ SETUPS = (
         system="nats_server",
         mode="core",
         profiles=("nats-jetstream",),
-        kills=2,
+        befalls=("kill", "kill"),
         breaks="BC-URB-AGREE",
     ),
     Setup(
@@ -67,5 +67,31 @@ SETUPS = (
         messages=1_000,
         pace_s=0.0,
         breaks="TO-ORDER",
+    ),
+    Setup(
+        name="corosync",
+        text="corosync CPG: a closed process group, agreed order",
+        system="corosync",
+        mode="agreed",
+        profiles=("corosync-cpg", "one-order"),
+    ),
+    Setup(
+        name="corosync-killed",
+        text="the same, and one of the daemons is killed (SIGKILL) under load",
+        system="corosync",
+        mode="agreed",
+        profiles=("corosync-cpg", "one-order"),
+        messages=600,
+        befalls=("kill",),
+    ),
+    Setup(
+        name="corosync-parted",
+        text="the same, one host being parted from the others for a while, and wrongly held to deliver everything",
+        system="corosync",
+        mode="agreed",
+        profiles=("corosync-everything",),
+        messages=3_000,
+        befalls=("part", "join"),
+        breaks="BC-URB-AGREE",
     ),
 )

@@ -120,14 +120,27 @@ def test_an_unknown_protocol_is_refused(tmp_path: Path) -> None:
         write_logs(History((), 1, True), "nothing", tmp_path)
 
 
-def test_a_system_that_is_not_there_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "program"), [("core", "nats-server"), ("corosync", "corosync")])
+def test_a_system_that_is_not_there_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, program: str
+) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    outcome = run(BY_NAME["core"], tmp_path)
-    assert "no nats-server on PATH" in outcome.not_run
+    outcome = run(BY_NAME[name], tmp_path)
+    assert f"there is no {program} on PATH" in outcome.not_run
     assert not outcome.as_meant
-    assert "| core | | not run | | | there is no nats-server" in table([outcome])
+    assert f"| {name} | | not run | | | there is no {program}" in table([outcome])
     assert "Versions: none was there." in page([outcome])
+
+
+def test_a_host_that_is_gone_has_crashed_in_the_logs(tmp_path: Path) -> None:
+    hosts = sound()
+    hosts[1].pop()  # it did not live to deliver its last message
+    for gone, verdict in (((), Verdict.FAIL), ((1,), Verdict.PASS)):
+        history = History(tuple(map(tuple, hosts)), 2, True, gone=gone)
+        write_logs(history, "broadcast", tmp_path)
+        found = {result.clause: result.verdict for result in judge(read_logs(tmp_path, "it"))}
+        assert found["BC-URB-VALID"] is verdict
 
 
 def test_an_unknown_set_up_is_wrong_usage(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +152,7 @@ def test_an_unknown_set_up_is_wrong_usage(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def tried(setup: Setup, folder: Path) -> Outcome | None:
-    """What came of a shorter run; None, and a warning, where the system is not there."""
+    """What came of a shorter run; None, and a warning, where the system cannot be run here."""
     outcome = run(replace(setup, messages=100), folder)
     if outcome.not_run:
         warnings.warn(pytest.PytestWarning(f"not run: {outcome.not_run}"), stacklevel=2)
@@ -155,3 +168,11 @@ def test_nats_whose_server_is_killed_keeps_a_stream_and_loses_what_it_does_not_s
         assert outcome.as_meant, table([outcome])
         assert (tmp_path / "server.2.stderr").is_file()
         assert outcome.deliveries > 300
+
+
+@pytest.mark.slow
+def test_corosync_delivers_in_one_order(tmp_path: Path) -> None:
+    outcome = tried(BY_NAME["corosync"], tmp_path)
+    if outcome is not None:
+        assert outcome.as_meant, table([outcome])
+        assert outcome.deliveries == 900

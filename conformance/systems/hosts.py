@@ -1,0 +1,92 @@
+"""The hosts of a real system: a node program each, started and stopped here; and the logs that they write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from conformance.supervisor import Child, Failure, Limits, stop
+from conformance.systems.history import History, read_events
+from conformance.systems.setup import Setup
+from spec.errors import CannotRun
+
+START_S = 30.0
+LONGEST_S = 120.0
+LIMITS = Limits(answer_s=START_S, stop_s=5.0)
+_LOOK_S = 0.02
+
+
+class Hosts:
+    """still_s: what has not come for so long does not come any more."""
+
+    def __init__(self, setup: Setup, folder: Path, still_s: float) -> None:
+        self._setup, self._folder, self._still_s = setup, folder, still_s
+        self._nodes: list[Child] = []
+        self._gone: set[int] = set()
+        self._notes: list[str] = []
+        self.logs = [folder / f"host-{host}.ndjson" for host in range(setup.hosts)]
+
+    @property
+    def everything(self) -> int:
+        """How many deliveries there are when all deliver all."""
+        return self._setup.hosts**2 * self._setup.messages
+
+    def start(self, commands: Sequence[Sequence[str]]) -> None:
+        """Start a node program a host, and have all begin when all are ready. Raises CannotRun when one does not."""
+        for host, command in enumerate(commands):
+            self.logs[host].write_bytes(b"")
+            self._nodes.append(Child(f"host-{host}", command, self._folder, LIMITS))
+        for node in self._nodes:
+            said = node.line()
+            if said != b"ready":
+                raise CannotRun(f"{node.name} {_words(said)}")
+        for node in self._nodes:
+            node.tell(b"go")
+
+    def befall(self, befalls: Callable[[str], str]) -> bool:
+        """Have what the set-up says befall the system, spread over its deliveries; then wait for the last of them.
+        befalls: does it, and says so in a sentence. Whether the end was waited for, or the run cut."""
+        events = self._setup.befalls
+        for number, event in enumerate(events, 1):
+            self._wait(self.everything * number // (len(events) + 1))
+            self._notes.append(befalls(event))
+        settled = self._wait(self.everything)
+        if not settled:
+            self._notes.append(f"the run was cut after {LONGEST_S:.0f} s, while messages still came")
+        return settled
+
+    def lose(self, host: int) -> None:
+        """The host is expected to end."""
+        self._gone.add(host)
+
+    def history(self, settled: bool) -> History:
+        """What the logs tell; once the hosts have ended."""
+        events = tuple(map(read_events, self.logs))
+        return History(events, self._setup.messages, settled, tuple(self._notes), tuple(sorted(self._gone)))
+
+    def end(self) -> None:
+        stop(self._nodes)
+
+    def _wait(self, wanted: int) -> bool:
+        """Wait until so much was delivered, or nothing comes any more; whether it was one of these."""
+        deadline = time.monotonic() + LONGEST_S
+        size, since = -1, time.monotonic()
+        while time.monotonic() < deadline:
+            contents = [log.read_bytes() for log in self.logs]
+            if sum(content.count(b'"delivered"') for content in contents) >= wanted:
+                return True
+            if (grown := sum(map(len, contents))) != size:
+                size, since = grown, time.monotonic()
+            if time.monotonic() - since > self._still_s:
+                return True
+            for host, node in enumerate(self._nodes):
+                node.drain()
+                if host not in self._gone and not node.is_running():
+                    raise CannotRun(f"{node.name} {_words(node.line())}")
+            time.sleep(_LOOK_S)
+        return False
+
+
+def _words(said: bytes | Failure) -> str:
+    return said.reason if isinstance(said, Failure) else f"said {said!r}"
