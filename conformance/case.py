@@ -147,7 +147,7 @@ def _verdict(
     if failed:
         own = next((result for result in failed if result.clause == case.clause), failed[0])
         return Verdict.FAIL, own.violations[0].sentence, tuple(result.clause for result in failed)
-    if not _ended_as_planned(trace):
+    if not ended_as_planned(trace):
         return Verdict.INCONCLUSIVE, f"the run was cut short: {'; '.join(trace.notes) or 'nothing says why'}", ()
     idle = [result for result in results if result.clause in at_stake and result.verdict is not Verdict.PASS]
     if idle:
@@ -156,7 +156,7 @@ def _verdict(
     return Verdict.PASS, "", ()
 
 
-def _ended_as_planned(trace: Trace) -> bool:
+def ended_as_planned(trace: Trace) -> bool:
     if not trace.rows:
         return False
     columns = schema(trace.header.protocol)

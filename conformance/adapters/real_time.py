@@ -57,6 +57,12 @@ def with_slack(schedule: Schedule) -> Schedule:
     return msgspec.structs.replace(schedule, delays=delays)
 
 
+def longest_s(schedule: Schedule) -> float:
+    """How long a run of the schedule, not stretched yet, may take."""
+    played = stretched(schedule, stretch_of(schedule))
+    return load(schedule.protocol).horizon_ns(with_slack(played)) / 1e9
+
+
 def round_ns(schedule: Schedule) -> int:
     """A time after which all that nodes do at intervals begins at the same phase again: schedules begin at a multiple
     of it, as simulated ones do. 1 when it would be too long to wait for."""
