@@ -50,21 +50,7 @@ def command(
     if mutants and master is not None:
         raise BadInput("--mutants is tried on this machine alone; leave --master out")
     if mutants:
-        with Progress("Kill matrix") as progress:
-            found = kill_matrix(
-                chosen,
-                seed=seed,
-                on_progress=lambda done, of, name: progress(f"{done} of {of}: {name}"),
-                folder=results / "mutants",
-                only=only,
-            )
-        if as_json:
-            print_json(found)
-        else:
-            report = layers.summarise_matrix(found)
-            for table in report.details:
-                print_table(f"{table.title}: {report.sentence}", table.columns, table.rows)
-        raise typer.Exit(VIOLATIONS if found.open else OK)
+        raise typer.Exit(_try_mutants(chosen, seed, only, results, as_json=as_json))
     implementation = iuts.find(iut, chosen, results)
     with Progress(f"Fuzzing {iut} (seed {seed})") as progress:
         result = (
@@ -84,6 +70,24 @@ def command(
     else:
         _print(result)
     raise typer.Exit(VIOLATIONS if result.failures else OK)
+
+
+def _try_mutants(protocol: str, seed: int, only: str, results: Path, *, as_json: bool) -> int:
+    with Progress("Kill matrix") as progress:
+        found = kill_matrix(
+            protocol,
+            seed=seed,
+            on_progress=lambda done, of, name: progress(f"{done} of {of}: {name}"),
+            folder=results / "mutants",
+            only=only,
+        )
+    if as_json:
+        print_json(found)
+    else:
+        report = layers.summarise_matrix(found)
+        for table in report.details:
+            print_table(f"{table.title}: {report.sentence}", table.columns, table.rows)
+    return VIOLATIONS if found.open else OK
 
 
 def _fuzz_on(
