@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +25,7 @@ class CaseRun(NamedTuple):
 
 def run_cases(
     selected: Sequence[Case], make_iut: MakeIut, claims: Claims, folder: Path, jobs: int = 1
-) -> Iterator[CaseRun]:
+) -> Generator[CaseRun, None, None]:
     """What each case comes to, in their order, `jobs` of them at once. What nodes write is in `folder`, a folder a case
     and there in NODES; what an earlier run has left there goes."""
 
@@ -36,6 +37,7 @@ def run_cases(
         result = run_case(case, make_iut(place), claims)
         return CaseRun(result, time.monotonic() - start)
 
-    for number, done in enumerate(in_order(run, len(selected), jobs)):
-        # The case itself, not the copy that another process has sent.
-        yield done._replace(result=replace(done.result, case=selected[number]))
+    with closing(in_order(run, len(selected), jobs)) as runs:
+        for number, done in enumerate(runs):
+            # The case itself, not the copy that another process has sent.
+            yield done._replace(result=replace(done.result, case=selected[number]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from types import FrameType
@@ -21,10 +21,11 @@ Result = TypeVar("Result")
 _GONE = (EOFError, OSError)  # the other end of a pipe
 
 
-def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[Result]:
+def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Generator[Result, None, None]:
     """work(0), work(1), ... work(count - 1), done by `jobs` processes at most; in this one when that is 1.
 
-    Raises what the work raises for a user, and CannotRun when a worker ends before it is done."""
+    Close it when no more is wanted. Raises what the work raises for a user, and CannotRun when a worker ends before it
+    is done."""
     if min(jobs, count) <= 1:
         yield from map(work, range(count))
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,15 +75,15 @@ class Suite:
         with Progress(f"{count} {'case' if count == 1 else 'cases'} for {self.iut}") as progress:
             progress(f"1 of {count}: {self.selected[0].id}")
             folder_of_cases = self.results / "latest"
-            runs = run_cases(self.selected, make_iut, profile or EVERYTHING, folder_of_cases, self.jobs)
-            for number, (result, spent) in enumerate(runs, 1):
-                found.append(result)
-                seconds[result.case.id] = spent
-                if self.fail_fast and self.baseline.unexpected([result]):
-                    break
-                if number < count:
-                    progress(f"{number + 1} of {count}: {self.selected[number].id}")
-            runs.close()
+            every = run_cases(self.selected, make_iut, profile or EVERYTHING, folder_of_cases, self.jobs)
+            with closing(every) as runs:
+                for number, (result, spent) in enumerate(runs, 1):
+                    found.append(result)
+                    seconds[result.case.id] = spent
+                    if self.fail_fast and self.baseline.unexpected([result]):
+                        break
+                    if number < count:
+                        progress(f"{number + 1} of {count}: {self.selected[number].id}")
             run = ConformanceRun(
                 protocol=self.protocol,
                 iut=self.iut,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -15,9 +14,9 @@ from scatterproof.jobs import in_order
 from spec.errors import BadInput, CannotRun
 
 
-def behind(results: Iterator[int]) -> None:
+def behind(results: Generator[int, None, None]) -> None:
     """Close the generator, and see that its processes have gone."""
-    cast(Generator[int], results).close()
+    results.close()
     assert multiprocessing.active_children() == []
 
 
