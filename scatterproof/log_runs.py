@@ -14,17 +14,22 @@ from conformance.profile import Profile
 from conformance.report.run import ConformanceRun
 from conformance.verdict import ClauseResult, Verdict
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, out, print_json, print_table
+from scatterproof.mapped_logs import MAPPING_FILE, read_mapped
+from scatterproof.options import resolve
 from scatterproof.suite import Files
 from spec import clauses, trace_ndjson
 from spec.errors import BadInput
 from spec.schedule import Delay, Schedule
 from spec.trace import Trace
 
+UNREAD = "logs.quarantine.parquet"
+
 
 def judge_logs(folder: Path, protocol: str | None, claims: Claims, kept: Path, files: Files, *, as_json: bool) -> int:
     """Judge the folder's logs, keep the merged trace in the file `kept`, write the files, and show the verdicts; the
     exit code."""
-    trace = read_logs(folder, str(folder))
+    mapped = (folder / MAPPING_FILE).is_file()
+    trace = read_mapped(folder, resolve(protocol), kept.with_name(UNREAD)) if mapped else read_logs(folder, str(folder))
     if protocol not in (None, trace.header.protocol):
         raise BadInput(f"{folder}: has logs of {trace.header.protocol}, not of {protocol}; leave --protocol out")
     results = claims.of_claimed(judge(trace, place=str(folder)))
