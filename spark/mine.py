@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from conformance.protocol import load
 from conformance.verdict import Verdict
-from spark.arrange import arrange
+from spark.arrange import arrange, arranged_path
 from spark.coverage import Coverage, coverage
 from spark.importing.mapping import Mapping
 from spark.jobs import OnProgress, run_tasks
@@ -117,13 +117,13 @@ def mine(
     CannotRun without Java.
     """
     if mapping is not None:
-        with session_on(master) as session:
+        with session_on(master, arranged_path(path.absolute()).parent) as session:
             return mine(arrange(path, mapping, session), master, on_progress)
     path = path.absolute()  # the tasks may run elsewhere
     parts = parts_of(path)
     protocol = parts[0].protocol
     warm(parts)
-    with replaced_folder(path / MINED, SUMMARY) as folder, session_on(master) as session:
+    with replaced_folder(path / MINED, SUMMARY) as folder, session_on(master, path) as session:
         (folder / "violations").mkdir()
         mined = run_tasks(
             session,

@@ -97,12 +97,16 @@ def refuse_unfit(context: SparkContext) -> None:
 
 def refuse_unshared(context: SparkContext, folder: Path) -> None:
     """BadInput where executors do not see in the folder what this process writes there."""
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".shared-") as mark:
-        if not all(seen for *_, seen in _ask(context, mark.name)):
-            raise BadInput(
-                f"{folder}: the executors of {context.master} do not see what is written there; give a folder on"
-                " a file system that they share with this machine"
-            )
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".shared-") as mark:
+            seen = all(seen for *_, seen in _ask(context, mark.name))
+    except OSError as error:
+        raise BadInput(f"{folder}: nothing can be written there: {error.strerror}; give another folder") from None
+    if not seen:
+        raise BadInput(
+            f"{folder}: the executors of {context.master} do not see what is written there; give a folder on a file"
+            " system that they share with this machine"
+        )
 
 
 def _ask(context: SparkContext, mark: str | None) -> Sequence[_Told]:

@@ -80,7 +80,7 @@ def import_traces(
     if any(source.kind is SourceKind.CAPTURE for source in found.sources):
         wire_of(protocol)
     shares = _shared_out(found.sources)
-    with replaced_folder(out.absolute(), MANIFEST) as folder, session_on(master) as session:
+    with replaced_folder(out.absolute(), MANIFEST) as folder, session_on(master, out.absolute().parent) as session:
         for name in ("events", "runs"):
             (folder / name).mkdir()
         made = run_tasks(
