@@ -38,9 +38,10 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Packed(msgspec.Struct, frozen=True):
-    """The same as few numbers, as tasks hand it over: by place in each array, what is not 0."""
+    """The same as few numbers, as tasks hand it over: by place in each array, what is not 0. bins: of each carrier and
+    measure."""
 
-    bins: dict[tuple[str, str], dict[int, int]]
+    bins: tuple[tuple[str, str, dict[int, int]], ...]
     taken: list[int]
     pairs: dict[int, int]
 
@@ -61,14 +62,14 @@ class Measured:
 
     def packed(self) -> Packed:
         return Packed(
-            bins={key: _filled(bins) for key, bins in self.bins.items()},
+            bins=tuple((*key, _filled(bins)) for key, bins in self.bins.items()),
             taken=self.taken.tolist(),
             pairs=_filled(self.pairs),
         )
 
     def add(self, other: Packed) -> None:
         groups = {measure.name: len(measure.groups) for measure in self._measures}
-        for (carrier, measure), filled in other.bins.items():
+        for carrier, measure, filled in other.bins:
             bins = self.bins.setdefault((carrier, measure), np.zeros((groups[measure], BINS), np.int64))
             _pour(filled, bins)
         self.taken += np.array(other.taken, np.int64)

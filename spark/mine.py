@@ -1,52 +1,31 @@
 """Mining: the compiled checks over traces of any size, in Spark tasks that open their own files.
 
 Spark shares out names of files and collects counts. No row crosses from Java to Python, and none is shuffled: a run
-lies in one file, so one task sees it whole.
+lies in one file, so one task sees it whole. Files that are known are not judged again (`spark.incremental`).
 """
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from conformance.protocol import load
 from conformance.verdict import Verdict
 from spark.arrange import arrange, arranged_path
 from spark.coverage import Coverage, coverage
+from spark.found import Found, is_result, read_violations
 from spark.importing.mapping import Mapping
-from spark.jobs import OnProgress, run_tasks
-from spark.judge_part import judge_part, warm
-from spark.layout import MINED, replaced_folder
-from spark.measured import Histogram, Measured, Packed, together
-from spark.read import (
-    Part,
-    entries_of,
-    parts_of,
-    quarantined_rows,
-)
+from spark.incremental import SUMMARY, VIOLATIONS_FOLDER, Kept, Say, kept_results, sound
+from spark.jobs import OnProgress
+from spark.layout import MINED, RunEntry
+from spark.measured import Histogram, together
+from spark.read import pairs_of, quarantined_rows
 from spark.session import MASTER, session_on
 from spec.files import write_atomically
-
-SUMMARY = "summary.json"
-VIOLATIONS = pa.schema(
-    [
-        ("clause", pa.string()),
-        ("run", pa.int64()),
-        ("position", pa.int64()),
-        ("expected", pa.int64()),
-        ("found", pa.int64()),
-        ("witness", pa.int64()),
-        ("sentence", pa.string()),
-        ("replay", pa.string()),
-    ]
-)
 
 
 class ClauseSummary(msgspec.Struct, frozen=True):
@@ -68,7 +47,9 @@ class ClauseSummary(msgspec.Struct, frozen=True):
 class MineResult(msgspec.Struct, frozen=True):
     """What was found in the corpus at `path`; the violations themselves are in its folder `mined/violations`.
 
+    violations: all that are counted; of a clause in a run, the table has the first MOST_KEPT.
     quarantined: rows that import could not read; the runs that they belong to are inconclusive where they matter.
+    left_out: why files that are there do not count, while the corpus was followed.
     histograms, coverage: what else the runs show; of a protocol that measures nothing, no histograms and no actions.
     """
 
@@ -80,6 +61,7 @@ class MineResult(msgspec.Struct, frozen=True):
     violations: int
     clauses: tuple[ClauseSummary, ...]
     quarantined: int = 0
+    left_out: tuple[str, ...] = ()
     histograms: tuple[Histogram, ...] = ()
     coverage: Coverage | None = None
 
@@ -90,97 +72,97 @@ class MineResult(msgspec.Struct, frozen=True):
     def table(self) -> pa.Table:
         """The violations: clause, run, position, expected, found, witness, sentence, and the command that replays the
         run alone; by run, position and clause."""
-        found = sorted((Path(self.path) / MINED / "violations").glob("*.parquet"))
-        tables = [pq.read_table(path, schema=VIOLATIONS) for path in found]
-        table = pa.concat_tables(tables) if tables else VIOLATIONS.empty_table()
-        return table.sort_by([("run", "ascending"), ("position", "ascending"), ("clause", "ascending")])
-
-
-class _Tally(msgspec.Struct):
-    """A clause over the runs of one file."""
-
-    name: str
-    runs: Counter[Verdict]
-    held: int = 0
-    broken: int = 0
-    reason: str = ""
+        files = sorted((Path(self.path) / MINED / VIOLATIONS_FOLDER).glob("*.parquet"))
+        return read_violations(path for path in files if is_result(path))
 
 
 def mine(
-    path: Path, master: str = MASTER, on_progress: OnProgress | None = None, *, mapping: Mapping | None = None
+    path: Path,
+    master: str = MASTER,
+    on_progress: OnProgress | None = None,
+    *,
+    mapping: Mapping | None = None,
+    again: bool = False,
+    say: Say = lambda sentence: None,
 ) -> MineResult:
-    """Judge every run of the corpus at `path`, and leave what was found in its folder `mined/`.
+    """Judge every run of the corpus at `path`, and leave what was found in its folder `mined/`; files that were judged
+    before, and have not changed since, are not judged again, unless `again` is set.
 
     on_progress counts events. mapping: the files are in a layout of the user's own, and are sorted into a corpus beside
-    them first (`spark.arrange`), which is then what the result speaks of. Raises BadInput for a folder without traces,
-    a file that cannot be read or lacks a column, traces of several protocols, and rows that no check may look at;
-    CannotRun without Java.
+    them first (`spark.arrange`), which is then what the result speaks of. say: takes sentences on what is known and
+    what is not. Raises BadInput for a folder without traces, a file that cannot be read or lacks a column, traces of
+    several protocols, and rows that no check may look at; what was judged until then is kept, and the last result is
+    left as it was. CannotRun without Java.
     """
     if mapping is not None:
         with session_on(master, arranged_path(path.absolute()).parent) as session:
-            return mine(arrange(path, mapping, session), master, on_progress)
+            return mine(arrange(path, mapping, session), master, on_progress, say=say)
     path = path.absolute()  # the tasks may run elsewhere
-    parts = parts_of(path)
-    protocol = parts[0].protocol
-    warm(parts)
-    with replaced_folder(path / MINED, SUMMARY) as folder, session_on(master, path) as session:
-        (folder / "violations").mkdir()
-        mined = run_tasks(
-            session,
-            parts,
-            partial(_mine_part, folder=folder / "violations", corpus=path),
-            weights=[part.rows for part in parts],
-            on_progress=on_progress,
-        )
-        clauses = tuple(_summaries(protocol, [tallies for tallies, _ in mined]))
-        measured, entries = together(protocol, (part for _, part in mined)), entries_of(path, parts)
-        result = MineResult(
-            path=str(path),
-            protocol=protocol,
-            files=len(parts),
-            runs=sum(part.runs for part in parts),
-            events=sum(part.rows for part in parts),
-            violations=sum(clause.broken for clause in clauses),
-            clauses=clauses,
-            quarantined=quarantined_rows(path),
-            histograms=measured.histograms(),
-            coverage=coverage(protocol, entries, [(one.clause, one.held, one.runs) for one in clauses], measured),
-        )
-        # Loaded here, as it draws: no task and no other command needs that, and it takes longer to load than the rest.
-        from spark.report import write_report
-
-        write_report(folder, result, entries)
-        write_atomically(folder / SUMMARY, msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
+    pairs = pairs_of(path)
+    with kept_results(path, say) as kept:
+        missing = kept.look(pairs, again=again)
+        wanted = sound(missing, kept.protocol)
+        say(f"{len(wanted)} files to judge, {len(pairs) - len(wanted)} known")
+        if wanted:
+            with session_on(master, path) as session:
+                outcomes = kept.judge(session, wanted, on_progress)
+            for pair, found in zip(missing, outcomes, strict=True):
+                if not isinstance(found, Found):
+                    raise found
+                kept.take(pair, found)
+        result, entries = summed_up(kept)
+        leave(kept, result, entries)
     return result
 
 
-def _mine_part(part: Part, folder: Path, corpus: Path) -> tuple[dict[str, _Tally], Packed]:
-    """In a task: judge one file, write its violations beside those of the others, and return counts by clause, and what
-    was measured."""
-    tallies: dict[str, _Tally] = {}
-    violations: list[tuple[str | int, ...]] = []
-    measured = Measured(part.protocol)
-    for span, results in judge_part(part, measured=measured):
-        replay = f"scatterproof replay --corpus {shlex.quote(str(corpus))} --run {span.header.run}"
-        for result in results:
-            tally = tallies.setdefault(result.clause, _Tally(result.name, Counter()))
-            tally.runs[result.verdict] += 1
-            tally.held += result.held
-            tally.broken += result.broken
-            tally.reason = tally.reason or result.reason
-            for found in result.violations:
-                numbers = (found.position, found.expected, found.found, found.witness)
-                violations.append((found.clause, span.header.run, *numbers, found.sentence, replay))
-    if violations:
-        columns = [list(column) for column in zip(*violations, strict=True)]
-        pq.write_table(pa.table(columns, schema=VIOLATIONS), folder / f"{part.events.stem}.parquet")
-    return tallies, measured.packed()
+def summed_up(kept: Kept, left_out: Sequence[str] = ()) -> tuple[MineResult, tuple[RunEntry, ...]]:
+    """All that is kept, of one pair of files at least, and the runs in it."""
+    every, protocol = kept.in_order(), kept.protocol
+    assert protocol is not None
+    clauses = tuple(_summaries(protocol, every))
+    measured, entries = together(protocol, (found.measured for found in every)), kept.entries()
+    result = MineResult(
+        path=str(kept.corpus),
+        protocol=protocol,
+        files=len(every),
+        runs=len(entries),
+        events=sum(found.rows for found in every),
+        violations=sum(clause.broken for clause in clauses),
+        clauses=clauses,
+        quarantined=quarantined_rows(kept.corpus),
+        left_out=tuple(left_out),
+        histograms=measured.histograms(),
+        coverage=coverage(protocol, entries, [(one.clause, one.held, one.runs) for one in clauses], measured),
+    )
+    return result, entries
 
 
-def _summaries(protocol: str, tallies: Sequence[dict[str, _Tally]]) -> Iterable[ClauseSummary]:
+def leave(kept: Kept, result: MineResult, entries: Sequence[RunEntry]) -> None:
+    """Write the page and then the summary, unless they say this already."""
+    # Loaded here, as it draws: no task and no other command needs that, and it takes longer to load than the rest.
+    from spark.report import REPORT, write_report
+
+    kept.drop_others()
+    summary, text = kept.folder / SUMMARY, msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"
+    if not (summary.is_file() and summary.read_bytes() == text and (kept.folder / REPORT).is_file()):
+        write_report(kept.folder, result, entries, _times(kept.in_order()), kept.tables())
+        write_atomically(summary, text)
+
+
+def _times(every: Iterable[Found]) -> dict[tuple[str, int], int]:
+    """By clause and run, how many rows break it."""
+    return {
+        (clause, run): count
+        for found in every
+        for clause, tally in found.tallies.items()
+        for run, count in tally.broken_in.items()
+    }
+
+
+def _summaries(protocol: str, every: Sequence[Found]) -> Iterable[ClauseSummary]:
     for check in load(protocol).checks:
-        own = [tally[check.clause] for tally in tallies if check.clause in tally]
-        runs: Counter[Verdict] = sum((tally.runs for tally in own), Counter())
+        own = [found.tallies[check.clause] for found in every if check.clause in found.tallies]
+        runs: Counter[Verdict] = sum((Counter(tally.runs) for tally in own), Counter())
         order = (Verdict.FAIL, Verdict.PASS, Verdict.INCONCLUSIVE)
         verdict = next((verdict for verdict in order if runs[verdict]), Verdict.NOT_APPLICABLE)
         decided = verdict in (Verdict.FAIL, Verdict.PASS)
@@ -190,6 +172,6 @@ def _summaries(protocol: str, tallies: Sequence[dict[str, _Tally]]) -> Iterable[
             verdict=verdict,
             runs=dict(runs),
             held=sum(tally.held for tally in own),
-            broken=sum(tally.broken for tally in own),
+            broken=sum(sum(tally.broken_in.values()) for tally in own),
             reason="" if decided else next((tally.reason for tally in own if tally.reason), ""),
         )

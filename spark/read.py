@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from spark.layout import MANIFEST, RunEntry, read_manifest
 from spec.errors import BadInput
 from spec.trace import Header
 from spec.trace_parquet import events_schema, read_headers, reading, require_columns
@@ -93,29 +92,6 @@ def read_batches(
                 if batch.column(name).null_count:
                     raise BadInput(f"{part.events}: column {name} has empty places; every row needs a value")
             yield {name: batch.column(name).to_numpy() for name in columns}
-
-
-def entries_of(corpus: Path, parts: Sequence[Part]) -> tuple[RunEntry, ...]:
-    """What the manifest says of the runs; where there is none, what their headers say."""
-    if (corpus / MANIFEST).is_file():
-        return read_manifest(corpus).runs
-    return tuple(
-        RunEntry(
-            run=span.header.run,
-            seed=span.header.seed,
-            family="unknown",
-            hosts=len(span.header.topology.hosts()),
-            switches=len(span.header.topology.switches()),
-            links=len(span.header.topology.links),
-            parameters=span.header.parameters,
-            submissions=0,
-            events=span.rows,
-            file=file,
-            source=str(part.events),
-        )
-        for file, part in enumerate(parts)
-        for span in read_spans(part)
-    )
 
 
 def quarantined_rows(corpus: Path) -> int:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from conformance.measures import gauge
@@ -47,12 +46,19 @@ class Drawn(NamedTuple):
     rows: list[tuple[str, ...]]
 
 
-def write_report(folder: Path, result: MineResult, entries: Sequence[RunEntry]) -> None:
-    """Write the page into `folder`, beside the violations."""
-    counts, shown = _violations(folder / "violations")
+def write_report(
+    folder: Path,
+    result: MineResult,
+    entries: Sequence[RunEntry],
+    times: Mapping[tuple[str, int], int],
+    tables: Iterable[pa.Table],
+) -> None:
+    """Write the page into `folder`. times: by clause and run, how often it is broken. tables: of violations; as many as
+    the page shows are taken."""
+    shown = _shown(times, tables)
     kinds = {entry.run: entry.kind or entry.family for entry in entries}
     by_kind: dict[str, Counter[str]] = defaultdict(Counter)
-    for (clause, run), count in counts.items():
+    for (clause, run), count in times.items():
         by_kind[clause][kinds.get(run, "unknown")] += count
     assert result.coverage is not None
     templates = Environment(
@@ -63,7 +69,7 @@ def write_report(folder: Path, result: MineResult, entries: Sequence[RunEntry]) 
         coverage=result.coverage,
         violations=_pictured(by_kind),
         shown=shown,
-        more=len(counts) - len(shown),
+        more=len(times) - len(shown),
         measures=list(_drawn(result)),
         actions=_action_matrix(result),
         dimensions=[(name, part) for name, part in result.coverage.classes.items()],
@@ -74,25 +80,18 @@ def write_report(folder: Path, result: MineResult, entries: Sequence[RunEntry]) 
     write_atomically(folder / REPORT, page.encode())
 
 
-def _violations(folder: Path) -> tuple[Counter[tuple[str, int]], list[Shown]]:
-    """How many there are by clause and run, and the first of each, of so many runs as are shown."""
-    counts: Counter[tuple[str, int]] = Counter()
-    first: dict[tuple[str, int], Mapping[str, object]] = {}
-    for path in sorted(folder.glob("*.parquet")):
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(columns=["clause", "run", "sentence", "replay"]):
-                table = pa.table(batch.columns, names=batch.schema.names)
-                grouped = table.group_by(["clause", "run"]).aggregate([("sentence", "count")])
-                for row in grouped.to_pylist():
-                    counts[row["clause"], row["run"]] += row["sentence_count"]
-                for row in table.to_pylist() if len(first) < SHOWN else ():
-                    if len(first) < SHOWN:
-                        first.setdefault((row["clause"], row["run"]), row)
-    shown = [
-        Shown(*key, sentence=str(row["sentence"]), replay=str(row["replay"]), times=counts[key])
-        for key, row in sorted(first.items(), key=lambda item: (item[0][1], item[0][0]))
-    ]
-    return counts, shown
+def _shown(times: Mapping[tuple[str, int], int], tables: Iterable[pa.Table]) -> list[Shown]:
+    """The first of each clause and run, until there are as many as are shown."""
+    first: dict[tuple[str, int], Shown] = {}
+    for table in tables:
+        columns = (table.column(name).to_pylist() for name in ("clause", "run", "sentence", "replay"))
+        for clause, run, sentence, replay in zip(*columns, strict=True):
+            if len(first) == SHOWN:
+                break
+            first.setdefault((clause, run), Shown(clause, run, sentence, replay, times[clause, run]))
+        if len(first) == SHOWN:
+            break
+    return sorted(first.values(), key=lambda one: (one.run, one.clause))
 
 
 def _pictured(by_kind: Mapping[str, Counter[str]]) -> str:

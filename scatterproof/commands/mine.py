@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
+from scatterproof.console import BAD_INPUT, OK, VIOLATIONS, Progress, err, out, print_json, print_table
 from scatterproof.options import Json, Master, Protocol, resolve
 from spark.arrange import is_corpus
-from spark.importing.mapping import no_mapping, read_mapping
+from spark.follow import Batch, follow
+from spark.importing.mapping import Mapping, no_mapping, read_mapping
+from spark.judge_part import MOST_KEPT
 from spark.mine import MineResult, mine
 from spark.session import MASTER
 from spec.errors import BadInput
@@ -26,26 +29,96 @@ def command(
         Path | None,
         typer.Option("--mapping", help="TOML file for files in a layout of your own; they are sorted first."),
     ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Judge all files, those too that are known and have not changed.")
+    ] = False,
+    following: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Go on with what comes into CORPUS/events and CORPUS/runs, until SIGINT or SIGTERM. Write a file under"
+            " a name that begins with a dot, and move it to its own when it is whole. It counts when both files of its"
+            " name are there; one that is not sound is left out, and looked at again when it changes. A file that is"
+            " replaced is judged again when the next new one comes.",
+        ),
+    ] = False,
+    until_idle_s: Annotated[
+        float | None,
+        typer.Option("--until-idle", min=0, help="With --follow: end when nothing has come for so many seconds."),
+    ] = None,
     protocol: Protocol = None,
     master: Master = MASTER,
     as_json: Json = False,
 ) -> None:
-    """Judge every run of a corpus by every clause; violations and a report are kept in the corpus's folder `mined`."""
-    own = None
-    if mapping is not None or not is_corpus(corpus):
-        chosen = resolve(protocol)
-        own = no_mapping(chosen) if mapping is None else read_mapping(mapping, chosen)
-    with Progress(f"Mining {corpus}") as progress:
-        result = mine(
-            corpus, master, on_progress=lambda done, total: progress(f"{done} of {total} events"), mapping=own
-        )
+    """Judge every run of a corpus by every clause; violations and a report are kept in the corpus's folder `mined`.
+
+    Files that were judged before are known there, and not judged again unless they or the checks have changed.
+    """
+    if until_idle_s is not None and not following:
+        raise BadInput("--until-idle says when --follow ends; give both")
+    if following:
+        if mapping is not None or again:
+            raise BadInput("--follow takes files as `corpus` and `import` write them; leave --mapping and --again out")
+        result = _follow(corpus, master, until_idle_s, as_json)
+    else:
+        result = _mine(corpus, master, _own_layout(corpus, mapping, protocol), again)
     if protocol is not None and resolve(protocol) != result.protocol:
         raise BadInput(f"{corpus}: holds traces of {result.protocol}, not of {protocol}; leave --protocol out")
     if as_json:
         print_json(result)
     else:
         _print(result)
-    raise typer.Exit(OK if result.holds else VIOLATIONS)
+    raise typer.Exit(VIOLATIONS if not result.holds else BAD_INPUT if result.left_out else OK)
+
+
+def _own_layout(corpus: Path, mapping: Path | None, protocol: str | None) -> Mapping | None:
+    if mapping is None and is_corpus(corpus):
+        return None
+    chosen = resolve(protocol)
+    return no_mapping(chosen) if mapping is None else read_mapping(mapping, chosen)
+
+
+def _mine(corpus: Path, master: str, mapping: Mapping | None, again: bool) -> MineResult:
+    with Progress(f"Mining {corpus}") as progress:
+        return mine(
+            corpus,
+            master,
+            on_progress=lambda done, total: progress(f"{done} of {total} events"),
+            mapping=mapping,
+            again=again,
+            say=_say,
+        )
+
+
+def _follow(corpus: Path, master: str, until_idle_s: float | None, as_json: bool) -> MineResult:
+    console = err if as_json else out
+
+    def on_batch(batch: Batch) -> None:
+        known = f" ({batch.known} known)" if batch.known else ""
+        if batch.result is None:
+            said = "no files yet"
+        else:
+            so_far = f"{batch.result.violations} violations so far in {batch.result.files} files"
+            said = f"{batch.files} files judged{known}, {batch.events} events; {so_far}"
+        _sentence(console, said)
+        for violation in batch.new.slice(0, SHOWN).to_pylist():
+            _sentence(console, f"  run {violation['run']}: {violation['sentence']}")
+        if batch.new.num_rows > SHOWN:
+            _sentence(console, f"  and {batch.new.num_rows - SHOWN} more")
+
+    _say(f"Following {corpus}; end with Ctrl-C or SIGTERM")
+    result = follow(corpus, master, on_batch=on_batch, say=_say, until_idle_s=until_idle_s)
+    if result is None:
+        raise BadInput(f"{corpus}: no traces came (events/*.parquet, and runs/*.parquet of the same names)")
+    return result
+
+
+def _say(sentence: str) -> None:
+    _sentence(err, sentence)
+
+
+def _sentence(console: Console, sentence: str) -> None:
+    console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
 def _print(result: MineResult) -> None:
@@ -58,18 +131,24 @@ def _print(result: MineResult) -> None:
         ("clause", "name", "verdict", "held", "broken", "why"),
         rows,
     )
-    found = result.table().slice(0, SHOWN).to_pylist()
+    table = result.table()
+    found = table.slice(0, SHOWN).to_pylist()
     for violation in found:
-        out.print(f"run {violation['run']}: {violation['sentence']}", markup=False, highlight=False)
-    if result.violations > len(found):
-        out.print(f"and {result.violations - len(found)} more in {result.path}/mined/violations", highlight=False)
+        _sentence(out, f"run {violation['run']}: {violation['sentence']}")
+    if table.num_rows > len(found):
+        _sentence(out, f"and {table.num_rows - len(found)} more in {result.path}/mined/violations")
+    if result.violations > table.num_rows:
+        more = result.violations - table.num_rows
+        _sentence(out, f"and {more} more that are only counted: of a clause in a run, the first {MOST_KEPT} are kept")
     if found:
-        out.print(f"replay the first: {found[0]['replay']}", markup=False, highlight=False, soft_wrap=True)
+        _sentence(out, f"replay the first: {found[0]['replay']}")
     if result.quarantined:
         said = f"{result.quarantined} rows could not be read ({result.path}/quarantine)"
-        out.print(f"{said}: the runs that they belong to are inconclusive", markup=False, highlight=False)
+        _sentence(out, f"{said}: the runs that they belong to are inconclusive")
+    for sentence in result.left_out:
+        _sentence(out, f"left out: {sentence}")
     if result.coverage is not None:
         for what, part in (("clauses at stake", result.coverage.clauses), ("actions", result.coverage.actions)):
             never = f"; never: {', '.join(part.never)}" if part.never else ""
-            out.print(f"{what}: {len(part.counts)}{never}", markup=False, highlight=False)
-    out.print(f"report: {result.path}/mined/report.html", markup=False, highlight=False)
+            _sentence(out, f"{what}: {len(part.counts)}{never}")
+    _sentence(out, f"report: {result.path}/mined/report.html")

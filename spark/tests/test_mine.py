@@ -284,4 +284,4 @@ def test_a_bad_corpus_is_one_sentence(session: SparkSession, tmp_path: Path, bad
     with pytest.raises(BadInput, match=sentence) as raised:
         mine(corpus)
     assert "\n" not in str(raised.value)
-    assert not (corpus / "mined").exists()
+    assert not (corpus / "mined" / "summary.json").exists()

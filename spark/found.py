@@ -1,0 +1,226 @@
+"""What judging found in one pair of files, kept as one file: the table of its violations, and in that file's metadata
+the counts, the measures, and what the pair was.
+
+So a result is there as a whole or not at all, and mining again need not judge what it knows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shlex
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from conformance.verdict import Verdict
+from spark.judge_part import judge_part
+from spark.layout import RunEntry
+from spark.measured import Measured, Packed
+from spark.read import Pair, Part, RunSpan
+from spec.files import write_atomically
+
+VIOLATIONS = pa.schema(
+    [
+        ("clause", pa.string()),
+        ("run", pa.int64()),
+        ("position", pa.int64()),
+        ("expected", pa.int64()),
+        ("found", pa.int64()),
+        ("witness", pa.int64()),
+        ("sentence", pa.string()),
+        ("replay", pa.string()),
+    ]
+)
+_FOUND, _DIGEST = b"scatterproof_found", b"scatterproof_found_sha256"
+_ROOT = Path(__file__).resolve().parent.parent
+# What a kept result depends on: all that says what a trace is and what holds of it, and what puts it into a result.
+_JUDGING = ("spec", "conformance", *(f"spark/{name}.py" for name in ("found", "judge_part", "measured", "read")))
+_LAST_BYTES = 8  # of a Parquet file: the length of its footer, and PAR1
+
+
+class FileMark(msgspec.Struct, frozen=True):
+    """What tells a file from another one without reading its data. footer: a digest of the part at its end that says
+    where which column is, how large, and between which values."""
+
+    bytes: int
+    modified_ns: int
+    footer: str
+
+
+_UNREADABLE = FileMark(-1, 0, "")
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
+    """What was judged, and by what. corpus: its folder, which the commands in the table of violations name."""
+
+    corpus: str
+    events: FileMark
+    runs: FileMark
+    checks: str
+
+
+class Tally(msgspec.Struct):
+    """A clause over the runs of one file. broken_in: by run, how many rows break it, where some do."""
+
+    name: str
+    runs: dict[Verdict, int] = {}
+    held: int = 0
+    broken_in: dict[int, int] = {}
+    reason: str = ""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one pair of files. rows: events. entries: its runs, as far as their headers tell of them. tallies: by clause.
+    violations: how many are in the table; more may be counted."""
+
+    identity: Identity
+    protocol: str
+    rows: int
+    entries: tuple[RunEntry, ...]
+    tallies: dict[str, Tally]
+    measured: Packed
+    violations: int
+
+
+def judge_and_keep(part: Part, identity: Identity, path: Path) -> Found:
+    """In a task: judge one pair of files, and keep what was found at `path`."""
+    tallies: dict[str, Tally] = {}
+    violations: list[tuple[str | int, ...]] = []
+    entries: list[RunEntry] = []
+    measured = Measured(part.protocol)
+    for span, results in judge_part(part, measured=measured):
+        run = span.header.run
+        entries.append(_entry(span, part))
+        replay = f"scatterproof replay --corpus {shlex.quote(identity.corpus)} --run {run}"
+        for result in results:
+            tally = tallies.setdefault(result.clause, Tally(result.name))
+            tally.runs[result.verdict] = tally.runs.get(result.verdict, 0) + 1
+            tally.held += result.held
+            if result.broken:
+                tally.broken_in[run] = result.broken
+            tally.reason = tally.reason or result.reason
+            for broken in result.violations:
+                numbers = (broken.position, broken.expected, broken.found, broken.witness)
+                violations.append((broken.clause, run, *numbers, broken.sentence, replay))
+    found = Found(
+        identity=identity,
+        protocol=part.protocol,
+        rows=part.rows,
+        entries=tuple(entries),
+        tallies=tallies,
+        measured=measured.packed(),
+        violations=len(violations),
+    )
+    columns = [list(column) for column in zip(*violations, strict=True)] or [[] for _ in VIOLATIONS]
+    write_found(path, found, pa.table(columns, schema=VIOLATIONS))
+    return found
+
+
+def write_found(path: Path, found: Found, violations: pa.Table) -> None:
+    text = msgspec.json.encode(found)
+    file = io.BytesIO()
+    with pq.ParquetWriter(file, VIOLATIONS, compression="zstd", write_page_checksum=True) as writer:
+        writer.write_table(violations)
+        writer.add_key_value_metadata({_FOUND: text, _DIGEST: hashlib.sha256(text).hexdigest().encode()})
+    write_atomically(path, file.getvalue())
+
+
+def read_found(path: Path) -> Found | None:
+    """The result at this place, if there is one that is whole, and of this version."""
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            told = file.metadata.metadata or {}
+            text = told[_FOUND]
+            if hashlib.sha256(text).hexdigest().encode() != told[_DIGEST] or not file.schema_arrow.equals(VIOLATIONS):
+                return None
+            found = msgspec.json.decode(text, type=Found)
+            return found if file.read().num_rows == found.violations else None
+    except (OSError, KeyError, ValueError, pa.ArrowException, msgspec.DecodeError):
+        return None  # ValueError: what is text is not, or numbers are beyond any bound
+
+
+def is_result(path: Path) -> bool:
+    """Whether the file is one of ours, of any version."""
+    try:
+        with pq.ParquetFile(path) as file:
+            return _FOUND in (file.metadata.metadata or {})
+    except (OSError, ValueError, pa.ArrowException):
+        return False
+
+
+def read_violations(paths: Iterable[Path]) -> pa.Table:
+    """The violations that these results keep; by run, position and clause."""
+    tables = [pq.read_table(path, schema=VIOLATIONS) for path in paths]
+    table = pa.concat_tables(tables) if tables else VIOLATIONS.empty_table()
+    return table.sort_by([("run", "ascending"), ("position", "ascending"), ("clause", "ascending")])
+
+
+def identity_of(corpus: Path, pair: Pair) -> Identity:
+    """Of a pair of files as it is now."""
+    return Identity(corpus=str(corpus), events=_mark(pair.events), runs=_mark(pair.runs_file), checks=checks_version())
+
+
+def is_as_told(pair: Pair, identity: Identity) -> bool:
+    """Whether size and time of both files are still these; cheaper than `identity_of`."""
+    try:
+        stats = [path.stat() for path in pair]
+    except OSError:
+        return False
+    told = (identity.events, identity.runs)
+    return [(stat.st_size, stat.st_mtime_ns) for stat in stats] == [(mark.bytes, mark.modified_ns) for mark in told]
+
+
+@cache
+def checks_version() -> str:
+    """A digest of the checks, the catalogue, and all else that verdicts depend on."""
+    return digest_of([_ROOT / name for name in _JUDGING])
+
+
+def digest_of(sources: Iterable[Path]) -> str:
+    """Of files, and of folders with Python and TOML in them, tests left out: changes with any name or content."""
+    digest = hashlib.sha256()
+    for source in sources:
+        within = sorted(source.rglob("*")) if source.is_dir() else [source]
+        for path in within:
+            place = path.relative_to(source.parent)
+            if path.suffix in (".py", ".toml") and "tests" not in place.parts:
+                content = path.read_bytes()
+                digest.update(f"{place.as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+def _mark(path: Path) -> FileMark:
+    try:
+        with path.open("rb") as file:
+            stat = os.fstat(file.fileno())
+            file.seek(max(0, stat.st_size - _LAST_BYTES))
+            last = file.read(_LAST_BYTES)
+            length = int.from_bytes(last[:4], "little") if last.endswith(b"PAR1") else 0
+            file.seek(max(0, stat.st_size - _LAST_BYTES - length))
+            footer = hashlib.sha256(file.read(length)).hexdigest()
+    except OSError:
+        return _UNREADABLE  # and whoever judges it says why
+    return FileMark(bytes=stat.st_size, modified_ns=stat.st_mtime_ns, footer=footer)
+
+
+def _entry(span: RunSpan, part: Part) -> RunEntry:
+    header = span.header
+    return RunEntry(
+        run=header.run,
+        seed=header.seed,
+        family="unknown",
+        hosts=len(header.topology.hosts()),
+        switches=len(header.topology.switches()),
+        links=len(header.topology.links),
+        parameters=header.parameters,
+        submissions=0,
+        events=span.rows,
+        file=0,
+        source=str(part.events),
+    )

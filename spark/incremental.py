@@ -1,0 +1,187 @@
+"""Mining what is new: the results that are kept for a corpus, in its folder `mined`, and what they do not cover yet.
+
+A result counts as long as its pair of files is what it was when it was judged, and the checks are. Each is a file of
+its own, written in one move; so whatever ends a mining, at whatever moment, what it had judged is known to the next.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from spark.found import (
+    Found,
+    Identity,
+    identity_of,
+    is_as_told,
+    is_result,
+    judge_and_keep,
+    read_found,
+    read_violations,
+)
+from spark.jobs import OnProgress, run_tasks
+from spark.judge_part import warm
+from spark.layout import MANIFEST, MINED, RunEntry, read_manifest, writing
+from spark.read import Pair, Part, sound_parts
+from spec.errors import BadInput, CannotRun
+
+SUMMARY = "summary.json"
+VIOLATIONS_FOLDER = "violations"
+Say: TypeAlias = Callable[[str], None]
+
+
+class Kept:
+    """The results of a corpus, those on disk and those in memory. Made by `kept_results`.
+
+    found: of the pairs that are judged, and are still what they were."""
+
+    def __init__(self, corpus: Path, say: Say) -> None:
+        self.corpus = corpus
+        self.folder = corpus / MINED
+        self.found: dict[Pair, Found] = {}
+        self._say = say
+        self._pair_of: dict[int, Pair] = {}  # by run
+        self._spoken_of: set[Path] = set()
+
+    @property
+    def protocol(self) -> str | None:
+        return next((found.protocol for found in self.found.values()), None)
+
+    def path(self, pair: Pair) -> Path:
+        return self.folder / VIOLATIONS_FOLDER / pair.events.name
+
+    def look(self, pairs: Collection[Pair], *, again: bool = False) -> dict[Pair, Identity]:
+        """Forget what is no longer there, and tell which of these pairs must be judged, and what they are now. again:
+        all of them."""
+        for pair in [pair for pair in self.found if pair not in pairs]:
+            self._forget(pair)
+        missing: dict[Pair, Identity] = {}
+        for pair in sorted(pairs):
+            if not again and pair in self.found and is_as_told(pair, self.found[pair].identity):
+                continue
+            self._forget(pair)
+            identity = identity_of(self.corpus, pair)
+            if again or not self._recalled(pair, identity):
+                missing[pair] = identity
+        return missing
+
+    def judge(
+        self, session: SparkSession, wanted: Sequence[tuple[Part, Identity]], on_progress: OnProgress | None = None
+    ) -> list[Found | BadInput]:
+        """Judge these, and keep what is found; or why one cannot be judged."""
+        results = self.folder / VIOLATIONS_FOLDER
+
+        def work(item: tuple[Part, Identity]) -> Found | BadInput:
+            part, identity = item
+            try:
+                return judge_and_keep(part, identity, results / part.events.name)
+            except BadInput as error:
+                return error
+
+        if wanted:
+            warm([part for part, _ in wanted])
+        return run_tasks(session, wanted, work, weights=[part.rows for part, _ in wanted], on_progress=on_progress)
+
+    def take(self, pair: Pair, found: Found) -> None:
+        """Know this result from now on. BadInput when a run in it has the number of a run elsewhere."""
+        for entry in found.entries:
+            other = self._pair_of.get(entry.run, pair)
+            if other != pair:
+                raise BadInput(
+                    f"{pair.runs_file}: run {entry.run} is in {other.runs_file}, too; give each run a number of its own"
+                )
+        self.found[pair] = found
+        self._pair_of.update((entry.run, pair) for entry in found.entries)
+
+    def in_order(self) -> list[Found]:
+        return [self.found[pair] for pair in sorted(self.found)]
+
+    def entries(self) -> tuple[RunEntry, ...]:
+        """What the manifest says of the runs; of those that it does not know, what their headers say."""
+        told: dict[int, RunEntry] = {}
+        if (self.corpus / MANIFEST).exists():
+            told = {entry.run: entry for entry in read_manifest(self.corpus).runs}
+        return tuple(told.get(entry.run, entry) for found in self.in_order() for entry in found.entries)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The violations of one pair after the other, of those that have some."""
+        for pair in sorted(self.found):
+            if self.found[pair].violations:
+                yield read_violations([self.path(pair)])
+
+    def drop_others(self) -> None:
+        """Remove from the folder what results it has of other pairs, and of these as they were before."""
+        ours = {self.path(pair) for pair in self.found}
+        for path in sorted((self.folder / VIOLATIONS_FOLDER).glob("*.parquet")):
+            if path in ours:
+                continue
+            if is_result(path):
+                with writing(path):
+                    path.unlink()
+            else:
+                self._say_once(path, "is no result of mining, and is left alone")
+
+    def _recalled(self, pair: Pair, identity: Identity) -> bool:
+        path = self.path(pair)
+        if not path.exists():
+            return False
+        found = read_found(path)
+        if found is None:
+            self._say_once(path, "is damaged, or of another version; its files are judged again")
+        elif found.identity == identity:
+            with suppress(BadInput):  # whoever judges it comes upon it again
+                self.take(pair, found)
+                return True
+        return False
+
+    def _forget(self, pair: Pair) -> None:
+        found = self.found.pop(pair, None)
+        for entry in found.entries if found else ():
+            del self._pair_of[entry.run]
+
+    def _say_once(self, path: Path, what: str) -> None:
+        if path not in self._spoken_of:
+            self._spoken_of.add(path)
+            self._say(f"{path}: {what}")
+
+
+@contextmanager
+def kept_results(corpus: Path, say: Say) -> Iterator[Kept]:
+    """Hold the folder `mined` of this corpus, made where there is none; nobody else can until the end.
+
+    Raises BadInput for a `mined` that mining has not made, CannotRun when another process holds it or it cannot be
+    written.
+    """
+    folder = corpus / MINED
+    results = folder / VIOLATIONS_FOLDER
+    if folder.exists() and not (folder.is_dir() and (results.is_dir() or not any(folder.iterdir()))):
+        raise BadInput(f"{folder}: exists, and is not what `mine` makes (it has no folder violations); move it away")
+    with writing(folder):
+        results.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CannotRun(f"{folder}: another `mine` is at work there; wait for it, or end it") from None
+        with writing(folder):
+            for unfinished in (*folder.glob(".*.json.*"), *folder.glob(".*.html.*"), *results.glob(".*.parquet.*")):
+                unfinished.unlink()
+        yield Kept(corpus, say)
+    finally:
+        os.close(handle)
+        with suppress(OSError):  # they are not empty, as a rule
+            results.rmdir()
+            folder.rmdir()
+
+
+def sound(pairs: dict[Pair, Identity], protocol: str | None) -> list[tuple[Part, Identity]]:
+    """What is to be judged; BadInput when a pair is not sound, or not of the protocol."""
+    return list(zip(sound_parts(list(pairs), protocol), pairs.values(), strict=True)) if pairs else []
