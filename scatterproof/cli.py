@@ -13,6 +13,7 @@ from scatterproof.commands import (
     conform,
     corpus,
     doctor,
+    explore,
     fuzz,
     import_,
     mine,
@@ -35,7 +36,22 @@ app = typer.Typer(
     " [bold]scatterproof verify[/bold] to run everything.\n\nExit codes: 0 all that ran holds; 1 violations; 2 wrong"
     " usage or bad input; 3 could not run.",
 )
-for module in (verify, doctor, clauses, check, conform, compare, race, fuzz, replay, validate, corpus, import_, mine):
+for module in (
+    verify,
+    doctor,
+    clauses,
+    check,
+    conform,
+    compare,
+    race,
+    fuzz,
+    replay,
+    explore,
+    validate,
+    corpus,
+    import_,
+    mine,
+):
     app.command(name=module.__name__.rpartition(".")[2].rstrip("_"))(module.command)
 
 

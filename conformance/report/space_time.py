@@ -7,7 +7,7 @@ protocol's (`Plugin.label`).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 
@@ -28,6 +28,7 @@ _DONE = {
 _NAMED = frozenset({Kind.SUBMITTED, Kind.BEGUN, Kind.DELIVERED})
 LONGEST = 400  # rows of one diagram: nobody reads a longer one
 FATES = ("arrives", "lost", "in flight")
+NOTHING: Mapping[int, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +47,13 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Something that happens at one lane at one moment."""
+    """Something that happens at one lane at one moment. beside: it is not done, but comes of what is."""
 
     lane: int
     moment: int
     label: str
     loud: bool
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +67,17 @@ class Diagram:
 
 
 def diagram(
-    trace: Trace, loud: Collection[int] = (), *, first: int = 0, last: int | None = None, sent_too: bool = False
+    trace: Trace,
+    loud: Collection[int] = (),
+    *,
+    first: int = 0,
+    last: int | None = None,
+    sent_too: bool = False,
+    beside: Mapping[int, str] = NOTHING,
 ) -> Diagram:
     """The diagram of the rows from position `first` to `last`, to the end when it is None, and `LONGEST` at the most;
-    those at the positions `loud` are marked. A packet is when it arrives there, or is lost; sent_too: or is sent."""
+    those at the positions `loud` are marked. A packet is when it arrives there, or is lost; sent_too: or is sent.
+    beside: by position, what the row makes of its node, to be marked as well."""
     plugin = load(trace.header.protocol)
     rows = trace.rows[first : first + LONGEST if last is None else min(last + 1, first + LONGEST)]
     links = trace.header.topology.links
@@ -116,6 +125,8 @@ def diagram(
             what = plugin.label(row) if kind in _NAMED else ""
             done = f"{_DONE[kind]} {what}".rstrip()
             marks.append(Mark(lane=row["node"], moment=moment, label=done, loud=position in loud))
+        if position in beside:
+            marks.append(Mark(lane=row["node"], moment=moment, label=beside[position], loud=False, beside=True))
     end = len(at_moment)
     arrows.extend(arrow(end, link, sent, row, "in flight", ABSENT) for (link, _), (sent, row) in drawn.items())
     names = tuple(f"{node.name} ({index})" for index, node in enumerate(trace.header.topology.nodes))
@@ -229,6 +240,10 @@ def as_svg(picture: Diagram, title: str = "space-time diagram", *, style: str | 
     for mark in picture.marks:
         x, y = lanes[mark.lane], _y(mark.moment)
         loud = " loud" if mark.loud else ""
+        if mark.beside:
+            parts.append(f'<path class="mark beside" d="M{x - 5} {y}l5 -5l5 5l-5 5z"/>')
+            parts.append(f'<text class="small" x="{x + 8}" y="{y + 4}">{escape(mark.label)}</text>')
+            continue
         parts.append(f'<circle class="mark{loud}" cx="{x}" cy="{y}" r="4"/>')
         parts.append(f'<text x="{x + 8}" y="{y + 4}">{escape(mark.label)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"

@@ -21,6 +21,7 @@ from conformance.case import CaseResult
 from conformance.report.run import ConformanceRun, Small, broken
 from conformance.report.space_time import Diagram, diagram, refuse_bad
 from conformance.verdict import ClauseResult, Verdict, Violation
+from conformance.views import marks
 from spec import clauses
 from spec.clauses import Level
 from spec.errors import BadInput
@@ -204,4 +205,5 @@ def picture(trace: Trace, violation: Violation) -> Diagram:
     last = violation.position
     first = max(0, last + 1 - ROWS)
     loud = {violation.position, violation.witness} - {ABSENT}
-    return diagram(trace, loud, first=first, last=last, sent_too=True)
+    beside = marks(trace.header, trace.rows[: last + 1])
+    return diagram(trace, loud, first=first, last=last, sent_too=True, beside=beside)

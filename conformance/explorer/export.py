@@ -1,0 +1,37 @@
+"""A window of a run to take away: as a schedule that leads there, where the run's own is known; as an excerpt of the
+trace in any case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from spec.schedule import MAX_TIME_NS, Schedule
+from spec.trace import Header, Row, Trace, schema
+
+
+def schedule_up_to(schedule: Schedule, time_ns: int) -> Schedule:
+    """What the schedule does until then, and nothing later: its run is the same up to this time, and ends there. What
+    a window shows depends on all that came before it, so that its beginning cannot be left out."""
+    end = min(max(time_ns, 0), MAX_TIME_NS)
+    if schedule.end_ns is not None:
+        end = min(end, schedule.end_ns)
+    return replace(
+        schedule,
+        submissions=tuple(one for one in schedule.submissions if one.time_ns <= end),
+        failures=tuple(one for one in schedule.failures if one.time_ns <= end),
+        end_ns=end,
+    )
+
+
+def excerpt(header: Header, rows: Sequence[Row], first: int) -> Trace:
+    """The rows as a trace of their own. It claims to record nothing completely: what happened before is missing, and so
+    nothing passes in it, and nothing fails."""
+    last = first + len(rows) - 1
+    note = f"an excerpt: rows {first} to {last} of a longer trace"
+    return Trace(replace(header, complete={}, notes=(*header.notes, note)), list(rows))
+
+
+def time_of(header: Header, row: Row) -> int:
+    return row[schema(header.protocol).index("time_ns")]

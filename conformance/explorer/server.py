@@ -1,0 +1,261 @@
+"""The explorer's pages, served to this machine alone.
+
+The server listens on 127.0.0.1, answers only GET, only under a path that begins with a random word, and only where the
+request names this address as its host: another page in the same browser can neither guess the word nor come in under a
+name of its own that leads here.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+
+from conformance.explorer.export import excerpt, schedule_up_to, time_of
+from conformance.explorer.timeline import Timeline
+from conformance.report.run import printable
+from conformance.report.space_time import as_svg, diagram
+from conformance.views import label_of, marks
+from spec import trace_ndjson
+from spec.errors import BadInput, CannotRun
+from spec.schedule import Schedule
+from spec.trace import Kind, Row, Trace, schema
+
+BEFORE, BEHIND = 40, 20  # rows of a window, about the one that is looked at
+MOST_EXPORTED = 100_000  # rows
+LOOPBACK = "127.0.0.1"
+_HERE = Path(__file__).parent
+_KINDS = {kind.value: kind.name.lower() for kind in Kind}
+Answer = tuple[str, bytes, Mapping[str, str]]
+
+
+class Explorer:
+    """What there is to ask of one run. schedule: that the run is of, where it is known."""
+
+    def __init__(self, timeline: Timeline, schedule: Schedule | None = None) -> None:
+        self.timeline = timeline
+        self._schedule = schedule
+        self._columns = schema(timeline.header.protocol)
+        self.asked = threading.Event()  # set once the first window was shown
+        self.answers: dict[str, Callable[[Mapping[str, str]], Answer]] = {
+            "": self._page,
+            "run": self._run,
+            "at": self._at,
+            "violation": self._violation,
+            "time": self._time,
+            "schedule": self._export_schedule,
+            "excerpt": self._export_excerpt,
+        }
+
+    def _page(self, query: Mapping[str, str]) -> Answer:
+        style, script = ((_HERE / f"page.{ending}").read_text(encoding="utf-8") for ending in ("css", "js"))
+        page = (_HERE / "page.html").read_text(encoding="utf-8")
+        page = page.replace("/*style*/", style).replace("/*script*/", script)
+        policy = (
+            f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; connect-src 'self'; "
+            "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        return "text/html; charset=utf-8", page.encode(), {"Content-Security-Policy": policy}
+
+    def _run(self, query: Mapping[str, str]) -> Answer:
+        timeline, header = self.timeline, self.timeline.header
+        return _json(
+            {
+                "name": timeline.source.name,
+                "protocol": header.protocol,
+                "iut": header.iut,
+                "notes": header.notes,
+                "nodes": [[node.name, str(node.role)] for node in header.topology.nodes],
+                "rows": timeline.source.rows,
+                "read": timeline.read,
+                "ended": timeline.ended,
+                "problem": timeline.problem,
+                "broken": timeline.broken,
+                "schedule": self._schedule is not None,
+            }
+        )
+
+    def _at(self, query: Mapping[str, str]) -> Answer:
+        """The window about a row, and each node after it."""
+        timeline = self.timeline
+        at = _whole(query, "row")
+        first = max(0, at - BEFORE)
+        rows = timeline.source.window(first, at - first + 1 + BEHIND)
+        if rows is None:
+            return _json({"waits": timeline.read})
+        self.asked.set()
+        if at >= first + len(rows):
+            raise BadInput(f"there is no row {at}; the run has {timeline.source.rows or len(rows)}")
+        found = timeline.violations(first, first + len(rows) - 1)
+        broken: dict[int, list[tuple[str, str]]] = {}
+        for one in found:
+            broken.setdefault(one.position, []).append(timeline.sentence(one, rows[one.position - first]))
+        loud = {at - first} | {one.witness - first for one in found if one.position == at and one.witness >= first}
+        before = timeline.view(first)
+        beside = {} if before is None else marks(timeline.header, rows, before)
+        picture = diagram(Trace(timeline.header, rows), loud, sent_too=True, beside=beside)
+        states = timeline.states(at)
+        return _json(
+            {
+                "row": at,
+                "first": first,
+                "rows": [self._row(position, row, broken) for position, row in enumerate(rows, first)],
+                "picture": printable(as_svg(picture, "Space-time diagram of these rows", style=None)),
+                "states": states and [asdict(state) for state in states],
+                "node": rows[at - first][self._columns.index("node")],
+            }
+        )
+
+    def _row(self, position: int, row: Row, broken: Mapping[int, list[tuple[str, str]]]) -> dict[str, Any]:
+        told = dict(zip(self._columns.columns, row, strict=True))
+        nodes, links = self.timeline.header.topology.nodes, self.timeline.header.topology.links
+        link = links[told["link"]] if 0 <= told["link"] < len(links) else None
+        return {
+            "row": position,
+            "time": told["time_ns"],
+            "node": nodes[told["node"]].name if 0 <= told["node"] < len(nodes) else "",
+            "kind": _KINDS.get(told["kind"], str(told["kind"])),
+            "label": label_of(self.timeline.header.protocol, row),
+            "link": f"{nodes[link.source].name}->{nodes[link.target].name}" if link is not None else "",
+            "broken": broken.get(position, []),
+            "columns": {name: value for name, value in told.items() if value != -1},
+        }
+
+    def _violation(self, query: Mapping[str, str]) -> Answer:
+        """The next row that breaks a clause, or the one before. waits: there may be one, but it is not read yet."""
+        step = -1 if query.get("step") == "-1" else 1
+        found = self.timeline.next_violation(_whole(query, "row"), step)
+        waits = self.timeline.read if found is None and not self.timeline.ended and step > 0 else None
+        return _json({"row": found, "waits": waits})
+
+    def _time(self, query: Mapping[str, str]) -> Answer:
+        """The first row that is not before a time, where rows are in its order; found by halving."""
+        wanted, source = _whole(query, "ns"), self.timeline.source
+        low, high = 0, self.timeline.read if source.rows is None else source.rows
+        if not high:
+            return _json({"waits": self.timeline.read})
+        while low < high:
+            middle = (low + high) // 2
+            rows = source.window(middle, 1)
+            if not rows:
+                high = middle
+            elif time_of(self.timeline.header, rows[0]) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return _json({"row": max(0, min(low, (source.rows or self.timeline.read) - 1))})
+
+    def _export_schedule(self, query: Mapping[str, str]) -> Answer:
+        if self._schedule is None:
+            raise BadInput("no schedule of this run is known; take an excerpt of the trace")
+        rows = self.timeline.source.window(_whole(query, "last"), 1)
+        if not rows:
+            raise BadInput(f"there is no row {query.get('last')}")
+        made = schedule_up_to(self._schedule, time_of(self.timeline.header, rows[0]))
+        text = msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
+        return "application/json", text, _named(f"up-to-row-{query['last']}.json")
+
+    def _export_excerpt(self, query: Mapping[str, str]) -> Answer:
+        first, last = _whole(query, "first"), _whole(query, "last")
+        if not first <= last < first + MOST_EXPORTED:
+            raise BadInput(f"rows {first} to {last} are no window; give at most {MOST_EXPORTED}, in rising order")
+        rows = self.timeline.source.window(first, last - first + 1)
+        if not rows:
+            raise BadInput(f"there is no row {first}")
+        text = trace_ndjson.encode(excerpt(self.timeline.header, rows, first))
+        return "application/x-ndjson", text, _named(f"rows-{first}-to-{first + len(rows) - 1}.ndjson")
+
+
+def serve(explorer: Explorer, port: int = 0) -> ExplorerServer:
+    """A server that is bound, to be run with `serve_forever`. port: 0 for any that is free."""
+    try:
+        return ExplorerServer(explorer, port)
+    except OSError as error:
+        raise CannotRun(f"port {port} of {LOOPBACK} cannot be had: {error.strerror}; give another --port") from None
+
+
+class ExplorerServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, explorer: Explorer, port: int) -> None:
+        super().__init__((LOOPBACK, port), _Handler)
+        self.explorer = explorer
+        self.token = secrets.token_urlsafe(16)
+        self.hosts = {f"{name}:{self.server_port}" for name in (LOOPBACK, "localhost")}
+
+    @property
+    def address(self) -> str:
+        return f"http://{LOOPBACK}:{self.server_port}/{self.token}/"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ExplorerServer
+    server_version = "scatterproof"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        token, _, name = parts.path[1:].partition("/")
+        if self.headers.get("Host") not in self.server.hosts:
+            self._fail(HTTPStatus.FORBIDDEN, "this address is for this machine alone")
+        elif not hmac.compare_digest(token.encode(), self.server.token.encode()):
+            self._fail(HTTPStatus.FORBIDDEN, "the address has to be the one that `explore` has printed, whole")
+        elif name not in self.server.explorer.answers:
+            self._fail(HTTPStatus.NOT_FOUND, "there is nothing here")
+        else:
+            self._answer(name, {key: values[-1] for key, values in parse_qs(parts.query).items()})
+
+    def _answer(self, name: str, query: Mapping[str, str]) -> None:
+        try:
+            kind, content, headers = self.server.explorer.answers[name](query)
+        except (BadInput, CannotRun) as error:
+            self._fail(HTTPStatus.BAD_REQUEST, str(error))
+            return
+        self._send(HTTPStatus.OK, kind, content, headers)
+
+    def _fail(self, status: HTTPStatus, sentence: str) -> None:
+        self._send(status, "application/json", msgspec.json.encode({"error": sentence}), {})
+
+    def _send(self, status: HTTPStatus, kind: str, content: bytes, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        own = {"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-store"}
+        more = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+        for key, value in {**own, **more, **headers}.items():
+            self.send_header(key, value)
+        self.end_headers()
+        with suppress(BrokenPipeError, ConnectionResetError):  # whoever asked has gone on
+            self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads a line a step."""
+
+
+def _json(value: object) -> Answer:
+    return "application/json", msgspec.json.encode(value), {}
+
+
+def _named(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _whole(query: Mapping[str, str], name: str) -> int:
+    text = query.get(name, "")
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise BadInput(f"{name} is {text!r}; give a whole number")
+    return int(text)

@@ -1,0 +1,210 @@
+"""A run from its first row to its last: the nodes' state at any row, and the rows that break a clause.
+
+One pass over the rows, beside which questions are answered, keeps a copy of the state every so many rows, and judges. A
+state is made from the nearest copy before it. Copies get sparser as they get many, so that a run of any length has
+about as many.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from bisect import bisect_right
+from collections import OrderedDict
+
+import numpy as np
+
+from conformance.checks.compiled import Run
+from conformance.checks.online import Broken
+from conformance.checks.rows import refuse_bad_rows, refuse_rows_after_end
+from conformance.explorer.sources import BLOCK, Source
+from conformance.judge import Judging, conclude, kernel, limits
+from conformance.protocol import load
+from conformance.views import NodeState, View
+from spec.errors import BadInput
+from spec.trace import Row
+
+COPIES = 512  # of the state, over the whole run
+NEAR = 512  # rows between copies about the place that is looked at
+NEAR_COPIES = 64
+FARTHEST = 40 * BLOCK  # rows that one question may replay
+MOST_KEPT = 2000  # violations of a check
+ANEW = 32  # blocks after which what was found is looked through anew; at the beginning after each
+COMPILED_FROM = 20 * BLOCK  # rows: below, the checks are run as plain Python, which need not be compiled first
+
+
+class Timeline:
+    """read: how many rows the pass has seen. ended: whether it is over. problem: why it ended early, or nothing."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.header = source.header
+        self.read = 0
+        self.ended = False
+        self.problem = ""
+        self._plugin = load(self.header.protocol)
+        self._lock = threading.Lock()
+        self._every = 4 * BLOCK
+        self._copies: dict[int, bytes] = {0: pickle.dumps(View(self.header))}  # by the number of rows seen
+        self._places = [0]
+        self._near: OrderedDict[int, bytes] = OrderedDict()
+        self._found: list[Broken] = []  # in the order of the rows
+
+    # ------------------------------------------------------------------------------------------------ the pass
+
+    def scan(self) -> None:
+        """Read the whole run once; in a thread of its own, if it is long."""
+        try:
+            self._scan()
+        except BadInput as error:
+            self.problem = str(error)
+        self.ended = True
+
+    def _scan(self) -> None:
+        view, judge = View(self.header), _Judge(self)
+        for block in self.source.blocks():
+            for row in block:
+                view.see(row)
+            judge.feed(block)
+            with self._lock:
+                self.read += len(block)
+                self._found = judge.found
+                if self.read % self._every == 0:
+                    self._keep(view)
+        judge.end()
+        with self._lock:
+            self._found = judge.found
+
+    def _keep(self, view: View) -> None:
+        self._copies[self.read] = pickle.dumps(view)
+        self._places.append(self.read)
+        if len(self._places) > COPIES:
+            self._every *= 2
+            self._copies = {place: copy for place, copy in self._copies.items() if place % self._every == 0}
+            self._places = sorted(self._copies)
+
+    # ------------------------------------------------------------------------------------------------ questions
+
+    def states(self, position: int) -> list[NodeState] | None:
+        """Each node after the row at this position; None where reading has not come so far."""
+        view = self.view(position + 1)
+        return None if view is None else [view.state(node) for node in range(len(self.header.topology.nodes))]
+
+    def view(self, seen: int) -> View | None:
+        """All nodes after so many rows, as a copy; None where reading has not come so far."""
+        with self._lock:
+            place = self._places[bisect_right(self._places, seen) - 1]
+            copy = self._copies[place]
+            near = [at for at in self._near if place < at <= seen]
+            if near:
+                place = max(near)
+                copy = self._near[place]
+        if seen - place > FARTHEST:
+            return None
+        view: View = pickle.loads(copy)
+        while place < seen:
+            count = min(seen, (place // NEAR + 1) * NEAR) - place
+            rows = self.source.window(place, count)
+            if not rows:
+                return None
+            for row in rows:
+                view.see(row)
+            place += len(rows)
+            if place % NEAR == 0:
+                self._keep_near(place, view)
+        return view
+
+    def _keep_near(self, place: int, view: View) -> None:
+        with self._lock:
+            self._near[place] = pickle.dumps(view)
+            self._near.move_to_end(place)
+            while len(self._near) > NEAR_COPIES:
+                self._near.popitem(last=False)
+
+    def violations(self, first: int, last: int) -> list[Broken]:
+        """Those at rows from position `first` to `last`, as far as reading has come."""
+        with self._lock:
+            found = self._found
+            return found[_at(found, first) : _at(found, last + 1)]
+
+    def next_violation(self, position: int, step: int) -> int | None:
+        """The nearest row behind `position` (step 1) or before it (step -1) that breaks a clause."""
+        with self._lock:
+            found = self._found
+        at = _at(found, position + 1) if step > 0 else _at(found, position) - 1
+        return found[at].position if 0 <= at < len(found) else None
+
+    @property
+    def broken(self) -> int:
+        """How many violations are known of."""
+        with self._lock:
+            return len(self._found)
+
+    def sentence(self, violation: Broken, row: Row) -> tuple[str, str]:
+        """The clause that is broken, and in which way."""
+        rows = {violation.position: row}
+        held = [0] * (len(self._plugin.checks) + len(self._plugin.premises))
+        told = conclude(self._plugin, self.header, held, [violation], rows, shown=1)
+        clause = self._plugin.checks[violation.check].clause
+        return clause, next((one.violations[0].sentence for one in told if one.violations), clause)
+
+
+def _at(found: list[Broken], position: int) -> int:
+    """How many of them are at rows before the position."""
+    return bisect_right(found, position - 1, key=lambda violation: violation.position)
+
+
+class _Judge:
+    """The checks of the run, as machine code where it is long."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._source = timeline.source
+        header = timeline.header
+        self._header, self._plugin = header, load(header.protocol)
+        self._limits = limits(header, MOST_KEPT)
+        self._position = 0
+        self._ended = False
+        self.found: list[Broken] = []
+        rows = self._source.rows
+        # The length of a trace in NDJSON is not known yet; it is read more slowly than plain checks are run.
+        self._run: Run | None = None
+        self._plain: Judging | None = None
+        if rows is None or rows < COMPILED_FROM:
+            self._plain = Judging(header, self._source.name)
+        else:
+            self._run = kernel(header.protocol).run(self._plugin.surroundings(header), self._limits)
+
+    def feed(self, rows: list[Row]) -> None:
+        table = np.array(rows, dtype=np.int64)
+        columns = {name: np.ascontiguousarray(table[:, at]) for at, name in enumerate(self._plugin.columns)}
+        place = self._source.name
+        refuse_bad_rows(columns, self._header.topology, base=self._position, place=place)
+        self._ended = refuse_rows_after_end(columns, ended=self._ended, place=place)
+        if self._plain is not None:
+            for position, row in enumerate(rows, self._position):
+                self._plain.observe(position, row)
+        if self._run is not None:
+            self._run.feed(columns)
+        self._position += len(rows)
+        if self._position <= ANEW * BLOCK or self._position // BLOCK % ANEW == 0:
+            self.found = self._counting()
+
+    def end(self) -> None:
+        """Nothing follows. Raises BadInput for a run that no check can say anything of, as judging it would."""
+        self.found = self._counting()
+        for one in self._all():
+            if one.check >= len(self._plugin.checks):
+                (row,) = self._source.window(one.position, 1) or [()]
+                held = [0] * (len(self._plugin.checks) + len(self._plugin.premises))
+                place = self._source.name
+                conclude(self._plugin, self._header, held, [one], {one.position: row}, shown=1, place=place)
+
+    def _counting(self) -> list[Broken]:
+        """Without premises, and what the trace cannot show: these are no violations."""
+        checks = len(self._plugin.checks)
+        found = [one for one in self._all() if one.check < checks and self._limits[one.check]]
+        return sorted(found, key=lambda one: one.position)
+
+    def _all(self) -> list[Broken]:
+        judge = self._plain or self._run
+        return [] if judge is None else judge.broken
