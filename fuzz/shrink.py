@@ -150,7 +150,7 @@ def without_node(schedule: Schedule, node: NodeId) -> Schedule | None:
         )
         if submission.node != node and messages:
             submissions.append(replace(submission, node=moved(submission.node), messages=messages))
-    if not _all_routed(smaller, submissions):
+    if not all_routed(smaller, submissions):
         return None
     return replace(
         schedule,
@@ -168,7 +168,7 @@ def without_node(schedule: Schedule, node: NodeId) -> Schedule | None:
     )
 
 
-def _all_routed(topology: Topology, submissions: Sequence[Submission]) -> bool:
+def all_routed(topology: Topology, submissions: Sequence[Submission]) -> bool:
     try:
         table = route(topology).next_link
     except BadInput:

@@ -21,14 +21,12 @@ from conformance.verdict import Violation
 from fuzz.alike import alike
 from fuzz.corpus import chunk_size, drawn_chunk
 from fuzz.fuzzer import FAILURES, Failure, FuzzResult, broken_by, digest, violations_of
-from fuzz.shrink import MAX_RUNS, shrink
+from fuzz.plain import shrink_plainly
+from fuzz.shrink import MAX_RUNS
 from spec.iut import Iut
 from spec.schedule import Schedule, write
 
 PER_CLAUSE = 24
-# Intervals among the parameters are lowered too, as far as this: else each failure would keep those that it was drawn
-# with, and be another one.
-SHORTEST_NS = 10
 
 FindIut: TypeAlias = Callable[[], Iut]
 OnProgress: TypeAlias = Callable[[str, int, int], None]
@@ -162,9 +160,7 @@ def shrink_one(find_iut: FindIut, max_runs: int, chosen: tuple[str, int, Schedul
     """Shrink one failing schedule; it has no file yet."""
     clause, number, schedule = chosen
     iut = find_iut()
-    small = shrink(
-        schedule, lambda step: clause in violations_of(iut.run(step)), max_runs=max_runs, shortest=SHORTEST_NS
-    )
+    small = shrink_plainly(schedule, lambda step: clause in violations_of(iut.run(step)), max_runs=max_runs)
     trace = iut.run(small.schedule)
     # An implementation that is not deterministic may not fail again.
     violation: Violation | None = violations_of(trace).get(clause)

@@ -15,11 +15,14 @@ from conformance.network.run import SimulatedIut
 from fuzz.alike import alike
 from fuzz.corpus import chunk_size, drawn_chunk, drawn_schedules
 from fuzz.fuzzer import fuzz, violations_of
+from fuzz.plain import plainer, shrink_plainly, without_link
 from fuzz.protocol import load
 from fuzz.spread import Distinct, SpreadResult, distinct, fuzz_spread
 from fuzz.strategies import network_of
 from spec import schedule as schedules
-from spec.schedule import Clock, Delay, Fault, FaultKind, Message, Schedule, Submission
+from spec.errors import BadInput
+from spec.schedule import Clock, Delay, FailureKind, Fault, FaultKind, Message, Schedule, Submission
+from spec.schedule import Failure as Failing
 from spec.topology import Link, Node, Role, Topology
 
 EXAMPLES, SEED = 60, 1
@@ -163,6 +166,43 @@ def with_hosts_swapped(schedule: Schedule) -> Schedule:
         clocks=tuple(schedule.clocks[node[new]] for new in range(4)),
         faults=tuple(replace(fault, link=order.index(fault.link)) for fault in schedule.faults),
     )
+
+
+def test_parameters_links_and_payloads_that_have_no_part_in_a_failure_go() -> None:
+    one = replace(
+        small(),
+        parameters={"beacon_interval_ns": 3, "other_ns": 700, "environment": "C", "host": 2},
+        failures=(Failing(5, FailureKind.CUT, link=3), Failing(6, FailureKind.CUT, link=1)),
+        topology=Topology(small().topology.nodes, (*small().topology.links, Link(3, 1))),
+        delays=(Delay(1), Delay(2), Delay(3), Delay(4)),
+    )
+
+    def fails(schedule: Schedule) -> bool:
+        if "host" in schedule.parameters and "environment" not in schedule.parameters:
+            raise BadInput("no environment")
+        return "beacon_interval_ns" in schedule.parameters and len(schedule.submissions) == 2
+
+    shrunk = shrink_plainly(one, fails, max_runs=1000)
+    assert shrunk.minimal
+    left = shrunk.schedule
+    assert left.parameters == {"beacon_interval_ns": 10}
+    assert left.topology.links == small().topology.links
+    assert [submission.messages[0].payload for submission in left.submissions] == [b"\0", b"\1"]
+    assert not any(fails(step) for step in plainer(left))
+    assert not shrink_plainly(one, fails, max_runs=3).minimal
+
+
+def test_without_a_link_the_others_move_up_with_what_befalls_them() -> None:
+    topology = Topology(small().topology.nodes, (Link(3, 1), *small().topology.links))
+    one = replace(
+        small(),
+        topology=topology,
+        delays=(Delay(9), *small().delays),
+        faults=(Fault(0, 0, FaultKind.LOSE), Fault(2, 0, FaultKind.LOSE)),
+        failures=(Failing(5, FailureKind.CUT, link=0), Failing(6, FailureKind.CUT, link=3)),
+    )
+    assert without_link(one, 0) == replace(small(), failures=(Failing(6, FailureKind.CUT, link=2),))
+    assert without_link(one, 1) is None  # the first sender's only link
 
 
 def test_names_make_no_difference() -> None:
