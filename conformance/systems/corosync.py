@@ -25,21 +25,23 @@ STILL_S = 12.0  # far above what the others then take
 _NET = "10.99.7"
 _NODE = Path(__file__).with_name("corosync_node.py")
 # A daemon keeps its state and its lock where every other one would, too.
-_OWN_FILES = "mount -t tmpfs none /run && mkdir /run/corosync && mount -t tmpfs none /var/lib/corosync && exec "
+_OWN_FILES = (
+    'mount -t tmpfs none /run && mkdir /run/corosync && mount -t tmpfs none /var/lib/corosync && exec "$0" -f -c "$1"'
+)
+_SYSTEM_PATH = "/usr/sbin:/sbin"  # where these programs are, though not on everybody's PATH
 
 
 def versions() -> str:
     """What is under test. Raises CannotRun when it cannot be here."""
-    missing = [name for name in ("corosync", "ip", "unshare") if shutil.which(name) is None]
-    if missing:
-        raise CannotRun(f"there is no {missing[0]} on PATH; install Debian's corosync and iproute2")
+    for name in ("corosync", "ip", "unshare"):
+        _program(name)
     try:
         ctypes.CDLL(LIBRARY)
     except OSError:
         raise CannotRun(f"there is no {LIBRARY}; install Debian's corosync") from None
     if os.geteuid() != 0:
         raise CannotRun("network namespaces need root; run it as root")
-    said = subprocess.run(["corosync", "-v"], capture_output=True, text=True, check=False).stdout
+    said = subprocess.run([_program("corosync"), "-v"], capture_output=True, text=True, check=False).stdout
     words = said.partition("'")[2].partition("'")[0]
     return f"corosync {words or 'of an unknown version'}"
 
@@ -78,7 +80,7 @@ class _Cluster:
 
     def inside(self, host: int) -> list[str]:
         """How a command is started in the host's namespace."""
-        return ["ip", "netns", "exec", f"sp{os.getpid()}-host{host}"]
+        return [_program("ip"), "netns", "exec", f"sp{os.getpid()}-host{host}"]
 
     def start(self) -> None:
         self._make(self._bridge)
@@ -95,7 +97,7 @@ class _Cluster:
         config = self._folder.absolute() / "corosync.conf"
         config.write_text(_config(self._hosts))
         for host in range(self._hosts):
-            own = ["unshare", "-m", "sh", "-c", f'{_OWN_FILES} corosync -f -c "$0"', str(config)]
+            own = [_program("unshare"), "-m", "sh", "-c", _OWN_FILES, _program("corosync"), str(config)]
             self._daemons.append(Child(f"daemon-{host}", [*self.inside(host), *own], self._folder, LIMITS))
 
     def befalls(self, event: str) -> str:
@@ -118,6 +120,14 @@ class _Cluster:
         self._made.append(name)
 
 
+def _program(name: str) -> str:
+    """Where it is. Raises CannotRun when it is nowhere."""
+    found = shutil.which(name) or shutil.which(name, path=_SYSTEM_PATH)
+    if found is None:
+        raise CannotRun(f"there is no {name} on PATH; install Debian's corosync and iproute2")
+    return found
+
+
 def _config(hosts: int) -> str:
     nodes = "".join(f" node {{\n  ring0_addr: {_NET}.{host + 1}\n  nodeid: {host + 1}\n }}\n" for host in range(hosts))
     return (
@@ -129,6 +139,6 @@ def _config(hosts: int) -> str:
 
 
 def _ip(*words: str) -> None:
-    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([_program("ip"), *words], capture_output=True, text=True, check=False)
     if done.returncode:
         raise CannotRun(f"`ip {' '.join(words)}` says: {done.stderr.strip()}; network namespaces need root and veth")

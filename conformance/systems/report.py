@@ -38,7 +38,10 @@ class Outcome:
 
 def run(setup: Setup, folder: Path) -> Outcome:
     """Run and judge one set-up; `folder` keeps what hosts and server wrote, and a folder of logs for each profile."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotRun(f"{folder}: cannot be made: {error.strerror}; give another --results folder") from None
     system = importlib.import_module(f"conformance.systems.{setup.system}")
     try:
         versions, history = system.versions(), system.play(setup, folder)
@@ -88,6 +91,9 @@ def page(outcomes: Sequence[Outcome]) -> str:
         "",
         "Made by `python -m conformance.systems --record`; set-ups are in [setup.py](setup.py), what they are held to",
         f"in [profiles](profiles). Versions: {known or 'none was there'}.",
+        "",
+        "A clause that is not in the table is not claimed. A run leaves its logs behind, which are judged again by",
+        "`scatterproof conform --logs results/systems/core/nats-core`.",
         "",
     ]
     for outcome in outcomes:

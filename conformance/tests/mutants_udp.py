@@ -17,7 +17,6 @@ MUTANTS: dict[str, Rules] = {
     ),
     "resent-with-its-old-barrier": dataclasses.replace(RULES, resent_barrier=lambda timestamp, current: timestamp),
     "speaks-at-once": dataclasses.replace(RULES, may_tell=lambda restarted, value: True),
-    "never-removes": dataclasses.replace(RULES, removes=lambda unanswered: False),
 }
 
 

@@ -155,7 +155,7 @@ def run(name: str, folder: Path, command: list[str]) -> CaseResult:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["TO-RETX/time-out", "TO-LOSS-SAFE/two-receivers", "TO-RESTART/switch"])
+@pytest.mark.parametrize("name", ["TO-RETX/time-out", "TO-RESTART/switch"])
 def test_the_reference_survives_what_befalls_it_over_real_sockets(tmp_path: Path, name: str) -> None:
     found = run(name, tmp_path, DRIVER)
     if found.trace is None:

@@ -120,11 +120,21 @@ def test_an_unknown_protocol_is_refused(tmp_path: Path) -> None:
         write_logs(History((), 1, True), "nothing", tmp_path)
 
 
+def test_a_folder_that_cannot_be_made_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(sys, "argv", ["systems", "--results", str(tmp_path / "file"), "core"])
+    assert command.main() == 3
+    assert "cannot be made: Not a directory; give another --results folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("name", "program"), [("core", "nats-server"), ("corosync", "corosync")])
 def test_a_system_that_is_not_there_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, program: str
 ) -> None:
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("conformance.systems.corosync._SYSTEM_PATH", "")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     outcome = run(BY_NAME[name], tmp_path)
     assert f"there is no {program} on PATH" in outcome.not_run
@@ -162,12 +172,16 @@ def tried(setup: Setup, folder: Path) -> Outcome | None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["jetstream-killed", "core-killed"])
-def test_nats_whose_server_is_killed_keeps_a_stream_and_loses_what_it_does_not_store(tmp_path: Path, name: str) -> None:
+def test_nats_whose_server_is_killed_breaks_what_is_claimed_when_it_loses_a_message(tmp_path: Path, name: str) -> None:
     outcome = tried(BY_NAME[name], tmp_path)
-    if outcome is not None:
-        assert outcome.as_meant, table([outcome])
-        assert (tmp_path / "server.2.stderr").is_file()
-        assert outcome.deliveries > 300
+    if outcome is None:
+        return
+    lost = 900 - outcome.deliveries
+    broken = {result.clause for result in outcome.results if result.verdict is Verdict.FAIL}
+    assert (tmp_path / "server.2.stderr").is_file()
+    # Core NATS may be lucky, a stream may not have to be.
+    assert bool(broken & {"BC-URB-AGREE", "BC-URB-VALID"}) == bool(lost), table([outcome])
+    assert name == "core-killed" or (outcome.as_meant and not lost), table([outcome])
 
 
 @pytest.mark.slow
