@@ -16,7 +16,7 @@ from spark.plants import Wish, row_wish
 from spec.errors import BadInput
 
 SHARE = 0.01
-_COUNT, _SHARED = re.compile(r"\d{1,9}"), re.compile(r"\d{0,9}\.\d{1,9}")
+_COUNT, _SHARED = re.compile(r"[0-9]{1,9}"), re.compile(r"[0-9]{0,9}\.[0-9]{1,9}")
 
 
 def wishes_of(given: Sequence[str], protocol: str) -> list[Wish]:

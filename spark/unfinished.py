@@ -73,9 +73,9 @@ def _remove_halves(work: Path) -> None:
     """Files that are being written have names that begin with a dot; so have those that a killed process left."""
     for path in sorted(work.rglob(".*"), reverse=True):
         if path.is_dir():
-            shutil.rmtree(path)
+            shutil.rmtree(path, ignore_errors=True)  # what an orphaned task still writes to stays: nobody reads it
         else:
-            path.unlink()
+            path.unlink(missing_ok=True)
 
 
 @contextmanager

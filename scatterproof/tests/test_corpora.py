@@ -1,18 +1,29 @@
-"""Corpora for Spark against fuzzing: neither draws what the other has never heard of."""
+"""Corpora for Spark against fuzzing: neither draws what the other has never heard of; they know the same mutants."""
 
 from __future__ import annotations
 
+import pickle
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
+from conformance.protocol import load
+from fuzz import protocol as plugins
 from fuzz.corpus import drawn_schedules
+from fuzz.kill_matrix import subjects_of
+from scatterproof import iuts
+from scatterproof.plants import wishes_of
+from scatterproof.tests.test_console import Console, console
 from spark.configurations import draw_run
+from spark.corpus import simulate_run
 from spark.kinds import kinds_of
 from spec import clauses
+from spec.errors import BadInput
 from spec.schedule import Schedule
 
+__all__ = ["console"]  # the fixture
 ENOUGH = 400
 WITH_CORPORA = [protocol for protocol in clauses.protocols() if find_spec(f"spark.{protocol}") is not None]
 
@@ -35,3 +46,55 @@ def test_corpora_have_what_fuzzing_draws(protocol: str) -> None:
     mined = settings_of(protocol, [draw_run(protocol, 1, run).schedule for run in range(8 * len(kinds_of(protocol)))])
     assert len(fuzzed) > 1
     assert fuzzed <= mined
+
+
+@pytest.mark.parametrize("protocol", WITH_CORPORA)
+def test_a_planted_mutant_is_the_one_that_is_replayed(protocol: str, tmp_path: Path) -> None:
+    known = [subject.name for subject in subjects_of(plugins.load(protocol))]
+    schedule = draw_run(protocol, 1, 0).schedule
+    for name in (known[0], known[-1]):
+        (wish,) = wishes_of([f"{name}:1"], protocol)
+        # Tasks get it pickled, though a mutant itself is compiled where it is needed.
+        planted = simulate_run(protocol, 1, 0, pickle.loads(pickle.dumps(wish)).plant())
+        assert planted.rows == iuts.find(f"mutant:{name}", protocol, tmp_path).run(schedule).rows
+
+
+def test_what_is_planted_is_a_name_and_a_rate() -> None:
+    protocol = WITH_CORPORA[0]
+    clause = load(protocol).checks[0].clause
+    name = subjects_of(plugins.load(protocol))[0].name
+    given = [name, f"{name}:3", f"{name}:0.25", "row/any:1", f"row/{clause}"]
+    wishes = wishes_of(given, protocol)
+    assert [(wish.name, wish.wanted, wish.clause) for wish in wishes] == [
+        (name, 0.01, ""),
+        (name, 3, ""),
+        (name, 0.25, ""),
+        ("row/any", 1, ""),
+        (f"row/{clause}", 0.01, clause),
+    ]
+    assert [wish.nodes is None for wish in wishes] == [False, False, False, True, True]
+    near = f"--plant '{name}s' is unknown; near it are {name}, "
+    for text, sentence in (
+        (f"{name}s:1", near),
+        (f"row/{clause}X", f"near it are row/{clause}, "),
+        (f"{name}:", "'' is no rate; give a share of the runs such as 0.001, or how many as 1"),
+        (f"{name}:-1", "'-1' is no rate"),
+        (f"{name}:1e3", "'1e3' is no rate"),
+        (f"{name}:٣", "is no rate"),
+    ):
+        with pytest.raises(BadInput) as raised:
+            wishes_of([text], protocol)
+        assert sentence in str(raised.value)
+
+
+def test_bad_plants_are_one_sentence_before_spark_starts(console: Console, tmp_path: Path) -> None:
+    name = subjects_of(plugins.load(WITH_CORPORA[0]))[0].name
+    for plant, sentence in (
+        ("nobody/knows", "--plant 'nobody/knows' is unknown; near it are"),
+        (f"{name}:9", "9 runs"),
+    ):
+        words = ("--protocol", WITH_CORPORA[0], "--runs", "3", "--out", str(tmp_path / "corpus"))
+        code, said, complaint = console("corpus", *words, "--plant", plant)
+        assert (code, said) == (2, "")
+        assert sentence in " ".join(complaint.split())
+    assert not list(tmp_path.iterdir())

@@ -15,12 +15,13 @@ from conformance.verdict import Verdict
 from impl.totalorder import RULES
 from scatterproof import iuts
 from scatterproof.tests.test_console import Console, console
-from spark.corpus import Plant, _make_file, _share_out
+from spark.corpus import Plant, _make_file, _share_out, simulate_run
 from spark.importing.import_traces import _make_file as imported_file
 from spark.importing.import_traces import _Share
 from spark.importing.mapping import no_mapping
 from spark.importing.sources import find_sources
 from spark.layout import MANIFEST, Manifest, RunEntry, events_path, read_manifest, runs_path
+from spark.plants import AlteredRow
 from spark.replay import schedule_of, trace_of
 from spec import schedule as schedules
 from spec import trace_ndjson
@@ -87,6 +88,24 @@ def test_a_replayed_run_breaks_what_the_corpus_has_broken_and_shrinks(
     assert first["clause"] in on_mutant
     assert not on_reference
     assert console.json("replay", *words, "--run", "0")[0] == 0
+
+
+def test_a_run_with_an_altered_row_is_judged_as_it_is(console: Console, tmp_path: Path) -> None:
+    folder, altered = tmp_path / "corpus", AlteredRow("row/any", 3)
+    (share,) = _share_out(PROTOCOL, RUNS, SEED, 1, {1: altered})
+    (folder / "events").mkdir(parents=True)
+    (folder / "runs").mkdir()
+    corpus = finished(folder, SEED, _make_file(folder, share))
+    words = ("--corpus", str(corpus), "--run", "1", "--results", str(tmp_path / "results"))
+    code, found = console.json("replay", *words)
+    assert code == (1 if failing(recorded(corpus)[1]) else 0)
+    assert found["iut"] == "row/any"
+    assert trace_ndjson.read(Path(found["trace"])).rows == recorded(corpus)[1].rows
+    assert recorded(corpus)[1].rows == simulate_run(PROTOCOL, SEED, 1, altered).rows
+    assert recorded(corpus)[1].rows != simulate_run(PROTOCOL, SEED, 1).rows
+    code, _, complaint = console("replay", *words, "--shrink")
+    assert code == 2
+    assert "was imported or altered, and no schedule leaves it" in complaint
 
 
 def test_an_imported_run_is_judged_as_it_was_recorded(console: Console, tmp_path: Path) -> None:
