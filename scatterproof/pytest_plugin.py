@@ -38,7 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Have the suite collected when an implementation is named; `scatterproof::CLAUSE::case` among the arguments picks
     cases of it, as a file picks its tests."""
-    picked = [argument for argument in config.args if argument.startswith(PREFIX)]
+    # Not there where pytest was only asked for its help.
+    arguments: list[str] = getattr(config, "args", [])
+    picked = [argument for argument in arguments if argument.startswith(PREFIX)]
     if config.getoption("--scatterproof-iut") is None:
         given = [name for name in (*_OPTIONS, "case", "strict") if config.getoption(f"--scatterproof-{name}")]
         if given or picked:
@@ -46,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"{what} goes with an implementation; add --scatterproof-iut")
         return
     if picked:
-        config.args = [argument for argument in config.args if argument not in picked]
+        config.args = [argument for argument in arguments if argument not in picked]
 
     from scatterproof.pytest_suite import suite_of
 

@@ -13,6 +13,7 @@ from conformance.case import CaseResult, cases
 from conformance.report.run import ConformanceRun
 from conformance.verdict import Verdict
 from scatterproof import summary
+from scatterproof.baseline import Baseline, advised
 from scatterproof.tests.test_console import Console
 from spec.clauses import protocols
 
@@ -137,6 +138,30 @@ def test_what_only_should_be_kept_counts_when_strict(console: Console, tmp_path:
 def test_what_must_be_kept_counts_though_should_is_broken_beside_it(console: Console, tmp_path: Path) -> None:
     words = ("--iut", "mutant:host/delivers-on-arrival", "--case", "TO-ADJ-ROUNDS", "--results", str(tmp_path))
     assert console.json("conform", *words)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("verdict", "blamed", "counts"),
+    [
+        (Verdict.FAIL, ("TO-ADJ-ROUNDS",), False),
+        (Verdict.INCONCLUSIVE, ("TO-ADJ-ROUNDS",), False),
+        (Verdict.FAIL, ("TO-ADJ-ROUNDS", "TO-ORDER"), True),
+        (Verdict.INCONCLUSIVE, ("TO-ADJ-ROUNDS", "TO-COMPLETE"), True),
+        # Nobody's clause: it crashed, say.
+        (Verdict.INCONCLUSIVE, (), True),
+        (Verdict.NOT_RUN, (), False),
+        (Verdict.PASS, (), False),
+    ],
+)
+def test_a_failure_counts_unless_it_is_advice_s_alone(verdict: Verdict, blamed: tuple[str, ...], counts: bool) -> None:
+    result = CaseResult(case=CASE, verdict=verdict, reason="", results=(), trace=None, blamed=blamed)
+    baseline = Baseline((), advised(PROTOCOL))
+    assert baseline.counts(result) is counts
+    assert bool(baseline.unexpected([result])) is counts
+    # A known failure of which that is all there is has not been mended.
+    assert Baseline((CASE.id,), advised(PROTOCOL)).unexpected([result]) == (
+        [f"{CASE.id}: passes, though the baseline says that it fails; take it out"] if verdict is Verdict.PASS else []
+    )
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
