@@ -1,0 +1,161 @@
+"""Corpora to measure with: simulated runs, some of them damaged, and as many copies as a size asks for.
+
+Simulating takes far longer than mining, so a corpus of any size is the same runs over and over, each copy under run
+numbers and node names of its own: no tool can know a network from an earlier copy.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from conformance.protocol import load
+from spark.corpus import make_corpus
+from spark.layout import MANIFEST, Manifest, RunEntry, events_path, read_manifest, runs_path
+from spark.read import RunSpan, parts_of, read_spans
+from spec.files import write_atomically
+from spec.topology import Role
+from spec.trace import Header, Kind
+from spec.trace_parquet import ROW_GROUP_ROWS, events_schema, headers_table
+
+SEED = 7
+FILES = 4
+RUNS = 120  # some 1e6 events
+EVENTS_A_RUN = 8_000
+DAMAGED_RUNS = 5  # one in so many, so that in time there is one of each kind
+DAMAGES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The runs of which corpora are made: the rows and the runs of each file, and what the manifest says."""
+
+    protocol: str
+    tables: tuple[pa.Table, ...]
+    spans: tuple[tuple[RunSpan, ...], ...]
+    entries: tuple[RunEntry, ...]
+
+    @property
+    def events(self) -> int:
+        return sum(len(table) for table in self.tables)
+
+
+def simulated(protocol: str, events: int, folder: Path, master: str) -> Base:
+    """Runs with about so many events, or those of RUNS where that is fewer; one in DAMAGED_RUNS is damaged."""
+    runs = max(2 * FILES, min(RUNS, events // EVENTS_A_RUN))
+    make_corpus(protocol, runs, SEED, folder, master, files=FILES)
+    parts = parts_of(folder)
+    spans = tuple(tuple(read_spans(part)) for part in parts)
+    tables = tuple(
+        _damaged(pq.read_table(part.events), here, protocol) for part, here in zip(parts, spans, strict=True)
+    )
+    return Base(protocol, tables, spans, read_manifest(folder).runs)
+
+
+def _damaged(table: pa.Table, spans: Sequence[RunSpan], protocol: str) -> pa.Table:
+    """The file with other values in a few rows of some runs, in the columns that the protocol names for it."""
+    names: tuple[str, ...] = importlib.import_module(f"spark.{protocol}.benchmark").DAMAGED
+    columns = {name: table.column(name).to_numpy().copy() for name in table.column_names}
+    for span in spans:
+        draw = Random(f"damage {span.header.run}")
+        rows = np.arange(span.first, span.first + span.rows)
+        for kind in (Kind.SENT, Kind.DELIVERED):
+            places = rows[columns["kind"][rows] == kind]
+            if span.header.run % DAMAGED_RUNS == DAMAGED_RUNS // 2 and len(places) > DAMAGES:
+                _damage(columns, places, names, draw)
+    return pa.table(list(columns.values()), schema=events_schema(protocol))
+
+
+def _damage(
+    columns: dict[str, npt.NDArray[np.int64]], places: npt.NDArray[np.int64], names: Sequence[str], draw: Random
+) -> None:
+    for _ in range(DAMAGES):
+        at, other = (int(places[draw.randrange(len(places))]) for _ in range(2))
+        column = columns[draw.choice(names)]
+        column[at] = max(-1, column[other] + draw.choice((-1, 0, 1)))
+
+
+def enlarged(base: Base, events: int, corpus: Path) -> int:
+    """Make a corpus of about so many events, and return how many it has. What other tools must know of the networks is
+    in `networks`."""
+    copies = max(1, round(events / base.events))
+    for folder in (corpus / "events", corpus / "runs"):
+        folder.mkdir(parents=True)
+    numbers = [(copy, file) for copy in range(copies) for file in range(len(base.tables))]
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        headers = [
+            header
+            for of_file in threads.map(partial(_write_copy, base, corpus), *zip(*numbers, strict=True))
+            for header in of_file
+        ]
+    entries = tuple(
+        msgspec.structs.replace(
+            entry, run=_renumbered(base, entry.run, copy), file=copy * len(base.tables) + entry.file
+        )
+        for copy in range(copies)
+        for entry in base.entries
+    )
+    total = copies * base.events
+    manifest = Manifest(protocol=base.protocol, seed=SEED, files=len(numbers), events=total, runs=entries)
+    write_atomically(corpus / MANIFEST, msgspec.json.encode(manifest))
+    _write_networks(headers, corpus)
+    return total
+
+
+def _renumbered(base: Base, run: int, copy: int) -> int:
+    return run + copy * len(base.entries)
+
+
+def _write_copy(base: Base, corpus: Path, copy: int, file: int) -> list[Header]:
+    table, number = base.tables[file], copy * len(base.tables) + file
+    run = pa.array(table.column("run").to_numpy() + copy * len(base.entries))
+    table = table.set_column(0, table.schema.field("run"), run)
+    pq.write_table(table, events_path(corpus, number), compression="zstd", row_group_size=ROW_GROUP_ROWS)
+    headers = [_header(base, span.header, copy) for span in base.spans[file]]
+    pq.write_table(headers_table(headers, [span.rows for span in base.spans[file]]), runs_path(corpus, number))
+    return headers
+
+
+def _header(base: Base, header: Header, copy: int) -> Header:
+    nodes = tuple(msgspec.structs.replace(node, name=f"{node.name}.{copy}") for node in header.topology.nodes)
+    topology = msgspec.structs.replace(header.topology, nodes=nodes)
+    return msgspec.structs.replace(header, run=_renumbered(base, header.run, copy), topology=topology)
+
+
+def networks(corpus: Path) -> tuple[Path, Path]:
+    """What the headers of the runs say, for tools that read tables: (run, each parameter as an integer, and for each
+    clause whether it applies), and (run, node, is_host)."""
+    return corpus / "networks" / "runs.parquet", corpus / "networks" / "nodes.parquet"
+
+
+def _write_networks(headers: Sequence[Header], corpus: Path) -> None:
+    plugin = load(headers[0].protocol)
+    clauses = [check.clause for check in plugin.checks]
+    runs = [
+        {
+            "run": header.run,
+            **plugin.parameters(header.parameters),
+            **{clause: plugin.not_applicable(clause, header.parameters) is None for clause in clauses},
+        }
+        for header in headers
+    ]
+    nodes = [
+        {"run": header.run, "node": number, "is_host": node.role is Role.HOST}
+        for header in headers
+        for number, node in enumerate(header.topology.nodes)
+    ]
+    for path, rows in zip(networks(corpus), (runs, nodes), strict=True):
+        path.parent.mkdir(exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(rows), path)
