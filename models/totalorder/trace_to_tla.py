@@ -139,10 +139,12 @@ class _Table:
         flags = field("flags")
         if kind is Kind.ENDED:
             flags = flags & _SETTLED if flags > 0 else 0
+        # Of a notice it matters alone whether it is 0; others are not among the integers of TLC.
+        number = min(field("number"), 1) if packet == PacketKind.NOTICE else field("number")
         rank, name_of = self.rank, "" if packet == ABSENT else _PACKETS.get(packet, "unknown")
         values: Iterable[int | str] = (
             f'"{kind.name.lower()}"', identity("node"), identity("link"), field("link_seq"), identity("sender"),
-            identity("receiver"), field("number"), digest, flags, f'"{name_of}"', rank[field("timestamp")],
+            identity("receiver"), number, digest, flags, f'"{name_of}"', rank[field("timestamp")],
             rank[field("barrier")], field("scattering"), rank[clock], rank[busy_until],
             *(rank[field(name)] for name in self.times if name in _TIMES_UNDER_LOSS),
             *((field("clock_ns"), held if packet == PacketKind.ADJUSTED else ABSENT) if self.sums else ()),

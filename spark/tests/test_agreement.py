@@ -37,6 +37,7 @@ def rejected(position: int, *clauses: str) -> Validation:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # all checks may have to be compiled first, on a machine that does other things, too
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_all_judges_agree_on_every_clause(session: SparkSession, tmp_path: Path, protocol: str) -> None:
     agreement = agreement_of(protocol, tmp_path)

@@ -181,9 +181,13 @@ SettleKeeps ==
   ELSE IF Enough(Cardinality(Live), N) THEN SettledAnywayKeep @@ SettledBroadcastKeeps
   ELSE SettledAnywayKeep
 -----------------------------------------------------------------------------
+(* A data packet of no number, or of no message, is numbered wrongly, too. *)
+StrayKeeps ==
+  IF Kind = "sent" /\ Packet = "data" THEN [Exists |-> FALSE, LinkNumbersApart |-> FALSE] ELSE [Exists |-> FALSE]
+
 Keeps(action) ==
   CASE Kind \in {"sent", "begun", "delivered"} /\ Node \notin Net[Kind] -> <<>>
-    [] action = "Stray" -> [Exists |-> FALSE]
+    [] action = "Stray" -> StrayKeeps
     [] action = "Submit" -> IsUp
     [] action = "Begin" -> BeginKeeps
     [] action = "Send" -> SendKeeps

@@ -49,7 +49,8 @@ ResendKeeps ==
 AnswerKeeps ==
   LET all == Node \in Net.arrived IN
   [UnacknowledgedIsResent |->                                           \* BC-PL-RESEND
-     all => Number <= came[Back].upto /\ \A i \in Answered : Has(came[Back], i),
+     all => /\ Number \in 0 .. came[Back].upto
+            /\ Pseq >= 1 /\ Count >= 1 /\ \A i \in Answered : Has(came[Back], i),
    DeliveredPrefixCollapses |-> all => Number >= came[Back].upto]       \* BC-PL-MEMORY
   @@ OnItsLink @@ IsUp
 
