@@ -98,6 +98,10 @@ def _unwrapped(results: Iterable[Result | _Refused]) -> Iterator[Result]:
 
 
 def _reason(error: Exception) -> str:
-    """What the Python in the task raised, which ends the report of a PythonException; else the report's first line."""
+    """What the Python in the task raised, which ends the report of a PythonException; else what became of the task, if
+    the report says so, or its first line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if isinstance(error, PythonException) else lines[0]
+    if isinstance(error, PythonException):
+        return lines[-1]
+    fates = (line.partition("most recent failure: ")[2] for line in lines)
+    return next(filter(None, fates), lines[0])

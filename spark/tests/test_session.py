@@ -87,6 +87,12 @@ def test_a_task_that_breaks_is_one_sentence_with_the_cause(session: SparkSession
     assert "\n" not in str(raised.value)
 
 
+def test_a_task_whose_process_ends_is_one_sentence_that_says_so(session: SparkSession) -> None:
+    with pytest.raises(CannotRun, match=r"^a Spark task failed: Lost task .* Python worker exited") as raised:
+        run_tasks(session, [0], lambda item: os._exit(1), weights=[1])
+    assert "\n" not in str(raised.value)
+
+
 def test_the_launcher_drops_the_one_module_and_keeps_every_other_argument(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
