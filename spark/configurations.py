@@ -1,8 +1,8 @@
 """Run configurations drawn from a seed: each run of a corpus is a function of (protocol, seed, run) and nothing else.
 
 Kinds of runs take turns (`spark.kinds`). The rest is swarm style: a run switches each feature (jitter, skew, drift,
-idle senders, bursts) on or off by a coin of its own, so that among many runs there are those in which a feature is not
-drowned by the others.
+idle senders, bursts) on or off by a coin of its own, and draws which kinds of faults it has, so that among many runs
+there are those in which one thing is not drowned by the others.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _clocks(draw: Random, topology: Topology, span_ns: int) -> tuple[Clock, ...]
 
 def _faults(draw: Random, topology: Topology, kind: RunKind, hop_ns: int) -> tuple[Fault, ...]:
     """Up to MAX_FAULTS, and as many more as the kind has for each link, of the first FAULTY_PACKETS packets of links
-    that carry any; early ones are more likely."""
+    that carry any; early ones are more likely. Of those that the kind has, a run has some or all."""
     if not kind.faults or draw.random() >= (0.75 if kind.often_faulty else 0.25):
         return ()
     used = sorted(route(topology).used)
@@ -114,9 +114,10 @@ def _faults(draw: Random, topology: Topology, kind: RunKind, hop_ns: int) -> tup
         to = topology.links[draw.choice(used)].target
         places = ((link, index) for link in used if topology.links[link].target == to for index in some)
         found |= {place: Fault(*place, FaultKind.DELAY, late_ns) for place in places}
+    some_faults = draw.sample(kind.faults, draw.randint(1, len(kind.faults)))
     for _ in range(draw.randint(1, MAX_FAULTS + kind.faults_a_link * len(used))):
         place = (draw.choice(used), int(FAULTY_PACKETS ** draw.random()) - 1)
-        chosen = draw.choice(kind.faults)
+        chosen = draw.choice(some_faults)
         found[place] = Fault(*place, chosen, 0 if chosen is FaultKind.LOSE else draw.randint(1, 8 * hop_ns))
     return tuple(found.values())
 

@@ -10,6 +10,7 @@ from spark.tests.material import PROTOCOLS, material
 from spec.errors import BadInput
 from spec.schedule import FaultKind, Schedule
 
+MANY_FAULTS = 6
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
 
@@ -52,6 +53,19 @@ def test_under_loss_most_runs_lose_packets_and_without_it_some_do(protocol: str)
             lost[kind.often_faulty][_loses_packets(draw_run(protocol, 5, run).schedule)] += 1
     assert lost[True][1] > lost[True][0]
     assert lost[False][0] > lost[False][1] > 0
+
+
+@each_protocol
+def test_each_run_has_faults_of_kinds_of_its_own(protocol: str) -> None:
+    kinds = kinds_of(protocol)
+    for several in {frozenset(kind.faults) for kind in kinds if not kind.late_to_one} - {frozenset()}:
+        alike = [at for at, kind in enumerate(kinds) if not kind.late_to_one and several == set(kind.faults)]
+        runs = [run for run in range(40 * len(kinds)) if run % len(kinds) in alike]
+        faults = [draw_run(protocol, 5, run).schedule.faults for run in runs]
+        # Were they drawn one by one, hardly any of those with many faults would have one kind of them alone.
+        seen = [frozenset(fault.kind for fault in some) for some in faults if len(some) >= MANY_FAULTS]
+        assert several in seen
+        assert all(40 * seen.count(frozenset({one})) >= len(seen) for one in several), several
 
 
 @each_protocol
