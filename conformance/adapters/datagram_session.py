@@ -97,9 +97,10 @@ class Session:
 
     def play(self, round_ns: int, settle_ns: int) -> None:
         """Do what the schedule says at its times; then wait until all is delivered, or could have been."""
-        start = (time.monotonic_ns() // round_ns + 2) * round_ns
+        ahead = round_ns // 20
+        start = -(-(time.monotonic_ns() + ahead) // round_ns) * round_ns
         self._looked_ns = time.monotonic_ns()
-        self._wait(start - round_ns // 20, lambda: False)
+        self._wait(start - ahead, lambda: False)
         self._relay.begin()
         events: list[Submission | schedules.Failure] = [*self._schedule.failures, *self._schedule.submissions]
         expected = 0
