@@ -59,6 +59,7 @@ def test_what_a_crashed_node_had_logged_and_not_sent_is_lost_and_its_next_life_c
         carry(relay, 0, 1)
         send(relay, 0, b"1")  # on its way when the node crashes; the third stays behind
         befalling.crash(0)
+        carry(relay, 0, 2)
         befalling.restart(0)
         relay.cut(0)
         send(relay, 0, b"0 again")
