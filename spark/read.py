@@ -86,7 +86,8 @@ def read_batches(
     part: Part, columns: Sequence[str], batch_rows: int = BATCH_ROWS
 ) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
     """The events, `batch_rows` at a time, as one contiguous array a column, which is the file's own memory."""
-    with reading(part.events), pq.ParquetFile(part.events) as file:
+    # Read as it comes: a buffer ahead would hold the whole file in the end, and so a run of any length.
+    with reading(part.events), pq.ParquetFile(part.events, pre_buffer=False) as file:
         for batch in file.iter_batches(batch_rows, columns=list(columns)):
             for name in columns:
                 if batch.column(name).null_count:
