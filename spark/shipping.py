@@ -29,7 +29,7 @@ PACKAGES = ("spec", "models", "impl", "conformance", "fuzz", "spark", "scatterpr
 CODE = "scatterproof-code"  # where the archive is unpacked, in an executor's working folder
 CACHE = "scatterproof-cache"
 # What tasks import. A Python that was installed from the lock file has them all.
-NEEDED = ("hypothesis", "jinja2", "msgspec", "networkx", "numba", "numpy", "pyarrow", "z3")
+NEEDED = ("hypothesis", "msgspec", "networkx", "numba", "numpy", "pyarrow")
 EXECUTORS_START_WITHIN_S = 600
 _GUIDE = "spark/README.md says how to bring it there"
 
@@ -44,17 +44,18 @@ def on_cluster(context: SparkContext) -> bool:
 
 
 def write_archive(path: Path) -> None:
-    """The packages as a zip, without their tests; the same code gives the same bytes."""
+    """The packages as a zip, without their tests."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in shipped_files():
-            name = file.relative_to(ROOT).as_posix()
-            archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+            archive.write(file, file.relative_to(ROOT))
 
 
 def shipped_files() -> Iterator[Path]:
     for package in PACKAGES:
         for file in sorted((ROOT / package).rglob("*")):
-            if file.is_file() and not {"tests", "__pycache__"} & set(file.relative_to(ROOT).parts):
+            within = file.relative_to(ROOT).parts
+            # What begins with a dot is somebody's tool at work, or a file that is still being written.
+            if file.is_file() and not {"tests", "__pycache__"}.intersection(within) and file.name[0] != ".":
                 yield file
 
 
