@@ -1,5 +1,5 @@
 """Benchmarks: simulator, also under loss, growth with held messages, checks, fuzzing, mining, judging over stdio, P4
-targets, the report; and when named, latencies in simulation (`figures`), and mining beside other tools (`mine`).
+targets, report, explorer; when named, latencies in simulation (`figures`), and mining beside other tools (`mine`).
 
 Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
 not depend on the machine; they are drawn into results/figures/.
@@ -25,6 +25,7 @@ from statistics import median
 import msgspec
 
 from ci.bench_adapters import adapters
+from ci.bench_explorer import explorer
 from ci.bench_growth import SIZES, comparisons, growth
 from ci.bench_mine import compare_mining, event_counts
 from ci.bench_p4 import p4
@@ -226,6 +227,7 @@ SECTIONS: dict[str, Callable[[], Iterable[Figure]]] = {
     "adapters": adapters,
     "p4": p4,
     "report": report,
+    "explorer": explorer,
 }
 
 

@@ -95,8 +95,8 @@ class Explorer:
         rows = timeline.source.window(first, at - first + 1 + BEHIND)
         if rows is None:
             return _json({"waits": timeline.read})
-        self.asked.set()
         if at >= first + len(rows):
+            self.asked.set()
             raise BadInput(f"there is no row {at}; the run has {timeline.source.rows or len(rows)}")
         found = timeline.violations(first, first + len(rows) - 1)
         broken: dict[int, list[tuple[str, str]]] = {}
@@ -107,7 +107,7 @@ class Explorer:
         beside = {} if before is None else marks(timeline.header, rows, before)
         picture = diagram(Trace(timeline.header, rows), loud, sent_too=True, beside=beside)
         states = timeline.states(at)
-        return _json(
+        shown = _json(
             {
                 "row": at,
                 "first": first,
@@ -117,6 +117,8 @@ class Explorer:
                 "node": rows[at - first][self._columns.index("node")],
             }
         )
+        self.asked.set()
+        return shown
 
     def _row(self, position: int, row: Row, broken: Mapping[int, list[tuple[str, str]]]) -> dict[str, Any]:
         told = dict(zip(self._columns.columns, row, strict=True))

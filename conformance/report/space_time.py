@@ -88,17 +88,9 @@ def diagram(
     marks: list[Mark] = []
 
     def arrow(moment: int, link: int, sent: int, row: dict[str, int], fate: str, position: int) -> Arrow:
-        ends = links[link]
-        label = plugin.label(row)
-        return Arrow(
-            source=ends.source,
-            target=ends.target,
-            sent=sent,
-            ends=moment,
-            label=label,
-            fate=fate,
-            loud=position in loud or (row["link"], row["link_seq"]) in loud_packets,
-        )
+        is_loud = position in loud or (row["link"], row["link_seq"]) in loud_packets
+        source, target, label = links[link].source, links[link].target, plugin.label(row)
+        return Arrow(source=source, target=target, sent=sent, ends=moment, label=label, fate=fate, loud=is_loud)
 
     for position, values in enumerate(rows, first):
         row = dict(zip(plugin.columns, values, strict=True))

@@ -64,6 +64,31 @@ def test_the_rows_that_matter_are_loud() -> None:
     assert "<== here" not in as_text(diagram(trace))
 
 
+def test_a_packet_whose_sending_matters_is_loud_when_that_is_asked_for() -> None:
+    trace = run()
+    sent = trace.column("kind").index(Kind.SENT)
+    for last in (sent, None):  # in flight, and arrived
+        assert [arrow.loud for arrow in diagram(trace, {sent}, last=last, sent_too=True).arrows].count(True) == 1
+        assert not any(arrow.loud for arrow in diagram(trace, {sent}, last=last).arrows)
+
+
+def test_what_a_row_makes_of_its_node_is_marked_beside_it() -> None:
+    trace = run()
+    arrived = trace.column("kind").index(Kind.ARRIVED)
+    picture = diagram(trace, beside={arrived: "barrier 7"})
+    (mark,) = [mark for mark in picture.marks if mark.beside]
+    assert (mark.lane, mark.label) == (trace.column("node")[arrived], "barrier 7")
+    assert picture.times_ns[mark.moment] == trace.column("time_ns")[arrived]
+    assert 'class="mark beside"' in as_svg(picture)
+
+
+def test_a_window_begins_where_it_is_told_to() -> None:
+    trace = run(submissions=20)
+    whole, part = diagram(trace), diagram(trace, first=100, last=140)
+    assert set(part.times_ns) <= {row[0] for row in trace.rows[100:141]}
+    assert len(part.arrows) < len(whole.arrows)
+
+
 def test_an_arrow_s_head_is_at_its_target() -> None:
     right = Arrow(source=0, target=1, sent=0, ends=1, label="m", fate="arrives", loud=False)
     left = Arrow(source=1, target=0, sent=1, ends=2, label="m", fate="arrives", loud=False)

@@ -13,12 +13,19 @@ from spec.trace import Trace
 
 ORDER = {case.id: case for case in cases("totalorder")}
 LOSSY = "TO-DUPACK/gap"
+AGAIN = "TO-DUPACK/acknowledgements-lost"
 HASTY = "TO-DELIVER/at-the-barrier"
 
 
 @cache
 def lossy() -> Trace:
     return simulate(ORDER[LOSSY].schedule, make_core)
+
+
+@cache
+def again() -> Trace:
+    """Messages arrive again after they were delivered."""
+    return simulate(ORDER[AGAIN].schedule, make_core)
 
 
 @cache

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from conformance.explorer.tests.runs import broadcast, hasty, lossy
+from conformance.explorer.tests.runs import again, broadcast, hasty, lossy
 from conformance.views import LATEST, View, label_of, marks
 from spec.totalorder.messages import PacketKind
 from spec.trace import Kind, Trace, schema
@@ -27,7 +27,7 @@ def places(trace: Trace) -> range:
     return range(1, len(trace.rows), max(1, len(trace.rows) // 25))
 
 
-@pytest.mark.parametrize("trace", [lossy(), hasty()], ids=["lossy", "hasty"])
+@pytest.mark.parametrize("trace", [lossy(), again(), hasty()], ids=["lossy", "again", "hasty"])
 def test_host_holds_what_has_arrived_and_was_not_delivered(trace: Trace) -> None:
     held = 0
     for seen in places(trace):
@@ -46,10 +46,11 @@ def test_host_holds_what_has_arrived_and_was_not_delivered(trace: Trace) -> None
             assert state.buffered == len(expected)
             assert state.delivered == len([r for r in here if r["kind"] == Kind.DELIVERED])
             held += len(expected)
-    assert held > 0
+    # One message at a time: none waits at the rows that are looked at, nor must it once it was delivered.
+    assert held > 0 or trace is again()
 
 
-@pytest.mark.parametrize("trace", [lossy(), hasty()], ids=["lossy", "hasty"])
+@pytest.mark.parametrize("trace", [lossy(), again(), hasty()], ids=["lossy", "again", "hasty"])
 def test_barrier_is_the_least_of_what_the_ingress_links_have_carried(trace: Trace) -> None:
     links = trace.header.topology.links
     spoken = 0
