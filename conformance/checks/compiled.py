@@ -64,7 +64,7 @@ class Part:
         self._schema = columns
         self.columns = used_columns(self.checks, columns)
         self.around = used_surroundings(self.checks, columns)
-        self.tables = are_tables(self.checks)
+        self.tables = tuple(at for at, is_table in enumerate(are_tables(self.checks)) if is_table)
 
     def applies(self, around: Surroundings) -> bool:
         applies = around.get("applies")
@@ -162,10 +162,11 @@ class _PartRun:
         return found[kept]
 
     def _grow_full_tables(self) -> None:
-        self.state = tuple(
-            grown(state) if table and is_full(state) else state
-            for table, state in zip(self.part.tables, self.state, strict=True)
-        )
+        state = list(self.state)
+        for at in self.part.tables:
+            if is_full(state[at]):
+                state[at] = grown(state[at])
+        self.state = tuple(state)
 
 
 def _read_only(column: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

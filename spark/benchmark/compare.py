@@ -82,8 +82,8 @@ def _measure(tool: str, corpus: Path, warm: Path, tries: int) -> tuple[Measured,
 
 
 def require_agreement(timings: Sequence[Timing], clauses: Sequence[str]) -> None:
-    """CannotRun unless every tool that judges has counted the same violations of each of these clauses, and some of
-    most of them."""
+    """CannotRun unless every tool that judges has counted the same violations of each of these clauses, and there are
+    some."""
     judging = {timing.tool: timing.measured.counts for timing in timings if timing.measured.counts is not None}
     for clause in clauses:
         found = {tool: counts.get(clause, 0) for tool, counts in judging.items()}
@@ -109,7 +109,8 @@ def table(protocol: str, timings: Sequence[Timing]) -> Iterator[str]:
     sizes = sorted({timing.events for timing in timings})
     by = {(timing.tool, timing.events): timing for timing in timings}
     heads = [f"{size:,} events" for size in sizes]
-    yield f"| million events/s (million per second of processor; peak memory) | {' | '.join(heads)} | growth exponent |"
+    what = "million events/s (million per second of processor; peak memory)"
+    yield f"| {what} | {' | '.join(heads)} | growth exponent (in all, last two) |"
     yield "|---" * (len(sizes) + 2) + "|"
     for tool, title in TITLES.items():
         own = [by[tool, size] for size in sizes]
