@@ -56,9 +56,12 @@ class Befalling:
     def missing(self, ports: Iterable[int]) -> list[str]:
         """Why the run does not show what the schedule meant it to: faults that befell nobody, datagrams that the system
         dropped at the relay or at these ports."""
+        unseen: defaultdict[tuple[LinkId, str], list[str]] = defaultdict(list)
+        for fault in self._relay.to_come():
+            unseen[fault.link, fault.kind].append(str(fault.index))
         found = [
-            f"packet {fault.index} of link {fault.link} was never sent, so that the schedule could not {fault.kind} it"
-            for fault in self._relay.to_come()
+            f"packet {', '.join(indices)} of link {link} was never sent, so that the schedule could not {kind} it"
+            for (link, kind), indices in unseen.items()
         ]
         dropped = self._relay.dropped_by_system(ports)
         if dropped:

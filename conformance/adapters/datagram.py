@@ -101,6 +101,7 @@ class DatagramIut:
                 session.finish()
             except NodeBroke as broke:
                 session.failures.append(str(broke))
+                session.held_up_ns = 0  # whatever kept the others waiting, the node is to blame
             finally:
                 session.failures += stop(session.children, lines.encode(Stop()))
             return session.trace(self.name, notes), session.held_up_ns

@@ -250,6 +250,9 @@ class Session:
         looked = 0
         while (now := time.monotonic_ns()) < until_ns and not is_done():
             self._relay.turn(min(until_ns, now + _LOOK_NS))
+            for link in self._relay.flooded:
+                source = self._schedule.topology.links[link].source
+                raise NodeBroke(f"{source}-{self._schedule.topology.nodes[source].name} flooded link {link}")
             now = time.monotonic_ns()
             self.held_up_ns = max(self.held_up_ns, now - self._looked_ns - _LOOK_NS)
             self._looked_ns = now

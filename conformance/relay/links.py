@@ -26,6 +26,9 @@ _BUFFER_BYTES = 1 << 22
 _SO_RCVBUFFORCE = 33  # Linux: beyond the system's limit, for those who may
 _DATAGRAM_BYTES = 1 << 16
 _BATCH = 64  # datagrams taken from one socket before the next has its turn
+_DRAINED = 1 << 15  # more than a socket's buffer holds: a source that floods is not waited for
+MOST_DATAGRAMS = 1 << 20  # of one link
+MOST_WAITING_BYTES = 1 << 27  # of all links together
 
 LOST, WAITING, CARRIED = 0, 1, 2  # what became of a datagram
 
@@ -66,6 +69,8 @@ class LinkRelay:
         self._faults = {(fault.link, fault.index): fault for fault in faults if fault.link in links}
         self._waiting: list[tuple[int, int, LinkId, int, bytes]] = []  # when it leaves, order, link, number, contents
         self._serial = 0
+        self._waiting_bytes = 0
+        self.flooded: set[LinkId] = set()  # those on which more came than is carried
         self._selector = selectors.DefaultSelector()
         self._links: dict[LinkId, Carriage] = {}
         try:
@@ -99,7 +104,8 @@ class LinkRelay:
         """Lose what is on the link, and all that is put on it."""
         self.drain(link)
         now = time.monotonic_ns()
-        for _, _, _, index, _ in (entry for entry in self._waiting if entry[2] == link):
+        for _, _, _, index, contents in (entry for entry in self._waiting if entry[2] == link):
+            self._waiting_bytes -= len(contents)
             self._links[link].lose(index, now)
         self._waiting = [entry for entry in self._waiting if entry[2] != link]
         heapq.heapify(self._waiting)
@@ -112,8 +118,9 @@ class LinkRelay:
 
     def drain(self, link: LinkId) -> None:
         """Take in all that its source has sent so far."""
-        while self._receive(link):
-            pass
+        for _ in range(_DRAINED // _BATCH):
+            if not self._receive(link):
+                return
 
     def turn(self, until_ns: int) -> None:
         """Send what is due, and wait for one more thing to do, at the longest until then."""
@@ -164,6 +171,9 @@ class LinkRelay:
 
     def _take(self, link: LinkId, carriage: Carriage, contents: bytes) -> None:
         now, index = time.monotonic_ns(), carriage.received
+        if index >= MOST_DATAGRAMS or self._waiting_bytes + len(contents) > MOST_WAITING_BYTES:
+            self.flooded.add(link)
+            return
         carriage.fates.append(WAITING)
         number = self._counted(link) - 1
         fault = self._faults.get((link, number))
@@ -177,6 +187,7 @@ class LinkRelay:
         leaves = max(now + self._delays(link, max(0, number)) + late, carriage.free_from)
         carriage.free_from = leaves
         self._serial += 1
+        self._waiting_bytes += len(contents)
         heapq.heappush(self._waiting, (leaves, self._serial, link, index, contents))
 
     def _release(self) -> int | None:
@@ -184,6 +195,7 @@ class LinkRelay:
         now = time.monotonic_ns()
         while self._waiting and self._waiting[0][0] <= now:
             _, _, link, index, contents = heapq.heappop(self._waiting)
+            self._waiting_bytes -= len(contents)
             carriage = self._links[link]
             if carriage.target is None:
                 carriage.lose(index, now)

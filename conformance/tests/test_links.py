@@ -106,6 +106,20 @@ def test_a_cut_link_loses_what_is_on_it_and_what_is_put_on_it_until_it_is_mended
         assert target.recv(99) == b"carried again"
 
 
+def test_a_link_that_is_flooded_is_told_and_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    for bound, name in ((3, "MOST_DATAGRAMS"), (8, "MOST_WAITING_BYTES")):
+        with monkeypatch.context() as patched, relay_of(delay_ns=3_600_000 * MILLISECOND) as relay:
+            patched.setattr(f"conformance.relay.links.{name}", bound)
+            send(relay, 0, b"ab", b"cd", b"ef")
+            relay.drain(0)
+            assert relay.links[0].received == 3
+            assert not relay.flooded
+            send(relay, 0, b"ghi")
+            relay.drain(0)
+            assert relay.links[0].received == 3
+            assert relay.flooded == {0}
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_what_comes_where_nobody_is_is_lost(again: bool) -> None:
     with receiver() as target, relay_of() as relay:
