@@ -1,0 +1,148 @@
+"""A standalone cluster gives what this machine gives, from code that was shipped, even as its processes are killed.
+
+In each job the first task to have done its work is held while its executor is killed; then all others go on. So the
+work of that task is lost after its files were written, and done again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from spark.corpus import make_corpus
+from spark.incremental import SUMMARY
+from spark.layout import MINED, read_manifest
+from spark.mine import MineResult, mine
+from spark.shipping import ROOT
+from spark.tests import on_cluster
+from spark.tests.cluster import WITHIN_S, Cluster, Daemon, cluster
+from spark.tests.material import PROTOCOLS, material
+from spark.tests.on_cluster import FILES, RUNS, SEED
+
+ANY = PROTOCOLS[0]
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+
+
+class Gate:
+    """Where tasks tell of their work, and wait."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._listener.settimeout(WITHIN_S)
+        self.port: int = self._listener.getsockname()[1]
+
+    def arrivals(self) -> Iterator[dict[str, Any]]:
+        """Each goes on when the next one is asked for; the last tells that the job is done. OSError when nobody can
+        come any more."""
+        done = False
+        while not done:
+            connection, _ = self._listener.accept()
+            with connection, connection.makefile("rb") as lines:
+                news = json.loads(lines.readline())
+                done = "item" not in news
+                yield news
+
+    def close_after(self, process: subprocess.Popen[str]) -> None:
+        process.wait()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+
+@pytest.mark.slow
+def test_a_job_whose_executors_are_killed_gives_what_this_machine_gives(session: SparkSession, tmp_path: Path) -> None:
+    local, there = tmp_path / "local", tmp_path / "there"
+    there.mkdir()
+    make_corpus(ANY, RUNS, SEED, local / "corpus", plant={1: material(ANY).plant}, files=FILES)
+    expected = mine(local / "corpus")  # compiles the checks, too, which the executors then find in the user's cache
+    assert expected.violations > 0
+    gate = Gate()
+    with cluster(tmp_path) as workers, _driver(workers.master, there, gate):
+        # Its worker starts another executor; in the second job the worker is gone as well.
+        _hold_and_kill(gate, workers, Daemon.kill_children)
+        assert LOOPBACK >= workers.listening() > set()
+        _hold_and_kill(gate, workers, Daemon.kill)
+    _same_corpora(there / "corpus", local / "corpus")
+    found = msgspec.json.decode((there / "corpus" / MINED / SUMMARY).read_bytes(), type=MineResult)
+    assert msgspec.structs.replace(found, path=expected.path) == expected
+    assert _without_commands(found) == _without_commands(expected)
+
+
+def _without_commands(result: MineResult) -> list[dict[str, Any]]:
+    """The violations; the commands that replay them name the corpus."""
+    rows: list[dict[str, Any]] = result.table().drop_columns("replay").to_pylist()
+    return rows
+
+
+def _hold_and_kill(gate: Gate, workers: Cluster, kill: Callable[[Daemon], None]) -> None:
+    """Follow one job to its end."""
+    arrivals = gate.arrivals()
+    first = next(arrivals)
+    kill(workers.worker_of(Path(first["folder"])))
+    *again, end = arrivals
+    folders = {first["folder"], *(news["folder"] for news in again)}
+    for news in (first, *again):
+        assert news["code"].startswith(f"{news['folder']}/"), "a task ran other code than was shipped"
+    # The work that was held was lost with its executor, and done by another one.
+    assert [news["folder"] != first["folder"] for news in again if news["item"] == first["item"]] == [True]
+    assert sorted(news["item"] for news in again) == list(range(FILES))
+    assert len(folders) > 1
+    assert end["progress"][-1] == [end["progress"][-1][1]] * 2
+    assert all(before[0] <= after[0] <= after[1] for before, after in pairwise(end["progress"]))
+
+
+@contextmanager
+def _driver(master: str, folder: Path, gate: Gate) -> Iterator[None]:
+    """The process whose session is on the cluster; nothing was wrong with it at the end."""
+    settings = folder / "settings"
+    settings.mkdir()
+    (settings / "spark-defaults.conf").write_text(
+        "spark.executor.memory 512m\nspark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC\n"
+    )
+    output = folder / "output"
+    with (
+        output.open("w") as written,
+        subprocess.Popen(
+            [sys.executable, on_cluster.__file__, ANY, master, folder, str(gate.port)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "SPARK_CONF_DIR": str(settings)},
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process,
+    ):
+        watch = threading.Thread(target=gate.close_after, args=[process])
+        watch.start()
+        try:
+            yield
+            process.wait(WITHIN_S)
+        except OSError as error:
+            error.add_note(output.read_text())
+            raise
+        finally:
+            process.kill()
+            watch.join()
+    assert process.returncode == 0, output.read_text()
+
+
+def _same_corpora(one: Path, other: Path) -> None:
+    assert read_manifest(one) == read_manifest(other)
+    for kind in ("events", "runs"):
+        files = sorted(path.name for path in (one / kind).iterdir())
+        assert files == sorted(path.name for path in (other / kind).iterdir())
+        for name in files:
+            assert pq.read_table(one / kind / name) == pq.read_table(other / kind / name)
