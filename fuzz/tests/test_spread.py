@@ -17,7 +17,7 @@ from fuzz.corpus import chunk_size, drawn_chunk, drawn_schedules
 from fuzz.fuzzer import fuzz, violations_of
 from fuzz.plain import plainer, shrink_plainly, without_link
 from fuzz.protocol import load
-from fuzz.spread import Distinct, SpreadResult, distinct, fuzz_spread
+from fuzz.spread import Distinct, Share, SpreadResult, distinct, fuzz_spread, try_share
 from fuzz.strategies import network_of
 from spec import schedule as schedules
 from spec.errors import BadInput
@@ -68,6 +68,10 @@ def test_chunks_are_the_schedules_that_fuzzing_runs_anyway() -> None:
     second = list(islice(drawn_schedules("totalorder", SEED), size, 2 * size))
     assert second == drawn_chunk("totalorder", SEED, 1)
     assert len(second) == size
+    share = Share(protocol="totalorder", seed=SEED, chunk=1, count=size)
+    failing = [failing for of_clause in try_share(no_tie_break, size, share).first.values() for failing in of_clause]
+    assert failing
+    assert all(number >= size and second[number - size] == schedule for number, schedule in failing)
 
 
 def test_what_is_found_is_what_fuzzing_finds_and_more(found: SpreadResult, tmp_path: Path) -> None:
