@@ -90,7 +90,10 @@ class Kept:
         return run_tasks(session, wanted, work, weights=[part.rows for part, _ in wanted], on_progress=on_progress)
 
     def take(self, pair: Pair, found: Found) -> None:
-        """Know this result from now on. BadInput when a run in it has the number of a run elsewhere."""
+        """Know this result from now on. BadInput when the files have changed meanwhile, and when a run in it has the
+        number of a run elsewhere."""
+        if not is_as_told(pair, found.identity):
+            raise BadInput(f"{pair.events}: has changed while it was judged; mine again")
         for entry in found.entries:
             other = self._pair_of.get(entry.run, pair)
             if other != pair:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
+import pyarrow as pa
 import typer
 from rich.console import Console
 
@@ -15,6 +17,7 @@ from spark.follow import Batch, follow
 from spark.importing.mapping import Mapping, no_mapping, read_mapping
 from spark.judge_part import MOST_KEPT
 from spark.mine import MineResult, mine
+from spark.recall import Recall, recall
 from spark.session import MASTER
 from spec.errors import BadInput
 
@@ -64,11 +67,14 @@ def command(
         result = _mine(corpus, master, _own_layout(corpus, mapping, protocol), again)
     if protocol is not None and resolve(protocol) != result.protocol:
         raise BadInput(f"{corpus}: holds traces of {result.protocol}, not of {protocol}; leave --protocol out")
+    table = result.table()
+    told = recall(Path(result.path), table)
     if as_json:
-        print_json(result)
+        print_json({**msgspec.to_builtins(result), "recall": told})
     else:
-        _print(result)
-    raise typer.Exit(VIOLATIONS if not result.holds else BAD_INPUT if result.left_out else OK)
+        _print(result, table, told)
+    fails = not result.holds or (told is not None and not told.exact)
+    raise typer.Exit(VIOLATIONS if fails else BAD_INPUT if result.left_out else OK)
 
 
 def _own_layout(corpus: Path, mapping: Path | None, protocol: str | None) -> Mapping | None:
@@ -121,7 +127,7 @@ def _sentence(console: Console, sentence: str) -> None:
     console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
-def _print(result: MineResult) -> None:
+def _print(result: MineResult, table: pa.Table, told: Recall | None) -> None:
     rows = [
         (clause.clause, clause.name, clause.verdict, clause.held, clause.broken, clause.reason)
         for clause in result.clauses
@@ -131,7 +137,6 @@ def _print(result: MineResult) -> None:
         ("clause", "name", "verdict", "held", "broken", "why"),
         rows,
     )
-    table = result.table()
     found = table.slice(0, SHOWN).to_pylist()
     for violation in found:
         _sentence(out, f"run {violation['run']}: {violation['sentence']}")
@@ -142,6 +147,10 @@ def _print(result: MineResult) -> None:
         _sentence(out, f"and {more} more that are only counted: of a clause in a run, the first {MOST_KEPT} are kept")
     if found:
         _sentence(out, f"replay the first: {found[0]['replay']}")
+    if told is not None:
+        planted = [(one.name, one.runs, one.found, one.recall, one.precision) for one in told.plants]
+        _sentence(out, str(told))
+        print_table("recall", ("planted", "runs", "found", "recall", "precision"), planted)
     if result.quarantined:
         said = f"{result.quarantined} rows could not be read ({result.path}/quarantine)"
         _sentence(out, f"{said}: the runs that they belong to are inconclusive")

@@ -160,6 +160,16 @@ def test_a_result_counts_as_long_as_nothing_has_changed(tmp_path: Path, reason: 
     assert all(sentence in one for one in said)
 
 
+def test_files_that_change_while_they_are_judged_do_not_count(tmp_path: Path) -> None:
+    pair = write(tmp_path, 0)
+    with kept_results(tmp_path, print) as kept:
+        found = judge_and_keep(parts_of(tmp_path)[0], identity_of(tmp_path, pair), kept.path(pair))
+        write(tmp_path, 0, twice=True)
+        with pytest.raises(BadInput, match=r"part-00000\.parquet: has changed while it was judged; mine again"):
+            kept.take(pair, found)
+        assert list(kept.look([pair])) == [pair]
+
+
 def test_no_changed_byte_of_a_result_is_taken_for_another_result(tmp_path: Path) -> None:
     write(tmp_path, 0, twice=True)
     path = tmp_path / "result.parquet"
