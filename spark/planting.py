@@ -111,9 +111,10 @@ def _order(seed: int, runs: int, wish: Wish, taken: set[int]) -> list[int]:
 
 def _too_few(search: _Search, wanted: int) -> str:
     told = search.told("", len(search.found))
-    of = f"it leaves {told.unchanged} as they are, breaks nothing in {told.harmless}, and {told.unfit} are too long"
-    found = f"{len(search.found)} of {wanted} runs found in which it breaks a clause; of {told.tried} tried {of}"
-    return f"{found}; ask for fewer, for more --runs, or for another mutant"
+    stay = f"{told.unchanged} stay as they are, {told.harmless} break nothing, or not that alone, and {told.unfit} are"
+    found = f"{len(search.found)} of {wanted} runs found in which it breaks a clause"
+    why = f"of {told.tried} that were tried {stay} too long for the oracles"
+    return f"{found}: {why}; ask for fewer, for more --runs, or for another mutant"
 
 
 class _Search:

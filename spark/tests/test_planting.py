@@ -80,7 +80,9 @@ def test_no_run_is_planted_twice() -> None:
 def test_a_mutant_that_never_shows_is_given_up_and_told_so(outcome: Outcome) -> None:
     asked = Asked(otherwise=outcome)
     kinds, runs = len(kinds_of(ANY)), 20_000
-    with pytest.raises(BadInput, match=r"^--plant a/b: 0 of 3 runs found in which it breaks a clause; of \d+ tried"):
+    with pytest.raises(
+        BadInput, match=r"^--plant a/b: 0 of 3 runs found in which it breaks a clause: of \d+ that were tried"
+    ):
         choose(ANY, SEED, runs, [wish(3)], asked)
     assert kinds <= len(asked.runs) < runs / 4
     assert {run % kinds for run in asked.runs} == set(range(kinds))
@@ -140,6 +142,18 @@ def test_an_altered_row_breaks_one_clause_at_one_row(protocol: str) -> None:
     assert [rows for _, rows in found] == [1]
     differing = sum(row != other for row, other in zip(wrong.rows, right.rows, strict=False))
     assert (len(wrong.rows), differing <= 2) in ((len(right.rows), True), (len(right.rows) - 1, differing <= 2))
+
+
+def test_an_alteration_that_breaks_more_than_one_row_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = row_wish("", 1)
+    right = Wish(name="right", wanted=1, nodes=partial(_make_core, PROTOCOLS[-1]))
+    run, _ = tried(PROTOCOLS[-1], right, Outcome.UNCHANGED)
+    two, both, one = (Expected("X-1", 2, 0),), (Expected("X-1", 1, 0), Expected("X-2", 1, 0)), SOMETHING
+    answers = iter([two, both, None, (), one])
+    monkeypatch.setattr("spark.planting.expected_of", lambda trace: next(answers))
+    probe = Trial(PROTOCOLS[-1], SEED, wanted, run).probe(_make_core(PROTOCOLS[-1]))
+    assert (probe.outcome, probe.expected) == (Outcome.BROKEN, one)
+    assert list(answers) == []
 
 
 def test_right_rules_leave_everything_unchanged_and_long_runs_are_left_alone() -> None:
