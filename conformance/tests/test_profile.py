@@ -134,8 +134,9 @@ def test_reports_say_not_applicable_and_why(tmp_path: Path) -> None:
     skipped = suite.find(".//skipped")
     assert skipped is not None
     assert skipped.get("message") == "not applicable: it sets parameter environment to 'B'; mine.toml claims A"
-    page = html.encode(run)
-    assert '<td class="not-applicable">not applicable</td>' in page
+    html.write(tmp_path / "page.html", run)
+    page = (tmp_path / "page.html").read_text()
+    assert '<tr class="case" id="TO-ENV-B/beacons-only" data-verdicts="not applicable|">' in page
     assert "mine.toml claims A</td>" in page
 
 
