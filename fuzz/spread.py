@@ -17,11 +17,13 @@ from typing import Any, Protocol, TypeAlias
 from msgspec.structs import replace
 
 from conformance.judge import judge
+from conformance.network.run import SimulatedIut
 from conformance.verdict import Violation
 from fuzz.alike import alike
 from fuzz.corpus import chunk_size, drawn_chunk
 from fuzz.fuzzer import FAILURES, Failure, FuzzResult, broken_by, digest, violations_of
 from fuzz.plain import shrink_plainly
+from fuzz.protocol import load
 from fuzz.shrink import MAX_RUNS
 from spec.iut import Iut
 from spec.schedule import Schedule, write
@@ -160,7 +162,13 @@ def shrink_one(find_iut: FindIut, max_runs: int, chosen: tuple[str, int, Schedul
     """Shrink one failing schedule; it has no file yet."""
     clause, number, schedule = chosen
     iut = find_iut()
-    small = shrink_plainly(schedule, lambda step: clause in violations_of(iut.run(step)), max_runs=max_runs)
+    reference = SimulatedIut("reference", load(schedule.protocol).node_with({}))
+    small = shrink_plainly(
+        schedule,
+        lambda step: clause in violations_of(iut.run(step)),
+        lambda step: not violations_of(reference.run(step)),
+        max_runs=max_runs,
+    )
     trace = iut.run(small.schedule)
     # An implementation that is not deterministic may not fail again.
     violation: Violation | None = violations_of(trace).get(clause)

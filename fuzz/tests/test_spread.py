@@ -26,6 +26,7 @@ from spec.schedule import Failure as Failing
 from spec.topology import Link, Node, Role, Topology
 
 EXAMPLES, SEED = 60, 1
+REFERENCE = SimulatedIut("reference", load("totalorder").node_with({}))
 
 
 def no_tie_break() -> SimulatedIut:
@@ -91,6 +92,7 @@ def test_every_failure_is_saved_small_and_fails_again(found: SpreadResult) -> No
         assert replayed == failure.schedule
         assert failure.minimal
         assert violations_of(no_tie_break().run(replayed))[failure.clause] == failure.violation
+        assert not violations_of(REFERENCE.run(replayed)), "a right implementation fails there as well"
 
 
 def test_done_last_first_the_work_gives_the_same(found: SpreadResult) -> None:
@@ -186,14 +188,17 @@ def test_parameters_links_and_payloads_that_have_no_part_in_a_failure_go() -> No
             raise BadInput("no environment")
         return "beacon_interval_ns" in schedule.parameters and len(schedule.submissions) == 2
 
-    shrunk = shrink_plainly(one, fails, max_runs=1000)
+    shrunk = shrink_plainly(one, fails, lambda schedule: "other_ns" in schedule.parameters, max_runs=1000)
     assert shrunk.minimal
     left = shrunk.schedule
-    assert left.parameters == {"beacon_interval_ns": 10}
+    # The failure does not need the second one; a right implementation does.
+    assert left.parameters == {"beacon_interval_ns": 10, "other_ns": 10}
     assert left.topology.links == small().topology.links
     assert [submission.messages[0].payload for submission in left.submissions] == [b"\0", b"\1"]
-    assert not any(fails(step) for step in plainer(left))
-    assert not shrink_plainly(one, fails, max_runs=3).minimal
+    assert not any(fails(step) and "other_ns" in step.parameters for step in plainer(left))
+    assert not shrink_plainly(one, fails, lambda schedule: True, max_runs=3).minimal
+    unsound = shrink_plainly(one, fails, lambda schedule: False, max_runs=1000)
+    assert unsound.schedule.parameters == one.parameters
 
 
 def test_without_a_link_the_others_move_up_with_what_befalls_them() -> None:
