@@ -1,7 +1,6 @@
-"""Which action of TraceOrder.tla or TraceLoss.tla a row is (spec/totalorder/TraceColumns.tla says the same in TLA+).
+"""Which action of TraceOrder.tla, TraceLoss.tla or TraceFailures.tla a row is.
 
-Rows of failures, which those modules do not describe, are no action, and no pair goes over them. A second arrival of
-one message is told apart under loss alone, as there.
+A second arrival of one message is told apart under loss alone, as there, and nothing is of packets where nodes fail.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ NAMES = (
     "Submit", "Scatter", "HostBeacon", "TakeData", "ForwardData", "TakeBeacon", "SwitchBeacon", "Arrive",
     "ArriveBeacon", "Deliver", "Lose", "Settle", "Stop",
     "Resend", "Acknowledge", "Adjust", "TakeControl", "ForwardControl", "ArriveControl", "ArriveDuplicate",
+    "Crash", "Restart", "Tell",
     "ArriveAgain", "Refuse", "Stray",
 )  # fmt: skip
 REGULAR = NAMES.index("ArriveAgain")  # those before it are taken where nobody breaks a rule
@@ -25,7 +25,7 @@ COUNT = len(NAMES)
 (
     SUBMIT, SCATTER, HOST_BEACON, TAKE_DATA, FORWARD_DATA, TAKE_BEACON, SWITCH_BEACON, ARRIVE, ARRIVE_BEACON, DELIVER,
     LOSE, SETTLE, STOP, RESEND, ACKNOWLEDGE, ADJUST, TAKE_CONTROL, FORWARD_CONTROL, ARRIVE_CONTROL, ARRIVE_DUPLICATE,
-    ARRIVE_AGAIN, REFUSE, STRAY,
+    CRASH, RESTART, TELL, ARRIVE_AGAIN, REFUSE, STRAY,
 ) = range(COUNT)  # fmt: skip
 SUBMITTED, SENT, ARRIVED, DELIVERED, REFUSED, LOST, ENDED, CRASHED, RESTARTED = (
     int(kind)
@@ -34,7 +34,8 @@ SUBMITTED, SENT, ARRIVED, DELIVERED, REFUSED, LOST, ENDED, CRASHED, RESTARTED = 
         *(Kind.CRASHED, Kind.RESTARTED),
     )
 )
-DATA, BEACON, ACK = int(PacketKind.DATA), int(PacketKind.BEACON), int(PacketKind.ACK)
+DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
+ACK, NOTICE = int(PacketKind.ACK), int(PacketKind.NOTICE)
 ADJUST_1, ADJUST_2 = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
 
 
@@ -84,6 +85,10 @@ def other_action(kind: int, flags: int) -> int:
         return REFUSE
     if kind == LOST:
         return LOSE
+    if kind == CRASHED:
+        return CRASH
+    if kind == RESTARTED:
+        return RESTART
     if kind == ENDED:
         return SETTLE if flags > 0 and flags & 3 == 3 else STOP
     return NO_ACTION
@@ -114,6 +119,7 @@ def actions(
     timestamp: int,
     loses: int,
     adjustment_interval_ns: int,
+    failure_timeout_ns: int,
     node_is_host: Ints,
     taken: State,
     pairs: State,
@@ -121,25 +127,26 @@ def actions(
     expected: State,
     missing: TableState,
 ) -> Outcome:
-    """expected: by link, the number of the packet that comes next. missing: messages that were sent and have not
-    come."""
+    """expected: by link, the number of the packet that comes next. missing: messages that were sent and have not come.
+    tells: whether those that come once more are told apart."""
     host = node_is_host[node] == 1 if kind in (SENT, ARRIVED) else False
     key = (sender, receiver, number, digest, timestamp)
-    if kind in (CRASHED, RESTARTED):
-        action = NO_ACTION
+    tells = loses > 0 and failure_timeout_ns == 0
+    if packet == NOTICE and failure_timeout_ns > 0 and kind in (SENT, ARRIVED):
+        action = TELL if kind == SENT else ARRIVE_CONTROL
     elif not is_known(packet, loses, adjustment_interval_ns):
         action = STRAY
     elif kind == SENT:
         action = sent_action(host, packet, flags)
-        if loses and action == SCATTER:
+        if tells and action == SCATTER:
             put(missing, key, (1,))
-    elif kind == ARRIVED and link_seq < expected[link]:
+    elif kind == ARRIVED and failure_timeout_ns == 0 and link_seq < expected[link]:
         action = ARRIVE_AGAIN
     elif kind == ARRIVED:
         action = arrived_action(host, packet)
         expected[link] = link_seq
         expected[link] += 1
-        if loses and action == ARRIVE:
+        if tells and action == ARRIVE:
             slot = find(missing, key)
             if slot < 0:
                 action = ARRIVE_DUPLICATE

@@ -15,6 +15,7 @@ from conformance.network.run import simulate
 from conformance.tests import runs as totalorder
 from impl.totalorder import make_core
 from models.trace_validation import Judgement, validate_all
+from spec.schedule import Failure, FailureKind
 from spec.trace import Trace
 
 
@@ -25,6 +26,20 @@ def impatient() -> Trace:
     return simulate(msgspec.structs.replace(schedule, parameters=parameters), make_core)
 
 
+def failing() -> Trace:
+    """A host stops for good, of which the others are told; later the switch stops, and begins anew."""
+    network = totalorder.NETWORKS["star"]
+    schedule = totalorder.schedule(network, "D9")
+    host, switch = network.hosts()[-1], network.switches()[0]
+    failures = (
+        Failure(500, FailureKind.CRASH, node=host),
+        Failure(30_000, FailureKind.CRASH, node=switch),
+        Failure(33_000, FailureKind.RESTART, node=switch),
+    )
+    parameters = {**schedule.parameters, "failure_timeout_ns": 5 * totalorder.INTERVAL_NS}
+    return simulate(msgspec.structs.replace(schedule, parameters=parameters, failures=failures), make_core)
+
+
 # Such that every regular action is taken by some.
 TRACES: dict[str, list[Trace]] = {
     "totalorder": [
@@ -32,6 +47,7 @@ TRACES: dict[str, list[Trace]] = {
         *(totalorder.conforming("star", variant) for variant in ("C adjusted", "D9")),
         totalorder.conforming("pair", "D7"),
         impatient(),
+        failing(),
     ],
     "broadcast": [
         broadcast.conforming(level, shape, 3)
