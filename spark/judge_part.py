@@ -72,7 +72,10 @@ def _fed(
 ) -> Iterator[tuple[RunSpan, Run, dict[int, Row]]]:
     """Each run of the file after all its rows, and of these the ones that break something, by position. Batches are cut
     where runs end. numbers: those of the kernel's checks among all, where it has not all."""
-    measures, names = gauge(part.protocol) if measured is not None else None, schema(part.protocol).columns
+    measures = gauge(part.protocol) if measured is not None else None
+    # Where no row is kept, only what is judged is read.
+    every = schema(part.protocol).columns
+    names = every if most_kept or measures else tuple({*compiled.columns, "kind", "node", "link"})
     batches = read_batches(part, ("run", *names), batch_rows)
     batch, at, left = {}, 0, 0
     for span in read_spans(part):
