@@ -203,7 +203,8 @@ _LANE, _STEP, _TOP, _LEFT = 170, 26, 50, 120
 _STYLE = (
     "text{font:12px sans-serif;fill:#222}line{stroke:#999}.packet{stroke:#2458a6;stroke-width:1.4}"
     ".lost{stroke:#b00020;stroke-dasharray:5 3}.flight{stroke:#999;stroke-dasharray:2 3}"
-    ".loud{stroke:#d2691e;stroke-width:3}.mark{fill:#1b7f3b}.mark.loud{fill:#d2691e}.small{font-size:10px;fill:#666}"
+    ".loud{stroke:#d2691e;stroke-width:3}marker path{fill:context-stroke}"
+    ".mark{fill:#1b7f3b}.mark.loud{fill:#d2691e}.small{font-size:10px;fill:#666}"
     "@media(prefers-color-scheme:dark){text{fill:#ddd}.small{fill:#aaa}}"
 )
 
@@ -217,8 +218,8 @@ def as_svg(picture: Diagram, title: str = "space-time diagram", *, style: str | 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img"><title>{escape(title)}</title>' + ("" if style is None else f"<style>{style}</style>"),
-        f'<defs><marker id="{tip}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
-        '<path d="M0 0L8 4L0 8z" fill="#2458a6"/></marker></defs>',
+        f'<defs><marker id="{tip}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="11" markerHeight="11" orient="auto"'
+        ' markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" fill="#2458a6"/></marker></defs>',
     ]
     for name, x in zip(picture.lanes, lanes, strict=True):
         parts.append(f'<text x="{x}" y="20" text-anchor="middle">{escape(name)}</text>')
