@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -132,7 +133,8 @@ def _print(result: FuzzResult) -> None:
     for failure in result.failures:
         if failure.violation is not None:
             out.print(failure.violation.sentence, markup=False, highlight=False)
-        out.print(f"  scatterproof replay {failure.file} --iut {result.iut}", markup=False, highlight=False)
+        replay = f"  scatterproof replay {shlex.quote(failure.file)} --iut {shlex.quote(result.iut)}"
+        out.print(replay, markup=False, highlight=False, soft_wrap=True)
         if isinstance(failure, Distinct):
             alike = f", and {failure.further} more like it" if failure.further else ""
             out.print(f"  found by schedule {failure.found_at}{alike}", markup=False, highlight=False)
@@ -140,5 +142,5 @@ def _print(result: FuzzResult) -> None:
         for clause, count in result.failing.items():
             shrunk = min(count, result.per_clause)
             kinds = sum(failure.clause == clause for failure in result.failures)
-            said = f"{clause}: broken by {count} of {result.examples} schedules"
-            out.print(f"{said}; {shrunk} of them shrunk to {kinds} that differ", markup=False, highlight=False)
+            said = f"{clause}: broken by {count} of {result.examples} schedules; {shrunk} shrunk, {kinds} distinct"
+            out.print(said, markup=False, highlight=False)
