@@ -30,6 +30,8 @@ while [ "$count" -gt 0 ]; do
   esac
 done
 if [ -n "${%s:-}" ]; then exec 2>>"$%s"; fi
+# A signal to all processes of a group is for us: Java ends when its input does.
+trap '' TERM
 exec %s "$@"
 """
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -67,7 +67,8 @@ def session_on(master: str = MASTER, shared: Path | None = None) -> Iterator[Spa
                     refuse_unshared(session.sparkContext, shared)
             yield session
         finally:
-            session.stop()
+            with suppress(Py4JError, OSError):  # a signal to all processes of a group has ended Java before
+                session.stop()
             _stop_java()
 
 
