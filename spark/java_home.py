@@ -29,9 +29,11 @@ while [ "$count" -gt 0 ]; do
     *) set -- "$@" "$argument" ;;
   esac
 done
-if [ -n "${%s:-}" ]; then exec 2>>"$%s"; fi
-# A signal to all processes of a group is for us: Java ends when its input does.
-trap '' TERM
+if [ -n "${%s:-}" ]; then
+  exec 2>>"$%s"
+  # A signal to all processes of a group is for us: this Java ends when its input does. Those of a cluster end by it.
+  trap '' TERM
+fi
 exec %s "$@"
 """
 

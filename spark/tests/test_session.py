@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from itertools import pairwise
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.java_home import java_home_for_spark
+from spark.java_home import LOG_VARIABLE, java_home_for_spark
 from spark.jobs import run_tasks
 from spark.session import session_on
 from spec.errors import BadInput, CannotRun
@@ -104,6 +105,18 @@ def test_the_launcher_drops_the_one_module_and_keeps_every_other_argument(
     given = ["[%s]", "a b", "--add-modules=jdk.incubator.vector", "", "--add-modules=x"]
     said = subprocess.run([launcher, *given], check=True, capture_output=True, text=True)
     assert said.stdout == "[a b][][--add-modules=x]"
+
+
+@pytest.mark.parametrize(("log", "ends"), [("log", 0), ("", -signal.SIGTERM)])
+def test_the_java_of_a_session_alone_is_deaf_to_sigterm(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log: str, ends: int
+) -> None:
+    """That of a cluster's processes, which have no log of ours, is ended by it."""
+    monkeypatch.setattr("spark.java_home.find_java", lambda: Path(shutil.which("sh") or ""))
+    monkeypatch.setenv("SCATTERPROOF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv(LOG_VARIABLE, str(tmp_path / log) if log else "")
+    launcher = java_home_for_spark() / "bin" / "java"
+    assert subprocess.run([launcher, "-c", "kill -TERM $$"], check=False).returncode == ends
 
 
 def test_without_java_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
