@@ -21,7 +21,7 @@ from spec.core import Parameter
 from spec.errors import BadInput
 from spec.schedule import Delay, Failure, FailureKind, Fault, FaultKind, Schedule, Submission, validate
 from spec.topology import Topology
-from spec.trace import Trace
+from spec.trace import Kind, Trace
 
 INTERVAL, TIMEOUT = 10_000, 60_000
 NETWORKS = (star(3), star(4), chain(2, 2), chain(3, 1))
@@ -128,6 +128,14 @@ def test_to_restart_a_switch_that_restarts_under_load_loses_no_message(
     trace = simulate(run, make_core)
     assert verdicts(trace)["TO-RESTART"] is Verdict.PASS
     assert sum(row[3] == 4 for row in trace.rows) == 4 * len(submissions)
+
+
+def test_a_run_goes_on_until_what_a_stopped_switch_has_lost_is_back_one_by_one() -> None:
+    restart = (Failure(101_000, CRASH, node=2), Failure(121_000, RESTART, node=2))
+    lost = tuple(scatter(time, 0, 1) for time in range(101_000, 121_000, 500))
+    trace = simulate(schedule(star(2), lost, restart), make_core)
+    assert sum(row[3] == Kind.DELIVERED for row in trace.rows) == len(lost)
+    assert failed(trace) == set()
 
 
 @st.composite

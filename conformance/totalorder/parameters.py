@@ -25,14 +25,6 @@ UNDER_LOSS = frozenset(
         *("ACK-MIN", "FLAG-HOST", "FLAG-SW", "FLAG-RX", "FLAG-BEACON", "LOSS-SAFE"),
     )
 )
-# What holds no more when a host fails whose messages are cut off, or recalled where it should have got them.
-_WITHOUT_FAILURES = frozenset(
-    f"TO-{name}"
-    for name in (
-        *("SCATTER", "COMPLETE", "BAR-MIN", "BAR-PART", "RETX", "ACK-MEAN", "ACK-INIT", "ACK-MIN", "SWLOSS"),
-        *("LOSS-SAFE", "SEQ", "DUPACK", "LOSSCTR", "FLAG-SW", "FLAG-BEACON", "FLAG-HOST", "FMT-6", "FMT-9"),
-    )
-)
 _WITH_FAILURES = frozenset({"TO-FAIL", "TO-ATOMIC"})
 # What a switch must put on a packet at that very moment; one with two processors, or a proxy, may say it later.
 _AT_ONCE = frozenset({"TO-SWLOSS", "TO-LOSSCTR", "TO-FLAG-SW", "TO-FLAG-BEACON", "TO-BAR-PART"})
@@ -115,8 +107,6 @@ def _not_chosen(clause: str, environment: Environment, given: Mapping[str, Param
             return f"beacons carry no barrier in environment {environment}"
         case "TO-RETX-BAR" if not environment.data_carry_barriers:
             return f"data messages carry no barrier in environment {environment}"
-        case _ if clause in _WITHOUT_FAILURES and given.get("failure_timeout_ns", 0):
-            return "failure_timeout_ns is set: who has failed, and what was given up then, cannot be seen from outside"
         case _ if clause in _WITH_FAILURES and not given.get("failure_timeout_ns", 0):
             return "failure_timeout_ns is 0: nobody is held to notice failures"
         case _:

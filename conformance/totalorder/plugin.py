@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from conformance.protocol import Plugin
@@ -60,10 +61,24 @@ def horizon_ns(schedule: Schedule) -> int:
         tries = [min(1 << number, MOST_TIMEOUTS) for number in range(min(losses, MOST_TRIES))]
         settled += sum(tries) * chosen["retransmit_timeout_ns"] + 2 * losses * interval + 2 * recovery
         if schedule.failures:
+            # Each costs a time-out, from the acknowledgement of the one before to its own, and the way there and back.
+            settled += _most_missing(schedule, recovery) * 2 * (chosen["retransmit_timeout_ns"] + path + interval)
             # Each node behind a failure falls silent in its turn; notices and recalls go to and fro.
             settled += (hops + 2) * chosen["failure_timeout_ns"]
     # A slow clock passes a fast one's timestamp later by the spread of their drifts over the whole run.
     return settled + settled * 2 * (max(drifts) - min(drifts)) // 1_000_000_000 + 1
+
+
+def _most_missing(schedule: Schedule, recovery: int) -> int:
+    """The most messages of one sender for one receiver that may be lost on the way as something fails, or after."""
+    since = min(failure.time_ns for failure in schedule.failures) - recovery
+    messages = Counter(
+        (submission.node, message.receiver)
+        for submission in schedule.submissions
+        if submission.time_ns >= since
+        for message in submission.messages
+    )
+    return max(messages.values(), default=0)
 
 
 # Compiled together, and only for runs that put them at stake.
