@@ -29,7 +29,7 @@ from spark.layout import MINED, events_path, runs_path
 from spark.mine import mine
 from spark.read import Part, parts_of
 from spark.session import MASTER, session_on
-from spec.schedule import Schedule
+from spec.schedule import FaultKind, Schedule
 from spec.topology import Topology
 from spec.trace import Trace
 from spec.trace_parquet import write_runs
@@ -124,10 +124,11 @@ def _kernel_seconds(trace: Trace, copies: int) -> float:
 
 def _long_run(protocol: str, kind: RunKind, wanted: int) -> Trace:
     """A drawn run, its submissions and faults repeated over and over until there are about as many events as wanted.
-    For all compared kinds it is the same network with the same submissions."""
+    For all compared kinds it is the same network with the same submissions; what links do there is to lose packets."""
     make_core = importlib.import_module(f"impl.{protocol}").make_core
     networks = all_suit(compared(protocol))
-    drawn = draw_run(protocol, SEED, 0, replace(kind, suits=networks)).schedule
+    losses = tuple(fault for fault in kind.faults if fault is FaultKind.LOSE)
+    drawn = draw_run(protocol, SEED, 0, replace(kind, suits=networks, faults=losses)).schedule
     once, twice = (len(simulate(_repeated(drawn, times), make_core).rows) for times in (1, 2))
     return simulate(_repeated(drawn, 1 + max(0, wanted - once) // (twice - once)), make_core)
 
