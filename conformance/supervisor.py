@@ -32,7 +32,7 @@ _PR_SET_PDEATHSIG = 1
 _CHUNK_BYTES = 1 << 16
 _LOOK_S = 0.1
 MARK = "SCATTERPROOF_CHILD"  # in the environment of a child, and of all that it starts
-_MOST_SCANS = 20  # what forks faster than this can look for it is left to others
+_STRAYS_END_WITHIN_S = 5.0  # what forks faster than this can look for it is left to others
 _marks = count()
 
 
@@ -302,16 +302,19 @@ def stop(children: Sequence[Child], last_line: bytes | None = None, patience_s: 
 
 
 def end_strays(children: Sequence[Child]) -> None:
-    """Kill what the children have started, and what has left their process groups since: a daemon, say. Where there is
-    no /proc it is not found."""
+    """Kill what the children have started, and what has left their process groups since: a daemon, say; and wait until
+    it is gone, as a killed process is there until it next gets a processor. Where there is no /proc it is not found."""
     marks = {f"{MARK}={child.mark}".encode() for child in children}
-    for _ in range(_MOST_SCANS):
-        strays = [pid for pid in _processes() if not marks.isdisjoint(_environment(pid))]
-        if not strays:
-            return
+    deadline = time.monotonic() + _STRAYS_END_WITHIN_S
+    pause = 0.001
+    while strays := [pid for pid in _processes() if not marks.isdisjoint(_environment(pid))]:
         for pid in strays:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
+        if time.monotonic() >= deadline:
+            return
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
 
 
 def _processes() -> list[int]:
