@@ -51,10 +51,20 @@ class Tab:
         self.said.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
+    def settle(self) -> None:
+        """Wait until the page has done what the last key or click asks for: a new address is told to it later."""
+        self.page.evaluate("new Promise(done => setTimeout(() => requestAnimationFrame(() => setTimeout(done))))")
+
     def count(self, selector: str) -> int:
+        self.settle()
         return int(self.page.locator(selector).count())
+
+    def id_of(self, selector: str) -> str:
+        self.settle()
+        return str(self.page.locator(selector).get_attribute("id"))
 
     def visible(self, selector: str) -> list[str]:
         """The ids of the elements that can be seen."""
+        self.settle()
         script = "all => all.filter(one => one.checkVisibility()).map(one => one.id)"
         return [str(one) for one in self.page.eval_on_selector_all(selector, script)]

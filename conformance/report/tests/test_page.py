@@ -94,6 +94,7 @@ def test_link_to_a_case_opens_it_and_filters_as_it_says(browse: Open, tmp_path: 
 def test_what_is_shown_is_in_the_address(one: Tab) -> None:
     one.page.get_by_role("link", name=FAILING).click()
     one.page.get_by_label("fail", exact=True).check()
+    one.settle()
     address = one.page.url
     one.page.goto("about:blank")
     one.page.goto(address)
@@ -110,11 +111,11 @@ def test_link_to_what_the_filters_hide_shows_it_all_the_same(one: Tab) -> None:
 
 def test_keys_search_step_through_failures_and_close(one: Tab) -> None:
     one.page.keyboard.press("n")
-    first = one.page.locator("tr.case:has(+ tr.detail)").get_attribute("id")
+    first = one.id_of("tr.case:has(+ tr.detail)")
     one.page.keyboard.press("n")
-    second = one.page.locator("tr.case:has(+ tr.detail)").get_attribute("id")
+    second = one.id_of("tr.case:has(+ tr.detail)")
     one.page.keyboard.press("p")
-    assert one.page.locator("tr.case:has(+ tr.detail)").get_attribute("id") == first
+    assert one.id_of("tr.case:has(+ tr.detail)") == first
     failed = [result.case.id for result in failing().results if result.verdict == "fail"]
     assert [first, second] == failed[:2]
     one.page.keyboard.press("Escape")
