@@ -175,7 +175,8 @@ def test_a_corpus_whose_making_was_killed_is_gone_on_with(session: SparkSession,
     after, kept = files_of(corpus), [name for name in before if name.replace(".parquet", ".json")[-15:] in there]
     assert len(kept) >= 4
     assert {name: before[name] for name in kept} == {name: after[name] for name in kept}
-    assert notes == [f"going on with what was begun: {len(there)} of 6 runs are there"]
+    # A task may outlive the driver, and finish its file after we have looked.
+    assert notes in [[f"going on with what was begun: {runs} of 6 runs are there"] for runs in range(len(there), 7)]
     assert progress[-1] == (6, 6)
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
     # An undisturbed one, made by two cores: the same bytes.
