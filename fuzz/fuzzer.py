@@ -7,13 +7,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from conformance.judge import judge
 from conformance.verdict import ClauseResult, Verdict, Violation
 from fuzz.corpus import drawn_schedules
-from fuzz.shrink import MAX_RUNS, shrink
+from fuzz.shrink import MAX_RUNS, Shrunk, shrink
 from spec.iut import Iut
 from spec.schedule import Schedule, write
 from spec.trace import CLEAN, Trace, schema
@@ -53,6 +54,7 @@ class FuzzResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 OnProgress = Callable[[int, int], None]
+SomeFailure = TypeVar("SomeFailure", bound=Failure)
 
 
 def fuzz(
@@ -119,21 +121,31 @@ def ends_as_planned(trace: Trace) -> bool:
 
 
 def keep(iut: Iut, clause: str, number: int, schedule: Schedule, folder: Path, max_runs: int) -> Failure:
-    """Shrink a schedule that breaks `clause`, and save it as `<clause>-<digest>.json`."""
+    """Shrink a schedule that breaks `clause`, and save it."""
     small = shrink(schedule, lambda candidate: clause in violations_of(iut.run(candidate)), max_runs=max_runs)
+    return saved(failure_of(iut, clause, number, small), folder)
+
+
+def failure_of(iut: Iut, clause: str, number: int, small: Shrunk) -> Failure:
+    """What the implementation does under the shrunk schedule of that number; it has no file yet."""
     trace = iut.run(small.schedule)
-    path = folder / f"{clause}-{digest(small.schedule)}.json"
-    write(path, small.schedule)
     return Failure(
         clause=clause,
         # An implementation that is not deterministic may not fail again.
         violation=violations_of(trace).get(clause),
         notes=trace.notes,
         schedule=small.schedule,
-        file=str(path),
+        file="",
         found_at=number,
         minimal=small.minimal,
     )
+
+
+def saved(failure: SomeFailure, folder: Path) -> SomeFailure:
+    """The failure, its schedule saved as `<clause>-<digest>.json`."""
+    path = folder / f"{failure.clause}-{digest(failure.schedule)}.json"
+    write(path, failure.schedule)
+    return msgspec.structs.replace(failure, file=str(path))
 
 
 def digest(schedule: Schedule) -> str:

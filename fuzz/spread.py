@@ -14,19 +14,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from conformance.judge import judge
 from conformance.network.run import SimulatedIut
-from conformance.verdict import Violation
 from fuzz.alike import alike
 from fuzz.corpus import chunk_size, drawn_chunk
-from fuzz.fuzzer import FAILURES, Failure, FuzzResult, broken_by, digest, violations_of
+from fuzz.fuzzer import FAILURES, Failure, FuzzResult, broken_by, failure_of, saved, violations_of
 from fuzz.plain import shrink_plainly
 from fuzz.protocol import load
 from fuzz.shrink import MAX_RUNS
 from spec.iut import Iut
-from spec.schedule import Schedule, write
+from spec.schedule import Schedule
 
 PER_CLAUSE = 24
 
@@ -133,7 +132,7 @@ def fuzz_spread(
         seconds=seconds,
         schedules_per_second=examples / seconds if seconds else 0.0,
         at_stake=dict(sorted(at_stake.items())),
-        failures=tuple(_save(failure, further, folder) for failure, further in distinct(shrunk)),
+        failures=tuple(saved(replace(failure, further=further), folder) for failure, further in distinct(shrunk)),
         failing=dict(sorted(failing.items())),
         per_clause=per_clause,
     )
@@ -169,19 +168,7 @@ def shrink_one(find_iut: FindIut, max_runs: int, chosen: tuple[str, int, Schedul
         lambda step: not violations_of(reference.run(step)),
         max_runs=max_runs,
     )
-    trace = iut.run(small.schedule)
-    # An implementation that is not deterministic may not fail again.
-    violation: Violation | None = violations_of(trace).get(clause)
-    return Distinct(
-        clause=clause,
-        violation=violation,
-        notes=trace.notes,
-        schedule=small.schedule,
-        file="",
-        found_at=number,
-        minimal=small.minimal,
-        further=0,
-    )
+    return Distinct(**asdict(failure_of(iut, clause, number, small)), further=0)
 
 
 def distinct(shrunk: Sequence[Distinct]) -> list[tuple[Distinct, int]]:
@@ -206,12 +193,6 @@ def _first_of_all(
         of_clause = [(clause, *failing) for one in found for failing in one.get(clause, ())]
         chosen += of_clause[:per_clause]
     return chosen
-
-
-def _save(failure: Distinct, further: int, folder: Path) -> Distinct:
-    path = folder / f"{failure.clause}-{digest(failure.schedule)}.json"
-    write(path, failure.schedule)
-    return replace(failure, file=str(path), further=further)
 
 
 def _saying(what: str, on_progress: OnProgress | None) -> Callable[[int, int], None] | None:
