@@ -23,7 +23,7 @@ from conformance.network.run import catalogue_version
 from spark.importing.mapping import ISO, UNITS
 from spark.importing.mapping import Mapping as UserMapping
 from spark.jobs import run_tasks
-from spark.layout import MANIFEST, MINED, Manifest, RunEntry, events_path, imported_entry, replaced_folder, runs_path
+from spark.layout import MANIFEST, MINED, Manifest, RunEntry, entry_of_header, events_path, replaced_folder, runs_path
 from spec.errors import BadInput, CannotRun
 from spec.files import write_atomically
 from spec.trace import ABSENT, Header, schema
@@ -78,7 +78,7 @@ def arrange(path: Path, mapping: UserMapping, session: SparkSession) -> Path:
             headers = [_header(run, untidy, mapping, path) for run in runs]
             pq.write_table(headers_table(headers, list(runs.values())), runs_path(folder, number))
             entries += [
-                imported_entry(header, events=runs[header.run], file=number, kind=_SORTED, source=path)
+                entry_of_header(header, events=runs[header.run], file=number, kind=_SORTED, source=path)
                 for header in headers
             ]
             number += 1

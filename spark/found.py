@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 
 from conformance.verdict import Verdict
 from spark.judge_part import judge_part
-from spark.layout import RunEntry
+from spark.layout import RunEntry, entry_of_header
 from spark.measured import Measured, Packed
-from spark.read import Pair, Part, RunSpan
+from spark.read import Pair, Part
 from spec.files import write_atomically
 
 VIOLATIONS = pa.schema(
@@ -96,7 +96,7 @@ def judge_and_keep(part: Part, identity: Identity, path: Path) -> Found:
     measured = Measured(part.protocol)
     for span, results in judge_part(part, measured=measured):
         run = span.header.run
-        entries.append(_entry(span, part))
+        entries.append(entry_of_header(span.header, events=span.rows, source=part.events, family="unknown"))
         replay = f"scatterproof replay --corpus {shlex.quote(identity.corpus)} --run {run}"
         for result in results:
             tally = tallies.setdefault(result.clause, Tally(result.name))
@@ -207,20 +207,3 @@ def _mark(path: Path) -> FileMark:
     except OSError:
         return _UNREADABLE  # and whoever judges it says why
     return FileMark(bytes=stat.st_size, modified_ns=stat.st_mtime_ns, footer=footer)
-
-
-def _entry(span: RunSpan, part: Part) -> RunEntry:
-    header = span.header
-    return RunEntry(
-        run=header.run,
-        seed=header.seed,
-        family="unknown",
-        hosts=len(header.topology.hosts()),
-        switches=len(header.topology.switches()),
-        links=len(header.topology.links),
-        parameters=header.parameters,
-        submissions=0,
-        events=span.rows,
-        file=0,
-        source=str(part.events),
-    )

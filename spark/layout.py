@@ -91,15 +91,23 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plantings: tuple[Planting, ...] = ()
 
 
-def imported_entry(
-    header: Header, *, events: int, file: int, kind: str, source: Path, submissions: int = 0, quarantined: int = 0
+def entry_of_header(
+    header: Header,
+    *,
+    events: int,
+    source: Path,
+    file: int = 0,
+    family: str = "imported",
+    kind: str = "",
+    submissions: int = 0,
+    quarantined: int = 0,
 ) -> RunEntry:
-    """Of a run that was not made here: all that its header tells."""
+    """Of a run that no manifest of ours tells of: all that its header does."""
     topology = header.topology
     return RunEntry(
         run=header.run,
         seed=header.seed,
-        family="imported",
+        family=family,
         hosts=len(topology.hosts()),
         switches=len(topology.switches()),
         links=len(topology.links),

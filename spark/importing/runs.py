@@ -18,7 +18,7 @@ from spark.importing.node_files import CAPTURES, Capture, Found, Log, Skipped
 from spark.importing.quarantine import Quarantine
 from spark.importing.sources import NodeFile, Source, SourceKind
 from spark.importing.trace_files import csv_runs, ndjson_runs
-from spark.layout import RunEntry, imported_entry
+from spark.layout import RunEntry, entry_of_header
 from spec.topology import NodeId
 from spec.trace import ABSENT, Header, Kind, Order, Row, TraceSchema, schema
 from spec.trace_writer import RunsWriter
@@ -139,7 +139,7 @@ class Importing:
 
     def _end(self, source: Source, header: Header, submitted: int) -> None:
         self.entries.append(
-            imported_entry(
+            entry_of_header(
                 header,
                 events=self._writer.rows,
                 file=self._file,
