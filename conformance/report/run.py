@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from conformance.case import CaseResult
@@ -72,8 +72,13 @@ class ConformanceRun:
 
 def broken(result: CaseResult) -> list[ClauseResult]:
     """The clauses that the case's run breaks, the case's own first."""
-    failed = [found for found in result.results if found.verdict is Verdict.FAIL]
-    return sorted(failed, key=lambda found: found.clause != result.case.clause)
+    return broken_among(result.results, result.case.clause)
+
+
+def broken_among(results: Iterable[ClauseResult], own: str) -> list[ClauseResult]:
+    """Those that are broken, that of clause `own` first."""
+    failed = [found for found in results if found.verdict is Verdict.FAIL]
+    return sorted(failed, key=lambda found: found.clause != own)
 
 
 def folder_name(case_id: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from conformance.case import CaseResult
-from conformance.report.run import ConformanceRun, Small, broken
+from conformance.report.run import ConformanceRun, Small, broken, broken_among
 from conformance.report.space_time import Diagram, diagram, refuse_bad
 from conformance.verdict import ClauseResult, Verdict, Violation
 from conformance.views import marks
@@ -78,8 +78,7 @@ class StoredCase(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def broken(self) -> list[ClauseResult]:
         """The clauses that the case's run breaks, the case's own first."""
-        failed = [found for found in self.clauses if found.verdict is Verdict.FAIL]
-        return sorted(failed, key=lambda found: found.clause != self.clause)
+        return broken_among(self.clauses, self.clause)
 
 
 class StoredRun(msgspec.Struct, frozen=True):
