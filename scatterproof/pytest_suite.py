@@ -18,6 +18,7 @@ import pytest
 
 from conformance.case import EVERYTHING, Case, CaseResult, select
 from conformance.profile import Profile, read_profile
+from conformance.report import folder
 from conformance.report.run import broken, folder_name, printable
 from conformance.verdict import Verdict
 from scatterproof import iuts
@@ -26,8 +27,6 @@ from scatterproof.case_runs import run_cases
 from scatterproof.options import RESULTS
 from scatterproof.pytest_plugin import PREFIX
 from scatterproof.suite import again, protocol_meant, smaller
-from spec import schedule as schedules
-from spec import trace_ndjson
 from spec.errors import BadInput, CannotRun
 from spec.topology import Role
 
@@ -79,9 +78,7 @@ class Suite:
         """Run the case; its schedule and its trace are kept as `conform` keeps them."""
         latest = self.results / "latest"
         ((result, _),) = run_cases([case], self.make_iut, self.profile or EVERYTHING, latest)
-        schedules.write(latest / folder_name(case.id) / "schedule.json", case.schedule)
-        if result.trace is not None:
-            trace_ndjson.write(latest / folder_name(case.id) / "trace.ndjson", result.trace)
+        folder.write_case(latest, result)
         return result
 
     def told(self, result: CaseResult) -> str:

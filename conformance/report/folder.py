@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from conformance.case import CaseResult
 from conformance.report import html, junit, stored
 from conformance.report.run import ConformanceRun, folder_name
 from conformance.report.stored import plain as plain
@@ -24,12 +25,7 @@ from spec.files import write_atomically
 def write(folder: Path, run: ConformanceRun) -> None:
     """Write the run; what other runs left for the same cases is replaced, other cases' folders stay."""
     for result in run.results:
-        place = folder / folder_name(result.case.id)
-        schedules.write(place / "schedule.json", result.case.schedule)
-        if result.trace is not None:
-            trace_ndjson.write(place / "trace.ndjson", result.trace)
-        else:
-            (place / "trace.ndjson").unlink(missing_ok=True)
+        place = write_case(folder, result)
         small = run.small.get(result.case.id)
         if small is not None:
             schedules.write(place / "small.json", small.schedule)
@@ -41,3 +37,14 @@ def write(folder: Path, run: ConformanceRun) -> None:
     kept, page = stored.store(run), folder / "index.html"
     write_atomically(folder / stored.FILE_NAME, stored.encode(kept))
     html.write_columns(page, [html.column_of(kept, run.iut, folder, page)])
+
+
+def write_case(folder: Path, result: CaseResult) -> Path:
+    """Write what to replay and what happened, into the case's own folder, which is returned."""
+    place = folder / folder_name(result.case.id)
+    schedules.write(place / "schedule.json", result.case.schedule)
+    if result.trace is not None:
+        trace_ndjson.write(place / "trace.ndjson", result.trace)
+    else:
+        (place / "trace.ndjson").unlink(missing_ok=True)
+    return place
