@@ -7,8 +7,6 @@ name of its own that leads here.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import hmac
 import secrets
 import threading
@@ -25,6 +23,7 @@ import msgspec
 
 from conformance.explorer.export import excerpt, schedule_up_to, time_of
 from conformance.explorer.timeline import Timeline
+from conformance.report.look import policy_hash, style_of
 from conformance.report.run import printable
 from conformance.report.space_time import as_svg, diagram
 from conformance.views import label_of, marks
@@ -60,12 +59,12 @@ class Explorer:
         }
 
     def _page(self, query: Mapping[str, str]) -> Answer:
-        style, script = ((_HERE / f"page.{ending}").read_text(encoding="utf-8") for ending in ("css", "js"))
+        style, script = style_of(_HERE / "page.css"), (_HERE / "page.js").read_text(encoding="utf-8")
         page = (_HERE / "page.html").read_text(encoding="utf-8")
         page = page.replace("/*style*/", style).replace("/*script*/", script)
         policy = (
-            f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; connect-src 'self'; "
-            "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            f"default-src 'none'; style-src '{policy_hash(style)}'; script-src '{policy_hash(script)}'; "
+            "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         )
         return "text/html; charset=utf-8", page.encode(), {"Content-Security-Policy": policy}
 
@@ -250,10 +249,6 @@ def _json(value: object) -> Answer:
 
 def _named(name: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name}"'}
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _whole(query: Mapping[str, str], name: str) -> int:

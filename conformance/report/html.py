@@ -7,8 +7,6 @@ their hash alone, so that nothing else in the page can run, whatever an implemen
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import shlex
 from collections import Counter
@@ -21,6 +19,7 @@ import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from conformance.report.look import policy_hash, style_of
 from conformance.report.run import ConformanceRun, folder_name, printable
 from conformance.report.schedule_words import words
 from conformance.report.space_time import Diagram, as_svg, as_text
@@ -72,7 +71,7 @@ def encode(columns: Sequence[Column]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    style, script = style_of(_HERE / "page.css"), (_HERE / "page.js").read_text(encoding="utf-8")
     rows = clause_rows([column.run for column in columns])
     return environment.get_template("page.html.jinja").render(
         columns=columns,
@@ -83,8 +82,8 @@ def encode(columns: Sequence[Column]) -> str:
         versions=sorted({column.run.catalogue for column in columns}),
         style=Markup(style),
         script=Markup(script),
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=Markup(policy_hash(style)),
+        script_hash=Markup(policy_hash(script)),
         data=Markup(_data(columns, rows)),
         css_class=_css_class,
         folder_name=folder_name,
@@ -96,11 +95,6 @@ def encode(columns: Sequence[Column]) -> str:
         seconds=_seconds,
         FAIL=Verdict.FAIL,
     )
-
-
-def _hash(text: str) -> Markup:
-    """The text's hash as a content security policy names it; the text is what stands between the tags."""
-    return Markup(f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}")
 
 
 def _css_class(verdict: Verdict) -> str:
