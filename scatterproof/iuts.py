@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Collection
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -111,9 +112,14 @@ def further_of(protocol: str) -> dict[str, Callable[[str], MakeNode]]:
     return found
 
 
+@cache
+def mutants(protocol: str) -> dict[str, MakeNode]:
+    """The reference core with one mutation of its rules each, as the kill matrix names them."""
+    return {subject.name: subject.make_node for subject in subjects_of(plugins.load(protocol))}
+
+
 def _mutant(name: str, protocol: str) -> MakeNode:
-    """The reference core with one mutation of its rules, as the kill matrix names it."""
-    known = {subject.name: subject.make_node for subject in subjects_of(plugins.load(protocol))}
+    known = mutants(protocol)
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
         raise BadInput(f"--iut mutant:{name} is unknown; near it are {', '.join(near)} (`fuzz --mutants` lists all)")

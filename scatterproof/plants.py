@@ -5,12 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Sequence
-from functools import cache, partial
+from functools import partial
 
 from conformance import protocol as protocols
 from conformance.network.run import MakeNode
-from fuzz import protocol as plugins
-from fuzz.kill_matrix import subjects_of
+from scatterproof.iuts import mutants
 from spark.layout import ROW
 from spark.plants import Wish, row_wish
 from spec.errors import BadInput
@@ -33,7 +32,7 @@ def _wish(text: str, protocol: str) -> Wish:
         if clause != "any":
             _refuse_unknown(name, [f"{ROW}{known}" for known in clauses], f"{ROW}any takes any clause")
         return row_wish("" if clause == "any" else clause, wanted)
-    _refuse_unknown(name, _mutants(protocol), "`fuzz --mutants` lists all")
+    _refuse_unknown(name, mutants(protocol), "`fuzz --mutants` lists all")
     return Wish(name=name, wanted=wanted, nodes=partial(mutant_nodes, protocol, name))
 
 
@@ -54,9 +53,4 @@ def _refuse_unknown(name: str, known: Collection[str], further: str) -> None:
 
 def mutant_nodes(protocol: str, name: str) -> MakeNode:
     """The reference core with one mutation, as the kill matrix names it."""
-    return _mutants(protocol)[name]
-
-
-@cache
-def _mutants(protocol: str) -> dict[str, MakeNode]:
-    return {subject.name: subject.make_node for subject in subjects_of(plugins.load(protocol))}
+    return mutants(protocol)[name]
