@@ -10,10 +10,10 @@ from pathlib import Path
 
 from conformance.case import EVERYTHING, Case, CaseResult, protocol_of
 from conformance.profile import Profile
-from conformance.report import folder, html, junit, terminal
+from conformance.report import folder, html, junit, markdown, terminal
 from conformance.report.run import ConformanceRun, folder_name
 from conformance.verdict import Verdict
-from scatterproof import iuts, summary
+from scatterproof import iuts
 from scatterproof.baseline import Baseline
 from scatterproof.case_runs import run_cases
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, out, print_json, print_table
@@ -44,7 +44,7 @@ class Files:
         if self.html is not None:
             html.write(self.html, run)
         if self.summary is not None:
-            summary.append(self.summary, run)
+            markdown.append(self.summary, run)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

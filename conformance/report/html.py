@@ -22,9 +22,9 @@ from markupsafe import Markup
 from conformance.report.look import policy_hash, style_of
 from conformance.report.run import ConformanceRun, folder_name, printable
 from conformance.report.schedule_words import words
+from conformance.report.side_by_side import ClauseRow, clause_rows
 from conformance.report.space_time import Diagram, as_svg, as_text
 from conformance.report.stored import StoredCase, StoredClause, StoredRun, store
-from conformance.report.summary import ClauseRow, clause_rows
 from conformance.verdict import Verdict
 from spec.files import write_atomically
 from spec.schedule import Schedule

@@ -11,8 +11,8 @@ import typer
 
 from conformance.report import html, stored
 from conformance.report.run import printable
+from conformance.report.side_by_side import ClauseRow, clause_rows
 from conformance.report.stored import StoredRun
-from conformance.report.summary import ClauseRow, clause_rows
 from conformance.verdict import Verdict
 from scatterproof.console import OK, VIOLATIONS, err, out, print_json, print_table
 from scatterproof.options import Json, Protocol, resolve

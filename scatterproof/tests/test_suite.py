@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from conformance.case import CaseResult, cases
+from conformance.report import markdown
 from conformance.report.run import ConformanceRun, folder_name
 from conformance.verdict import Verdict
-from scatterproof import clause_text, summary
+from scatterproof import clause_text
 from scatterproof.baseline import Baseline, advised
 from scatterproof.tests.test_console import Console
 from spec.clauses import protocols
@@ -296,13 +297,13 @@ def test_the_summary_is_appended_and_says_nothing_that_a_page_would_obey(tmp_pat
     result = CaseResult(case=CASE, verdict=Verdict.INCONCLUSIVE, reason=nasty, results=(), trace=None)
     path = tmp_path / "summary.md"
     path.write_text("before\n")
-    summary.append(path, ConformanceRun(protocol=PROTOCOL, iut=nasty, catalogue="1", results=(result,) * 30))
+    markdown.append(path, ConformanceRun(protocol=PROTOCOL, iut=nasty, catalogue="1", results=(result,) * 30))
     text = path.read_text()
     assert text.startswith("before\n## Conformance of ")
     assert "<script>" not in text
     assert "[link]" not in text
     assert "\x1b" not in text
     rows = [line for line in text.splitlines() if CASE.clause in line]
-    assert len(rows) == summary.SHOWN
+    assert len(rows) == markdown.SHOWN
     assert all(row.count("|") == 4 for row in rows)
     assert "and 10 more" in text

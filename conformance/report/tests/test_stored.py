@@ -12,8 +12,8 @@ import pytest
 from conformance.case import CaseResult
 from conformance.report import folder, stored
 from conformance.report.run import ConformanceRun
+from conformance.report.side_by_side import clause_rows
 from conformance.report.stored import StoredRun, store
-from conformance.report.summary import clause_rows
 from conformance.report.tests.runs import FAILING, NAMES, failing, passing, small
 from conformance.verdict import Verdict
 from spec import schedule as schedules
