@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 OK, VIOLATIONS, BAD_INPUT, CANNOT_RUN = 0, 1, 2, 3
+INCONCLUSIVE = 4  # nothing is broken, and not everything could be judged
 
 # Off a terminal rich would fold tables at 80 columns; logs are wider than that.
 _WIDTH = None if sys.stdout.isatty() else 140
