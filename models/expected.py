@@ -8,23 +8,34 @@ never another copy of a module. A result that differs from what is expected, a c
 from __future__ import annotations
 
 import re
+import threading
 import tomllib
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
-from models.tlc import Outcome, TlcRun, Walks, run_tlc
+from models.class_archive import make_archive
+from models.java import find_java
+from models.tlc import Outcome, TlcRun, Walks, find_jar, run_tlc
 from spec.errors import BadInput
 
 SPEC_FOLDER = Path(__file__).resolve().parent.parent / "spec"
 TIMEOUT_S = 1800.0
 
+# Up to this weight Java's quick compiler takes no more time than the thorough one, and mostly far less.
+SHORT = 15
+# States a second of processor time, where a model says nothing of its cost.
+STATES_A_SECOND = 2_500
+# From this number of models on, an archive of classes saves more than it costs.
+WORTH_AN_ARCHIVE = 12
+
 Checked = Callable[["ModelResult"], None]
-Progress = Callable[[str, int], None]
+Counted = Callable[[str, int], None]
+OnProgress = Callable[["Progress"], None]
 
 
 class Kind(StrEnum):
@@ -36,9 +47,17 @@ class Kind(StrEnum):
 
 
 class Tier(StrEnum):
-    QUICK = "quick"
-    DEEP = "deep"
+    """The first three are in rising order: to check one is to check those above it, too."""
+
+    QUICK = "quick"  # every day: what tells a clause, a finding or a damaged rule, where nothing cheaper does
+    FULL = "full"  # what takes seconds, too, but tells again what others tell
+    DEEP = "deep"  # large instances
     RANDOM = "random"  # random behaviours of what is too large to enumerate
+
+    @property
+    def included(self) -> frozenset[Tier]:
+        order = [Tier.QUICK, Tier.FULL, Tier.DEEP]
+        return frozenset(order[: order.index(self) + 1] if self in order else [self])
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,7 +66,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     violates: the property that TLC must report; none means that all must hold. distinct, depth: of the whole state
     graph where all hold. trace: states in the counterexample, counting the initial one. because: why a mutant
     survives; a survivor without a reason is refused. behaviours, length: of the random tier, how many behaviours are
-    tried, and how many states each has at the most.
+    tried, and how many states each has at the most. cost: how many times as long as the smallest model it takes, about,
+    where its number of states does not tell.
     """
 
     name: str
@@ -68,6 +88,17 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     every_action: bool = False
     behaviours: int = 0
     length: int = 100
+    cost: float | None = None
+
+    @property
+    def weight(self) -> float:
+        """Its cost; guessed from the states where none is given."""
+        return self.cost or 1 + (self.distinct or 0) / STATES_A_SECOND
+
+    @property
+    def short(self) -> bool:
+        # What a deep model that is refuted takes nobody has said.
+        return self.tier in Tier.FULL.included and self.weight <= SHORT
 
     @property
     def walks(self) -> Walks | None:
@@ -106,6 +137,20 @@ class ModelResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     model: list[Model]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """News of the models that are being checked. name: of the model that has news. distinct: its states so far. done,
+    total: the weight of the models that have ended, and of all."""
+
+    name: str
+    distinct: int
+    done: float
+    total: float
+
+    def __str__(self) -> str:
+        return f"{self.done / self.total:.0%}, {self.name}, {self.distinct} distinct states"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +215,21 @@ def configuration(model: Model, spec_folder: Path, protocol: str) -> str:
     return text + "".join(added)
 
 
+def models_in(protocol: str, tier: Tier = Tier.QUICK, spec_folder: Path = SPEC_FOLDER) -> tuple[Model, ...]:
+    """The models that this tier checks, in the order of the file: its own, and those of the tiers above it."""
+    return tuple(model for model in models_of(protocol, spec_folder) if model.tier in tier.included)
+
+
 def check_model(
-    model: Model, protocol: str, *, spec_folder: Path = SPEC_FOLDER, on_progress: Progress | None = None
+    model: Model, protocol: str, *, spec_folder: Path = SPEC_FOLDER, on_progress: Counted | None = None
 ) -> ModelRun:
-    """Run one model and compare."""
+    """Run one model and compare. `on_progress` gets its name and the distinct states so far."""
     run = run_tlc(
         spec_folder / protocol / f"{model.module}.tla",
         configuration(model, spec_folder, protocol),
         timeout_s=TIMEOUT_S,
         coverage=model.every_action,
-        short=model.tier is Tier.QUICK and (model.distinct or 0) <= 15_000,
+        short=model.short,
         walks=model.walks,
         on_progress=None if on_progress is None else lambda distinct: on_progress(model.name, distinct),
     )
@@ -191,35 +241,60 @@ def check_models(
     tier: Tier = Tier.QUICK,
     *,
     jobs: int = 2,
-    on_progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
     on_result: Checked | None = None,
     spec_folder: Path = SPEC_FOLDER,
 ) -> list[ModelResult]:
-    """Run the protocol's models of this tier (deep: the quick ones, too), `jobs` at a time; results in the order of the
-    file.
+    """Run the protocol's models of this tier (see `models_in`), `jobs` at a time, the longest first; results in the
+    order of the file.
 
-    `on_progress` gets the model's name and the distinct states so far, from several threads when there are several
-    jobs; `on_result` gets each result in the order of the file, as soon as those listed above it are there.
+    `on_progress` is called as models begin, count and end, from several threads when there are several jobs, but never
+    from two at once; `on_result` gets each result as soon as it is there.
     """
-    tiers = {Tier.QUICK, Tier.DEEP} if tier is Tier.DEEP else {tier}
-    chosen = [model for model in models_of(protocol, spec_folder) if model.tier in tiers]
+    chosen = models_in(protocol, tier, spec_folder)
+    if len(chosen) >= WORTH_AN_ARCHIVE:
+        make_archive(find_java(), find_jar())
+    news = _News(chosen, on_progress)
 
     def check(model: Model) -> ModelResult:
-        if on_progress is not None:
-            on_progress(model.name, 0)
-        return check_model(model, protocol, spec_folder=spec_folder, on_progress=on_progress).result
+        news.tell(model.name, 0)
+        result = check_model(model, protocol, spec_folder=spec_folder, on_progress=news.tell).result
+        news.end(model, result)
+        return result
 
-    results = []
+    results: dict[str, ModelResult] = {}
     pool = ThreadPoolExecutor(max_workers=jobs)
     try:
-        for result in pool.map(check, chosen):
+        longest_first = sorted(chosen, key=lambda model: -model.weight)
+        for ended in as_completed([pool.submit(check, model) for model in longest_first]):
+            result = ended.result()
+            results[result.name] = result
             if on_result is not None:
                 on_result(result)
-            results.append(result)
     finally:
         # After an error or an interrupt, what has not begun is not begun any more.
         pool.shutdown(cancel_futures=True)
-    return results
+    return [results[model.name] for model in chosen]
+
+
+class _News:
+    """Adds up what models have ended."""
+
+    def __init__(self, models: Sequence[Model], on_progress: OnProgress | None) -> None:
+        self._total = sum(model.weight for model in models)
+        self._done = 0.0
+        self._on_progress = on_progress
+        self._lock = threading.Lock()
+
+    def tell(self, name: str, distinct: int) -> None:
+        with self._lock:
+            if self._on_progress is not None:
+                self._on_progress(Progress(name, distinct, self._done, self._total))
+
+    def end(self, model: Model, result: ModelResult) -> None:
+        with self._lock:
+            self._done += model.weight
+        self.tell(model.name, result.seen.distinct)
 
 
 def compare(model: Model, run: TlcRun) -> ModelResult:

@@ -63,7 +63,8 @@ class Refutation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
-    """verdict: confirmed or refuted, or open where a model or claim did not come out as expected, or was not run."""
+    """verdict: confirmed or refuted; open where a model or claim did not come out as expected, or none was run. reason:
+    which, and what was not run, as models of other tiers are not."""
 
     number: int
     name: str
@@ -103,7 +104,7 @@ def findings_of(protocol: str, spec_folder: Path = SPEC_FOLDER) -> tuple[Finding
 def decide(
     findings: Sequence[Finding], models: Sequence[ModelResult], claims: Sequence[ClaimResult]
 ) -> list[FindingResult]:
-    """What the models and claims that ran say of each finding."""
+    """What the models and claims that ran say of each finding; those that did not run are named."""
     model_results = {result.name: result for result in models}
     claim_results = {result.name: result for result in claims}
     return [_decided(finding, model_results, claim_results) for finding in findings]
@@ -114,16 +115,13 @@ def _decided(finding: Finding, models: dict[str, ModelResult], claims: dict[str,
     missing += [name for name in finding.claims if name not in claims]
     apart = [name for name in finding.models if name in models and not models[name].agrees]
     apart += [name for name in finding.claims if name in claims and not claims[name].counts]
-    reason = ""
-    if missing:
-        reason = f"not run: {', '.join(missing)}"
-    elif apart:
-        reason = f"not as expected: {', '.join(apart)}"
+    ran = len(missing) < len(finding.models) + len(finding.claims)
+    told = (("not as expected", apart), ("not run", missing))
     return FindingResult(
         number=finding.number,
         name=finding.name,
         title=finding.title,
-        verdict="open" if reason else finding.suspicion.value,
+        verdict=finding.suspicion.value if ran and not apart else "open",
         clauses=finding.clauses,
         refutations=tuple(
             Refutation(
@@ -137,5 +135,5 @@ def _decided(finding: Finding, models: dict[str, ModelResult], claims: dict[str,
             if name in models
         ),
         claims=finding.claims,
-        reason=reason,
+        reason="; ".join(f"{what}: {', '.join(names)}" for what, names in told if names),
     )

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from models.class_archive import archive_flags
 from models.java import find_java
 from models.tla_values import Value, parse_state
 from spec.errors import BadInput, CannotRun
@@ -124,7 +125,9 @@ def run_tlc(
             # What runs beside it in real time comes first.
             *(["nice", "-n", "10"] if shutil.which("nice") else []),
             str(java), "-XX:+UseSerialGC", f"-XX:TieredStopAtLevel={1 if short else 4}",
-            f"-Xmx{HEAP_MB}m", f"-Djava.io.tmpdir={scratch}",
+            # By itself Java begins with so little that it collects and grows it time and again.
+            "-Xms128m", "-XX:NewSize=64m", f"-Xmx{HEAP_MB}m",
+            *archive_flags(java, jar), f"-Djava.io.tmpdir={scratch}",
             "-cp", str(jar), "tlc2.TLC", "-tool", "-metadir", scratch, "-workers", "1", "-fp", "0",
             "-lncheck", "final", "-config", str(cfg),
             *(["-coverage", "1"] if coverage else []),

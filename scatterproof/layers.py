@@ -104,9 +104,7 @@ def _by_clause(parts: Iterable[tuple[str, Status]], noun: str) -> dict[str, Cell
 
 def tlc(job: Job, say: Say) -> LayerReport:
     try:
-        results = check_models(
-            job.protocol, Tier.QUICK, on_progress=lambda name, distinct: say(f"{name}, {distinct} distinct states")
-        )
+        results = check_models(job.protocol, Tier.QUICK, on_progress=lambda news: say(str(news)))
         if job.models is not None:
             job.models.set_result(results)
     except ScatterproofError as error:

@@ -10,9 +10,8 @@ import hashlib
 import shlex
 from pathlib import Path
 
-from conformance.checks.compiled import cache_folder
 from models.java import find_java
-from spec.files import write_atomically
+from spec.files import cache_folder, write_atomically
 
 LOG_VARIABLE = "SCATTERPROOF_SPARK_LOG"  # where Java's and its Python workers' standard error goes
 

@@ -18,10 +18,10 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from conformance.checks.compiled import cache_folder
 from spark.java_home import LOG_VARIABLE, java_home_for_spark
 from spark.shipping import ROOT, on_cluster, refuse_unfit, refuse_unshared, ship
 from spec.errors import BadInput, CannotRun
+from spec.files import cache_folder
 
 MASTER = "local[*]"
 _HOST = r"([\w.-]+|\[[\da-fA-F:]+\])"

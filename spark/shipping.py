@@ -70,7 +70,7 @@ def ship(context: SparkContext, scratch: Path) -> None:
 def settle_in() -> None:
     """In a task on a cluster: what is relative to the executor's working folder is made absolute for the processes that
     the task starts; and where the user's cache folder cannot be written, there is one in the working folder."""
-    from conformance.checks.compiled import cache_folder
+    from spec.files import cache_folder
 
     code = str(Path(CODE).absolute())
     os.environ["PYTHONPATH"] = os.pathsep.join([code, *_others(os.environ.get("PYTHONPATH", ""))])

@@ -38,3 +38,10 @@ def write_atomically(path: Path, content: bytes) -> None:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         raise CannotRun(f"{path}: cannot be written: {error.strerror}; check the folder and the disk") from None
+
+
+def cache_folder() -> Path:
+    """Where what is compiled once is kept: SCATTERPROOF_CACHE, else the user's cache folder."""
+    chosen = os.environ.get("SCATTERPROOF_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(chosen) if chosen else Path(base) / "scatterproof"

@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -29,7 +27,7 @@ from conformance.checks.source import (
 from conformance.checks.step import Check
 from conformance.checks.surroundings import Surroundings
 from conformance.checks.tables import grown, is_full
-from spec.files import write_atomically
+from spec.files import cache_folder, write_atomically
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
 
@@ -176,13 +174,6 @@ def _read_only(column: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     view = column.view()
     view.flags.writeable = False
     return view
-
-
-def cache_folder() -> Path:
-    """Where compiled kernels are kept: SCATTERPROOF_CACHE, else the user's cache folder."""
-    chosen = os.environ.get("SCATTERPROOF_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(chosen) if chosen else Path(base) / "scatterproof"
 
 
 def _load(text: str, checks: Sequence[Check]) -> ModuleType:

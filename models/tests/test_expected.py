@@ -7,7 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from models.expected import SPEC_FOLDER, Kind, Model, Tier, check_models, compare, configuration, models_of
+from models.expected import (
+    SPEC_FOLDER,
+    STATES_A_SECOND,
+    Kind,
+    Model,
+    Progress,
+    Tier,
+    check_models,
+    compare,
+    configuration,
+    models_in,
+    models_of,
+)
 from models.tlc import Outcome, State, TlcRun
 from spec.errors import BadInput
 
@@ -66,11 +78,26 @@ def rewrite(spec_folder: Path, text: str) -> None:
 
 
 def test_models_that_find_what_is_expected_agree(spec_folder: Path) -> None:
-    seen: list[tuple[str, int]] = []
-    results = check_models("steps", spec_folder=spec_folder, on_progress=lambda name, count: seen.append((name, count)))
+    seen: list[Progress] = []
+    results = check_models("steps", spec_folder=spec_folder, on_progress=seen.append)
     assert [(result.name, result.differences) for result in results] == [("small", ()), ("big_steps", ())]
     assert results[1].seen.violates == "NotTwo"
-    assert ("small", 5) in seen
+    assert ("small", 5) in {(one.name, one.distinct) for one in seen}
+
+
+def test_the_longest_model_begins_first_and_progress_ends_with_all_that_there_was(spec_folder: Path) -> None:
+    rewrite(spec_folder, HOLDS + FINDING + "cost = 3\n")
+    seen: list[Progress] = []
+    ended: list[str] = []
+    results = check_models(
+        "steps", jobs=1, spec_folder=spec_folder, on_progress=seen.append, on_result=lambda one: ended.append(one.name)
+    )
+    assert [one.name for one in results] == ["small", "big_steps"]
+    assert ended == ["big_steps", "small"]
+    assert (seen[0].name, seen[0].done) == ("big_steps", 0)
+    assert [one.done for one in seen] == sorted(one.done for one in seen)
+    assert seen[-1].done == seen[-1].total == pytest.approx(3 + 1 + 5 / STATES_A_SECOND)
+    assert str(seen[-1]) == "100%, small, 5 distinct states"
 
 
 def test_another_count_of_states_is_a_difference(spec_folder: Path) -> None:
@@ -78,6 +105,19 @@ def test_another_count_of_states_is_a_difference(spec_folder: Path) -> None:
     (result,) = check_models("steps", spec_folder=spec_folder)
     assert result.differences == ("expected 6 distinct states, found 5",)
     assert not result.agrees
+
+
+def test_each_tier_but_the_random_one_includes_those_above_it(spec_folder: Path) -> None:
+    full = FINDING.replace("big_steps", "full") + 'tier = "full"\n'
+    deep = FINDING.replace("big_steps", "deep") + 'tier = "deep"\n'
+    rewrite(spec_folder, deep + full + HOLDS)
+    named = {tier: [one.name for one in models_in("steps", tier, spec_folder)] for tier in Tier}
+    assert named == {
+        Tier.QUICK: ["small"],
+        Tier.FULL: ["full", "small"],
+        Tier.DEEP: ["deep", "full", "small"],
+        Tier.RANDOM: [],
+    }
 
 
 def test_a_deep_model_runs_only_when_asked_for(spec_folder: Path) -> None:

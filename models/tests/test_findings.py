@@ -76,6 +76,13 @@ def test_a_finding_is_open_when_its_model_disagrees_or_was_not_run(spec_folder: 
     apart = [msgspec.structs.replace(result, differences=("it holds",)) for result in agreeing]
     assert decide([TWO], apart, [])[0].reason == "not as expected: big_steps"
     assert decide([TWO], [], [])[0].reason == "not run: big_steps"
+    assert {decide([TWO], found, [])[0].verdict for found in (apart, [])} == {"open"}
+
+
+def test_a_finding_stands_on_the_models_that_ran_and_names_the_others(spec_folder: Path) -> None:
+    agreeing = [one.result for one in run_findings("steps", spec_folder).values()]
+    (result,) = decide([msgspec.structs.replace(TWO, models=("big_steps", "deep_steps"))], agreeing, [])
+    assert (result.verdict, result.reason) == ("confirmed", "not run: deep_steps")
 
 
 @pytest.mark.parametrize(
