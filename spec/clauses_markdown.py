@@ -37,12 +37,12 @@ def chapter(catalogue: Catalogue) -> str:
     ]
     parts += [
         "### Sentences",
-        _rows(["id", "level", "sentence", "source"], map(_sentence_row, catalogue.clauses)),
+        table(["id", "level", "sentence", "source"], map(_sentence_row, catalogue.clauses)),
     ]
     layers = [layer.value for layer in Layer]
     columns = ["id", "name", "kind", "environments", *layers, "claims"]
     rows = ([*_layer_row(clause), ", ".join(catalogue.claims_of(clause.id))] for clause in catalogue.clauses)
-    parts += ["### Layers", _rows(columns, rows)]
+    parts += ["### Layers", table(columns, rows)]
     parts += ["### Not yet", *_reasons(catalogue)]
     literals = [
         [clause.id, literal.id, literal.rule, literal.suspicion]
@@ -51,14 +51,14 @@ def chapter(catalogue: Catalogue) -> str:
     ]
     if literals:
         parts += ["### Literal rules", "Rules as the source has them, suspected to be wrong."]
-        parts.append(_rows(["clause", "rule", "as the source has it", "suspicion"], literals))
+        parts.append(table(["clause", "rule", "as the source has it", "suspicion"], literals))
     if catalogue.claims:
         parts += [
             "### Claims of the source",
             *(f"- {group}: {t}" for group, t in catalogue.claim_groups.items()),
         ]
         parts.append(
-            _rows(
+            table(
                 ["claim", "in short", "clauses"],
                 ([c.id, c.says, ", ".join(c.clauses)] for c in catalogue.claims),
             )
@@ -91,7 +91,7 @@ def _reasons(catalogue: Catalogue) -> list[str]:
     return lines
 
 
-def _rows(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table; a bar in a text would end its cell."""
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)

@@ -11,14 +11,12 @@ from conformance.checks.surroundings import Surroundings
 from spec.broadcast.messages import Level
 from spec.core import Parameter
 from spec.errors import BadInput
+from spec.parameters import Parameters
 from spec.topology import Link, Role, Topology
 
 # Levels as the integers that checks compare.
 PL, URB, FIFO, LCB = range(4)
 LEVEL_CODES = dict(zip(Level, (PL, URB, FIFO, LCB), strict=True))
-RESEND_NS = 50_000_000
-WINDOW = 64
-MOST_UNDELIVERED = 8_192
 MAX_NUMBER = (1 << 32) - 1
 MAX_RUN = 4_096
 # Sets of processes are bits of an integer of 64.
@@ -31,22 +29,9 @@ _ABOVE_LINKS = (
 
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
     """The parameters that checks read; `level` as a code. BadInput for one that cannot be."""
-    level = given.get("level")
-    if level not in list(Level):
-        raise BadInput(f"parameter level is {level!r}; give one of {', '.join(Level)}")
-    return {
-        "level": LEVEL_CODES[Level(str(level))],
-        "resend_ns": _whole(given, "resend_ns", RESEND_NS),
-        "window": _whole(given, "window", WINDOW),
-        "most_undelivered": _whole(given, "most_undelivered", MOST_UNDELIVERED),
-    }
-
-
-def _whole(given: Mapping[str, Parameter], name: str, default: int) -> int:
-    value = given.get(name, default)
-    if isinstance(value, int) and 1 <= value <= 1 << 50:
-        return value
-    raise BadInput(f"parameter {name} is {value!r}; give a whole number of 1 to 2^50")
+    values = Parameters("broadcast", given)
+    numbers = ("resend_ns", "window", "most_undelivered")
+    return {"level": LEVEL_CODES[Level(str(values["level"]))], **{name: values.number(name) for name in numbers}}
 
 
 def tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec.core import Parameter
-from spec.errors import BadInput
+from spec.parameters import Parameters
 from spec.totalorder.messages import Environment
 
 # Environments as the integers that checks compare.
 ENVIRONMENT_CODES = {environment: code for code, environment in enumerate(Environment)}
 SWITCH_CODES = {"one": 0, "two": 1, "proxy": 2}
-# What a retransmission time-out is when it is not given, in beacon intervals.
-TIMEOUT_INTERVALS = 20
 
-_SWITCHED = ("host_flags", "every_beacon", "causal")
-_TIMES = ("adjustment_interval_ns", "processor_delay_ns", "forwarding_delay_ns", "failure_timeout_ns")
+_NUMBERS = (
+    *("beacon_interval_ns", "retransmit_timeout_ns", "adjustment_interval_ns", "failure_timeout_ns"),
+    *("processor_delay_ns", "forwarding_delay_ns", "host_flags", "every_beacon", "causal"),
+)
 
 # Clauses of environment D and E: they speak of acknowledgements, ack barriers and loss records.
 UNDER_LOSS = frozenset(
@@ -39,35 +39,17 @@ _WITHOUT_FAILURES = frozenset(
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
     """The parameters that checks read, under their own names; `environment` and `switch` as codes, `loses` for whether
     links may lose packets, `late` for whether a switch's beacon may be late. BadInput for one that cannot be."""
-    environment = given.get("environment")
-    if environment not in list(Environment):
-        raise BadInput(f"parameter environment is {environment!r}; give one of {', '.join(Environment)}")
-    interval = _whole(given, "beacon_interval_ns", None, least=1)
-    switch = given.get("switch", "one")
-    if switch not in SWITCH_CODES:
-        raise BadInput(f"parameter switch is {switch!r}; give one of {', '.join(SWITCH_CODES)}")
-    chosen = Environment(str(environment))
+    values = Parameters("totalorder", given)
+    environment = Environment(str(values["environment"]))
+    switch = str(values["switch"])
     return {
-        "environment": ENVIRONMENT_CODES[chosen],
-        "beacon_interval_ns": interval,
-        "retransmit_timeout_ns": _whole(given, "retransmit_timeout_ns", TIMEOUT_INTERVALS * interval, least=1),
-        "switch": SWITCH_CODES[str(switch)],
-        "loses": int(chosen.loses),
+        "environment": ENVIRONMENT_CODES[environment],
+        "switch": SWITCH_CODES[switch],
+        "loses": int(environment.loses),
         "late": int(switch != "one"),
-        **{name: _whole(given, name, 0, most=1) for name in _SWITCHED},
-        "fill_barrier": int(chosen.data_carry_barriers) and _whole(given, "fill_barrier", 0, most=1),
-        **{name: _whole(given, name, 0) for name in _TIMES},
+        "fill_barrier": int(environment.data_carry_barriers) and values.number("fill_barrier"),
+        **{name: values.number(name) for name in _NUMBERS},
     }
-
-
-def _whole(
-    given: Mapping[str, Parameter], name: str, default: int | None, *, least: int = 0, most: int | None = None
-) -> int:
-    value = given.get(name, default)
-    if isinstance(value, int) and value >= least and (most is None or value <= most):
-        return value
-    wanted = f"a whole number of at least {least}" if most is None else f"{least} or {most}"
-    raise BadInput(f"parameter {name} is {value!r}; give {wanted}")
 
 
 def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:

@@ -1,21 +1,16 @@
-"""What a node of the broadcast stack is set to: the parameters of its configuration, checked."""
+"""What a node of the broadcast stack is set to: the parameters of its configuration, checked. Their bounds and defaults
+are in spec/broadcast/parameters.toml."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from impl.broadcast.limits import MAX_CLOCK, MAX_PROCESSES, MAX_RUN
+from impl.broadcast.limits import MAX_CLOCK, MAX_PROCESSES
 from spec.broadcast.messages import Level
 from spec.core import NodeConfig
 from spec.errors import BadInput
+from spec.parameters import Parameters
 from spec.topology import NodeId, Role
-
-RESEND_NS = 50_000_000
-WINDOW = 64
-MOST_UNDELIVERED = 8_192
-_RUNS_AT_ONCE = 8  # into so many runs a process cuts what it may begin at once
-_MAX_RESEND_NS = 1 << 50  # sums and doublings of it stay far below the edge of int64
-_MAX_WINDOW = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,30 +20,27 @@ class Settings:
 
     level: Level
     processes: int
-    resend_ns: int = RESEND_NS
-    window: int = WINDOW
-    most_undelivered: int = MOST_UNDELIVERED
-    most_in_run: int = MOST_UNDELIVERED // _RUNS_AT_ONCE
-    dependencies: frozenset[NodeId] = frozenset()
+    resend_ns: int
+    window: int
+    most_undelivered: int
+    most_in_run: int
+    dependencies: frozenset[NodeId]
 
 
 def settings(config: NodeConfig) -> Settings:
     """The settings of one node; BadInput for a missing or wrong parameter, and for a network without a full mesh."""
     processes = _processes(config)
-    level = config.parameters.get("level")
-    if level not in list(Level):
-        raise BadInput(f"node {config.node}: parameter level is {level!r}; give one of {', '.join(Level)}")
+    given = Parameters("broadcast", config.parameters, f"node {config.node}")
+    level = Level(str(given["level"]))
     if level == Level.LCB and processes > MAX_CLOCK:
         raise BadInput(f"node {config.node}: there are {processes} processes; level lcb is for up to {MAX_CLOCK}")
-    most = _number(config, "most_undelivered", MOST_UNDELIVERED, 1, 1 << 32)
-    derived = min(MAX_RUN, max(1, most // _RUNS_AT_ONCE))
     return Settings(
-        level=Level(str(level)),
+        level=level,
         processes=processes,
-        resend_ns=_number(config, "resend_ns", RESEND_NS, 1, _MAX_RESEND_NS),
-        window=_number(config, "window", WINDOW, 1, _MAX_WINDOW),
-        most_undelivered=most,
-        most_in_run=_number(config, "most_in_run", derived, 1, MAX_RUN),
+        resend_ns=given.number("resend_ns"),
+        window=given.number("window"),
+        most_undelivered=given.number("most_undelivered"),
+        most_in_run=given.number("most_in_run"),
         dependencies=dependencies(config, processes),
     )
 
@@ -83,10 +75,3 @@ def dependencies(config: NodeConfig, processes: int) -> frozenset[NodeId]:
             )
         found.add(int(part))
     return frozenset(found)
-
-
-def _number(config: NodeConfig, name: str, default: int, least: int, most: int) -> int:
-    given = config.parameters.get(name, default)
-    if not isinstance(given, int) or not least <= given <= most:
-        raise BadInput(f"node {config.node}: parameter {name} is {given!r}; give a whole number of {least} to {most}")
-    return given

@@ -19,6 +19,7 @@ from impl.totalorder.settings import settings
 from impl.totalorder.two_processors import Aggregator, MakePort, SecondProcessor, TheCore, TwoProcessorSwitch
 from spec.core import NodeConfig
 from spec.errors import BadInput
+from spec.parameters import Parameters
 from spec.topology import Role
 from spec.totalorder import proxies
 from spec.totalorder.proxies import Proxy
@@ -40,16 +41,15 @@ class Form:
 
 def form(config: NodeConfig) -> Form:
     """The form that the parameters ask for; BadInput for one that cannot be."""
-    switch = config.parameters.get("switch", ONE)
-    if switch not in (ONE, TWO, PROXY):
-        raise BadInput(f"node {config.node}: parameter switch is {switch!r}; give one, two or proxy")
+    given = Parameters("totalorder", config.parameters, f"node {config.node}")
+    switch = given["switch"]
     if switch != ONE and settings(config).data_carry_barriers:
         environment = config.parameters["environment"]
         raise BadInput(
             f"node {config.node}: in environment {environment} data messages carry barriers, which a switch of form "
             f"{switch} does not aggregate; choose environment B, D7 or D8"
         )
-    if switch != ONE and config.parameters.get("failure_timeout_ns", 0) != 0:
+    if switch != ONE and given["failure_timeout_ns"]:
         raise BadInput(
             f"node {config.node}: failures are handled by switches with one processor alone; set failure_timeout_ns to "
             "0, or switch to one"
@@ -59,8 +59,8 @@ def form(config: NodeConfig) -> Form:
         raise BadInput(f"node {config.node}: parameter switch is proxy, but proxies names none; name some")
     return Form(
         switch=str(switch),
-        processor_delay=_delay(config, "processor_delay_ns"),
-        forwarding_delay=_delay(config, "forwarding_delay_ns"),
+        processor_delay=given.number("processor_delay_ns"),
+        forwarding_delay=given.number("forwarding_delay_ns"),
         proxies=found if switch == PROXY else (),
     )
 
@@ -127,10 +127,3 @@ def _check_own(config: NodeConfig, own: Proxy) -> None:
     same = (own.ingress, own.egress, own.reaching) == (config.ingress, config.egress, config.reaching)
     if not same or own.there[0] not in config.egress or own.back[-1] not in config.ingress:
         raise BadInput(f"node {config.node}: parameter proxies gives this switch other links than its configuration")
-
-
-def _delay(config: NodeConfig, name: str) -> int:
-    given = config.parameters.get(name, 0)
-    if not isinstance(given, int) or given < 0:
-        raise BadInput(f"node {config.node}: parameter {name} is {given!r}; give a whole number of at least 0")
-    return given

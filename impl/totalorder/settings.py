@@ -1,4 +1,5 @@
-"""What a total-order node is set to: the parameters of its configuration, checked."""
+"""What a total-order node is set to: the parameters of its configuration, checked. Their bounds and defaults are in
+spec/totalorder/parameters.toml."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from dataclasses import dataclass
 
 from spec.core import NodeConfig
 from spec.errors import BadInput
+from spec.parameters import Parameters
 from spec.totalorder.messages import Environment
 
 MAX_DOUBLINGS = 3  # of the time-out, while a message stays unacknowledged
@@ -30,13 +32,13 @@ class Settings:
     environment: Environment
     beacon_interval_ns: int
     retransmit_timeout_ns: int
-    host_flags: bool = False
-    fill_barrier: bool = False
-    every_beacon: bool = False
-    adjustment_interval_ns: int = 0
-    causal: bool = False
-    failure_timeout_ns: int = 0
-    incarnation: int = 0
+    host_flags: bool
+    fill_barrier: bool
+    every_beacon: bool
+    adjustment_interval_ns: int
+    causal: bool
+    failure_timeout_ns: int
+    incarnation: int
 
     @property
     def data_carry_barriers(self) -> bool:
@@ -60,40 +62,23 @@ class Settings:
 
 def settings(config: NodeConfig) -> Settings:
     """The settings of one node; BadInput for a missing or wrong parameter."""
-    environment = config.parameters.get("environment")
-    if environment not in list(Environment):
-        known = ", ".join(Environment)
-        raise BadInput(f"node {config.node}: parameter environment is {environment!r}; give one of {known}")
-    interval = _number(config, "beacon_interval_ns", None, least=1)
-    failure_timeout = _number(config, "failure_timeout_ns", 0, least=0)
-    if failure_timeout and not any(with_ack for _, with_ack in Environment(environment).beacons):
+    given = Parameters("totalorder", config.parameters, f"node {config.node}")
+    environment = Environment(str(given["environment"]))
+    failure_timeout = given.number("failure_timeout_ns")
+    if failure_timeout and not any(with_ack for _, with_ack in environment.beacons):
         raise BadInput(
             f"node {config.node}: parameter failure_timeout_ns is {failure_timeout}, but no beacon of environment "
             f"{environment} carries an ack barrier; choose D6, D7, D8 or D9, or leave failures out"
         )
     return Settings(
-        environment=Environment(str(environment)),
-        beacon_interval_ns=interval,
-        retransmit_timeout_ns=_number(config, "retransmit_timeout_ns", 20 * interval, least=1),
-        host_flags=_switch(config, "host_flags"),
-        fill_barrier=_switch(config, "fill_barrier"),
-        every_beacon=_switch(config, "every_beacon") or failure_timeout > 0,
-        adjustment_interval_ns=_number(config, "adjustment_interval_ns", 0, least=0),
-        causal=_switch(config, "causal"),
+        environment=environment,
+        beacon_interval_ns=given.number("beacon_interval_ns"),
+        retransmit_timeout_ns=given.number("retransmit_timeout_ns"),
+        host_flags=bool(given["host_flags"]),
+        fill_barrier=bool(given["fill_barrier"]),
+        every_beacon=bool(given["every_beacon"]) or failure_timeout > 0,
+        adjustment_interval_ns=given.number("adjustment_interval_ns"),
+        causal=bool(given["causal"]),
         failure_timeout_ns=failure_timeout,
-        incarnation=_number(config, "incarnation", 0, least=0),
+        incarnation=given.number("incarnation"),
     )
-
-
-def _number(config: NodeConfig, name: str, default: int | None, *, least: int) -> int:
-    given = config.parameters.get(name, default)
-    if not isinstance(given, int) or given < least:
-        raise BadInput(f"node {config.node}: parameter {name} is {given!r}; give a whole number of at least {least}")
-    return given
-
-
-def _switch(config: NodeConfig, name: str) -> bool:
-    given = config.parameters.get(name, 0)
-    if given not in (0, 1):
-        raise BadInput(f"node {config.node}: parameter {name} is {given!r}; give 0 or 1")
-    return bool(given)

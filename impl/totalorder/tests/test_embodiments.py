@@ -250,7 +250,7 @@ def test_to_sw_6_a_proxy_host_refuses_what_no_switch_has_handed_over(link: int, 
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"switch": "three"}, "give one, two or proxy"),
+        ({"switch": "three"}, "give one of one, two, proxy"),
         ({"switch": "two", "environment": "C"}, "choose environment B, D7 or D8"),
         ({"switch": "proxy"}, "proxies names none"),
         ({"switch": "two", "environment": "D8", "failure_timeout_ns": 50}, "one processor alone"),
