@@ -135,7 +135,9 @@ def markdown(folder: Path = SPEC) -> str:
     """A table for each protocol that has parameters."""
     parts = []
     for protocol in protocols(folder):
-        rows = [[f"`{one.name}`", one.values, _default(one), one.meaning] for one in declared(protocol, folder).values()]
+        rows = [
+            [f"`{one.name}`", one.values, _default(one), one.meaning] for one in declared(protocol, folder).values()
+        ]
         if rows:
             parts.append(f"`{protocol}`:\n\n{table(['parameter', 'values', 'default', 'meaning'], rows)}\n")
     return "\n".join(parts)
@@ -146,7 +148,8 @@ def _default(one: Declared) -> str:
         case None:
             return "none: it is always given"
         case Multiple(of=of, times=times, over=over):
-            return f"{f'{times} × ' if times != 1 else ''}`{of}`{f' ÷ {over}, rounded down' if over != 1 else ''}"
+            multiplied = f"{times} × `{of}`" if times != 1 else f"`{of}`"
+            return multiplied if over == 1 else f"{multiplied} ÷ {over}, rounded down, within these values"
         case "":
             return "an empty text"
         case value:
