@@ -110,6 +110,11 @@ class Child:
         self._poll = select.poll()
         self._poll.register(self._stdout, select.POLLIN)
 
+    @property
+    def process(self) -> int:
+        """Its id."""
+        return self._process.pid
+
     def tell(self, line: bytes) -> None:
         """Send one line, without waiting; what does not fit into the pipe goes when the next line is waited for."""
         self._pending += line

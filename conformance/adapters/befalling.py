@@ -69,10 +69,12 @@ class Befalling:
         return found
 
     def notes(self) -> list[str]:
-        """What the relay did because the schedule says so."""
+        """What the relay did because the schedule says so, and what it kept away."""
         links = self._relay.links.values()
         lost, delayed = sum(link.lost for link in links), sum(link.delayed for link in links)
-        return [f"the relay lost {lost} packets and held back {delayed}"] if lost or delayed else []
+        notes = [f"the relay lost {lost} packets and held back {delayed}"] if lost or delayed else []
+        strange = sum(link.strange for link in links)
+        return [*notes, f"the relay dropped {strange} datagrams of strangers"] if strange else notes
 
     def rows(self) -> list[Row]:
         """What befell, in the order of time; once all logs were read to their ends."""

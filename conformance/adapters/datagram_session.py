@@ -22,7 +22,7 @@ from conformance.adapters.logs import NodeLog
 from conformance.adapters.real_time import longest_timeout_ns
 from conformance.network.run import header_of
 from conformance.relay.links import LinkRelay
-from conformance.supervisor import Child, Failure, Limits, end_strays
+from conformance.supervisor import MARK, Child, Failure, Limits, end_strays
 from spec import schedule as schedules
 from spec.adapter import Connect, Init, Listening, Payload, Ready, Stop, Stopped, Submit
 from spec.core import NodeConfig, node_config
@@ -186,7 +186,10 @@ class Session:
         self._lives[node].append(NodeLog(path, node, schedule.protocol, schedule.topology, self._limits.log_bytes))
 
     def _lead(self, config: NodeConfig, listening: Listening) -> None:
-        """Have the node's ingress links lead to it."""
+        """Have the node's ingress links lead to it, and its egress links from it alone."""
+        child = self._nodes[config.node]
+        for link in config.egress:
+            self._relay.admit(link, child.process, f"{MARK}={child.mark}".encode())
         if set(listening.ports) != set(config.ingress):
             raise NodeBroke(
                 f"{self._nodes[config.node].name} listens for links {sorted(listening.ports)}; its ingress are "

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from conformance.network.delays import Delays
-from conformance.relay.ports import LOOPBACK, dropped_by_system
+from conformance.relay.ports import LOOPBACK, dropped_by_system, sends_from
 from spec.errors import CannotRun
 from spec.schedule import Delay, Fault, FaultKind
 from spec.topology import LinkId
@@ -36,7 +36,8 @@ LOST, WAITING, CARRIED = 0, 1, 2  # what became of a datagram
 @dataclass(slots=True)
 class Carriage:
     """What the relay did on one link. fates: LOST, WAITING or CARRIED, by datagram, from 0; lost_ns: when those were
-    lost that were. first: the datagram from which on the schedule's faults count. lost, delayed: by the schedule."""
+    lost that were. first: the datagram from which on the schedule's faults count. lost, delayed: by the schedule.
+    strange: datagrams of others than the link's source, which are dropped."""
 
     inlet: socket.socket
     fates: array[int] = field(default_factory=lambda: array("b"))
@@ -44,6 +45,9 @@ class Carriage:
     first: int | None = None
     lost: int = 0
     delayed: int = 0
+    strange: int = 0
+    source: tuple[int, bytes] | None = None  # id and mark of the process that it leads from; None when anybody's goes
+    senders: dict[int, bool] = field(default_factory=dict)  # by port, whether it is the source's
     target: int | None = None  # the port that it leads to; None when nobody is there
     cut: bool = False
     free_from: int = 0  # when the last one leaves
@@ -93,6 +97,13 @@ class LinkRelay:
     def lead(self, link: LinkId, port: int | None) -> None:
         """From now on the link leads to this port, or to nobody: then what arrives is lost."""
         self._links[link].target = port
+
+    def admit(self, link: LinkId, process: int, mark: bytes) -> None:
+        """From now on the link carries what this process sends, and what those with the mark in their environment do;
+        what strangers put on it is dropped, where the system tells whose it is (Linux)."""
+        carriage = self._links[link]
+        carriage.source = (process, mark)
+        carriage.senders.clear()
 
     def begin(self) -> None:
         """From now on, faults count: the next datagram of each link is its first."""
@@ -161,12 +172,15 @@ class LinkRelay:
         carriage = self._links[link]
         for _ in range(_BATCH):
             try:
-                contents = carriage.inlet.recv(_DATAGRAM_BYTES)
+                contents, (_, port) = carriage.inlet.recvfrom(_DATAGRAM_BYTES)
             except BlockingIOError:
                 return False
             except OSError:  # the system says what became of an earlier datagram
                 continue
-            self._take(link, carriage, contents)
+            if _is_known(carriage, port):
+                self._take(link, carriage, contents)
+            else:
+                carriage.strange += 1
         return True
 
     def _take(self, link: LinkId, carriage: Carriage, contents: bytes) -> None:
@@ -207,6 +221,20 @@ class LinkRelay:
             else:
                 carriage.fates[index] = CARRIED
         return self._waiting[0][0] if self._waiting else None
+
+
+def _is_known(carriage: Carriage, port: int) -> bool:
+    """Whether the link carries what comes from this port. Of a socket that is closed by now nobody can tell whose it
+    was: it is taken for the source's, unless the source is known to have another."""
+    if carriage.source is None:
+        return True
+    known = carriage.senders.get(port)
+    if known is None:
+        known = sends_from(port, *carriage.source)
+        if known is None:
+            return True not in carriage.senders.values()
+        carriage.senders[port] = known
+    return known
 
 
 def _open() -> socket.socket:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import socket
 from collections.abc import Set
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import SystemRandom
 
@@ -16,6 +17,8 @@ Address = tuple[str, int]
 LOOPBACK = "127.0.0.1"
 # Below the range from which systems give ports to sockets that did not ask for one.
 _FIRST, _LAST = 10_000, 32_000
+
+_INODE = 9  # in a line of the system's table of sockets
 
 _OWN = 256  # descriptors for everything else that this process does
 _ENDLESS = 1 << 20
@@ -54,9 +57,47 @@ def room_for(needed: int, wanted: int) -> int:
 
 def dropped_by_system(ports: Set[int]) -> int | None:
     """Datagrams that came to these UDP ports faster than they were taken, where the system tells (Linux)."""
-    try:
-        lines = Path("/proc/net/udp").read_text(encoding="ascii").splitlines()[1:]
-    except OSError:
+    opened = _opened()
+    return None if opened is None else sum(int(words[-1]) for port, words in opened if port in ports)
+
+
+def opened(ports: Set[int]) -> Set[int] | None:
+    """Those of these UDP ports that some process has opened, where the system tells (Linux)."""
+    opened = _opened()
+    return None if opened is None else ports & {port for port, _ in opened}
+
+
+def sends_from(port: int, process: int, mark: bytes) -> bool | None:
+    """Whether the UDP socket with this port belongs to the process with this id, or to one with the mark in its
+    environment; None where the system does not tell: the socket is closed by now, or this is not Linux."""
+    sockets = {f"socket:[{words[_INODE]}]" for other, words in _opened() or () if other == port}
+    if not sockets:
         return None
-    words = [line.split() for line in lines]
-    return sum(int(word[-1]) for word in words if int(word[1].rpartition(":")[2], 16) in ports)
+    if _holds(Path(f"/proc/{process}"), sockets):
+        return True
+    return any(_holds(each, sockets) for each in Path("/proc").iterdir() if each.name.isdigit() and _bears(each, mark))
+
+
+def _opened() -> list[tuple[int, list[str]]] | None:
+    """All UDP sockets: the port, and the words of its line."""
+    found = []
+    for table in ("udp", "udp6"):  # one that is bound to all addresses is often in the latter
+        try:
+            lines = Path("/proc/net", table).read_text(encoding="ascii").splitlines()[1:]
+        except OSError:
+            continue
+        found += [(int(words[1].rpartition(":")[2], 16), words) for words in map(str.split, lines)]
+    return found or None
+
+
+def _holds(process: Path, sockets: Set[str]) -> bool:
+    # A process that ends meanwhile, or belongs to somebody else, is none of ours.
+    with suppress(OSError):
+        return any(os.readlink(each) in sockets for each in (process / "fd").iterdir())
+    return False
+
+
+def _bears(process: Path, mark: bytes) -> bool:
+    with suppress(OSError):
+        return mark in (process / "environ").read_bytes()
+    return False

@@ -150,6 +150,11 @@ class Relay:
         """By (source, target); the same objects as long as the relay runs."""
         return {key: pair.counts for key, pair in self._pairs.items()}
 
+    @property
+    def waiting(self) -> int:
+        """Datagrams that are on their way."""
+        return len(self._waiting)
+
     def traffic(self) -> int:
         """Datagrams received so far."""
         return sum(pair.counts.received for pair in self._pairs.values())

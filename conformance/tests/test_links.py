@@ -3,15 +3,19 @@ arrives."""
 
 from __future__ import annotations
 
+import os
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from conformance.relay.links import CARRIED, LOST, LinkRelay
 from conformance.relay.ports import LOOPBACK
+from conformance.supervisor import MARK, Child, stop
 from spec.schedule import Delay, Fault, FaultKind
 
 PATIENCE_S = 10.0
@@ -130,3 +134,56 @@ def test_what_comes_where_nobody_is_is_lost(again: bool) -> None:
             relay.lead(0, target.getsockname()[1])
         send(relay, 0, b"somebody")
         assert carry(relay, 0, 2) == [LOST, CARRIED if again else LOST]
+
+
+@contextmanager
+def another(relay: LinkRelay, contents: str, folder: Path) -> Iterator[Child]:
+    """Another process that has put this on link 0."""
+    script = f"""
+import socket, sys
+own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+own.sendto({contents.encode()!r}, ({LOOPBACK!r}, {relay.port(0)}))
+print("sent", flush=True)
+sys.stdin.read()
+"""
+    child = Child(contents, [sys.executable, "-c", script], folder)
+    try:
+        assert child.line(PATIENCE_S) == b"sent"
+        yield child
+    finally:
+        stop([child])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not tell whose a socket is")
+def test_datagrams_of_strangers_are_dropped_and_spend_no_fault(tmp_path: Path) -> None:
+    with (
+        receiver() as target,
+        relay_of(Fault(0, 0, FaultKind.LOSE)) as relay,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own,
+    ):
+        relay.lead(0, target.getsockname()[1])
+        relay.admit(0, os.getpid(), b"nobody has this mark")
+        relay.begin()
+        with another(relay, "strange", tmp_path):
+            relay.drain(0)
+        assert relay.links[0].received == 0
+        for contents in (b"first", b"second"):
+            own.sendto(contents, (LOOPBACK, relay.port(0)))
+        assert carry(relay, 0, 2) == [LOST, CARRIED]
+        assert target.recv(99) == b"second"
+        send(relay, 0, b"of a socket that is closed, and not the one that is known")
+        relay.drain(0)
+        assert (relay.links[0].received, relay.links[0].strange) == (2, 2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not tell whose a socket is")
+def test_what_the_source_has_started_and_what_it_sends_by_sockets_that_are_closed_is_its_own(tmp_path: Path) -> None:
+    with receiver() as target, relay_of() as relay:
+        relay.lead(0, target.getsockname()[1])
+        relay.admit(0, os.getpid(), b"nobody has this mark")
+        send(relay, 0, b"closed")
+        assert carry(relay, 0, 1) == [CARRIED]
+        with another(relay, "marked", tmp_path) as child:
+            relay.admit(0, os.getpid(), f"{MARK}={child.mark}".encode())
+            assert carry(relay, 0, 2) == [CARRIED, CARRIED]
+        assert [target.recv(99) for _ in range(2)] == [b"closed", b"marked"]
