@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from conformance.relay.faults import Fate, Fates, Faults
-from conformance.relay.ports import LOOPBACK, Address, dropped_by_system, room_for
+from conformance.relay.news import News
+from conformance.relay.ports import LOOPBACK, Address, dropped_by_system, opened, room_for
 from spec.errors import CannotRun
 
 _BLOCK = 256  # fates of a pair drawn at a time, at most
@@ -108,6 +109,7 @@ class Relay:
         self._buffer = memoryview(bytearray(_DATAGRAM_BYTES))
         self._waiting: list[_Waiting] = []
         self._serial = 0
+        self.news = News()
         self._start: int | None = None
         self._selector = selectors.DefaultSelector()
         self._sockets: dict[tuple[int, int], socket.socket] = {}
@@ -163,6 +165,11 @@ class Relay:
         """Datagrams that came faster than the relay took them, where the system tells (Linux)."""
         return dropped_by_system({inlet.socket.getsockname()[1] for inlet in self._inlets})
 
+    def at_home(self) -> set[int] | None:
+        """The processes whose home somebody has opened, where the system tells (Linux)."""
+        ports = opened({port for _, port in self._homes})
+        return None if ports is None else {p for p, (_, port) in enumerate(self._homes) if port in ports}
+
     def close(self) -> None:
         for inlet in self._inlets:
             inlet.socket.close()
@@ -212,19 +219,20 @@ class Relay:
                 pair.draw(self._fates, self._block)
             fate = pair.fates[pair.place]
             pair.place += 1
-            if parted:
-                counts.parted += 1
-            elif not fate:
-                counts.lost += 1
+            contents = bytes(self._buffer[:size])
+            if parted or not fate:
+                counts.parted += parted
+                counts.lost += not parted
+                self.news.lost(pair.number, contents, now)
             else:
                 outlet = usual if port == home else self._door(pair, port)
-                self._pass_on(pair, fate, now, outlet, inlet.to_port, size)
+                self._pass_on(pair, fate, now, outlet, inlet.to_port, contents)
 
     def _pass_on(
-        self, pair: _Pair, fate: Fate, now: int, outlet: socket.socket, to_port: int | None, size: int
+        self, pair: _Pair, fate: Fate, now: int, outlet: socket.socket, to_port: int | None, contents: bytes
     ) -> None:
         """Send at once what has no delay, and let the rest wait."""
-        counts, faults = pair.counts, self._faults
+        counts, faults, size = pair.counts, self._faults, len(contents) + _ENTRY_BYTES
         address = self._homes[pair.target] if to_port is None else (LOOPBACK, to_port)
         counts.duplicated += len(fate) - 1
         # Drawn jitter stays below what a datagram that is held back takes at least, or nothing is held back.
@@ -232,13 +240,13 @@ class Relay:
             counts.reordered += 1
         for delay in fate:
             if not delay:
-                self._send(counts, outlet, address, self._buffer[:size])
-            elif pair.queued + size + _ENTRY_BYTES > self._most_queued:
+                self._send(pair, outlet, address, contents, now)
+            elif pair.queued + size > self._most_queued:
                 counts.overflowed += 1
             else:
-                pair.queued += size + _ENTRY_BYTES
+                pair.queued += size
                 self._serial += 1
-                entry = (now + delay, self._serial, pair, outlet, address, bytes(self._buffer[:size]))
+                entry = (now + delay, self._serial, pair, outlet, address, contents)
                 heapq.heappush(self._waiting, entry)
 
     def _release(self, now: int) -> int | None:
@@ -247,17 +255,17 @@ class Relay:
         while waiting and waiting[0][0] <= now:
             _, _, pair, outlet, address, contents = heapq.heappop(waiting)
             pair.queued -= len(contents) + _ENTRY_BYTES
-            self._send(pair.counts, outlet, address, contents)
+            self._send(pair, outlet, address, contents, now)
         return waiting[0][0] if waiting else None
 
-    @staticmethod
-    def _send(counts: Counts, outlet: socket.socket, address: Address, contents: bytes | memoryview) -> None:
+    def _send(self, pair: _Pair, outlet: socket.socket, address: Address, contents: bytes, now: int) -> None:
         try:
             outlet.sendto(contents, address)
         except OSError:
-            counts.refused += 1
+            pair.counts.refused += 1
         else:
-            counts.sent += 1
+            pair.counts.sent += 1
+            self.news.carried(pair.number, contents, now)
 
     def _door(self, pair: _Pair, port: int) -> socket.socket:
         """The socket by which the target sees what the source sends from this port."""

@@ -48,7 +48,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     ending: the step of the plan that ended it, or None. crashed: how it ended before anybody asked it to, or nothing.
     exited: it ended by itself with exit code 0. stubborn: what it did not obey at the end, or nothing. left: processes
     that it left behind. sent, received: datagrams by way of the relay. heard: the processes from which any came, or
-    None where that is not known.
+    None where that is not known. at_home: whether its own address was ever opened, or None likewise. stderr: the last
+    lines of it. raised: the first line of it that names an exception.
     """
 
     process: int
@@ -60,6 +61,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     sent: int = 0
     received: int = 0
     heard: tuple[int, ...] | None = None
+    at_home: bool | None = None
+    stderr: str = ""
+    raised: str = ""
     logs_cut: bool = False
 
     @property
@@ -69,30 +73,42 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):
-    """A run after it ended. Times count from when all programs were awake. woke_s: how long before that the first was.
-    seconds: until programs were asked to end. still_s: how long before that the output had stopped growing. talked:
-    datagrams in the last window_s. complete: everything was there. busy_s: when the last delivery was seen. faults:
-    what the relay did."""
+    """A run after it ended. Times count from when all programs were awake, in seconds.
+
+    seconds: until programs were asked to end. still_s: how long before that the output had stopped growing. quiet_s:
+    how long before that a datagram last got through whose contents had not before. window_s: how long neither must
+    happen for the run to be at a stand. busy_s: when the last delivery was seen. woke_s: how long the first program
+    was awake before all were. complete: everything was there. due: what lacks at the end counts as lost. reference_s:
+    what the protocol's own program needed for the same; 0 where that is not known. faults: what the relay did.
+    """
 
     outcomes: tuple[Outcome, ...]
     seconds: float
     still_s: float
+    quiet_s: float
     window_s: float
-    talked: int
-    complete: bool
     busy_s: float
     woke_s: float
+    complete: bool
+    due: bool = False
+    reference_s: float = 0.0
     faults: dict[str, int]
     steps: tuple[Step, ...] = ()
+
+    @property
+    def at_a_stand(self) -> bool:
+        return min(self.still_s, self.quiet_s) >= self.window_s
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """clauses: one result each, in the order of the catalogue. deliveries: in all outputs. seconds: what they took, as
-    far as output shows. notes: what else there is to say."""
+    far as output and datagrams show. lacks_reference: whether something lacks of which nobody saw whether it was
+    on its way: what the reference needs would tell. notes: what else there is to say."""
 
     clauses: tuple[ClauseResult, ...]
     deliveries: int
     seconds: float
+    lacks_reference: bool = False
     notes: tuple[str, ...] = ()
 
     @property

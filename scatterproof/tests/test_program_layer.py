@@ -26,7 +26,15 @@ def run_at(level: str, **verdicts: Verdict) -> ProgramRun:
         for name, verdict in verdicts.items()
     )
     course = Course(
-        outcomes=(), seconds=1.0, still_s=0.0, window_s=1.0, talked=0, complete=True, busy_s=1.0, woke_s=0.0, faults={}
+        outcomes=(),
+        seconds=1.0,
+        still_s=0.0,
+        quiet_s=0.0,
+        window_s=1.0,
+        busy_s=1.0,
+        woke_s=0.0,
+        complete=True,
+        faults={},
     )
     return ProgramRun(
         protocol=PROTOCOL,

@@ -1,7 +1,6 @@
 """The judgement on programs by their output files, the course of their run, and what the relay counted.
 
-Safety is judged line by line (`scan`). Liveness is judged when the run is over: what lacks is lost when nothing moved
-any more, and open when the run was cut while output still grew.
+Safety is judged line by line (`scan`), liveness when the run is over, by how it ended (`ending`).
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from conformance.broadcast.programs.ending import Ending
 from conformance.broadcast.programs.lines import Output
 from conformance.broadcast.programs.scan import Marks, Scan, Sort
 from conformance.broadcast.programs.sentences import Sentences
@@ -33,6 +33,7 @@ JUDGED = {
 }
 # A program that kept so much to itself until it was asked to end cannot be watched at work.
 _HELD_BACK_BYTES = 1 << 16
+_TOLD = 3  # texts of stderr
 
 
 class Judge:
@@ -45,10 +46,12 @@ class Judge:
         self._say = Sentences(task, self._outputs)
         self._tallies = {clause: Tally(clause, _names()[clause]) for clause in JUDGED[task.level]}
         ended = zip(self._outputs, seen_sizes, strict=True)
-        self._held_back = any(
+        held_back = any(
             output.size - seen > _HELD_BACK_BYTES or (output.size > 0 and seen == 0) for output, seen in ended
         )
+        self._ending = Ending(course, held_back)
         self._real = self._real_messages()
+        self._lacks_reference = False
 
     def judgement(self) -> Judgement:
         self._judge_lines()
@@ -68,7 +71,8 @@ class Judge:
         return Judgement(
             clauses=self._results(nothing),
             deliveries=deliveries,
-            seconds=self._course.woke_s + (self._course.seconds if self._held_back else self._course.busy_s),
+            seconds=self._course.woke_s + self._ending.last_delivery_s,
+            lacks_reference=self._lacks_reference,
             notes=tuple(self._notes()),
         )
 
@@ -240,44 +244,29 @@ class Judge:
         self, tally: Tally, processes: Sequence[int], count: int, sentence: str, *, found: int = -1, expected: int = -1,
         witness: int = -1,
     ) -> None:  # fmt: skip
-        """Something lacks that time could bring, unless one of these processes has ended, or nothing moves; or that an
-        output which is not whole does not show."""
+        """Something lacks that time could bring, unless one of these processes has ended, or nothing new moves; or that
+        an output which is not whole does not show, or a process that could not be reached."""
         outcomes = [self._course.outcomes[p - 1] for p in processes]
         cut = [o.process + 1 for o in outcomes if not o.crashed and self._is_cut(o)]
-        reason = "" if any(o.crashed or o.exited for o in outcomes) else self._still_moving()
+        deaf = [o.process + 1 for o in self._course.outcomes if _is_deaf(o)]
+        raised = "".join(f"; process {o.process + 1} wrote to stderr: {o.raised}" for o in outcomes if o.raised)
+        reason = ""
         if cut:
             reason = f"process {cut[0]} did not write its output in full (BC-IO-OUT)"
+        elif any(o.crashed for o in outcomes):
+            pass
+        elif deaf:
+            reason = f"process {deaf[0]} never opened its address in the hosts file (BC-IO-HOSTS)"
+        elif not any(o.exited for o in outcomes) and self._ending.is_open:
+            self._lacks_reference = self._ending.lacks_reference
+            there = sum(findings.deliveries for findings in self._scan.findings)
+            reason = self._ending.why_open(there / self._task.deliveries)
         if reason:
-            tally.leaves_open(f"{sentence}; {reason}")
-        else:
-            tally.breaks(
-                sentence + self._why_lost(outcomes), count=count, found=found, expected=expected, witness=witness
-            )
-
-    def _still_moving(self) -> str:
-        """Why it cannot be said that what lacks is lost, with a mend; nothing when it can be said."""
-        course = self._course
-        if course.complete or all(
-            outcome.crashed or outcome.exited or not outcome.correct for outcome in course.outcomes
-        ):
-            return ""
-        there = sum(findings.deliveries for findings in self._scan.findings)
-        factor = min(20.0, max(2.0, 1.5 * self._task.deliveries / max(1, there)))
-        mend = f"give more time, for instance --seconds {max(1, round(factor * course.seconds))}"
-        if course.still_s < course.window_s:
-            return f"output grew until {course.still_s:.1f} s before the end of the {course.seconds:.1f} s; {mend}"
-        if self._held_back and course.talked:
-            return (
-                f"output was written only at the end, and {course.talked} datagrams went around in the last"
-                f" {course.window_s:g} s, so nobody saw whether it was at a stand; {mend}"
-            )
-        return ""
-
-    def _why_lost(self, outcomes: Sequence[Outcome]) -> str:
-        course = self._course
-        if any(outcome.crashed or outcome.exited for outcome in outcomes) or course.complete:
-            return ""
-        return f"; no output grew in the last {course.still_s:.1f} of {course.seconds:.1f} s"
+            tally.leaves_open(f"{sentence}; {reason}{raised}")
+            return
+        ended = any(o.crashed or o.exited for o in outcomes)
+        sentence += raised if ended else self._ending.why_lost() + raised
+        tally.breaks(sentence, count=count, found=found, expected=expected, witness=witness)
 
     def _judge_files(self, outcome: Outcome) -> None:
         """BC-IO-OUT beside the lines themselves: that the file is there and whole, and the process ends when asked."""
@@ -304,6 +293,10 @@ class Judge:
     def _judge_hosts(self, outcome: Outcome) -> None:
         """BC-IO-HOSTS: what a process knows of others came by the addresses in its hosts file."""
         tally, process = self._tallies["BC-IO-HOSTS"], outcome.process + 1
+        if _is_deaf(outcome):
+            sent = f", though it sent {outcome.sent} datagrams" if outcome.sent else ""
+            tally.breaks(f"process {process} never opened the UDP port that the hosts file gives it{sent}")
+            return
         others = self._scan.delivered(process).copy()
         others[process] = 0
         if _ones(others) and not outcome.received:
@@ -336,9 +329,22 @@ class Judge:
                 notes.append(
                     f"process {process} wrote so much to stdout or stderr that only beginning and end are kept"
                 )
-        if self._held_back:
-            notes.append("output was written only at the end: how long deliveries took is not known")
+        told: dict[str, list[str]] = {}
+        for outcome in self._course.outcomes:
+            if outcome.stderr and not outcome.crashed:
+                told.setdefault(outcome.stderr, []).append(str(outcome.process + 1))
+        for words, who in list(told.items())[:_TOLD]:
+            notes.append(f"stderr of process {', '.join(who)} ends: {words}")
+        if len(told) > _TOLD:
+            notes.append(f"{len(told) - _TOLD} processes more wrote to stderr")
+        if self._ending.held_back:
+            notes.append("output was written only at the end: deliveries are timed to the last new datagram")
         return notes
+
+
+def _is_deaf(outcome: Outcome) -> bool:
+    """Whether nothing could reach it where others look for it, and that for no other reason."""
+    return outcome.correct and not outcome.crashed and outcome.at_home is False
 
 
 @cache

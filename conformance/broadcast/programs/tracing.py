@@ -55,7 +55,7 @@ def trace_of(task: Task, paths: Sequence[Path], course: Course, most_rows: int =
             logs[outcome.process].append(_row(Kind.CRASHED, node=outcome.process))
     told = [f"of process {process + 1} all after line {len(logs[process])}: {cut[process]}" for process in sorted(cut)]
     rows = merge(logs, task.level is Level.PL)
-    settled = course.complete or (course.still_s >= course.window_s and course.talked == 0)
+    settled = course.complete or course.at_a_stand
     rows.append(_row(Kind.ENDED, flags=0 if cut else CLEAN | QUIESCENT if settled else CLEAN))
     header = Header(
         protocol="broadcast",

@@ -35,7 +35,7 @@ def judged(folder: Path, given: Task, outputs: Sequence[str], most_rows: int = 1
         path.write_text(text.replace(", ", "\n") + "\n" if text else "", encoding="ascii")
     outcomes = tuple(Outcome(process=process) for process in range(len(outputs)))
     course = Course(
-        outcomes=outcomes, seconds=5.0, still_s=1.0, window_s=1.0, talked=0, complete=True, busy_s=4.0, woke_s=0.0,
+        outcomes=outcomes, seconds=5.0, still_s=1.0, window_s=1.0, quiet_s=0.0, complete=True, busy_s=4.0, woke_s=0.0,
         faults={},
     )  # fmt: skip
     return trace_of(given, paths, course, most_rows).trace

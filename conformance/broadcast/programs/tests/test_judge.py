@@ -22,7 +22,7 @@ from spec.errors import BadInput
 
 KILLED, TERMINATED = Step(0.1, Act.KILL, 0), Step(0.1, Act.TERMINATE, 0)
 STILL = Course(
-    outcomes=(), seconds=20, still_s=10, window_s=5, talked=0, complete=False, busy_s=10, woke_s=0, faults={"lost": 5}
+    outcomes=(), seconds=20, still_s=10, quiet_s=10, window_s=5, complete=False, busy_s=10, woke_s=0, faults={"lost": 5}
 )
 RELAYED = Outcome(process=0, sent=100, received=100)
 
@@ -277,12 +277,56 @@ def test_what_lacks_in_a_process_that_has_ended_is_lost_though_others_go_on() ->
         assert "BC-URB-AGREE" in failed(judged(URB, LACKING, moving, p2=ended))
 
 
-@pytest.mark.parametrize(("talked", "verdict"), [(0, Verdict.FAIL), (10, Verdict.INCONCLUSIVE)])
-def test_output_that_came_at_the_end_only_shows_a_stand_when_nobody_talked(talked: int, verdict: Verdict) -> None:
-    course = msgspec.structs.replace(STILL, talked=talked)
-    judgement = judged(URB, LACKING, course, seen=[0, 0, 0])
+@pytest.mark.parametrize(
+    ("ending", "verdict", "sentence"),
+    [
+        ({}, Verdict.FAIL, "and no new datagram got through in the last 10.0 s"),
+        ({"quiet_s": 0.5}, Verdict.INCONCLUSIVE, "new datagrams got through until 0.5 s before the end of the 20.0 s"),
+        ({"quiet_s": 0.5}, Verdict.INCONCLUSIVE, "; give --deadline, and what lacks at the end counts as lost"),
+        ({"quiet_s": 0.5, "reference_s": 0.9}, Verdict.INCONCLUSIVE, "give --seconds 27, 30 times what the reference"),
+        ({"quiet_s": 0.5, "reference_s": 0.6}, Verdict.FAIL, "and the reference needs 0.6 s for the same"),
+        ({"quiet_s": 0.5, "due": True}, Verdict.FAIL, "it had 20.0 s, and --deadline says that they suffice"),
+    ],
+)
+def test_what_lacks_in_output_that_came_at_the_end_is_lost_when_nothing_new_got_through_or_time_is_over(
+    ending: dict[str, object], verdict: Verdict, sentence: str
+) -> None:
+    judgement = judged(URB, LACKING, msgspec.structs.replace(STILL, **ending), seen=[0, 0, 0])
     assert judgement.verdict is verdict
-    assert judgement.seconds == STILL.seconds
+    assert judgement.lacks_reference == (verdict is Verdict.INCONCLUSIVE)
+    result = by_clause(judgement)["BC-URB-AGREE"]
+    assert sentence in (result.reason or result.violations[0].sentence)
+
+
+def test_what_lacks_at_a_deadline_is_lost_though_output_grows() -> None:
+    judgement = judged(URB, LACKING, msgspec.structs.replace(STILL, still_s=0.1, due=True))
+    assert "--deadline says that they suffice" in said(judgement, "BC-URB-AGREE")
+
+
+@pytest.mark.parametrize(("seen", "seconds"), [(None, 13.0), ([0, 0, 0], 19.0)])
+def test_deliveries_are_timed_to_the_last_one_or_to_the_last_new_datagram(
+    seen: list[int] | None, seconds: float
+) -> None:
+    course = msgspec.structs.replace(STILL, woke_s=3, quiet_s=4)
+    assert judged(URB, URB_GOOD, course, seen=seen).seconds == seconds
+
+
+def test_who_never_opened_its_address_breaks_io_hosts_and_what_lacks_for_it_is_open() -> None:
+    deaf = msgspec.structs.replace(RELAYED, at_home=False)
+    judgement = judged(URB, LACKING, p3=deaf)
+    assert failed(judgement) == {"BC-IO-HOSTS"}
+    assert "process 3 never opened the UDP port that the hosts file gives it" in said(judgement, "BC-IO-HOSTS")
+    assert "process 3 never opened its address" in by_clause(judgement)["BC-URB-VALID"].reason
+    for other in ({"at_home": None}, {"at_home": True}, {"crashed": "fell"}, {"ending": KILLED}):
+        found = judged(URB, LACKING, p3=msgspec.structs.replace(deaf, **other))
+        assert "BC-IO-HOSTS" not in failed(found)
+
+
+def test_what_processes_wrote_on_stderr_is_told_with_what_lacks_and_in_notes() -> None:
+    threw = msgspec.structs.replace(RELAYED, stderr="java.io.IOException / closing", raised="java.io.IOException")
+    judgement = judged(URB, LACKING, p2=threw, p3=threw)
+    assert said(judgement, "BC-URB-AGREE").endswith("; process 2 wrote to stderr: java.io.IOException")
+    assert judgement.notes == ("stderr of process 2, 3 ends: java.io.IOException / closing",)
 
 
 def test_a_process_that_stopped_beginning_is_held_up_by_its_flow_control() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,8 +25,8 @@ FAULTS = Faults(loss=0.2, duplicate=0.1, reorder=0.1, delay_ns=2 * MS, jitter_ns
 
 def judged(
     command: str, level: str, folder: Path, *, processes: int = 3, messages: int = 60, seconds: float = 60.0,
-    steps: tuple[Step, ...] = (), faults: Faults = FAULTS, patience_s: float = 10.0, seed: int = 1,
-    file_bytes: int = 1 << 30,
+    steps: tuple[Step, ...] = (), faults: Faults = FAULTS, wake_s: float = 60.0, patience_s: float = 10.0,
+    seed: int = 1, file_bytes: int = 1 << 30, due: bool = False,
 ) -> tuple[Judgement, Course]:  # fmt: skip
     workload = Workload(level=level, processes=processes, messages=messages, seed=seed)
     folders = fresh_folders(folder / "run", processes)
@@ -32,13 +34,25 @@ def judged(
     stress = Stress(
         faults=faults,
         steps=steps,
-        wake_s=min(10.0, seconds),
+        wake_s=wake_s,
         seconds=seconds,
+        due=due,
         patience_s=patience_s,
         bounds=Bounds(file_bytes=file_bytes),
     )
     course = run(shlex.split(f"{command} {PLACES}"), judge, workload, stress, folders)
     return judge.judge(course), course
+
+
+def judged_in_time(
+    is_told: Callable[[Judgement], bool], command: str, level: str, folder: Path, *, seconds: float, **options: Any
+) -> tuple[Judgement, Course]:
+    """On a busy machine a program takes long to show what it is: what is not told is looked for again, for longer."""
+    for factor in (1, 4, 16):
+        judgement, course = judged(command, level, folder, seconds=factor * seconds, **options)
+        if is_told(judgement):
+            break
+    return judgement, course
 
 
 def steps_for(level: str, processes: int, active_s: float) -> tuple[Step, ...]:
@@ -87,7 +101,9 @@ def test_a_right_program_passes_under_stress(peers: dict[str, str], level: str, 
 def test_a_wrong_program_fails_by_its_clause(
     peers: dict[str, str], level: str, language: str, fault: str, clause: str, tmp_path: Path
 ) -> None:
-    judgement, _ = judged(f"{peers[language]} {level} {fault}", level, tmp_path, messages=60, seconds=2.5)
+    judgement, _ = judged_in_time(
+        lambda found: clause in failed(found), f"{peers[language]} {level} {fault}", level, tmp_path, seconds=2.5
+    )
 
     assert clause in failed(judgement), told(judgement)
 
@@ -101,18 +117,49 @@ def test_delivering_alone_and_dying_breaks_uniform_agreement(peers: dict[str, st
     """Process 1 delivers at once what it begins with, and is gone before others have it: nobody forwards."""
     steps = (Step(0.0, Act.TERMINATE, 0),)
     faults = Faults(loss=0.6, delay_ns=20 * MS)
-    judgement, _ = judged(
-        f"{peers['python']} urb selfish", "urb", tmp_path, messages=100, seconds=4, steps=steps, faults=faults
-    )
+    judgement, _ = judged_in_time(
+        lambda found: "BC-URB-AGREE" in failed(found), f"{peers['python']} urb selfish", "urb", tmp_path, messages=100,
+        seconds=4, steps=steps, faults=faults,
+    )  # fmt: skip
     assert "BC-URB-AGREE" in failed(judgement), told(judgement)
 
 
 def test_output_written_only_at_the_end_is_judged_all_the_same(peers: dict[str, str], tmp_path: Path) -> None:
-    judgement, course = judged(f"{peers['python']} fifo late", "fifo", tmp_path, messages=20, seconds=3)
-
+    judgement, course = judged_in_time(
+        lambda found: found.verdict is Verdict.PASS, f"{peers['python']} fifo late", "fifo", tmp_path, messages=20,
+        seconds=3,
+    )  # fmt: skip
     assert not course.complete
     assert judgement.verdict is Verdict.PASS, told(judgement)
+    assert judgement.seconds < course.woke_s + course.seconds
     assert any("only at the end" in note for note in judgement.notes)
+
+
+def test_what_lacks_is_lost_where_output_comes_at_the_end_and_programs_repeat_themselves_for_ever(
+    peers: dict[str, str], tmp_path: Path
+) -> None:
+    judgement, course = judged_in_time(
+        lambda found: found.verdict is Verdict.FAIL, f"{peers['python']} fifo frozen", "fifo", tmp_path, seconds=8
+    )
+    assert "BC-URB-VALID" in failed(judgement), told(judgement)
+    assert course.at_a_stand
+    assert "no new datagram got through" in told(judgement)
+    assert "process 2 wrote to stderr: KeyError: 'who'" in told(judgement)
+
+
+def test_with_a_deadline_what_lacks_at_the_end_is_lost(peers: dict[str, str], tmp_path: Path) -> None:
+    judgement, _ = judged(f"{peers['python']} fifo none", "fifo", tmp_path, messages=100_000, seconds=2, due=True)
+    assert judgement.verdict is Verdict.FAIL, told(judgement)
+    assert "--deadline says that they suffice" in told(judgement)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not tell which ports are open")
+def test_who_listens_elsewhere_than_the_hosts_file_says_breaks_io_hosts_alone(
+    peers: dict[str, str], tmp_path: Path
+) -> None:
+    judgement, _ = judged(f"{peers['python']} urb elsewhere", "urb", tmp_path, seconds=2.5)
+    assert failed(judgement) == {"BC-IO-HOSTS"}, told(judgement)
+    assert "process 2 never opened the UDP port that the hosts file gives it, though it sent" in told(judgement)
 
 
 def test_a_run_that_is_cut_while_programs_go_on_is_inconclusive(peers: dict[str, str], tmp_path: Path) -> None:
@@ -164,6 +211,16 @@ signal.pause()
 """
 
 
+IDLE = """
+import signal, socket, sys
+homes = [line.split() for line in open(sys.argv[4])]
+own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+own.bind(("127.0.0.1", int(homes[int(sys.argv[2]) - 1][2])))
+open(sys.argv[6], "w").close()
+signal.pause()
+"""
+
+
 def script(words: str) -> str:
     return f"{sys.executable} -c {shlex.quote(words)}"
 
@@ -174,20 +231,22 @@ def script(words: str) -> str:
         ("sleep 60 #", {"BC-IO-OUT"}, "was not written"),
         ("exit 3 #", {"BC-IO-STRESS"}, "ended with exit code 3"),
         ("kill -ABRT $$ #", {"BC-IO-STRESS"}, "was ended by SIGABRT"),
-        (": > $6; exec sleep 60 #", {"BC-IO-CONFIG"}, "began with 0 of its 60 messages"),
+        (": > $6; exec sleep 60 #", {"BC-IO-HOSTS"}, "never opened the UDP port that the hosts file gives it"),
+        (script(IDLE), {"BC-IO-CONFIG"}, "began with 0 of its 60 messages"),
         ("trap '' TERM; while :; do sleep 0.05; done #", {"BC-IO-OUT"}, "did not end within 0.5 s of SIGTERM"),
-        ("(trap '' TERM; sleep 60) & : > $6; sleep 60 #", {"BC-IO-OUT", "BC-IO-CONFIG"}, "of its processes running"),
+        ("(trap '' TERM; sleep 60) & : > $6; sleep 60 #", {"BC-IO-OUT", "BC-IO-HOSTS"}, "of its processes running"),
         ("yes 'd 1 1' > $6 #", {"BC-IO-STRESS", "BC-URB-ONCE"}, "again, after line 1"),
         # By echo, not by yes: that writes a gigabyte before a loaded machine cuts its log, and is ended by its bound.
         ("while :; do echo chatter; done #", {"BC-IO-OUT"}, "was not written"),
         (script(FLOOD), {"BC-IO-OUT"}, "was not written"),
-        (script(GARBAGE), {"BC-IO-OUT", "BC-IO-CONFIG"}, "which is neither"),
+        (script(GARBAGE), {"BC-IO-OUT", "BC-IO-HOSTS"}, "which is neither"),
     ],
     ids=[
         "silent",
         "crashing",
         "aborting",
         "writing-nothing",
+        "idle",
         "stubborn",
         "forking",
         "huge",
@@ -203,7 +262,10 @@ def test_a_hostile_program_fails_and_the_run_ends(
         command = f"sh -c {shlex.quote(command)} sh"
         command = command.replace(" #", "")
     bound = 4_000_000 if "$6" in command else 1 << 30
-    judgement, _ = judged(command, "urb", tmp_path, seconds=0.8, patience_s=0.5, file_bytes=bound)
+    judgement, _ = judged_in_time(
+        lambda found: clauses <= failed(found) and sentence in told(found), command, "urb", tmp_path, seconds=0.8,
+        wake_s=0.8, patience_s=0.5, file_bytes=bound,
+    )  # fmt: skip
 
     assert judgement.verdict is Verdict.FAIL
     assert clauses <= failed(judgement), told(judgement)

@@ -22,7 +22,7 @@ FIFO = Task(level=Level.FIFO, processes=3, messages=2)
 
 def course(outcomes: Sequence[Outcome] = ALL_LIVE, complete: bool = True) -> Course:
     return Course(
-        outcomes=tuple(outcomes), seconds=5.0, still_s=0.1, window_s=1.0, talked=3, complete=complete, busy_s=4.0,
+        outcomes=tuple(outcomes), seconds=5.0, still_s=0.1, quiet_s=0.1, window_s=1.0, complete=complete, busy_s=4.0,
         woke_s=0.0, faults={},
     )  # fmt: skip
 

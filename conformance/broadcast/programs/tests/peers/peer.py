@@ -6,7 +6,8 @@ It sends from another port than it listens at, names itself in its datagrams, an
 from, and takes nobody's word for an address. Faults: none, twice (delivers what comes again), selfish (delivers at
 once, forwards nothing), gaps (leaves message 5 of process 1 out), carefree (looks at no clock), late (writes all its
 output when it is asked to end), order (writes a delivery before the beginning), stray (names a process that is not
-there).
+there), frozen (process 2 hears nothing any more after some datagrams, and all go on, and write all output at the end),
+elsewhere (process 2 listens at another address).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import select
 import signal
 import socket
+import sys
 import time
 from collections import defaultdict
 
@@ -34,7 +36,9 @@ class Peer:
         self.depends = next((line[1:] for line in others if line[0] == self.me), [])
         self.output = open(words.output, "w")  # noqa: SIM115
         self.listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.listening.bind(self.home[self.me])
+        away = self.fault == "elsewhere" and self.me == 2
+        self.listening.bind(("127.0.0.1", 0) if away else self.home[self.me])
+        self.frozen = False
         self.sending = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.begun, self.asked = 0, False
         self.following = dict.fromkeys(self.home, 1)
@@ -132,15 +136,19 @@ class Peer:
         last = 0.0
         while not self.asked:
             self.begin()
-            ready, _, _ = select.select([self.listening, self.sending], [], [], TICK_S)
+            open_ones = [] if self.frozen else [self.listening, self.sending]
+            ready, _, _ = select.select(open_ones, [], [], TICK_S)
             for at in ready:
                 self.receive(at)
+            if self.fault == "frozen" and self.me == 2 and len(self.have) > 20 and not self.frozen:
+                self.frozen = True
+                print("Traceback (most recent call last):\nKeyError: 'who'", file=sys.stderr, flush=True)
             if not self.receiver:
                 self.deliver_all()
             if time.monotonic() - last > TICK_S:
                 self.send_again()
                 last = time.monotonic()
-                if self.fault != "late":
+                if self.fault not in ("late", "frozen"):
                     self.output.flush()
         self.output.close()
 

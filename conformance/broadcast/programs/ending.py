@@ -1,0 +1,82 @@
+"""What the end of a run says of what lacks: that it is lost, or that it might have come later.
+
+It is lost when nothing new moved any more, when the run was MULTIPLE times as long as the reference needs, or when the
+user has set a deadline. It is open when the run was cut while output still grew, or while output was held back and new
+datagrams still got through.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from conformance.stress.contract import Course
+
+# A program may take so many times as long as the reference.
+MULTIPLE = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """held_back: whether output was written only at the end."""
+
+    course: Course
+    held_back: bool
+
+    @property
+    def last_delivery_s(self) -> float:
+        """When it was seen; of output that was held back, the latest that datagrams allow."""
+        return self.course.seconds - self.course.quiet_s if self.held_back else self.course.busy_s
+
+    @property
+    def grew(self) -> bool:
+        """Whether output did, to the end."""
+        return self.course.still_s < self.course.window_s
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what lacks might have come later."""
+        course = self.course
+        over = all(outcome.crashed or outcome.exited or not outcome.correct for outcome in course.outcomes)
+        if course.complete or course.due or over:
+            return False
+        return self.grew or (self._is_unseen and not 0 < MULTIPLE * course.reference_s <= course.seconds)
+
+    @property
+    def lacks_reference(self) -> bool:
+        """Whether it is open, and what the reference needs would tell more."""
+        return self.is_open and not self.grew
+
+    @property
+    def _is_unseen(self) -> bool:
+        """Whether nobody could see whether programs were at a stand."""
+        return self.held_back and not self.course.at_a_stand
+
+    def why_open(self, share: float) -> str:
+        """As the end of a sentence, with a mend. share: of all deliveries, how many are there."""
+        course = self.course
+        if self.grew:
+            factor = min(20.0, max(2.0, 1.5 / max(share, 1e-9)))
+            return (
+                f"output grew until {course.still_s:.1f} s before the end of the {course.seconds:.1f} s; give more"
+                f" time, for instance --seconds {max(1, round(factor * course.seconds))}"
+            )
+        enough = math.ceil(MULTIPLE * course.reference_s)
+        more = f"give --seconds {enough}, {MULTIPLE} times what the reference needs, or" if enough else "give"
+        return (
+            f"output was written only at the end, and new datagrams got through until {course.quiet_s:.1f} s before the"
+            f" end of the {course.seconds:.1f} s, so nobody saw whether it was at a stand; {more} --deadline, and what"
+            " lacks at the end counts as lost"
+        )
+
+    def why_lost(self) -> str:
+        """As the end of a sentence; nothing where all had ended, or all was there."""
+        course = self.course
+        if course.complete:
+            return ""
+        if course.due and (self.grew or self._is_unseen):
+            return f"; it had {course.seconds:.1f} s, and --deadline says that they suffice"
+        if self._is_unseen:
+            return f"; it had {course.seconds:.1f} s, and the reference needs {course.reference_s:.1f} s for the same"
+        quiet = f", and no new datagram got through in the last {course.quiet_s:.1f} s" if course.at_a_stand else ""
+        return f"; no output grew in the last {course.still_s:.1f} of {course.seconds:.1f} s{quiet}"
