@@ -153,11 +153,13 @@ def test_with_a_deadline_what_lacks_at_the_end_is_lost(peers: dict[str, str], tm
     assert "--deadline says that they suffice" in told(judgement)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not tell which ports are open")
 def test_who_listens_elsewhere_than_the_hosts_file_says_breaks_io_hosts_alone(
     peers: dict[str, str], tmp_path: Path
 ) -> None:
     judgement, _ = judged(f"{peers['python']} urb elsewhere", "urb", tmp_path, seconds=2.5)
+    if sys.platform != "linux":  # the system does not tell which ports are open
+        assert "BC-URB-VALID" in failed(judgement)
+        return
     assert failed(judgement) == {"BC-IO-HOSTS"}, told(judgement)
     assert "process 2 never opened the UDP port that the hosts file gives it, though it sent" in told(judgement)
 
