@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from conformance.judge import judge
 from conformance.verdict import ClauseResult, Verdict
 from spec import clauses
 from spec.errors import BadInput, CannotRun
@@ -116,6 +115,8 @@ def protocol_of(patterns: Sequence[str]) -> str | None:
 def run_case(case: Case, iut: Iut, claims: Claims = EVERYTHING) -> CaseResult:
     """Run the case and judge its trace by every clause. An implementation that cannot be started here is not run, and
     one that does not claim what the case asks for is not given it: the case is not applicable."""
+    from conformance.judge import judge  # late: a list of cases needs no judge, who imports a compiler
+
     unclaimed = claims.why_not(case)
     if unclaimed is not None:
         return CaseResult(case=case, verdict=Verdict.NOT_APPLICABLE, reason=unclaimed, results=(), trace=None)

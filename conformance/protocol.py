@@ -7,17 +7,19 @@ import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from conformance.checks.step import Check
-from conformance.checks.surroundings import Surroundings, surroundings
-from conformance.network.simulator import Recorder
 from spec.core import Parameter
 from spec.errors import CannotRun
 from spec.schedule import FailureKind, FaultKind, Schedule
 from spec.topology import NodeId, Topology
 from spec.trace import Header, Trace, schema
+
+# Late, so that whoever only lists what there is does not wait for numba.
+if TYPE_CHECKING:
+    from conformance.checks.step import Check
+    from conformance.checks.surroundings import Surroundings
+    from conformance.network.simulator import Recorder
 
 # An oracle is the clause as a predicate over the whole trace: the positions of the rows that break it.
 Oracle = Callable[[Trace], "set[int]"]
@@ -62,6 +64,10 @@ class Plugin:
 
     def surroundings(self, header: Header) -> Surroundings:
         """What steps read of the network and the parameters; and `applies`, whether each check does, then premises."""
+        import numpy as np
+
+        from conformance.checks.surroundings import surroundings
+
         applicable = {check.name for check in self.applicable(header)}
         applies = [check.name in applicable for check in self.checks] + [True] * len(self.premises)
         around = surroundings(header.topology, self.parameters(header.parameters))

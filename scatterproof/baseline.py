@@ -37,6 +37,11 @@ class Baseline:
                 sentences.append(f"{result.case.id}: passes, though the baseline says that it fails; take it out")
         return sentences
 
+    def violated(self, results: Sequence[CaseResult]) -> bool:
+        """Whether any of that is certain: a run that breaks a clause, or a known failure that is none."""
+        certain = (result for result in results if result.verdict is not Verdict.INCONCLUSIVE)
+        return bool(self.unexpected(list(certain)))
+
     def counts(self, result: CaseResult) -> bool:
         """Whether the result is a failure, known or not."""
         return _failed(result) and not self.is_advice(result)

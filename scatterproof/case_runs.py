@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance.case import Case, CaseResult, Claims, run_case
+from conformance.protocol import load
 from conformance.report.run import folder_name
 from scatterproof.iuts import NODES, MakeIut
 from scatterproof.jobs import in_order
@@ -28,6 +29,8 @@ def run_cases(
 ) -> Generator[CaseRun, None, None]:
     """What each case comes to, in their order, `jobs` of them at once. What nodes write is in `folder`, a folder a case
     and there in NODES; what an earlier run has left there goes."""
+    if selected:
+        load(selected[0].schedule.protocol)  # here, and not in every process: checks bring a compiler with them
 
     def run(number: int) -> CaseRun:
         case = selected[number]

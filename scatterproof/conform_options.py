@@ -1,11 +1,17 @@
-"""Options of `conform` that no other command has."""
+"""Options of `conform` that no other command has, and the protocol that they mean together."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from conformance.case import protocol_of
+from conformance.profile import Profile
+from scatterproof.options import resolve
+from spec.errors import BadInput
 
 CaseNames = Annotated[
     list[str] | None, typer.Option("--case", help="Only this case, or these: an id, a clause, or with * and ?.")
@@ -43,6 +49,14 @@ Explain = Annotated[
     ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="What SHOULD be kept counts like what MUST be.")]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="Go on with the run in --results that was broken off: cases that have ended there are taken over. The"
+        " implementation, the profile and the catalogue must be the same.",
+    ),
+]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Stop at the first case that fails.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="How many cases are under way at once.")]
 Durations = Annotated[int, typer.Option("--durations", min=0, help="Show the slowest cases, so many.")]
@@ -50,3 +64,16 @@ SummaryFile = Annotated[
     Path | None,
     typer.Option("--summary", help="Append a summary in Markdown to this file, such as a CI shows beside a job."),
 ]
+
+
+def protocol_meant(named: str | None, profile: Profile | None, case: Sequence[str] = ()) -> str:
+    """The protocol meant: the one that the profile, the cases' addresses or the user names, who have to agree."""
+    addressed = protocol_of(case)
+    if profile is not None:
+        for other in (named, addressed):
+            if other is not None and resolve(other) != profile.protocol:
+                raise BadInput(f"{profile.name}: is a profile of {profile.protocol}, not of {other}; leave {other} out")
+        return profile.protocol
+    if named is not None and addressed not in (None, resolve(named)):
+        raise BadInput(f"--case names {addressed}, and --protocol {named}; leave --protocol out")
+    return addressed or resolve(named)

@@ -16,10 +16,16 @@ from rich.table import Table
 OK, VIOLATIONS, BAD_INPUT, CANNOT_RUN = 0, 1, 2, 3
 INCONCLUSIVE = 4  # nothing is broken, and not everything could be judged
 
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # rich would end with 1, which says here that a clause is broken
+
+
 # Off a terminal rich would fold tables at 80 columns; logs are wider than that.
 _WIDTH = None if sys.stdout.isatty() else 140
-out = Console(width=_WIDTH, soft_wrap=False)
-err = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
+out = _Console(width=_WIDTH, soft_wrap=False)
+err = _Console(stderr=True, width=None if sys.stderr.isatty() else 140)
 
 STYLES = {
     "pass": "green",
@@ -38,13 +44,15 @@ STYLES = {
 
 class Progress:
     """Says what is going on. On a terminal one line is rewritten; elsewhere a line is written at the start and the
-    end, and at most every ten seconds between, so that a log shows life without being flooded."""
+    end, and at most every ten seconds between, so that a log shows life without being flooded. Where
+    Ctrl-C stops it, it says what was under way."""
 
     def __init__(self, title: str) -> None:
         self._title = title
         self._live = err.is_terminal and not os.environ.get("CI")
         self._status = err.status(title) if self._live else None
         self._last = 0.0
+        self._text = ""
         self._started = time.monotonic()
 
     def __enter__(self) -> Progress:
@@ -54,13 +62,19 @@ class Progress:
             err.print(f"{self._title} ...", highlight=False)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._status is not None:
             self._status.stop()
-        err.print(f"{self._title}: {time.monotonic() - self._started:.1f} s", highlight=False)
+        spent = f"{time.monotonic() - self._started:.1f} s"
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            place = f" at {self._text}" if self._text else ""
+            err.print(f"{self._title}: stopped{place}, after {spent}", highlight=False, markup=False)
+        else:
+            err.print(f"{self._title}: {spent}", highlight=False)
 
     def __call__(self, text: str) -> None:
-        """The latest news; may be called often."""
+        """The latest news; may be called often. Ctrl-C tells of the last."""
+        self._text = text
         if self._status is not None:
             self._status.update(f"{self._title}: {text}")
         elif time.monotonic() - self._last > 10:
@@ -71,6 +85,7 @@ class Progress:
 def print_json(value: Any) -> None:
     """One JSON document on stdout, and nothing else there."""
     sys.stdout.write(json.dumps(msgspec.to_builtins(value, enc_hook=_plain), indent=1) + "\n")
+    sys.stdout.flush()  # here, where a reader that has left is noticed
 
 
 def _plain(value: Any) -> Any:

@@ -9,23 +9,22 @@ import importlib.util
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conformance.adapters import real_time
-from conformance.adapters.datagram import DatagramIut
-from conformance.adapters.stdio import StdioIut
-from conformance.network.run import MakeNode, SimulatedIut
 from conformance.protocol import load
-from fuzz import protocol as plugins
-from fuzz.kill_matrix import subjects_of
 from spec.core import Core, NodeConfig
 from spec.errors import BadInput, CannotRun
 from spec.iut import Iut
 from spec.schedule import Schedule
 from spec.topology import Role
+
+# Adapters, simulator and mutants are imported when one is asked for: names alone need none of them.
+if TYPE_CHECKING:
+    from conformance.network.run import MakeNode
 
 # Where nodes that are processes leave what they write, in the folder of the case.
 NODES = "nodes"
@@ -61,18 +60,16 @@ def maker(name: str, protocol: str, roles: Collection[Role] = tuple(Role)) -> Ma
         case ("reference", False):
             return _simulated("reference", reference_core(protocol))
         case ("reference-stdio", False):
-            stdio = [sys.executable, "-m", "impl.drivers.stdio"]
-            return lambda results: StdioIut(name, stdio, results / NODES)
+            return _stdio(name, [sys.executable, "-m", "impl.drivers.stdio"])
         case ("reference-udp", False):
-            return lambda results: DatagramIut(name, REFERENCE_UDP, results / NODES)
+            return _datagram(name, REFERENCE_UDP)
         case ("mutant", True):
             return _simulated(name, _mutant(command, protocol))
         case ("stdio", True):
-            words, others = _split(command, name), reference_core(protocol) if set(roles) < set(Role) else None
-            return lambda results: StdioIut(name, words, results / NODES, roles=roles, others=others)
+            others = reference_core(protocol) if set(roles) < set(Role) else None
+            return _stdio(name, _split(command, name), roles=roles, others=others)
         case ("datagram", True):
-            words = _split(command, name)
-            return lambda results: DatagramIut(name, words, results / NODES, roles=roles, others=REFERENCE_UDP)
+            return _datagram(name, _split(command, name), roles=roles, others=REFERENCE_UDP)
         case _:
             further = further_of(protocol)
             if kind in further and bool(colon) == bool(command):
@@ -97,7 +94,21 @@ def why_not(name: str, schedule: Schedule) -> str | None:
     return None if reason is None else f"the schedule has {reason}; run it in stdio mode"
 
 
+def _stdio(name: str, words: Sequence[str], **more: Any) -> MakeIut:
+    from conformance.adapters.stdio import StdioIut
+
+    return lambda results: StdioIut(name, words, results / NODES, **more)
+
+
+def _datagram(name: str, words: Sequence[str], **more: Any) -> MakeIut:
+    from conformance.adapters.datagram import DatagramIut
+
+    return lambda results: DatagramIut(name, words, results / NODES, **more)
+
+
 def _simulated(name: str, make_node: MakeNode) -> MakeIut:
+    from conformance.network.run import SimulatedIut
+
     iut = SimulatedIut(name, make_node)
     return lambda results: iut
 
@@ -115,6 +126,9 @@ def further_of(protocol: str) -> dict[str, Callable[[str], MakeNode]]:
 @cache
 def mutants(protocol: str) -> dict[str, MakeNode]:
     """The reference core with one mutation of its rules each, as the kill matrix names them."""
+    from fuzz import protocol as plugins
+    from fuzz.kill_matrix import subjects_of
+
     return {subject.name: subject.make_node for subject in subjects_of(plugins.load(protocol))}
 
 

@@ -13,7 +13,7 @@ from conformance.judge import judge
 from conformance.profile import Profile
 from conformance.report.run import ConformanceRun
 from conformance.verdict import ClauseResult, Verdict
-from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, out, print_json, print_table
+from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, out, print_json, print_table
 from scatterproof.mapped_logs import MAPPING_FILE, read_mapped
 from scatterproof.options import resolve
 from scatterproof.suite import Files
@@ -42,6 +42,8 @@ def judge_logs(folder: Path, protocol: str | None, claims: Claims, kept: Path, f
     verdicts = {result.verdict for result in results}
     if Verdict.FAIL in verdicts:
         return VIOLATIONS
+    if Verdict.INCONCLUSIVE in verdicts:
+        return INCONCLUSIVE
     return OK if Verdict.PASS in verdicts else CANNOT_RUN
 
 

@@ -40,3 +40,15 @@ def resolve(protocol: str | None) -> str:
     if protocol not in known:
         raise BadInput(f"--protocol {protocol!r} is unknown; choose one of: {', '.join(known)}")
     return protocol
+
+
+def refuse_file(option: str, path: Path | None, results: Path | None = None) -> None:
+    """BadInput unless a file can be made there: its folder is there, or is the results folder, which is made, or in it.
+    Nothing for None."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise BadInput(f"{option} {path}: is a folder; name a file in it")
+    made = results is not None and path.absolute().parent.is_relative_to(results.absolute())
+    if not path.parent.is_dir() and not made:
+        raise BadInput(f"{option} {path}: there is no folder {path.parent}; make it first, or name a file elsewhere")

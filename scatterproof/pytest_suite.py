@@ -24,9 +24,10 @@ from conformance.verdict import Verdict
 from scatterproof import iuts
 from scatterproof.baseline import Baseline, advised
 from scatterproof.case_runs import run_cases
+from scatterproof.conform_options import protocol_meant
 from scatterproof.options import RESULTS
 from scatterproof.pytest_plugin import PREFIX
-from scatterproof.suite import again, protocol_meant, smaller
+from scatterproof.suite import again, smaller
 from spec.errors import BadInput, CannotRun
 from spec.topology import Role
 

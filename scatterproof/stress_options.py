@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from conformance.relay.faults import Faults, partition
 from conformance.stress.contract import Workload
 from conformance.stress.plan import plan
-from conformance.stress.run import Stress
 from spec.errors import BadInput
+
+if TYPE_CHECKING:
+    from conformance.stress.run import Stress
 
 IUT_COMMAND_HELP = (
     "Command of a program of your own, started once a process, with places for what it needs, such as 'prog --id {id}"
@@ -73,6 +74,9 @@ class StressOptions:
 
     def stress(self, workload: Workload, spared: frozenset[int]) -> Stress:
         """What the relay and the plan do; `spared` are not killed. BadInput for what is out of range."""
+        from conformance.relay.faults import Faults, partition  # late: a list of cases has these options, too
+        from conformance.stress.run import Stress
+
         seconds = _span("--seconds", _or(self.seconds, 30.0), least=0.1)
         active = min(seconds / 3, 10.0)
         delay, jitter = (

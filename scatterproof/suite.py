@@ -8,19 +8,18 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.case import EVERYTHING, Case, CaseResult, protocol_of
+from conformance.case import EVERYTHING, Case, CaseResult
 from conformance.profile import Profile
 from conformance.report import folder, html, junit, markdown, terminal
 from conformance.report.run import ConformanceRun, folder_name
 from conformance.verdict import Verdict
 from scatterproof import iuts
 from scatterproof.baseline import Baseline
+from scatterproof.case_journal import Journal, Whose, alone_in, profile_of
 from scatterproof.case_runs import run_cases
-from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, out, print_json, print_table
-from scatterproof.options import resolve
-from scatterproof.small_runs import with_small
+from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, Progress, err, out, print_json, print_table
+from scatterproof.iuts import MakeIut
 from spec import clauses
-from spec.errors import BadInput
 from spec.topology import Role
 
 _SLOW = 3  # cases that are named though nobody asked
@@ -34,10 +33,6 @@ class Files:
     html: Path | None = None
     summary: Path | None = None
 
-    @property
-    def given(self) -> dict[str, object]:
-        return {"--junit": self.junit, "--html": self.html, "--summary": self.summary}
-
     def write(self, run: ConformanceRun) -> None:
         if self.junit is not None:
             junit.write(self.junit, run)
@@ -50,7 +45,8 @@ class Files:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
     """baseline: which failures count. compared: whether the user gave one. durations: how many of the slowest cases are
-    shown. shrink: for how many seconds failing cases are made small."""
+    shown. shrink: for how many seconds failing cases are made small. resume: whether to take over the cases that a run
+    which was broken off has left in the folder."""
 
     protocol: str
     iut: str
@@ -64,47 +60,71 @@ class Suite:
     durations: int
     results: Path
     shrink: float = 0
+    resume: bool = False
 
-    def run(self) -> ConformanceRun:
-        """Give the cases to the implementation; with `fail_fast` no further than to the first that fails."""
+    @property
+    def latest(self) -> Path:
+        return self.results / "latest"
+
+    def run_and_report(self, files: Files, *, as_json: bool) -> int:
+        """Run it, with nobody else in its folder, and write and show it; the exit code that it deserves."""
         profile = self.profile
         make_iut = iuts.maker(self.iut, self.protocol, profile.roles if profile else tuple(Role))
-        found: list[CaseResult] = []
-        seconds: dict[str, float] = {}
-        count = len(self.selected)
+        whose = Whose(
+            protocol=self.protocol,
+            iut=self.iut,
+            profile=profile_of(self.profile_file),
+            catalogue=clauses.load(self.protocol).version,
+        )
+        with alone_in(self.latest):
+            journal = Journal(self.latest, whose, self.selected, resume=self.resume)
+            try:
+                run = self._run(make_iut, journal)
+            except KeyboardInterrupt:
+                _note("the same command goes on there with --resume")
+                raise
+            return self._report(run, files, as_json=as_json)
+
+    def _run(self, make_iut: MakeIut, journal: Journal) -> ConformanceRun:
+        """Give the cases to the implementation; with `fail_fast` no further than to the first that fails."""
+        profile = self.profile
+        found = dict(journal.known)
+        left = [case for case in self.selected if case.id not in found]
+        first, count = len(found) + 1, len(self.selected)
+        if found:
+            _note(f"{len(found)} of {count} cases are known from the run that this one goes on with")
         with Progress(f"{count} {'case' if count == 1 else 'cases'} for {self.iut}") as progress:
-            progress(f"1 of {count}: {self.selected[0].id}")
-            folder_of_cases = self.results / "latest"
-            every = run_cases(self.selected, make_iut, profile or EVERYTHING, folder_of_cases, self.jobs)
-            with closing(every) as runs:
-                for number, (result, spent) in enumerate(runs, 1):
-                    found.append(result)
-                    seconds[result.case.id] = spent
-                    if self.fail_fast and self.baseline.unexpected([result]):
+            with closing(run_cases(left, make_iut, profile or EVERYTHING, self.latest, self.jobs)) as runs:
+                for number, case in enumerate(left, first):
+                    progress(f"case {number} of {count}: {case.id}")
+                    one = next(runs)
+                    journal.add(one)
+                    found[case.id] = one
+                    if self.fail_fast and self.baseline.unexpected([one.result]):
                         break
-                    if number < count:
-                        progress(f"{number + 1} of {count}: {self.selected[number].id}")
+            known = [found[case.id] for case in self.selected if case.id in found]
             run = ConformanceRun(
                 protocol=self.protocol,
                 iut=self.iut,
                 catalogue=clauses.load(self.protocol).version,
-                results=tuple(found),
+                results=tuple(one.result for one in known),
                 profile=profile.name if profile else "",
-                seconds=seconds,
-                folder=str(folder_of_cases),
+                seconds={one.result.case.id: one.seconds for one in known},
+                folder=str(self.latest),
             )
             if self.shrink:
-                smaller_iut = make_iut(folder_of_cases / "small")
-                run = with_small(run, smaller_iut, profile or EVERYTHING, self.shrink, progress)
+                from scatterproof.small_runs import with_small  # late: it brings the fuzzer with it
+
+                run = with_small(run, make_iut(self.latest / "small"), profile or EVERYTHING, self.shrink, progress)
         return run
 
-    def report(self, run: ConformanceRun, files: Files, *, as_json: bool) -> int:
-        """Write and show the run; the exit code that it deserves."""
-        folder.write(self.results / "latest", run)
+    def _report(self, run: ConformanceRun, files: Files, *, as_json: bool) -> int:
+        folder.finish(self.latest, run)
         files.write(run)
         unexpected = self.baseline.unexpected(run.results)
         advice = [result for result in run.results if self.baseline.is_advice(result)]
-        left_out = [case.id for case in self.selected[len(run.results) :]]
+        given = {result.case.id for result in run.results}
+        left_out = [case.id for case in self.selected if case.id not in given]
         if as_json:
             more = {
                 "seeds": _seeds(run),
@@ -125,7 +145,7 @@ class Suite:
                 _say(f"{len(left_out)} of {len(self.selected)} cases were not given: --fail-fast")
             self._show_durations(run)
             self._tell(run)
-        return exit_code(run.results, unexpected)
+        return exit_code(run.results, self.baseline)
 
     def _show_durations(self, run: ConformanceRun) -> None:
         if self.durations:
@@ -139,20 +159,7 @@ class Suite:
         failed = next((result for result in run.results if self.baseline.counts(result)), None)
         if failed is not None:
             _note(f"the first that fails, again: {again(failed.case, self.iut, self.profile_file)}")
-        _note(f"traces and a page are in {self.results / 'latest'}")
-
-
-def protocol_meant(named: str | None, profile: Profile | None, case: Sequence[str] = ()) -> str:
-    """The protocol meant: the one that the profile, the cases' addresses or the user names, who have to agree."""
-    addressed = protocol_of(case)
-    if profile is not None:
-        for other in (named, addressed):
-            if other is not None and resolve(other) != profile.protocol:
-                raise BadInput(f"{profile.name}: is a profile of {profile.protocol}, not of {other}; leave {other} out")
-        return profile.protocol
-    if named is not None and addressed not in (None, resolve(named)):
-        raise BadInput(f"--case names {addressed}, and --protocol {named}; leave --protocol out")
-    return addressed or resolve(named)
+        _note(f"traces and a page are in {self.latest}")
 
 
 def again(case: Case, iut: str, profile: Path | None) -> str:
@@ -171,14 +178,13 @@ def smaller(case: Case, iut: str, profile: Profile | None, results: Path) -> str
     return shlex.join(["scatterproof", "replay", str(schedule), "--iut", iut, "--shrink"])
 
 
-def exit_code(results: Sequence[CaseResult], unexpected: Sequence[str]) -> int:
-    """Violations win over what could not run: they are certain."""
-    if unexpected:
-        return VIOLATIONS
-    if any(result.verdict is Verdict.NOT_RUN for result in results):
-        return CANNOT_RUN
-    # Where nothing was applicable nothing was run, and nothing may look like a pass.
-    return CANNOT_RUN if all(result.verdict is Verdict.NOT_APPLICABLE for result in results) else OK
+def exit_code(results: Sequence[CaseResult], baseline: Baseline) -> int:
+    """The gravest wins: violations are certain; and what shows nothing must not look like a pass, nor where nothing was
+    applicable, and so nothing was run."""
+    if baseline.unexpected(results):
+        return VIOLATIONS if baseline.violated(results) else INCONCLUSIVE
+    found = {result.verdict for result in results}
+    return CANNOT_RUN if Verdict.NOT_RUN in found or found == {Verdict.NOT_APPLICABLE} else OK
 
 
 def _seeds(run: ConformanceRun) -> list[int]:

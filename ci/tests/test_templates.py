@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from ci.tests.small_yaml import read
-from scatterproof import cli
+from scatterproof.app import whole
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION: Any = read((ROOT / "ci/action.yml").read_text())
@@ -92,8 +91,7 @@ def test_the_cache_hangs_on_every_lock_that_the_set_up_reads() -> None:
 
 
 def test_every_option_is_one_of_the_command() -> None:
-    command: Any = typer.main.get_command(cli.app)
-    known = {option for parameter in command.commands["conform"].params for option in parameter.opts}
+    known = {option for parameter in whole("conform").params for option in parameter.opts}
     lines = [SCRIPT, *(step.get("run", "") for step in STEPS if step.get("id") == "conform"), JOB["script"][-1]]
     given = {word for line in lines for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", line)}
     assert {"--iut", "--case", "--junit", "--html", "--summary", "--baseline", "--strict"} <= given <= known

@@ -19,13 +19,23 @@ from conformance.report.run import ConformanceRun, folder_name
 from conformance.report.stored import plain as plain
 from spec import schedule as schedules
 from spec import trace_ndjson
+from spec.errors import CannotRun
 from spec.files import write_atomically
+
+PAGE, JUNIT = "index.html", "junit.xml"
 
 
 def write(folder: Path, run: ConformanceRun) -> None:
     """Write the run; what other runs left for the same cases is replaced, other cases' folders stay."""
     for result in run.results:
-        place = write_case(folder, result)
+        write_case(folder, result)
+    finish(folder, run)
+
+
+def finish(folder: Path, run: ConformanceRun) -> None:
+    """Write what is known when the last case has ended; each case is written already."""
+    for result in run.results:
+        place = folder / folder_name(result.case.id)
         small = run.small.get(result.case.id)
         if small is not None:
             schedules.write(place / "small.json", small.schedule)
@@ -33,10 +43,19 @@ def write(folder: Path, run: ConformanceRun) -> None:
         else:
             (place / "small.json").unlink(missing_ok=True)
             (place / "small.ndjson").unlink(missing_ok=True)
-    junit.write(folder / "junit.xml", run)
-    kept, page = stored.store(run), folder / "index.html"
+    junit.write(folder / JUNIT, run)
+    kept, page = stored.store(run), folder / PAGE
     write_atomically(folder / stored.FILE_NAME, stored.encode(kept))
     html.write_columns(page, [html.column_of(kept, run.iut, folder, page)])
+
+
+def remove_reports(folder: Path) -> None:
+    """Remove what `finish` writes of a whole run, before another one begins there; CannotRun where that is refused."""
+    for name in (PAGE, JUNIT, stored.FILE_NAME):
+        try:
+            (folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise CannotRun(f"{folder / name}: cannot be replaced: {error.strerror}; check the folder") from None
 
 
 def write_case(folder: Path, result: CaseResult) -> Path:

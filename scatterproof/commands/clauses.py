@@ -8,7 +8,6 @@ import typer
 
 from scatterproof import clause_text
 from scatterproof.console import out, print_json, print_table
-from scatterproof.explain import explain as explain_clause
 from scatterproof.options import Json, Protocol, resolve
 from spec import clauses
 from spec.errors import BadInput
@@ -26,6 +25,8 @@ def command(
     if explain:
         if clause is None:
             raise BadInput("--explain goes with one clause; name it")
+        from scatterproof.explain import explain as explain_clause  # late: it tries mutants
+
         raise typer.Exit(explain_clause(protocol, clause, as_json=as_json))
     catalogue = clauses.load(resolve(protocol))
     chosen = catalogue.clauses if clause is None else (catalogue.clause(clause),)

@@ -14,8 +14,8 @@ from conformance.report.run import printable
 from conformance.report.side_by_side import ClauseRow, clause_rows
 from conformance.report.stored import StoredRun
 from conformance.verdict import Verdict
-from scatterproof.console import OK, VIOLATIONS, err, out, print_json, print_table
-from scatterproof.options import Json, Protocol, resolve
+from scatterproof.console import INCONCLUSIVE, OK, VIOLATIONS, err, out, print_json, print_table
+from scatterproof.options import Json, Protocol, refuse_file, resolve
 from spec.errors import BadInput
 
 
@@ -33,13 +33,14 @@ def command(
     Each run needs a folder of its own: `conform --iut A --results results/A`, the same for B, then
     `compare results/A results/B --html index.html`.
     """
-    found = [stored.read(path) for path in results]
-    runs = [run for run, _ in found]
-    _refuse_strangers(runs, [folder for _, folder in found], protocol)
+    read = [stored.read(path) for path in results]
+    runs = [run for run, _ in read]
+    refuse_file("--html", html_file)
+    _refuse_strangers(runs, [folder for _, folder in read], protocol)
     names = _names(runs, results)
     rows = clause_rows(runs)
     if html_file is not None:
-        kept = [html.column_of(run, name, place, html_file) for (run, place), name in zip(found, names, strict=True)]
+        kept = [html.column_of(run, name, place, html_file) for (run, place), name in zip(read, names, strict=True)]
         html.write_columns(html_file, kept)
     if as_json:
         print_json(_plain(runs, names, results, rows))
@@ -47,7 +48,8 @@ def command(
         _show(runs, names, rows)
     if html_file is not None:
         err.print(f"the page is {html_file}", markup=False, highlight=False)
-    raise typer.Exit(VIOLATIONS if any(run.verdict is Verdict.FAIL for run in runs) else OK)
+    found = {run.verdict for run in runs}
+    raise typer.Exit(VIOLATIONS if Verdict.FAIL in found else INCONCLUSIVE if Verdict.INCONCLUSIVE in found else OK)
 
 
 def _refuse_strangers(runs: Sequence[StoredRun], places: Sequence[Path], protocol: str | None) -> None:

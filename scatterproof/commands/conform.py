@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -25,16 +25,15 @@ from scatterproof.conform_options import (
     JunitFile,
     Logs,
     ProfileFile,
+    Resume,
     ShowList,
     Shrink,
     Strict,
     SummaryFile,
+    protocol_meant,
 )
 from scatterproof.console import OK, VIOLATIONS, Progress, print_json
-from scatterproof.explain import explain as explain_clause
-from scatterproof.log_runs import judge_logs
-from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, resolve
-from scatterproof.program_runs import failed, plain, run_program, show
+from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, refuse_file, resolve
 from scatterproof.stress_options import (
     IUT_COMMAND_HELP,
     Delay,
@@ -53,8 +52,11 @@ from scatterproof.stress_options import (
     StressOptions,
     StressSeed,
 )
-from scatterproof.suite import Files, Suite, protocol_meant
 from spec.errors import BadInput
+
+# What runs and judges is imported by the functions that do: a list of cases needs no compiler, and no page.
+if TYPE_CHECKING:
+    from scatterproof.suite import Files
 
 SHRINK_SECONDS = 20.0  # where a page was asked for
 
@@ -67,6 +69,7 @@ class How:
     case: tuple[str, ...]
     show_list: bool
     dry_run: bool
+    resume: bool
     strict: bool
     fail_fast: bool
     jobs: int
@@ -75,6 +78,9 @@ class How:
     baseline: Path | None
     profile: Path | None
     results: Path
+    junit: Path | None
+    html: Path | None
+    summary: Path | None
     as_json: bool
 
     @property
@@ -85,6 +91,7 @@ class How:
             "--case": self.case,
             "--list": self.show_list,
             "--dry-run": self.dry_run,
+            "--resume": self.resume,
             "--strict": self.strict,
             "--fail-fast": self.fail_fast,
             "--jobs": self.jobs > 1,
@@ -92,6 +99,19 @@ class How:
             "--shrink": self.shrink is not None,
             "--baseline": self.baseline,
         }
+
+    @property
+    def of_files(self) -> dict[str, Path | None]:
+        """What is written beside the results folder, by option."""
+        return {"--junit": self.junit, "--html": self.html, "--summary": self.summary}
+
+    def files(self) -> Files:
+        """The files to write; BadInput, before anything is run, for one that cannot be."""
+        from scatterproof.suite import Files
+
+        for option, path in self.of_files.items():
+            refuse_file(option, path, self.results)
+        return Files(junit=self.junit, html=self.html, summary=self.summary)
 
 
 def command(
@@ -101,6 +121,7 @@ def command(
     show_list: ShowList = False,
     dry_run: DryRun = False,
     explain: Explain = None,
+    resume: Resume = False,
     strict: Strict = False,
     fail_fast: FailFast = False,
     jobs: Jobs = 1,
@@ -135,26 +156,27 @@ def command(
         level=level, processes=processes, messages=messages, loss=loss, delay=delay, jitter=jitter, reorder=reorder,
         duplicate=duplicate, partition=partition, kill=kill, pause=pause, seconds=seconds, patience=patience, seed=seed,
     )  # fmt: skip
-    files = Files(junit=junit_file, html=html_file, summary=summary_file)
     how = How(
-        iut=iut, case=tuple(case or ()), show_list=show_list, dry_run=dry_run, strict=strict, fail_fast=fail_fast,
-        jobs=jobs, durations=durations, shrink=shrink, baseline=baseline_file, profile=profile_file, results=results,
-        as_json=as_json,
+        iut=iut, case=tuple(case or ()), show_list=show_list, dry_run=dry_run, resume=resume, strict=strict,
+        fail_fast=fail_fast, jobs=jobs, durations=durations, shrink=shrink, baseline=baseline_file,
+        profile=profile_file, results=results, junit=junit_file, html=html_file, summary=summary_file, as_json=as_json,
     )  # fmt: skip
     if explain is not None:
+        from scatterproof.explain import explain as explain_clause
+
         raise typer.Exit(explain_clause(protocol, explain, as_json=as_json))
     if iut_command is not None:
-        _refuse({**how.of_cases, **files.given, "--profile": profile_file, "--logs": logs}, "a case", "--iut-command")
+        _refuse({**how.of_cases, **how.of_files, "--profile": profile_file, "--logs": logs}, "a case", "--iut-command")
         _run_program(resolve(protocol), iut_command, stress, results, as_json)
     if stress.given:
         raise BadInput(f"{', '.join(stress.given)} goes with a program under stress; add --iut-command")
     if logs is not None:
         _refuse(how.of_cases, "a case", "--logs")
-        raise typer.Exit(_judge_logs(logs, protocol, how, files))
-    raise typer.Exit(_run_cases(protocol, how, files))
+        raise typer.Exit(_judge_logs(logs, protocol, how))
+    raise typer.Exit(_run_cases(protocol, how))
 
 
-def _run_cases(protocol: str | None, how: How, files: Files) -> int:
+def _run_cases(protocol: str | None, how: How) -> int:
     """List the cases, say which would run, or run them; the exit code."""
     profile = read_profile(how.profile) if how.profile is not None else None
     chosen, claims = protocol_meant(protocol, profile, how.case), profile or EVERYTHING
@@ -165,6 +187,8 @@ def _run_cases(protocol: str | None, how: How, files: Files) -> int:
     if how.dry_run:
         iuts.maker(how.iut, chosen)  # its errors name what is unknown
         return case_list.dry_run(how.iut, selected, claims, as_json=how.as_json)
+    from scatterproof.suite import Suite
+
     known = read_baseline(how.baseline, chosen) if how.baseline is not None else ()
     suite = Suite(
         protocol=chosen,
@@ -177,10 +201,11 @@ def _run_cases(protocol: str | None, how: How, files: Files) -> int:
         fail_fast=how.fail_fast,
         jobs=how.jobs,
         durations=how.durations,
-        shrink=_seconds_to_shrink(how.shrink, files.html),
+        shrink=_seconds_to_shrink(how.shrink, how.html),
+        resume=how.resume,
         results=how.results,
     )
-    return suite.report(suite.run(), files, as_json=how.as_json)
+    return suite.run_and_report(how.files(), as_json=how.as_json)
 
 
 def _seconds_to_shrink(given: float | None, html_file: Path | None) -> float:
@@ -189,14 +214,18 @@ def _seconds_to_shrink(given: float | None, html_file: Path | None) -> float:
     return SHRINK_SECONDS if html_file is not None else 0
 
 
-def _judge_logs(logs: Path, protocol: str | None, how: How, files: Files) -> int:
+def _judge_logs(logs: Path, protocol: str | None, how: How) -> int:
+    from scatterproof.log_runs import judge_logs
+
     profile = read_profile(how.profile) if how.profile is not None else None
     meant = None if protocol is None and profile is None else protocol_meant(protocol, profile)
     kept = how.results / "latest" / "logs.ndjson"
-    return judge_logs(logs, meant, profile or EVERYTHING, kept, files, as_json=how.as_json)
+    return judge_logs(logs, meant, profile or EVERYTHING, kept, how.files(), as_json=how.as_json)
 
 
 def _run_program(protocol: str, iut_command: str, options: StressOptions, results: Path, as_json: bool) -> NoReturn:
+    from scatterproof.program_runs import failed, plain, run_program, show
+
     place = results / "latest" / "programs"
     with Progress("programs under stress") as progress:
         found = run_program(protocol, iut_command, options, place, progress)

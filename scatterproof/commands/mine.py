@@ -10,7 +10,8 @@ import pyarrow as pa
 import typer
 from rich.console import Console
 
-from scatterproof.console import BAD_INPUT, OK, VIOLATIONS, Progress, err, out, print_json, print_table
+from conformance.verdict import Verdict
+from scatterproof.console import BAD_INPUT, INCONCLUSIVE, OK, VIOLATIONS, Progress, err, out, print_json, print_table
 from scatterproof.options import Json, Master, Protocol, resolve
 from spark.arrange import is_corpus
 from spark.follow import Batch, follow
@@ -74,7 +75,11 @@ def command(
     else:
         _print(result, table, told)
     fails = not result.holds or (told is not None and not told.exact)
-    raise typer.Exit(VIOLATIONS if fails else BAD_INPUT if result.left_out else OK)
+    raise typer.Exit(VIOLATIONS if fails else BAD_INPUT if result.left_out else _without_violations(result))
+
+
+def _without_violations(result: MineResult) -> int:
+    return INCONCLUSIVE if any(clause.verdict is Verdict.INCONCLUSIVE for clause in result.clauses) else OK
 
 
 def _own_layout(corpus: Path, mapping: Path | None, protocol: str | None) -> Mapping | None:
