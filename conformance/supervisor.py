@@ -2,38 +2,32 @@
 
 Protocol-agnostic. What a child does wrong comes back as a `Failure`, never as an exception. A child has a session of
 its own; its stdout is read line by line here and kept in a file, its stderr goes to a file. It is asked to stop, then
-terminated, then killed with its whole process group; on Linux, what has left that group is found by a mark in its
-environment, and killed, too. Should the harness die, its stdin ends and, on Linux, it is killed.
+terminated, then killed. What it has started ends with it, and all of them with the harness (`conformance.guarded`).
 """
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import os
-import resource
 import select
-import shutil
 import signal
-import subprocess
-import sys
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
 from itertools import count
 from pathlib import Path
 
+from conformance.guarded import Guarded
 from spec.errors import CannotRun
 
-_PR_SET_PDEATHSIG = 1
+MARK = "SCATTERPROOF_CHILD"  # in the environment of a child, and of all that it starts, unless they clear it
+_marks = count()
 _CHUNK_BYTES = 1 << 16
 _LOOK_S = 0.1
-MARK = "SCATTERPROOF_CHILD"  # in the environment of a child, and of all that it starts
-_STRAYS_END_WITHIN_S = 5.0  # what forks faster than this can look for it is left to others
-_marks = count()
+_ENDS_WITHIN_S = 2.0  # from the end of its stdout on, if it ends
+_GONE_WITHIN_S = 5.0  # what forks faster than it can be killed is left to its guardian
+_LEFT_BYTES = 1 << 20  # what a pipe may hold when nobody writes to it any more
+_MEND = "check the folder and the disk"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,50 +55,41 @@ class Failure:
 
 
 class Child:
-    """One process. Not for use by several threads; start it from a thread that outlives it."""
+    """One process. Not for use by several threads."""
 
     def __init__(self, name: str, command: Sequence[str], folder: Path, limits: Limits = LIMITS) -> None:
         """Start `command`; `<name>.stdout` and `<name>.stderr` are in `folder`. Raises CannotRun when it cannot be."""
         self.name = name
         self.limits = limits
         self._pending = bytearray()  # for its stdin
-        self._buffer = bytearray()  # from its stdout, without an end of line so far
-        self._lines: deque[bytes] = deque()
+        self._unread = bytearray()  # of its stdout
+        self._searched = 0  # bytes of it, in which no line ends
         self._total = 0
         self._open = True  # its stdout
         self._waited = 0.0  # seconds, for its lines
         self.mark = f"{os.getpid()}-{next(_marks)}"
+        self._lost = ""  # why what it wrote is not kept
         self._stdout_path, self._stderr_path = folder / f"{name}.stdout", folder / f"{name}.stderr"
-        kept = None
-        started: Sequence[str] = command
-        if launcher := _launcher():
-            most = _most(limits.file_bytes, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
-            started = (*launcher, f"--fsize={most}:", *command)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            kept = self._stdout_path.open("wb", buffering=0)
-            if launcher:
-                _look_for(command[0])
-            with self._stderr_path.open("wb") as stderr:
-                self._process = subprocess.Popen(
-                    list(started),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=stderr,
-                    env={**os.environ, MARK: self.mark},
-                    bufsize=0,
-                    start_new_session=True,
-                    preexec_fn=None if launcher else confine(os.getpid(), limits.file_bytes),
-                )
-        except (OSError, subprocess.SubprocessError) as error:
-            if kept is not None:
-                kept.close()
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise CannotRun(f"{command[0]}: cannot be started: {reason}; check the command") from None
-        self._kept = kept
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
+        with ExitStack() as theirs, ExitStack() as ours:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                self._kept = ours.enter_context(self._stdout_path.open("wb", buffering=0))
+                stderr = theirs.enter_context(self._stderr_path.open("wb"))
+            except OSError as error:
+                raise CannotRun(f"{folder}: cannot keep what {name} writes: {error.strerror}; {_MEND}") from None
+            try:
+                stdin, self._stdin = os.pipe()
+                theirs.callback(os.close, stdin)
+                ours.callback(self.close_stdin)
+                self._stdout, stdout = os.pipe()
+                theirs.callback(os.close, stdout)
+                ours.callback(os.close, self._stdout)
+                environment = {**os.environ, MARK: self.mark}
+                self._process = Guarded(command, (stdin, stdout, stderr.fileno()), environment, limits.file_bytes)
+                ours.callback(self._process.close)
+            except OSError as error:
+                raise CannotRun(f"{command[0]}: cannot be started: {error.strerror}; check the command") from None
+            self._resources = ours.pop_all()
         os.set_blocking(self._stdin, False)
         os.set_blocking(self._stdout, False)
         self._poll = select.poll()
@@ -123,18 +108,29 @@ class Child:
 
     def line(self, timeout_s: float | None = None) -> bytes | Failure:
         """The next line of its stdout, without the end of line."""
-        if self._lines:
-            return self._lines.popleft()
+        line = self._next_line()
+        if line is not None:
+            return line
         patience = self.limits.answer_s if timeout_s is None else timeout_s
         begun = time.monotonic()
-        failure = self._wait_for_line(begun + min(patience, self.limits.answers_s - self._waited), patience)
+        found = self._wait_for_line(begun + min(patience, self.limits.answers_s - self._waited), patience)
         self._waited += time.monotonic() - begun
-        return self._lines.popleft() if failure is None else failure
+        return found
 
-    def _wait_for_line(self, deadline: float, patience: float) -> Failure | None:
+    def _next_line(self) -> bytes | None:
+        end = self._unread.find(b"\n", self._searched)
+        self._searched = len(self._unread) if end < 0 else 0
+        if end < 0:
+            return None
+        line = bytes(self._unread[:end])
+        del self._unread[: end + 1]
+        return line
+
+    def _wait_for_line(self, deadline: float, patience: float) -> bytes | Failure:
         """Read until there is a line; or what the child does in its place."""
-        while not self._lines:
-            if len(self._buffer) > self.limits.line_bytes:
+        while (line := self._next_line()) is None:
+            self.refuse_loss()
+            if len(self._unread) > self.limits.line_bytes:
                 return self._failure(f"wrote a line of more than {self.limits.line_bytes} bytes")
             if self._total > self.limits.total_bytes:
                 return self._failure(f"wrote more than {self.limits.total_bytes} bytes")
@@ -145,21 +141,19 @@ class Child:
                 return self._failure(f"took more than {self.limits.answers_s:g} s for its answers together")
             if left <= 0:
                 return self._failure(f"gave no answer for {patience:g} s")
-            # Children of its own may hold its stdout open when it has ended.
-            if not self._exchange(min(left, _LOOK_S)) and not self.is_running() and not self._exchange(0):
-                return self._ended()
-        return None
+            self._exchange(min(left, _LOOK_S))
+        return line
 
     def has_more(self) -> bool:
         """Whether it has written what nobody has read yet."""
-        return bool(self._lines or self._buffer)
+        return bool(self._unread)
 
     def drain(self) -> None:
         """Take in what it has written so far, and send what waits."""
         self._exchange(0)
 
     def is_running(self) -> bool:
-        return self._process.returncode is None and self._how_it_ended() is None
+        return self._process.code() is None
 
     def waited_ns(self) -> int:
         """For how long it has waited for a processor so far; 0 where the system does not tell (it does on Linux)."""
@@ -171,29 +165,33 @@ class Child:
 
     def close_stdin(self) -> None:
         self._pending.clear()
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        if self._stdin >= 0:
+            os.close(self._stdin)
+            self._stdin = -1
 
     def terminate(self) -> None:
-        self._signal(signal.SIGTERM)
+        self._process.signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Have it killed, with all that it has started; `reap` waits for that."""
+        self._process.kill()
 
     def reap(self) -> int:
-        """Kill what is left of its group, collect it and close everything; the exit code (negative: the signal). What
-        has left its group is for `end_strays`."""
-        if self._process.returncode is None:
-            # Its id cannot pass to another process before it is collected.
-            self._signal(signal.SIGKILL)
-            self._process.wait()
-            self._finish()
-        return self._process.returncode
-
-    def _finish(self) -> None:
-        while self._open and self._total <= self.limits.total_bytes and self._exchange(0):
+        """Kill it, and all that it has started; close everything. The exit code (negative: the signal)."""
+        self._process.kill()
+        self._process.is_gone(_GONE_WITHIN_S)
+        most = self._total + _LEFT_BYTES
+        while self._open and self._total < most and self._exchange(0):
             pass
-        self.close_stdin()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-        self._kept.close()
+        self._close_stdout()
+        self._resources.close()
+        code = self._process.code()
+        return -signal.SIGKILL if code is None else code
+
+    def refuse_loss(self) -> None:
+        """Raise CannotRun when something that it wrote could not be kept."""
+        if self._lost:
+            raise CannotRun(self._lost)
 
     def _exchange(self, seconds: float) -> bool:
         """Wait for something to read, or to write if anything waits; whether something was read."""
@@ -219,47 +217,49 @@ class Child:
         return bool(self._pending)
 
     def _read(self) -> bool:
+        if self._total > self.limits.total_bytes:
+            return False  # it waits until somebody ends it
         try:
             chunk = os.read(self._stdout, _CHUNK_BYTES)
         except BlockingIOError:
             return False
         if not chunk:
-            self._open = False
-            self._poll.unregister(self._stdout)
+            self._close_stdout()
             return False
         self._total += len(chunk)
         if self._total <= self.limits.total_bytes:
-            self._kept.write(chunk)
-        first, *rest = chunk.split(b"\n")
-        self._buffer += first
-        for part in rest:
-            self._lines.append(bytes(self._buffer))
-            self._buffer = bytearray(part)
+            self._keep(chunk)
+        self._unread += chunk
         return True
+
+    def _keep(self, chunk: bytes) -> None:
+        try:
+            while chunk and not self._lost:
+                chunk = chunk[self._kept.write(chunk) :]
+        except OSError as error:
+            self._lost = f"{self._stdout_path}: cannot keep what {self.name} writes: {error.strerror}; {_MEND}"
+
+    def _close_stdout(self) -> None:
+        """Nothing comes from there any more, or nobody cares."""
+        if self._open:
+            self._open = False
+            self._poll.unregister(self._stdout)
 
     def _ended(self) -> Failure:
         """Its stdout is closed: say how it ended, once it has."""
-        if not wait([self], 0.5):
+        wait([self], _ENDS_WITHIN_S)
+        code = self._process.code()
+        if code is None:
             return self._failure("closed its stdout")
-        ended = self._how_it_ended()
-        assert ended is not None
-        if ended.si_code == os.CLD_EXITED:
-            return self._failure(f"ended with exit code {ended.si_status}")
-        return self._failure(f"was ended by {signal.Signals(ended.si_status).name}")
-
-    def _how_it_ended(self) -> os.waitid_result | None:
-        """Looks without collecting it, so that its id stays its own."""
-        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if code >= 0:
+            return self._failure(f"ended with exit code {code}")
+        return self._failure(f"was ended by {signal.Signals(-code).name}")
 
     def _failure(self, reason: str) -> Failure:
         with self._stderr_path.open("rb") as stderr:
             stderr.seek(max(0, self._stderr_path.stat().st_size - 4096))
             words = stderr.read().decode("utf-8", "replace").strip().splitlines()
         return Failure(f"{reason}; stderr ends: {words[-1][:300]}" if words else reason)
-
-    def _signal(self, number: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
 
 
 def wait(children: Iterable[Child], seconds: float) -> bool:
@@ -280,7 +280,8 @@ def wait(children: Iterable[Child], seconds: float) -> bool:
 def stop(children: Sequence[Child], last_line: bytes | None = None, patience_s: float | None = None) -> list[str]:
     """End all children together and collect them: the last line and the end of stdin, then SIGTERM, then SIGKILL.
 
-    Returns what there is to say of those that did not end by themselves with exit code 0.
+    Returns what there is to say of those that did not end by themselves with exit code 0. Raises CannotRun, when all
+    have ended, for what they wrote and could not be kept.
     """
     if patience_s is None:
         patience_s = max((child.limits.stop_s for child in children), default=0.0)
@@ -298,82 +299,12 @@ def stop(children: Sequence[Child], last_line: bytes | None = None, patience_s: 
             how |= {
                 n: "did not stop on SIGTERM and was killed" for n, child in enumerate(children) if child.is_running()
             }
+    for child in children:
+        child.kill()
     codes = [child.reap() for child in children]
-    end_strays(children)
+    for child in children:
+        child.refuse_loss()
     for number, code in enumerate(codes):
         if code:
             how.setdefault(number, f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}")
     return [f"{children[number].name} {what}" for number, what in sorted(how.items())]
-
-
-def end_strays(children: Sequence[Child]) -> None:
-    """Kill what the children have started, and what has left their process groups since: a daemon, say; and wait until
-    it is gone, as a killed process is there until it next gets a processor. Where there is no /proc it is not found."""
-    marks = {f"{MARK}={child.mark}".encode() for child in children}
-    deadline = time.monotonic() + _STRAYS_END_WITHIN_S
-    pause = 0.001
-    while strays := [pid for pid in _processes() if not marks.isdisjoint(_environment(pid))]:
-        for pid in strays:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        if time.monotonic() >= deadline:
-            return
-        time.sleep(pause)
-        pause = min(2 * pause, 0.02)
-
-
-def _processes() -> list[int]:
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return []
-
-
-def _environment(pid: int) -> list[bytes]:
-    """What the process was started with; nothing of one that is gone, or another user's."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return file.read().split(b"\0")
-    except OSError:
-        return []
-
-
-@cache
-def _launcher() -> tuple[str, ...]:
-    """What a command is started through, so that it dies with its parent and its files are limited; the size follows.
-    Nothing where that is not to be had. It saves what runs between fork and exec, for which the whole harness, a large
-    process, would have to be forked."""
-    dies, limited = (shutil.which(name) if sys.platform == "linux" else None for name in ("setpriv", "prlimit"))
-    if dies is None or limited is None:
-        return ()
-    launcher = (dies, "--pdeathsig", "KILL", "--", limited, "--core=0")
-    tried = subprocess.run([*launcher, "--fsize=1000:", dies, "--version"], capture_output=True, check=False)
-    return launcher if tried.returncode == 0 else ()
-
-
-def _look_for(program: str) -> None:
-    """Raise OSError for a program that cannot be started, as starting it would: through the launcher it looks as if it
-    had ended."""
-    if shutil.which(program) is None:
-        number = errno.EACCES if os.path.exists(program) else errno.ENOENT
-        raise OSError(number, os.strerror(number))
-
-
-def _most(file_bytes: int, hard: int) -> int:
-    return file_bytes if hard == resource.RLIM_INFINITY else min(file_bytes, hard)
-
-
-def confine(parent: int, file_bytes: int) -> Callable[[], None]:
-    """What the child does before it becomes the command: it limits its files, and asks to die with its parent."""
-    prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
-
-    def confine_itself() -> None:
-        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-        resource.setrlimit(resource.RLIMIT_FSIZE, (_most(file_bytes, hard), hard))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if prctl is not None:
-            prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != parent:
-                os.kill(os.getpid(), signal.SIGKILL)  # the harness died in between
-
-    return confine_itself

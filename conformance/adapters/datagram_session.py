@@ -22,7 +22,7 @@ from conformance.adapters.logs import NodeLog
 from conformance.adapters.real_time import longest_timeout_ns
 from conformance.network.run import header_of
 from conformance.relay.links import LinkRelay
-from conformance.supervisor import MARK, Child, Failure, Limits, end_strays
+from conformance.supervisor import MARK, Child, Failure, Limits
 from spec import schedule as schedules
 from spec.adapter import Connect, Init, Listening, Payload, Ready, Stop, Stopped, Submit
 from spec.core import NodeConfig, node_config
@@ -220,7 +220,6 @@ class Session:
                 child = self._nodes.pop(failure.node)
                 child.reap()
                 self._befalling.crash(failure.node)
-                end_strays([child])
             case FailureKind.RESTART:
                 self._begin_anew(self._configs[failure.node])
             case _:

@@ -14,7 +14,7 @@ import msgspec
 from conformance.adapters import lines
 from conformance.network.run import MakeNode, simulate
 from conformance.network.simulator import AnyCore, NodeFailed
-from conformance.supervisor import LIMITS, Child, Failure, Limits, end_strays, stop
+from conformance.supervisor import LIMITS, Child, Failure, Limits, stop
 from spec.adapter import (
     BeginOut,
     DeliverOut,
@@ -103,7 +103,6 @@ class StdioNode:
     def crash(self) -> None:
         """Kill the process, and whatever it started."""
         self._child.reap()
-        end_strays([self._child])
         self._forget()
 
     def next_deadline(self) -> int | None:

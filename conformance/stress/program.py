@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.supervisor import confine
+from conformance.keeper import confine
 from spec.errors import CannotRun
 
 MARK = "SCATTERPROOF_PROGRAM"

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from conformance.supervisor import MARK
 from conformance.verdict import Verdict
 
+MARK = "SCATTERPROOF_HOSTILE"  # in the environment of these tests, and of all that they start
+UNMARKED = f"stray-of-{os.getpid()}"  # in the command of what clears its environment
 EXAMPLE = Path(__file__).parents[1] / "examples" / "python"
 PRELUDE = """
 import json, os, signal, sys, time
@@ -95,6 +96,11 @@ if os.fork() == 0:
     while True:
         time.sleep(60)
 """
+# It leaves its group, its session, its parent and its environment.
+UNKNOWN = (
+    f"os.setsid(); os.fork() and os._exit(0); os.execve({sys.executable!r}, "
+    f"[{sys.executable!r}, '-I', '-S', '-c', {{script!r}}, {UNMARKED!r}], {{{{}}}})"
+)
 FLOOD_OF_PAYLOADS = """
 begin()
 packet = {"kind": 1, "sender": 0, "receiver": 0, "number": 1, "link_seq": 0, "timestamp": 1, "barrier": 1}
@@ -163,6 +169,16 @@ HOSTILE = [
         FORKS.format(before="os.setsid(); os.fork() and os._exit(0); [os.close(fd) for fd in (0, 1, 2)]")
         + "begin(); sys.exit(6)",
         "ended with exit code 6",
+    ),
+    _raw(
+        "forks-a-daemon-that-nobody-knows-again",
+        FORKS.format(before=UNKNOWN.format(script="import time; time.sleep(600)")) + "begin(); sys.exit(6)",
+        "ended with exit code 6",
+    ),
+    _raw(
+        "forks-a-daemon-that-writes-on",
+        FORKS.format(before=UNKNOWN.format(script="while True: print()")) + "begin(); sys.exit(6)",
+        "",
     ),
     _raw("forks-and-lets-the-child-answer", "os.fork() and sys.exit(0)\nbegin(); hang()", "ended with exit code 0"),
     _raw(
@@ -268,16 +284,16 @@ DATAGRAM = [
 
 
 def strays() -> list[str]:
-    """What this process's children have started and is running still: the commands."""
+    """What the tests of this process have started and is running still: the commands."""
     found = []
-    mark = f"{MARK}={os.getpid()}-".encode()
     for pid in (name for name in os.listdir("/proc") if name.isdigit()):
         try:
-            environment = Path("/proc", pid, "environ").read_bytes()
-            if any(part.startswith(mark) for part in environment.split(b"\0")):
-                found.append(Path("/proc", pid, "cmdline").read_bytes().replace(b"\0", b" ").decode())
+            environment = Path("/proc", pid, "environ").read_bytes().split(b"\0")
+            command = Path("/proc", pid, "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue
+        if f"{MARK}={os.getpid()}".encode() in environment or UNMARKED in command:
+            found.append(command)
     return found
 
 

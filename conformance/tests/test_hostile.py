@@ -4,6 +4,7 @@ judged as ever."""
 from __future__ import annotations
 
 import gc
+import os
 import shlex
 import subprocess
 import sys
@@ -17,8 +18,8 @@ import pytest
 from conformance.adapters.datagram import DatagramIut
 from conformance.adapters.stdio import StdioIut
 from conformance.case import CaseResult, run_case, select
-from conformance.supervisor import Limits
-from conformance.tests.hostile import DATAGRAM, HOSTILE, NODE, Hostile, open_files, resident_bytes, strays
+from conformance.supervisor import Child, Limits, stop
+from conformance.tests.hostile import DATAGRAM, HOSTILE, MARK, NODE, Hostile, open_files, resident_bytes, strays
 from conformance.verdict import Verdict
 from spec.schedule import Failure, FailureKind
 from spec.topology import Role
@@ -32,8 +33,15 @@ LIMITS = Limits(
 MOST_S = LIMITS.answers_s + 2 * LIMITS.stop_s + 20
 
 
+@pytest.fixture(autouse=True, scope="module")
+def first_child(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """With it the keeper starts, which stays as long as this process."""
+    stop([Child("first", ["true"], tmp_path_factory.mktemp("first"))])
+
+
 @pytest.fixture(autouse=True)
-def nothing_stays() -> Iterator[None]:
+def nothing_stays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(MARK, str(os.getpid()))
     files = open_files()
     yield
     assert strays() == []

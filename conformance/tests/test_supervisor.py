@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
-from conformance import supervisor
 from conformance.supervisor import Child, Failure, Limits, stop, wait
 from spec.errors import CannotRun
 
 SHORT = Limits(answer_s=5, stop_s=0.3, line_bytes=1000, total_bytes=100_000)
-
-
-@pytest.fixture(autouse=True, params=["by what the machine has", "by itself"])
-def launched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """A child is started through setpriv and prlimit, or, where there are none, limits itself; whether the former."""
-    through: bool = request.param != "by itself"
-    if not through:
-        monkeypatch.setattr(supervisor, "_launcher", lambda: ())
-    return through
 
 
 def shell(folder: Path, script: str, limits: Limits = SHORT) -> Child:
@@ -115,21 +107,12 @@ def test_a_command_that_nobody_may_start_cannot_run(tmp_path: Path) -> None:
         Child("child", [str(tmp_path / "node")], tmp_path)
 
 
-def test_an_interpreter_that_does_not_exist_is_said(tmp_path: Path, launched: bool) -> None:
+def test_an_interpreter_that_does_not_exist_is_said(tmp_path: Path) -> None:
     script = tmp_path / "node"
     script.write_text("#!/no/such/interpreter\n")
     script.chmod(0o755)
-    if not launched:
-        with pytest.raises(CannotRun, match="cannot be started: No such file or directory"):
-            Child("child", [str(script)], tmp_path)
-        return
-    child = Child("child", [str(script)], tmp_path, SHORT)
-    failure = child.line()
-    stop([child])
-
-    assert isinstance(failure, Failure)
-    assert failure.reason.startswith("ended with exit code 127; stderr ends: ")
-    assert "No such file or directory" in failure.reason
+    with pytest.raises(CannotRun, match="cannot be started: No such file or directory"):
+        Child("child", [str(script)], tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -169,11 +152,9 @@ def test_a_child_that_was_killed_from_outside_is_noticed(tmp_path: Path) -> None
     assert stop([child]) == ["child was ended by signal 9"]
 
 
-def test_children_die_with_the_harness(tmp_path: Path, launched: bool) -> None:
-    alone = "" if launched else "supervisor._launcher = lambda: (); "
+def test_children_die_with_the_harness(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from conformance import supervisor; from conformance.supervisor import "
-        f"Child; {alone}"
+        "import sys; from pathlib import Path; from conformance.supervisor import Child;"
         f"child = Child('c', ['sh', '-c', 'echo $$; exec sleep 60'], Path({str(tmp_path)!r}));"
         "print(child.line().decode(), flush=True); sys.stdin.read()"
     )
@@ -187,3 +168,95 @@ def test_children_die_with_the_harness(tmp_path: Path, launched: bool) -> None:
         harness.wait()
 
     assert ends(pid, tmp_path)
+
+
+# What they start leaves its group, its session, its parent and its environment, and says who it is.
+DAEMON = """
+import os, sys
+if os.fork():
+    sys.stdin.read()
+    sys.exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.environ.clear()
+os.execve("/bin/sh", ["sh", "-c", "echo $$ > %s; while :; do echo a line of a daemon; done"], {})
+"""
+
+
+def test_a_daemon_that_nobody_knows_again_ends_with_the_child_and_what_it_wrote_on_is_bounded(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pid")
+    child = Child("child", [sys.executable, "-I", "-S", "-c", DAEMON % (tmp_path / "pid")], tmp_path)
+    pid = int((tmp_path / "pid").read_text())
+
+    assert stop([child]) == []
+    assert not Path("/proc", str(pid)).exists()
+    assert (tmp_path / "child.stdout").stat().st_size < 8 << 20
+
+
+def test_output_that_nobody_reads_takes_no_more_memory_than_its_bytes(tmp_path: Path) -> None:
+    """Short lines as objects of their own took fifteen times as much."""
+    child = shell(tmp_path, "yes | head -c 30000000; echo >&2; exec sleep 60", Limits(total_bytes=40_000_000))
+    tracemalloc.start()
+    while not (tmp_path / "child.stderr").stat().st_size:
+        child.drain()
+    taken = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    child.reap()
+
+    assert taken < 60_000_000
+
+
+@pytest.mark.parametrize(
+    ("script", "answers"),
+    [("echo one; exec sleep 60", True), ("cat >/dev/null; echo one", False)],
+)
+def test_a_full_disk_is_one_sentence_and_no_child_stays(tmp_path: Path, script: str, answers: bool) -> None:
+    """Whether it is full when lines are waited for, or when the last ones come."""
+    (tmp_path / "child.stdout").symlink_to("/dev/full")
+    child = shell(tmp_path, script)
+    sentence = r"child\.stdout: cannot keep what child writes: No space left on device; check the folder and the disk"
+    if answers:
+        assert child.line() == b"one"
+        with pytest.raises(CannotRun, match=sentence):
+            child.line()
+    with pytest.raises(CannotRun, match=sentence):
+        stop([child])
+
+    assert not child.is_running()
+
+
+def test_where_nothing_can_be_kept_no_child_starts(tmp_path: Path) -> None:
+    (tmp_path / "folder").touch()
+    with pytest.raises(CannotRun, match=r"folder: cannot keep what child writes: File exists; "):
+        shell(tmp_path / "folder", "cat")
+
+
+def test_the_children_of_a_forked_process_are_its_own(tmp_path: Path) -> None:
+    child = Child("child", ["cat"], tmp_path, SHORT)
+    worker = multiprocessing.get_context("fork").Process(target=_start_and_leave, args=(tmp_path,))
+    worker.start()
+    worker.join()
+    pid = int((tmp_path / "pid").read_text())
+
+    assert ends(pid, tmp_path)
+    child.tell(b"still there")
+    assert child.line() == b"still there"
+    assert stop([child]) == []
+
+
+def _start_and_leave(folder: Path) -> None:
+    line = Child("grandchild", ["sh", "-c", "echo $$; exec sleep 60"], folder, SHORT).line()
+    (folder / "pid").write_bytes(line if isinstance(line, bytes) else b"")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_child_that_kills_its_guardian_ends_with_it_and_others_go_on(tmp_path: Path) -> None:
+    other = Child("other", ["cat"], tmp_path, SHORT)
+    child = shell(tmp_path, "kill -9 $PPID; exec sleep 60")
+
+    assert child.line() == Failure("was ended by SIGKILL")
+    assert stop([child]) == ["child was ended by signal 9"]
+    other.tell(b"still there")
+    assert other.line() == b"still there"
+    assert stop([other]) == []
