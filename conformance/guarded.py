@@ -53,7 +53,7 @@ class Guarded:
         except OSError:
             self._lead.close()
             raise
-        (self.pid,) = self._said.get("started", [0])  # it may have killed its guardian already
+        self.pid: int = self._said.get("started", [0])[0]  # it may have killed its guardian already
         _open.add(self)
 
     def code(self) -> int | None:
