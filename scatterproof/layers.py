@@ -25,7 +25,8 @@ from models.expected import ModelResult, Tier, check_models
 from models.z3_claims import check_claims, claims_of
 from scatterproof import iuts
 from scatterproof.layer_report import Cell, Detail, LayerReport, Status, detail, gravest, not_run
-from scatterproof.program_layer import programs, reference_command
+from scatterproof.program_layer import programs
+from scatterproof.program_runs import reference_command
 from spark.corpus import make_corpus
 from spark.mine import mine
 from spark.session import MASTER

@@ -3,10 +3,6 @@ it runs under stress at each level, and is judged by what it wrote."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import shlex
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,15 +16,6 @@ from spec import clauses
 # A level takes seconds: it ends when everything is there.
 PROCESSES, MESSAGES, LOSS, SECONDS = 5, 200, 0.2, 60.0
 UNSEEN = "what the programs wrote does not show it"
-
-
-def reference_command(protocol: str) -> str | None:
-    """The command of the protocol's reference program, with the placeholders of `--iut-command`; None where there is no
-    such program. `impl/<protocol>/program.py` has it as `COMMAND`, without the interpreter."""
-    name = f"impl.{protocol}.program"
-    if importlib.util.find_spec(name) is None:
-        return None
-    return f"{shlex.quote(sys.executable)} {importlib.import_module(name).COMMAND}"
 
 
 def programs(protocol: str, command: str, seed: int, folder: Path, say: Callable[[str], None]) -> LayerReport:

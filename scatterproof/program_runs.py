@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import importlib.util
+import shlex
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +19,13 @@ from conformance.stress import contract
 from conformance.stress.contract import Course, Judgement
 from conformance.stress.run import fresh_folders, run, split
 from conformance.verdict import Verdict
-from scatterproof.console import out, print_table
+from scatterproof.console import INCONCLUSIVE, OK, VIOLATIONS, out, print_table
 from scatterproof.stress_options import StressOptions
 from spec import clauses, trace_ndjson
 from spec.files import write_atomically
 
 TRACE = "trace.ndjson"
+REFERENCE = "reference"  # the folder of its run, beside those of the processes
 
 
 class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,20 +49,49 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
         return self.judgement.deliveries / self.judgement.seconds if self.judgement.seconds > 0 else 0.0
 
 
+def reference_command(protocol: str) -> str | None:
+    """The command of the protocol's reference program, with the placeholders of `--iut-command`; None where there is no
+    such program. `impl/<protocol>/program.py` has it as `COMMAND`, without the interpreter."""
+    name = f"impl.{protocol}.program"
+    if importlib.util.find_spec(name) is None:
+        return None
+    return f"{shlex.quote(sys.executable)} {importlib.import_module(name).COMMAND}"
+
+
+def refuse_commands(protocol: str, commands: Sequence[str], options: StressOptions) -> None:
+    """Raise BadInput or CannotRun for options that are out of range, and for commands that cannot be started."""
+    part = contract.load(protocol)
+    workload = options.workload(part.levels)
+    asked = part.tester(workload, [Path()] * workload.processes)
+    options.stress(workload, asked.spared)
+    for command in commands:
+        split(command, asked.placeholders)
+
+
 def run_program(
     protocol: str, command: str, options: StressOptions, folder: Path, progress: Callable[[str], None]
 ) -> ProgramRun:
-    """Run the command's processes and judge them; `folder` is made anew, and keeps what they read and wrote."""
+    """Run the command's processes and judge them; `folder` is made anew, and keeps what they read and wrote. Where
+    nobody saw whether they were at a stand, the reference is run, too, for what it needs."""
+    # What is out of range is refused before anything is removed.
+    refuse_commands(protocol, [command], options)
     part = contract.load(protocol)
     workload = options.workload(part.levels)
-    # What is out of range is refused before anything is removed.
-    asked = part.tester(workload, [folder] * workload.processes)
-    words, stress = split(command, asked.placeholders), options.stress(workload, asked.spared)
     folders = fresh_folders(folder, workload.processes)
     tester = part.tester(workload, folders)
+    words, stress = split(command, tester.placeholders), options.stress(workload, tester.spared)
     course = run(words, tester, workload, stress, folders, progress)
     progress("judging the output")
-    judgement, recorded = tester.judge(course), tester.trace(course)
+    judgement = tester.judge(course)
+    reference = reference_command(protocol)
+    if judgement.lacks_reference and reference not in (None, command):
+        needed = run_program(
+            protocol, reference, options, folder / REFERENCE, lambda text: progress(f"the reference: {text}")
+        )
+        if needed.course.complete:
+            course = msgspec.structs.replace(course, reference_s=needed.judgement.seconds)
+            judgement = tester.judge(course)
+    recorded = tester.trace(course)
     trace_ndjson.write(folder / TRACE, recorded.trace)
     found = ProgramRun(
         protocol=protocol,
@@ -95,6 +129,8 @@ def plain(one: ProgramRun) -> dict[str, Any]:
         "complete": course.complete,
         "ran_for_s": round(course.seconds, 3),
         "still_for_s": round(course.still_s, 3),
+        "quiet_for_s": round(course.quiet_s, 3),
+        "reference_s": round(course.reference_s, 3),
         "processes": msgspec.to_builtins(course.outcomes),
         "plan": msgspec.to_builtins(course.steps),
         "relay": course.faults,
@@ -108,9 +144,13 @@ def show(one: ProgramRun, folder: Path) -> None:
     rows = [
         (result.clause, result.name, result.verdict, result.held, result.broken, printable(result.reason))
         for result in one.judgement.clauses
+        if result.verdict is not Verdict.NOT_APPLICABLE
     ]
+    folded = [result.clause for result in one.judgement.clauses if result.verdict is Verdict.NOT_APPLICABLE]
     title = f"{one.protocol} at level {one.level}, {one.processes} processes, {one.messages} messages each"
     print_table(title, ("clause", "name", "verdict", "held", "broken", "why"), rows)
+    if folded:
+        _say(f"not applicable, for the reasons in run.json: {', '.join(folded)}")
     for result in one.judgement.clauses:
         for violation in result.violations:
             _say(violation.sentence, "red")
@@ -131,9 +171,11 @@ def show(one: ProgramRun, folder: Path) -> None:
     _say(f"{verdict}: {one.command}", STYLES[verdict])
 
 
-def failed(one: ProgramRun) -> bool:
-    """Whether it is no pass: a program of which nothing can be said has shown nothing."""
-    return one.judgement.verdict is not Verdict.PASS
+def exit_code(verdicts: Sequence[Verdict]) -> int:
+    """1 for a violation; a program of which nothing can be said has broken nothing, and shown nothing."""
+    if Verdict.FAIL in verdicts:
+        return VIOLATIONS
+    return OK if set(verdicts) == {Verdict.PASS} else INCONCLUSIVE
 
 
 def _say(sentence: str, style: str = "") -> None:

@@ -16,12 +16,21 @@ if TYPE_CHECKING:
 
 IUT_COMMAND_HELP = (
     "Command of a program of your own, started once a process, with places for what it needs, such as 'prog --id {id}"
-    " --hosts {hosts} --output {output} {config}'; it is judged by its output."
+    " --hosts {hosts} --output {output} {config}'; it is judged by its output. The course's form of 2020 has"
+    " '--barrier {barrier} --signal {signal}', too."
 )
 Level = Annotated[str | None, typer.Option("--level", help="Level of the protocol at which programs are judged.")]
 Processes = Annotated[int | None, typer.Option("--processes", help="How many processes (5).", show_default=False)]
 Messages = Annotated[int | None, typer.Option("--messages", help="Messages of each process (1000).")]
-Loss = Annotated[float | None, typer.Option("--loss", help="Share of the datagrams that is lost (0.1).")]
+Loss = Annotated[
+    float | None,
+    typer.Option(
+        "--loss",
+        help="Share of the datagrams that is lost (0.1). 0 makes a clean network: delay, jitter, reorder and duplicate"
+        " are 0, too, unless they are given.",
+        show_default=False,
+    ),
+]
 Delay = Annotated[float | None, typer.Option("--delay", help="Delay of each datagram, ms (10).")]
 Jitter = Annotated[float | None, typer.Option("--jitter", help="Greatest random delay beside it, ms (5).")]
 Reorder = Annotated[float | None, typer.Option("--reorder", help="Share that is held back and overtaken (0.1).")]
@@ -29,7 +38,16 @@ Duplicate = Annotated[float | None, typer.Option("--duplicate", help="Share that
 Partition = Annotated[float | None, typer.Option("--partition", help="Seconds for which some are cut off (0).")]
 Kill = Annotated[int | None, typer.Option("--kill", help="Processes ended while all run (as many as may be).")]
 Pause = Annotated[int | None, typer.Option("--pause", help="How often a process is stopped for a while (5).")]
-Seconds = Annotated[float | None, typer.Option("--seconds", help="Seconds until programs are asked to end (30).")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds",
+        help="Seconds until programs are asked to end (30); earlier where all is there, or where nothing new has moved"
+        " for a quarter of this, at most 10 s: then what lacks is lost.",
+        show_default=False,
+    ),
+]
+Deadline = Annotated[bool, typer.Option("--deadline", help="What lacks when the seconds are over counts as lost.")]
 Patience = Annotated[float | None, typer.Option("--patience", help="Seconds they have to end after SIGTERM (10).")]
 StressSeed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random (1).")]
 
@@ -53,13 +71,14 @@ class StressOptions:
     kill: int | None = None
     pause: int | None = None
     seconds: float | None = None
+    deadline: bool = False
     patience: float | None = None
     seed: int | None = None
 
     @property
     def given(self) -> list[str]:
         """The options that were not left out, as they are written."""
-        return [f"--{field.name}" for field in fields(self) if getattr(self, field.name) is not None]
+        return [f"--{field.name}" for field in fields(self) if getattr(self, field.name) not in (None, False)]
 
     def workload(self, levels: tuple[str, ...]) -> Workload:
         if self.level not in levels:
@@ -79,16 +98,17 @@ class StressOptions:
 
         seconds = _span("--seconds", _or(self.seconds, 30.0), least=0.1)
         active = min(seconds / 3, 10.0)
+        usual = 0.0 if self.loss == 0 else 1.0  # who asks for no loss, and nothing else, asks for a clean network
         delay, jitter = (
             _span(name, value / 1000)
-            for name, value in (("--delay", _or(self.delay, 10.0)), ("--jitter", _or(self.jitter, 5.0)))
+            for name, value in (("--delay", _or(self.delay, 10.0 * usual)), ("--jitter", _or(self.jitter, 5.0 * usual)))
         )
         apart = _span("--partition", _or(self.partition, 0.0))
         cut = partition(workload.seed, workload.processes, int(2e8), int(active * 1e9), int(apart * 1e9))
         faults = Faults(
             loss=_or(self.loss, 0.1),
-            duplicate=_or(self.duplicate, 0.05),
-            reorder=_or(self.reorder, 0.1),
+            duplicate=_or(self.duplicate, 0.05 * usual),
+            reorder=_or(self.reorder, 0.1 * usual),
             delay_ns=int(delay * 1e9),
             jitter_ns=int(jitter * 1e9),
             # Longer than any drawn delay, so that whatever follows overtakes it.
@@ -108,6 +128,7 @@ class StressOptions:
             steps=steps,
             wake_s=min(10.0, seconds),
             seconds=seconds,
+            due=self.deadline,
             patience_s=_span("--patience", _or(self.patience, 10.0)),
         )
 

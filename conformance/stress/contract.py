@@ -169,6 +169,8 @@ def load(protocol: str) -> Programs:
     name = f"conformance.{protocol}"
     found = importlib.util.find_spec(name) and importlib.util.find_spec(f"{name}.programs")
     if not found:
-        raise BadInput(f"protocol {protocol!r} has no way yet to judge programs by their output; use --iut instead")
+        raise BadInput(
+            f"protocol {protocol!r} has no way yet to judge programs by their output; `conform --iut` judges its nodes"
+        )
     module: Any = importlib.import_module(f"{name}.programs")
     return Programs(tuple(module.LEVELS), module.tester)

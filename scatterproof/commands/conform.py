@@ -32,10 +32,11 @@ from scatterproof.conform_options import (
     SummaryFile,
     protocol_meant,
 )
-from scatterproof.console import OK, VIOLATIONS, Progress, print_json
+from scatterproof.console import OK, Progress, print_json
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, refuse_file, resolve
 from scatterproof.stress_options import (
     IUT_COMMAND_HELP,
+    Deadline,
     Delay,
     Duplicate,
     Jitter,
@@ -145,6 +146,7 @@ def command(
     kill: Kill = None,
     pause: Pause = None,
     seconds: Seconds = None,
+    deadline: Deadline = False,
     patience: Patience = None,
     seed: StressSeed = None,
     protocol: Protocol = None,
@@ -154,7 +156,8 @@ def command(
     """Give the conformance cases to an implementation, or run a program under stress, and judge what it does."""
     stress = StressOptions(
         level=level, processes=processes, messages=messages, loss=loss, delay=delay, jitter=jitter, reorder=reorder,
-        duplicate=duplicate, partition=partition, kill=kill, pause=pause, seconds=seconds, patience=patience, seed=seed,
+        duplicate=duplicate, partition=partition, kill=kill, pause=pause, seconds=seconds, deadline=deadline,
+        patience=patience, seed=seed,
     )  # fmt: skip
     how = How(
         iut=iut, case=tuple(case or ()), show_list=show_list, dry_run=dry_run, resume=resume, strict=strict,
@@ -224,7 +227,7 @@ def _judge_logs(logs: Path, protocol: str | None, how: How) -> int:
 
 
 def _run_program(protocol: str, iut_command: str, options: StressOptions, results: Path, as_json: bool) -> NoReturn:
-    from scatterproof.program_runs import failed, plain, run_program, show
+    from scatterproof.program_runs import exit_code, plain, run_program, show
 
     place = results / "latest" / "programs"
     with Progress("programs under stress") as progress:
@@ -233,7 +236,7 @@ def _run_program(protocol: str, iut_command: str, options: StressOptions, result
         print_json(plain(found))
     else:
         show(found, place)
-    raise typer.Exit(VIOLATIONS if failed(found) else OK)
+    raise typer.Exit(exit_code([found.judgement.verdict]))
 
 
 def _refuse(options: Mapping[str, object], what: str, instead_of: str) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from conformance.report.run import printable
-from conformance.stress import contract
 from conformance.stress.contract import Judgement
 from conformance.verdict import Verdict
-from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
+from scatterproof.console import Progress, out, print_json, print_table
 from scatterproof.options import RESULTS, Json, Protocol, Results, resolve
-from scatterproof.program_runs import ProgramRun, failed, plain, run_program
+from scatterproof.program_runs import ProgramRun, exit_code, plain, refuse_commands, run_program
 from scatterproof.stress_options import (
     IUT_COMMAND_HELP,
+    Deadline,
     Delay,
     Duplicate,
     Jitter,
@@ -50,6 +51,7 @@ def command(
     kill: Kill = None,
     pause: Pause = None,
     seconds: Seconds = None,
+    deadline: Deadline = False,
     patience: Patience = None,
     seed: StressSeed = None,
     protocol: Protocol = None,
@@ -58,28 +60,29 @@ def command(
 ) -> None:
     """Run several programs under the same schedules, one after the other, and compare speed and verdicts."""
     chosen = resolve(protocol)
-    contract.load(chosen)
     if rounds < 1:
         raise BadInput(f"--rounds is {rounds}; give at least 1")
+    options = StressOptions(
+        level=level, processes=processes, messages=messages, loss=loss, delay=delay, jitter=jitter, reorder=reorder,
+        duplicate=duplicate, partition=partition, kill=kill, pause=pause, seconds=seconds, deadline=deadline,
+        patience=patience, seed=seed,
+    )  # fmt: skip
+    refuse_commands(chosen, iut_commands, options)
     first = 1 if seed is None else seed
     runs: list[list[ProgramRun]] = [[] for _ in iut_commands]
     with Progress(f"a race of {len(iut_commands)}") as progress:
         for turn in range(rounds):
-            options = StressOptions(
-                level=level, processes=processes, messages=messages, loss=loss, delay=delay, jitter=jitter,
-                reorder=reorder, duplicate=duplicate, partition=partition, kill=kill, pause=pause, seconds=seconds,
-                patience=patience, seed=first + turn,
-            )  # fmt: skip
             # Round by round, so that a machine that is slow for a while is slow for all.
             for number, one in enumerate(iut_commands):
                 place = results / "latest" / "race" / f"program-{number + 1}" / f"seed-{first + turn}"
                 progress(f"round {turn + 1} of {rounds}: {one}")
-                runs[number].append(run_program(chosen, one, options, place, lambda text: progress(text)))
+                seeded = replace(options, seed=first + turn)
+                runs[number].append(run_program(chosen, one, seeded, place, lambda text: progress(text)))
     if as_json:
         print_json([_told(each) for each in runs])
     else:
         _show(runs)
-    raise typer.Exit(VIOLATIONS if any(failed(one) for each in runs for one in each) else OK)
+    raise typer.Exit(exit_code([_verdict(each) for each in runs]))
 
 
 def _rate(runs: Sequence[ProgramRun]) -> float:
@@ -128,5 +131,6 @@ def _show(runs: Sequence[Sequence[ProgramRun]]) -> None:
 
 
 def _broken(judgements: Sequence[Judgement]) -> str:
-    found = [r.clause for each in judgements for r in each.clauses if r.verdict is not Verdict.PASS]
+    judged = (Verdict.PASS, Verdict.NOT_APPLICABLE)
+    found = [r.clause for each in judgements for r in each.clauses if r.verdict not in judged]
     return ", ".join(dict.fromkeys(found))

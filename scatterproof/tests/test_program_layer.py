@@ -8,8 +8,8 @@ from conformance.stress import contract
 from conformance.stress.contract import Course, Judgement
 from conformance.verdict import ClauseResult, Verdict
 from scatterproof.layer_report import LayerReport, Status
-from scatterproof.program_layer import UNSEEN, reference_command, summarise_programs
-from scatterproof.program_runs import ProgramRun
+from scatterproof.program_layer import UNSEEN, summarise_programs
+from scatterproof.program_runs import ProgramRun, reference_command
 from spec import clauses
 from spec.clauses import protocols
 

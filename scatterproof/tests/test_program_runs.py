@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from conformance.judge import refuse
+from conformance.relay.faults import Faults
 from conformance.stress import contract
+from conformance.stress.contract import Course, Outcome
+from conformance.verdict import Verdict
 from scatterproof import cli
 from scatterproof.stress_options import StressOptions
 from spec import trace_ndjson
@@ -64,6 +67,8 @@ def test_a_program_that_conforms_exits_with_0_and_leaves_all_its_files(console: 
     code, said, _ = console("conform", "--iut-command", REFERENCE, "--level", LEVEL, *SMALL)
     assert code == 0, said
     assert "pass: " in said
+    assert "not applicable, for the reasons in run.json: " in " ".join(said.split())
+    assert all("not applicable" not in line for line in said.splitlines() if line.startswith("│"))
     kept = tmp_path / "results" / "latest" / "programs"
     for process in ("process-1", "process-2", "process-3"):
         assert {path.name for path in (kept / process).iterdir()} >= {"hosts", "config", "stdout", "stderr"}
@@ -83,8 +88,50 @@ def test_a_program_that_does_nothing_exits_with_1_and_says_why(console: Console)
     code, found = console.json("conform", "--iut-command", SILENT, *words)
     assert code == 1
     assert found["verdict"] == "fail"
-    broken = [clause for clause in found["clauses"] if clause["verdict"] == "fail"]
-    assert "was not written" in broken[0]["violations"][0]["sentence"]
+    said = [each["sentence"] for clause in found["clauses"] for each in clause["violations"]]
+    assert any("was not written" in sentence for sentence in said)
+
+
+# Each datagram is new, and half of what it began with lacks in the end.
+RESTLESS = """
+import signal, socket, sys
+me, asked = int(sys.argv[2]), []
+homes = [line.split() for line in open(sys.argv[4])]
+own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+own.bind(("127.0.0.1", int(homes[me - 1][2])))
+own.settimeout(0.01)
+signal.signal(signal.SIGTERM, lambda *_: asked.append(1))
+count = 0
+while not asked:
+    for number, host, port in homes:
+        if int(number) != me:
+            own.sendto(b"%d" % count, (host, int(port)))
+    count += 1
+    try:
+        own.recv(100)
+    except TimeoutError:
+        pass
+with open(sys.argv[6], "w") as file:
+    for number in range(1, 6):
+        file.write("b %d" % number + chr(10))
+"""
+
+
+def test_what_time_would_tell_exits_with_4_and_says_what_the_reference_needs(console: Console, tmp_path: Path) -> None:
+    script = tmp_path / "restless.py"
+    script.write_text(RESTLESS)
+    words = ("--level", LEVEL, "--processes", "2", "--messages", "5", "--kill", "0", "--pause", "0", "--seconds", "4")
+    command = f"{sys.executable} {script} {PLACES}"
+    code, found = console.json("conform", "--iut-command", command, *words)
+    assert (code, found["verdict"]) == (4, "inconclusive")
+    reasons = " ".join(clause["reason"] for clause in found["clauses"])
+    assert "--deadline, and what lacks at the end counts as lost" in reasons
+    reference = json.loads((tmp_path / "results" / "latest" / "programs" / "reference" / "run.json").read_text())
+    assert reference["complete"] == (found["reference_s"] > 0)
+    assert ("enough for what the reference does" in reasons) == reference["complete"]
+
+    code, found = console.json("conform", "--iut-command", command, *words, "--deadline")
+    assert (code, found["verdict"]) == (1, "fail")
 
 
 def test_a_race_has_the_same_schedules_for_all_and_orders_them(console: Console) -> None:
@@ -99,12 +146,27 @@ def test_a_race_has_the_same_schedules_for_all_and_orders_them(console: Console)
     assert all(one["deliveries_per_second"] > 0 and one["verdict"] == "pass" for one in found)
 
 
+def not_applicable() -> list[str]:
+    """Clauses that no output shows at this level."""
+    part = contract.load(NAME)
+    workload = StressOptions(level=LEVEL, processes=2).workload(part.levels)
+    folder = Path("/nowhere")
+    tester = part.tester(workload, [folder, folder])
+    course = Course(
+        outcomes=(Outcome(process=0), Outcome(process=1)), seconds=1, still_s=0, quiet_s=0, window_s=1, busy_s=0,
+        woke_s=0, complete=False, faults={},
+    )  # fmt: skip
+    tester.look([0, 1])
+    return [each.clause for each in tester.judge(course).clauses if each.verdict is Verdict.NOT_APPLICABLE]
+
+
 def test_a_race_with_a_loser_exits_with_1_and_shows_both(console: Console) -> None:
     words = ("--level", LEVEL, "--processes", "2", "--messages", "5", "--seconds", "0.5", "--kill", "0", "--pause", "0")
     code, said, _ = console("race", "--iut-command", SILENT, "--iut-command", REFERENCE, *words)
     assert code == 1
     assert "deliveries/s" in said
     assert "fail" in said
+    assert not [clause for clause in not_applicable() if clause in said]
 
 
 @pytest.mark.parametrize(
@@ -135,10 +197,16 @@ def test_bad_input_ends_with_one_sentence_and_exit_code_2(
     assert not (tmp_path / "results").exists()
 
 
-def test_a_command_that_is_not_there_cannot_run(console: Console) -> None:
-    code, _, complaint = console("conform", "--iut-command", f"/no/such {PLACES}", "--level", LEVEL)
-    assert code == 3
-    assert "/no/such: cannot be started" in complaint
+@pytest.mark.parametrize("name", ["conform", "race"])
+def test_a_command_that_is_not_there_is_told_before_anything_runs(console: Console, tmp_path: Path, name: str) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    for missing, why in ((f"{plain}x", "it is not there"), (f"{plain}", "it is no file that may be executed")):
+        others = ("--iut-command", REFERENCE) if name == "race" else ()
+        code, _, complaint = console(name, *others, "--iut-command", f"{missing} {PLACES}", "--level", LEVEL)
+        assert code == 3
+        assert f"{missing}: cannot be started: {why}" in " ".join(complaint.split())
+        assert not (tmp_path / "results").exists()
 
 
 def test_a_protocol_without_programs_says_so(
@@ -150,6 +218,20 @@ def test_a_protocol_without_programs_says_so(
         cli.main()
     assert ended.value.code == 2
     assert "no way yet to judge programs" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_no_loss_alone_is_a_clean_network_and_what_is_given_counts() -> None:
+    def faults(**given: Any) -> Faults:
+        options = StressOptions(level="any", **given)
+        return options.stress(options.workload(("any",)), frozenset()).faults
+
+    clean = faults(loss=0)
+    assert (clean.loss, clean.delay_ns, clean.jitter_ns, clean.reorder, clean.duplicate) == (0, 0, 0, 0, 0)
+    assert faults(loss=0, delay=3).delay_ns == 3_000_000
+    assert faults(loss=0, reorder=0.5).reorder == 0.5
+    usual, lossy = faults(), faults(loss=0.3)
+    assert (usual.loss, usual.duplicate, usual.reorder) == (0.1, 0.05, 0.1)
+    assert (lossy.loss, lossy.duplicate, lossy.delay_ns) == (0.3, 0.05, 10_000_000)
 
 
 def test_reordered_datagrams_are_held_longer_than_any_delay() -> None:

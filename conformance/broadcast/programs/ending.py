@@ -1,8 +1,8 @@
 """What the end of a run says of what lacks: that it is lost, or that it might have come later.
 
-It is lost when nothing new moved any more, when the run was MULTIPLE times as long as the reference needs, or when the
-user has set a deadline. It is open when the run was cut while output still grew, or while output was held back and new
-datagrams still got through.
+It is lost when nothing new moved any more, when the run was MULTIPLE times as long as the reference needs (and LEAST_S
+at least), or when the user has set a deadline. It is open when the run was cut while output still grew, or while output
+was held back and new datagrams still got through.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from conformance.stress.contract import Course
 
-# A program may take so many times as long as the reference.
+# A program may take so many times as long as the reference, and so many seconds: it may have to warm up.
 MULTIPLE = 30
+LEAST_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,17 @@ class Ending:
         over = all(outcome.crashed or outcome.exited or not outcome.correct for outcome in course.outcomes)
         if course.complete or course.due or over:
             return False
-        return self.grew or (self._is_unseen and not 0 < MULTIPLE * course.reference_s <= course.seconds)
+        return self.grew or (self._is_unseen and not 0 < self._enough_s <= course.seconds)
 
     @property
     def lacks_reference(self) -> bool:
         """Whether it is open, and what the reference needs would tell more."""
         return self.is_open and not self.grew
+
+    @property
+    def _enough_s(self) -> float:
+        """For any program; 0 where it is not known what the reference needs."""
+        return max(LEAST_S, MULTIPLE * self.course.reference_s) if self.course.reference_s else 0.0
 
     @property
     def _is_unseen(self) -> bool:
@@ -61,8 +67,9 @@ class Ending:
                 f"output grew until {course.still_s:.1f} s before the end of the {course.seconds:.1f} s; give more"
                 f" time, for instance --seconds {max(1, round(factor * course.seconds))}"
             )
-        enough = math.ceil(MULTIPLE * course.reference_s)
-        more = f"give --seconds {enough}, {MULTIPLE} times what the reference needs, or" if enough else "give"
+        enough = math.ceil(self._enough_s)
+        needs = f"enough for what the reference does in {course.reference_s:.1f} s"
+        more = f"give --seconds {enough}, which is {needs}, or" if enough else "give"
         return (
             f"output was written only at the end, and new datagrams got through until {course.quiet_s:.1f} s before the"
             f" end of the {course.seconds:.1f} s, so nobody saw whether it was at a stand; {more} --deadline, and what"
@@ -77,6 +84,6 @@ class Ending:
         if course.due and (self.grew or self._is_unseen):
             return f"; it had {course.seconds:.1f} s, and --deadline says that they suffice"
         if self._is_unseen:
-            return f"; it had {course.seconds:.1f} s, and the reference needs {course.reference_s:.1f} s for the same"
+            return f"; it had {course.seconds:.1f} s for what the reference does in {course.reference_s:.1f} s"
         quiet = f", and no new datagram got through in the last {course.quiet_s:.1f} s" if course.at_a_stand else ""
         return f"; no output grew in the last {course.still_s:.1f} of {course.seconds:.1f} s{quiet}"

@@ -283,8 +283,17 @@ def test_what_lacks_in_a_process_that_has_ended_is_lost_though_others_go_on() ->
         ({}, Verdict.FAIL, "and no new datagram got through in the last 10.0 s"),
         ({"quiet_s": 0.5}, Verdict.INCONCLUSIVE, "new datagrams got through until 0.5 s before the end of the 20.0 s"),
         ({"quiet_s": 0.5}, Verdict.INCONCLUSIVE, "; give --deadline, and what lacks at the end counts as lost"),
-        ({"quiet_s": 0.5, "reference_s": 0.9}, Verdict.INCONCLUSIVE, "give --seconds 27, 30 times what the reference"),
-        ({"quiet_s": 0.5, "reference_s": 0.6}, Verdict.FAIL, "and the reference needs 0.6 s for the same"),
+        ({"quiet_s": 0.5, "reference_s": 0.9}, Verdict.INCONCLUSIVE, "give --seconds 30, which is enough for what"),
+        (
+            {"quiet_s": 0.5, "reference_s": 2.0, "seconds": 59.0},
+            Verdict.INCONCLUSIVE,
+            "the reference does in 2.0 s, or",
+        ),
+        (
+            {"quiet_s": 0.5, "reference_s": 2.0, "seconds": 60.0},
+            Verdict.FAIL,
+            "it had 60.0 s for what the reference does",
+        ),
         ({"quiet_s": 0.5, "due": True}, Verdict.FAIL, "it had 20.0 s, and --deadline says that they suffice"),
     ],
 )
