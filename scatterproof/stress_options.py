@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -74,6 +75,11 @@ class StressOptions:
     deadline: bool = False
     patience: float | None = None
     seed: int | None = None
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> StressOptions:
+        """Those of a command, by name, among its other arguments."""
+        return cls(**{field.name: arguments[field.name] for field in fields(cls)})
 
     @property
     def given(self) -> list[str]:

@@ -154,11 +154,7 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Give the conformance cases to an implementation, or run a program under stress, and judge what it does."""
-    stress = StressOptions(
-        level=level, processes=processes, messages=messages, loss=loss, delay=delay, jitter=jitter, reorder=reorder,
-        duplicate=duplicate, partition=partition, kill=kill, pause=pause, seconds=seconds, deadline=deadline,
-        patience=patience, seed=seed,
-    )  # fmt: skip
+    stress = StressOptions.of(locals())
     how = How(
         iut=iut, case=tuple(case or ()), show_list=show_list, dry_run=dry_run, resume=resume, strict=strict,
         fail_fast=fail_fast, jobs=jobs, durations=durations, shrink=shrink, baseline=baseline_file,

@@ -62,11 +62,7 @@ def command(
     chosen = resolve(protocol)
     if rounds < 1:
         raise BadInput(f"--rounds is {rounds}; give at least 1")
-    options = StressOptions(
-        level=level, processes=processes, messages=messages, loss=loss, delay=delay, jitter=jitter, reorder=reorder,
-        duplicate=duplicate, partition=partition, kill=kill, pause=pause, seconds=seconds, deadline=deadline,
-        patience=patience, seed=seed,
-    )  # fmt: skip
+    options = StressOptions.of(locals())
     refuse_commands(chosen, iut_commands, options)
     first = 1 if seed is None else seed
     runs: list[list[ProgramRun]] = [[] for _ in iut_commands]
