@@ -59,9 +59,7 @@ def arrange(path: Path, mapping: UserMapping, session: SparkSession) -> Path:
     Raises BadInput naming file, row group and column where one is missing, and where a run has no header; CannotRun
     when Spark cannot sort, for lack of disk above all.
     """
-    untidy = _untidy(path, mapping)
-    for file in untidy.events:
-        _refuse_missing(file, mapping)
+    untidy = look_at(path, mapping)
     target = arranged_path(path.absolute())
     with replaced_folder(target, MANIFEST) as folder:
         (folder / "runs").mkdir()
@@ -96,6 +94,15 @@ def arrange(path: Path, mapping: UserMapping, session: SparkSession) -> Path:
         )
         write_atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
     return target
+
+
+def look_at(path: Path, mapping: UserMapping) -> Untidy:
+    """What there is to sort, as far as that is known without Spark; BadInput for a path without traces, and for a file
+    that lacks a column."""
+    untidy = _untidy(path, mapping)
+    for file in untidy.events:
+        _refuse_missing(file, mapping)
+    return untidy
 
 
 def _untidy(path: Path, mapping: UserMapping) -> Untidy:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from conformance.protocol import load
 from conformance.verdict import Verdict
-from spark.arrange import arrange, arranged_path
+from spark.arrange import arrange, arranged_path, look_at
 from spark.coverage import Coverage, coverage
 from spark.found import Found, is_result, read_violations
 from spark.importing.mapping import Mapping
@@ -95,6 +95,7 @@ def mine(
     left as it was. CannotRun without Java.
     """
     if mapping is not None:
+        look_at(path, mapping)  # before Spark starts, which takes a while
         with session_on(master, arranged_path(path.absolute()).parent) as session:
             return mine(arrange(path, mapping, session), master, on_progress, say=say)
     path = path.absolute()  # the tasks may run elsewhere

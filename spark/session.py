@@ -28,6 +28,7 @@ _HOST = r"([\w.-]+|\[[\da-fA-F:]+\])"
 _LOCAL = re.compile(r"local(\[(\*|[1-9]\d{0,2})(,[1-9]\d?)?\])?")
 _STANDALONE = re.compile(rf"spark://{_HOST}:\d{{1,5}}(,{_HOST}:\d{{1,5}})*")
 _MANAGED = re.compile(rf"yarn|local-cluster\[\d+,\d+,\d+\]|k8s://(https?://)?{_HOST}(:\d{{1,5}})?/?")
+_ADDRESS = re.compile(rf"(?:/|,){_HOST}:(\d{{1,5}})")
 _LOOPBACK = re.compile(r"localhost|127\.[\d.]+|\[::1\]")
 ANSWERS_WITHIN_S = 10
 JAVA_STOPS_WITHIN_S = 30
@@ -55,8 +56,7 @@ def session_on(master: str = MASTER, shared: Path | None = None) -> Iterator[Spa
             raise CannotRun(f"a Spark session on {there} is running in this process; stop it, or give it as the master")
         yield running
         return
-    if _STANDALONE.fullmatch(master):
-        _refuse_silent(master)
+    _refuse_silent(master)
     with tempfile.TemporaryDirectory(prefix="scatterproof-spark-") as scratch:
         session = _start(master, Path(scratch))
         try:
@@ -73,17 +73,17 @@ def session_on(master: str = MASTER, shared: Path | None = None) -> Iterator[Spa
 
 
 def _refuse_silent(master: str) -> None:
-    """Spark itself would try for a minute, and then say little."""
+    """CannotRun when none of its addresses answers. Spark itself would try for a minute, and then say little."""
     problem = ""
-    for address in master.removeprefix("spark://").split(","):
-        host, _, port = address.rpartition(":")
+    for host, port in _ADDRESS.findall(master):
         try:
             socket.create_connection((host.strip("[]"), int(port)), ANSWERS_WITHIN_S).close()
         except (OSError, OverflowError) as error:  # OverflowError: no such port
             problem = str(error)
         else:
             return
-    raise CannotRun(f"nothing answers at {master} ({problem}); start a master there, or give the address of one")
+    if problem:
+        raise CannotRun(f"nothing answers at {master} ({problem}); start a master there, or give the address of one")
 
 
 def _start(master: str, scratch: Path) -> SparkSession:

@@ -217,7 +217,9 @@ def test_a_protocol_without_programs_says_so(
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 2
-    assert "no way yet to judge programs" in capsys.readouterr().err.replace("\n", " ")
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no way yet to judge programs" in said
+    assert "`conform --iut`" in said  # `race` has no --iut of its own
 
 
 def test_no_loss_alone_is_a_clean_network_and_what_is_given_counts() -> None:

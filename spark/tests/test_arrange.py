@@ -178,3 +178,10 @@ def test_files_that_are_not_there_are_one_sentence(session: SparkSession, tmp_pa
         arrange(tmp_path / "gone", no_mapping("totalorder"), session)
     with pytest.raises(BadInput, match=r"holds no traces \(\*.parquet\)"):
         arrange(tmp_path, no_mapping("totalorder"), session)
+
+
+@pytest.mark.parametrize(("folder", "sentence"), [("gone", "gone: no such file or folder"), (".", "holds no traces")])
+def test_what_is_not_there_is_told_before_spark_is_asked(tmp_path: Path, folder: str, sentence: str) -> None:
+    # Nobody answers there; and where a session of other tests is running, no other can be had.
+    with pytest.raises(BadInput, match=sentence):
+        mine(tmp_path / folder, "spark://127.0.0.1:1", mapping=no_mapping("totalorder"))

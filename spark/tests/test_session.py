@@ -42,7 +42,7 @@ def test_a_session_elsewhere_is_not_taken_for_the_one_that_is_running(session: S
 
 def test_where_no_master_answers_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spark.session.SparkSession.getActiveSession", lambda: None)
-    for master in ("spark://127.0.0.1:1", "spark://127.0.0.1:99999"):
+    for master in ("spark://127.0.0.1:1", "spark://127.0.0.1:99999", "k8s://https://127.0.0.1:1", "k8s://127.0.0.1:1"):
         with pytest.raises(CannotRun, match=rf"nothing answers at {master} \("), session_on(master):
             pass
 
