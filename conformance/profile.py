@@ -125,9 +125,12 @@ def read_profile(path: Path) -> Profile:
         raise BadInput(f"{path}: not a text file in UTF-8; write a profile in TOML") from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: not TOML: {error}; mend that line") from None
+    version = table.get("profile", VERSION)  # first: of another version nothing else is known
+    if not isinstance(version, int) or isinstance(version, bool):
+        place.refuse("'profile' is not a whole number", f"it is the version of this format: write profile = {VERSION}")
+    if version != VERSION:
+        place.refuse(f"profile is {version}", f"this version reads profile = {VERSION}")
     place.keys(table, "profile protocol", "roles clauses unclaimed parameters")
-    if table["profile"] != VERSION or isinstance(table["profile"], bool):
-        place.refuse(f"profile is {table['profile']!r}", f"this version reads profile = {VERSION}")
     protocol = place.string(table, "protocol")
     try:
         known = [check.clause for check in load(protocol).checks]

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import difflib
+import fnmatch
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from models.claim import ClaimResult
-from models.expected import ModelResult, Tier, check_models
+from models.claim import Claim, ClaimResult, prove
+from models.expected import Model, ModelResult, Tier, check_model, check_models, models_of
 from models.finding import FindingResult, decide, findings_of
-from models.z3_claims import check_claims
+from models.z3_claims import check_claims, claims_of
 from scatterproof import layers
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, print_json, print_table
 from scatterproof.layer_report import LayerReport
 from scatterproof.options import Json, Protocol, resolve
-from spec.errors import CannotRun
+from spec.errors import BadInput, CannotRun
 
 
 def command(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Only these models and claims, of any tier; also with * and ?.")
+    ] = None,
     protocol: Protocol = None,
     full: Annotated[
         bool,
@@ -37,30 +43,54 @@ def command(
     At the end stand the findings: rules of the source document, and whether they were confirmed to be wrong.
     """
     chosen = resolve(protocol)
+    if names and (full or deep or random):
+        raise BadInput("--full, --deep and --random choose among all models; leave them out where some are named")
+    only_models, only_claims = _named(chosen, names) if names else (None, None)
+    tiers = (Tier.DEEP if deep else Tier.FULL if full else Tier.QUICK, *([Tier.RANDOM] if random else []))
     missing: dict[str, str] = {}
     models: list[ModelResult] = []
     claims: list[ClaimResult] = []
-    try:
-        with Progress("TLC") as progress:
-            for tier in (Tier.DEEP if deep else Tier.FULL if full else Tier.QUICK, *([Tier.RANDOM] if random else [])):
-                models += check_models(chosen, tier, on_progress=lambda news: progress(str(news)))
-    except CannotRun as error:
-        missing["tlc"] = str(error)
-    try:
-        with Progress("Z3"):
-            claims = check_claims(chosen)
-    except CannotRun as error:
-        missing["z3"] = str(error)
-    findings = decide(findings_of(chosen), models, claims)
+    if only_models != []:
+        try:
+            with Progress("TLC") as progress:
+                for model in only_models or ():
+                    progress(model.name)
+                    models.append(check_model(model, chosen).result)
+                for tier in tiers if only_models is None else ():
+                    models += check_models(chosen, tier, on_progress=lambda news: progress(str(news)))
+        except CannotRun as error:
+            missing["tlc"] = str(error)
+    if only_claims != []:
+        try:
+            with Progress("Z3"):
+                claims = check_claims(chosen) if only_claims is None else [prove(claim) for claim in only_claims]
+        except CannotRun as error:
+            missing["z3"] = str(error)
+    findings = [] if names else decide(findings_of(chosen), models, claims)
     if as_json:
         parts = {"models": models, "claims": claims, "findings": findings}
         print_json({"protocol": chosen, **parts, "not_run": missing})
     else:
-        _print(layers.summarise_models(models), missing.get("tlc"))
-        _print(layers.summarise_claims(chosen, claims), missing.get("z3"))
-        _print_findings(findings)
+        if only_models != []:
+            _print(layers.summarise_models(models), missing.get("tlc"))
+        if only_claims != []:
+            _print(layers.summarise_claims(chosen, claims), missing.get("z3"))
+        if not names:
+            _print_findings(findings)
     agrees = all(result.agrees for result in models) and all(result.counts for result in claims)
     raise typer.Exit(VIOLATIONS if not agrees else CANNOT_RUN if missing else OK)
+
+
+def _named(protocol: str, names: Sequence[str]) -> tuple[list[Model], list[Claim]]:
+    """The models and the claims that are named; BadInput for a name that none has."""
+    models, claims = models_of(protocol), claims_of(protocol)
+    known = [*(model.name for model in models), *(claim.name for claim in claims)]
+    for name in names:
+        if not fnmatch.filter(known, name):
+            near = ", ".join(difflib.get_close_matches(name, known, n=3, cutoff=0.0))
+            raise BadInput(f"no model and no claim of {protocol} is named {name!r}; near it are {near}")
+    wanted = {found for name in names for found in fnmatch.filter(known, name)}
+    return [one for one in models if one.name in wanted], [one for one in claims if one.name in wanted]
 
 
 def _print(report: LayerReport, missing: str | None) -> None:

@@ -74,6 +74,8 @@ def test_clauses_as_json_hold_a_sentence_and_a_layer_or_a_reason_each(console: C
         (("conform", "--baseline", "no-such-file"), "no-such-file"),
         (("replay", "no-such-schedule.json"), "no-such-schedule.json"),
         (("mine", "no-such-corpus"), "no-such-corpus"),
+        (("check", "nonsense"), "no model and no claim of totalorder is named 'nonsense'; near it are"),
+        (("check", "two_switches", "--deep"), "leave them out where some are named"),
         (("verify", "--require", "crystal-ball"), "crystal-ball"),
         (("verify", "--only", "crystal-ball"), "crystal-ball"),
     ],
@@ -168,6 +170,18 @@ def test_what_fuzzing_finds_fails_again_on_replay_and_passes_on_the_reference(co
         assert code == 1
         assert failure["clause"] in {c["clause"] for c in replayed["clauses"] if c["verdict"] == "fail"}
         assert console.json("replay", failure["file"], "--results", str(tmp_path))[0] == 0
+
+
+def test_check_takes_models_and_claims_by_name(console: Console) -> None:
+    code, found = console.json("check", "switch_ack_barrier_is_minimum", "ack_barrier_at_*", "-p", PROTOCOL)
+    assert code == 0
+    # One of them is of the deep tier.
+    assert {one["tier"] for one in found["models"]} == {"quick", "deep"}
+    assert all(one["name"].startswith("ack_barrier_at_") for one in found["models"])
+    assert [one["name"] for one in found["claims"]] == ["switch_ack_barrier_is_minimum"]
+    assert (found["findings"], found["not_run"]) == ([], {})
+    code, said, told = console("check", "switch_ack_barrier_is_minimum")
+    assert (code, "TLC" in said + told, "Findings" in said) == (0, False, False)
 
 
 def test_verify_of_one_layer_shows_its_clauses_and_writes_the_page(console: Console, tmp_path: Path) -> None:
