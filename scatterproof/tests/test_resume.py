@@ -33,9 +33,17 @@ if len((place / "started").read_text()) > int(sys.argv[2]):
     except FileNotFoundError:
         pass
     else:
-        os.kill(os.getppid(), signal.SIGINT)
+        os.kill(int((place / "harness").read_text()), signal.SIGINT)
 print('{"type":"ready"}', flush=True)
 sys.stdin.readline()
+"""
+
+# The command, which leaves its process id in a file.
+HARNESS = """
+import os, pathlib, sys
+pathlib.Path(sys.argv.pop(1)).write_text(str(os.getpid()))
+from scatterproof.cli import main
+main()
 """
 
 
@@ -54,9 +62,8 @@ def test_ctrl_c_says_where_it_stopped_and_resume_goes_on_there(console: Console,
     nodes = len(select(PROTOCOL, CASES[:1])[0].schedule.topology.nodes)
     iut = f"stdio:{sys.executable} {tmp_path}/interrupts.py {tmp_path} {nodes}"
     words = ["conform", "--iut", iut, "--case", "TO-SCATTER", "--results", str(tmp_path / "results")]
-    stopped = subprocess.run(
-        [sys.executable, "-m", "scatterproof.cli", *words], cwd=ROOT, capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", HARNESS, str(tmp_path / "harness"), *words]
+    stopped = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert stopped.returncode == 130, stopped.stderr
     assert f"stopped at case 2 of {len(CASES)}: {CASES[1]}" in stopped.stderr
     assert "--resume" in stopped.stderr
