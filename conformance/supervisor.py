@@ -32,8 +32,9 @@ _MEND = "check the folder and the disk"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """answer_s: for the next line. answers_s: for all lines together. stop_s: for each way to end. total_bytes: of all
-    lines. file_bytes: of any file that the child writes. log_bytes: of the log that is read while it is written."""
+    """answer_s: for the next line, apart from what the child waits for a processor. answers_s: for all lines together.
+    stop_s: for each way to end. total_bytes: of all lines. file_bytes: of any file that the child writes. log_bytes: of
+    the log that is read while it is written."""
 
     answer_s: float = 10.0
     answers_s: float = 300.0
@@ -128,6 +129,7 @@ class Child:
 
     def _wait_for_line(self, deadline: float, patience: float) -> bytes | Failure:
         """Read until there is a line; or what the child does in its place."""
+        waited_ns: int | None = None  # of a child that does not answer at once
         while (line := self._next_line()) is None:
             self.refuse_loss()
             if len(self._unread) > self.limits.line_bytes:
@@ -137,11 +139,14 @@ class Child:
             if not self._open:
                 return self._ended()
             left = deadline - time.monotonic()
+            if left <= 0:
+                left += max(0, self.waited_ns() - (waited_ns or 0)) / 1e9
             if left <= 0 and self._waited + patience > self.limits.answers_s:
                 return self._failure(f"took more than {self.limits.answers_s:g} s for its answers together")
             if left <= 0:
                 return self._failure(f"gave no answer for {patience:g} s")
-            self._exchange(min(left, _LOOK_S))
+            if not self._exchange(min(left, _LOOK_S)) and waited_ns is None:
+                waited_ns = self.waited_ns()
         return line
 
     def has_more(self) -> bool:

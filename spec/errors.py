@@ -19,3 +19,7 @@ class CannotRun(ScatterproofError):
     """The request is sound, but something that it needs is missing on this machine (exit code 3)."""
 
     exit_code = 3
+
+
+class MachineBusy(CannotRun):
+    """What runs in real time did not get the processor in time, however slowly it was played."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 import traceback
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import count
@@ -48,10 +49,14 @@ _FAILED_ROW = {
     FailureKind.PAUSE: _PAUSED,
     FailureKind.RESUME: _RESUMED,
 }
+_EFFECTS = {_SENT: "sent", _DELIVERED: "delivered", _BEGUN: "began", _REFUSED: "refused"}
 _LAST = 1 << 62
 
 MAX_EVENTS = 10_000_000
-MAX_AT_ONE_INSTANT = 100_000
+# At one instant: so many events, and so many more for each node, link and message.
+MAX_AT_ONE_INSTANT = 2_000
+_MORE_FOR_EACH = 100
+_LOOKED_AT = 100  # events of a run that does not get on, to say why
 _BILLION = 1_000_000_000
 # What a node's own mistakes raise. Anything else is the harness's or the machine's.
 _CRASHES = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
@@ -151,6 +156,7 @@ class Simulation:
         # In the order in which events are caused; losses are numbered below submissions, failures below losses.
         self._caused = count(len(schedule.submissions)).__next__
         self._now = 0
+        self._last = 0  # the node that had the last event
         self._shown = 0  # rows that the observer has seen
         self.rows: list[Row] = []
         self.handled = 0
@@ -169,7 +175,8 @@ class Simulation:
         ]
         self._heap.append((self._end, _LAST, _STOP, 0, None, ()))
         heapify(self._heap)
-        at_one_instant = MAX_AT_ONE_INSTANT + 100 * sum(len(submission.messages) for submission in submissions)
+        size = len(self._handle) + len(self._targets) + sum(len(submission.messages) for submission in submissions)
+        at_one_instant = MAX_AT_ONE_INSTANT + _MORE_FOR_EACH * size
         before = -1
         # What a run makes has no cycles; the collector would go through all rows again and again, in vain.
         collecting = gc.isenabled()
@@ -178,10 +185,10 @@ class Simulation:
             for node in range(len(self._handle)):
                 self._arm(0, node, self._first_deadline(0, node))
             while not self._go_on(min(at_one_instant, self._max_events - self.handled)):
-                if self._now == before:
-                    raise NodeFailed(f"the run does not get past {before} ns: it was cut after {self.handled} events")
                 if self.handled >= self._max_events:
                     raise NodeFailed(f"the run was cut at {self._now} ns, after {self.handled} events")
+                if self._now == before:
+                    raise self._stuck()
                 before = self._now
         except NodeFailed as failure:
             self.notes.append(str(failure))
@@ -255,8 +262,26 @@ class Simulation:
                 self._arm(now, node, deadline)
             if self._observe is not None:
                 self._show(self._observe)
-        self._now = now
+        self._now, self._last = now, node
         return False
+
+    def _stuck(self) -> NodeFailed:
+        """Why the run does not get on: the node that is called most, what it asks for, and what it does."""
+        turns: Counter[NodeId] = Counter()
+        begun, after = self.handled, len(self.rows)
+        for _ in range(_LOOKED_AT):
+            self._go_on(1)
+            turns[self._last] += 1
+        node, often = turns.most_common(1)[0]
+        effects = Counter(_EFFECTS[row[3]] for row in self.rows[after:] if row[2] == node and row[3] in _EFFECTS)
+        did = ", ".join(f"{word} {number}" for word, number in effects.items()) or "did nothing"
+        deadline, clock = self._alarms[node], self._clocks[node]
+        shows = self._now + clock.start + self._now * clock.drift // _BILLION
+        asks = "no tick" if deadline is None else f"a tick at {deadline} ns of its clock, which shows {shows}"
+        return NodeFailed(
+            f"the run does not get past {self._now} ns: it was cut after {begun} events. Of {_LOOKED_AT} more, node "
+            f"{node} ({self._schedule.topology.nodes[node].name}) had {often}, in which it {did}; it asked for {asks}"
+        )
 
     def _submit(self, now: int, clock: int, node: NodeId, submission: Submission) -> Submitted:
         messages = tuple((message.receiver, message.payload) for message in submission.messages)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from conformance.supervisor import Limits
 from conformance.verdict import Verdict
 
 MARK = "SCATTERPROOF_HOSTILE"  # in the environment of these tests, and of all that they start
 UNMARKED = f"stray-of-{os.getpid()}"  # in the command of what clears its environment
+LIMITS = Limits(
+    answer_s=120, answers_s=120, stop_s=0.3, total_bytes=30_000_000, file_bytes=50_000_000, log_bytes=1_000_000
+)
 EXAMPLE = Path(__file__).parents[1] / "examples" / "python"
 PRELUDE = """
 import json, os, signal, sys, time
@@ -45,23 +50,27 @@ NODE = f"{PRELUDE}sys.path.insert(0, {str(EXAMPLE)!r})\nsys.dont_write_bytecode 
 
 class Hostile(NamedTuple):
     """reason: a part of it, or a clause that is broken. verdict: of the case; None for any but pass, where it hangs on
-    when its lines come. quick: it takes no time-out."""
+    when its lines come."""
 
     name: str
     script: str
     reason: str
     verdict: Verdict | None = Verdict.INCONCLUSIVE
-    quick: bool = True
+
+    @property
+    def limits(self) -> Limits:
+        """Short where a time-out is what is tried. Else a machine may take seconds to start a process."""
+        if "gave no answer for 1 s" in self.reason:
+            return replace(LIMITS, answer_s=1)
+        return replace(LIMITS, answers_s=1.5) if "took more than 1.5 s" in self.reason else LIMITS
 
     @property
     def command(self) -> list[str]:
         return [sys.executable, "-I", "-S", "-c", self.script]
 
 
-def _raw(
-    name: str, script: str, reason: str, *, verdict: Verdict | None = Verdict.INCONCLUSIVE, quick: bool = True
-) -> Hostile:
-    return Hostile(name, PRELUDE + script, reason, verdict, quick)
+def _raw(name: str, script: str, reason: str, *, verdict: Verdict | None = Verdict.INCONCLUSIVE) -> Hostile:
+    return Hostile(name, PRELUDE + script, reason, verdict)
 
 
 def _node(name: str, script: str, reason: str, verdict: Verdict) -> Hostile:
@@ -109,19 +118,18 @@ for number in range(10**6):
     say(json.dumps({"type": "send", "link": 0, "packet": packet}))
 """
 HOSTILE = [
-    _raw("silent", "hang()", "gave no answer for 1 s", quick=False),
-    _raw("silent-in-the-middle", "begin(); hang()", "gave no answer for 1 s", quick=False),
+    _raw("silent", "hang()", "gave no answer for 1 s"),
+    _raw("silent-in-the-middle", "begin(); hang()", "gave no answer for 1 s"),
     _raw(
         "slow",
         "serve(lambda line: (time.sleep(0.3), done(line.get('now', 0) + 1000)))",
         "took more than 1.5 s for its answers together",
-        quick=False,
     ),
     _raw("crashes-at-start", "sys.exit(3)", "ended with exit code 3"),
     _raw("crashes-at-start-by-signal", "os.kill(os.getpid(), signal.SIGSEGV)", "was ended by SIGSEGV"),
     _raw("crashes-in-the-middle", "begin(); raise ValueError('oh no')", "stderr ends: ValueError: oh no"),
     _raw("ends-in-the-middle", "begin(); sys.exit(0)", "ended with exit code 0"),
-    _raw("stops-itself", "begin(); os.kill(os.getpid(), signal.SIGSTOP)", "gave no answer for 1 s", quick=False),
+    _raw("stops-itself", "begin(); os.kill(os.getpid(), signal.SIGSTOP)", "gave no answer for 1 s"),
     _raw("floods", 'begin()\nwhile True: say(\'{"type":"log","text":"\' + \'x\' * 9999 + \'"}\')', "wrote more than"),
     _raw(
         "floods-with-effects",
@@ -159,9 +167,8 @@ HOSTILE = [
         "half-a-line",
         "begin(); sys.stdout.write('{\"type\":'); sys.stdout.flush(); hang()",
         "gave no answer for 1 s",
-        quick=False,
     ),
-    _raw("closes-stdin", "begin(); os.close(0); hang()", "gave no answer for 1 s", quick=False),
+    _raw("closes-stdin", "begin(); os.close(0); hang()", "gave no answer for 1 s"),
     _raw("closes-stdout", "begin(); os.close(1); hang()", "closed its stdout"),
     _raw("forks", FORKS.format(before="") + "begin(); sys.exit(5)", "ended with exit code 5"),
     _raw(
@@ -208,7 +215,6 @@ HOSTILE = [
         "never-gets-on",
         "serve(lambda line: (time.sleep(0.001), done(0)))",
         "took more than 1.5 s for its answers together",
-        quick=False,
     ),
     _raw("does-nothing", "serve(lambda line: say(DONE))", "TO-SCATTER", verdict=Verdict.FAIL),
     _node("delivers-what-was-never-sent", DELIVERS_MORE, "TO-ONCE", Verdict.FAIL),

@@ -28,6 +28,7 @@ from spec.topology import Role, Topology
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Order, Row, schema
 
 SHORT = Limits(answer_s=1, stop_s=0.3)
+PATIENT = Limits(answer_s=120, stop_s=0.3, total_bytes=20_000_000)  # a busy machine takes seconds to start a node
 NAMES = schema("totalorder").columns
 FLAGS, KIND = NAMES.index("flags"), NAMES.index("kind")
 
@@ -108,15 +109,30 @@ READY = 'hear(); say(\'{"type":"ready","deadline":0}\'); hear()\n'
     ],
 )
 def test_a_stdio_node_that_breaks_the_contract_cuts_the_run_with_the_reason(script: str, sentence: str) -> None:
-    limits = Limits(answer_s=1, stop_s=0.3, total_bytes=20_000_000)
+    limits = SHORT if "gave no answer" in sentence else PATIENT
     trace = StdioIut("bad", node(script), limits=limits).run(small(star(1)))
 
     assert trace.rows[-1][FLAGS] == 0
     assert sentence in trace.notes[0]
 
 
+LOOPS = """
+hear(); say('{"type":"ready","deadline":0}')
+while "stop" not in hear():
+    print('{"type":"log","text":"' + "x" * 500 + '"}')
+    say('{"type":"done","deadline":0}')
+"""
+
+
+def test_a_node_that_loops_is_named_and_leaves_little_behind(tmp_path: Path) -> None:
+    trace = StdioIut("loops", node(LOOPS), tmp_path, Limits(answer_s=60)).run(small(star(1)))
+
+    assert trace.notes[0].startswith("the run does not get past 0 ns: it was cut after ")
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 8 << 20
+
+
 def test_what_stdio_nodes_wrote_is_kept(tmp_path: Path) -> None:
-    StdioIut("bad", node("sys.exit('so long')"), tmp_path, SHORT).run(small(star(1)))
+    StdioIut("bad", node("sys.exit('so long')"), tmp_path, PATIENT).run(small(star(1)))
 
     assert (tmp_path / "0-h0.stderr").read_text() == "so long\n"
     assert (tmp_path / "1-s0.stdout").is_file()
@@ -160,7 +176,7 @@ def test_nodes_of_other_roles_are_not_the_programs(tmp_path: Path, role: Role) -
 
 @pytest.mark.parametrize(("role", "to_blame"), [(Role.HOST, "0-h0"), (Role.SWITCH, "1-s0")])
 def test_nodes_of_other_roles_are_other_programs_over_real_sockets(tmp_path: Path, role: Role, to_blame: str) -> None:
-    iut = DatagramIut("bad", node("sys.exit(4)"), tmp_path, SHORT, roles={role}, others=driver("udp"))
+    iut = DatagramIut("bad", node("sys.exit(4)"), tmp_path, PATIENT, roles={role}, others=driver("udp"))
     assert iut.run(small(star(1))).notes[0] == f"{to_blame} ended with exit code 4"
 
 
@@ -184,7 +200,8 @@ PORTS = (
     ],
 )
 def test_a_datagram_node_that_breaks_the_contract_cuts_the_run(script: str, sentence: str) -> None:
-    trace = DatagramIut("bad", node(script), limits=SHORT).run(small(star(1)))
+    limits = SHORT if "gave no answer" in sentence else PATIENT
+    trace = DatagramIut("bad", node(script), limits=limits).run(small(star(1)))
 
     assert trace.rows[-1][FLAGS] == 0
     assert trace.header.complete == {}

@@ -18,18 +18,15 @@ import pytest
 from conformance.adapters.datagram import DatagramIut
 from conformance.adapters.stdio import StdioIut
 from conformance.case import CaseResult, run_case, select
-from conformance.supervisor import Child, Limits, stop
-from conformance.tests.hostile import DATAGRAM, HOSTILE, MARK, NODE, Hostile, open_files, resident_bytes, strays
+from conformance.supervisor import Child, stop
+from conformance.tests.hostile import DATAGRAM, HOSTILE, LIMITS, MARK, NODE, Hostile, open_files, resident_bytes, strays
 from conformance.verdict import Verdict
 from spec.schedule import Failure, FailureKind
 from spec.topology import Role
 from spec.trace import Kind
 
 (CASE,) = select("totalorder", ["TO-DELIVER/itself-only"])
-LIMITS = Limits(
-    answer_s=1, answers_s=1.5, stop_s=0.3, total_bytes=30_000_000, file_bytes=50_000_000, log_bytes=1_000_000
-)
-# For the answers of one node, and for its end; and room for a busy machine.
+# For the answers of the nodes, and for their ends; and room for a busy machine.
 MOST_S = LIMITS.answers_s + 2 * LIMITS.stop_s + 20
 
 
@@ -48,8 +45,8 @@ def nothing_stays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert open_files() == files
 
 
-def judged(hostile: Hostile, folder: Path | None = None, limits: Limits = LIMITS) -> CaseResult:
-    return run_case(CASE, StdioIut(hostile.name, hostile.command, folder, limits))
+def judged(hostile: Hostile, folder: Path | None = None) -> CaseResult:
+    return run_case(CASE, StdioIut(hostile.name, hostile.command, folder, hostile.limits))
 
 
 def broken(found: CaseResult) -> set[str]:
@@ -76,7 +73,7 @@ def test_it_gets_a_verdict_and_a_reason_in_time(hostile: Hostile, tmp_path: Path
 def test_over_real_sockets_it_gets_a_verdict_and_a_reason(hostile: Hostile, tmp_path: Path) -> None:
     """Its hosts are hostile; the switch between them is not."""
     reference = [sys.executable, "-m", "impl.drivers.udp"]
-    iut = DatagramIut(hostile.name, hostile.command, tmp_path, LIMITS, roles={Role.HOST}, others=reference)
+    iut = DatagramIut(hostile.name, hostile.command, tmp_path, hostile.limits, roles={Role.HOST}, others=reference)
     check(hostile, run_case(CASE, iut))
 
 
@@ -121,7 +118,7 @@ def test_the_rest_of_the_suite_goes_on(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_two_hundred_runs_leave_nothing_behind(tmp_path: Path) -> None:
     """No file descriptor, no process, and no memory: what the first runs have taken, the others need not."""
-    quick = [hostile for hostile in HOSTILE if hostile.quick and not hostile.name.startswith("floods")]
+    quick = [hostile for hostile in HOSTILE if hostile.limits is LIMITS and not hostile.name.startswith("floods")]
     files, resident = open_files(), 0
     for number in range(200):
         check(quick[number % len(quick)], judged(quick[number % len(quick)], tmp_path))

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from conformance.adapters import datagram
 from conformance.adapters.datagram import DatagramIut
 from conformance.adapters.lives import joined
 from conformance.adapters.log_folder import BEFELL_FILE, read_logs
@@ -20,7 +21,7 @@ from conformance.case import CaseResult, run_case, select
 from conformance.network.topologies import mesh, star
 from conformance.tests import mutants_udp
 from conformance.verdict import Verdict
-from spec.errors import BadInput, CannotRun
+from spec.errors import BadInput, CannotRun, MachineBusy
 from spec.schedule import Delay, Failure, FailureKind, Fault, FaultKind, Message, Schedule, Submission, validate
 from spec.topology import Topology
 from spec.trace import ABSENT, Kind, Row, schema
@@ -91,6 +92,22 @@ def test_what_real_sockets_cannot_imitate_is_not_run(schedule: Schedule, sentenc
 def test_faults_that_the_links_of_a_protocol_never_have_are_refused() -> None:
     with pytest.raises(BadInput, match="is duplicate, which links of totalorder never do"):
         DatagramIut("udp", DRIVER).run(small(faults=(Fault(0, 0, FaultKind.DUPLICATE),)))
+
+
+def test_what_a_busy_machine_kept_waiting_is_played_again_and_slower_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine counts as too busy here as often as the test says."""
+    patience = iter([-1, -1, 1 << 62])
+    monkeypatch.setattr(datagram, "patience_ns", lambda schedule: next(patience))
+    trace = DatagramIut("udp", DRIVER).run(small(submissions=()))
+
+    assert trace.notes[-1] == f"all times of the schedule were stretched by {4_000 * 16}"
+
+
+def test_on_a_machine_that_is_too_busy_in_the_end_it_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datagram, "patience_ns", lambda schedule: -1)
+    monkeypatch.setattr(datagram, "SLOWER", (1,))
+    with pytest.raises(MachineBusy, match=r"^udp: this machine kept a node waiting for .* run it on a quieter one$"):
+        DatagramIut("udp", DRIVER).run(small(submissions=()))
 
 
 def two_lives() -> tuple[list[list[list[Row]]], list[Row]]:

@@ -258,12 +258,35 @@ class Hurried(Relay):
         return self.now + 1
 
 
-def test_a_node_that_asks_for_the_past_for_ever_cuts_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulator, "MAX_AT_ONE_INSTANT", 500)
+def test_a_node_that_asks_for_the_past_for_ever_cuts_the_run_and_is_named() -> None:
     trace = simulate(busy(star(2), submissions=()), Restless)
 
     assert trace.rows[-1][FLAGS] == 0
-    assert trace.notes == ("the run does not get past 0 ns: it was cut after 1000 events",)
+    (note,) = trace.notes
+    assert note.startswith("the run does not get past 0 ns: it was cut after 5400 events. Of 100 more, node ")
+    assert note.endswith(" in which it did nothing; it asked for a tick at 0 ns of its clock, which shows 1")
+
+
+class Talkative(Restless):
+    """Host 1 sends whenever it is called; the others hold still."""
+
+    def handle(self, event: Event[Packet]) -> Sequence[Effect[Packet, Delivery]]:
+        packets = [Packet(1, 1, 0, 1, 1, 1, 1, b"")] * 2
+        return [Send(self.towards[0], packet) for packet in packets] if self.config.node == 1 else []
+
+    def next_deadline(self) -> int | None:
+        return -5 if self.config.node == 1 else None
+
+
+def test_a_node_that_sends_at_one_instant_for_ever_is_named_with_its_deadline_and_its_effects() -> None:
+    clocks = (Clock(), Clock(400), Clock())
+    trace = simulate(busy(star(2), clocks=clocks, submissions=(Submission(700, 0, (Message(1, b""),)),)), Talkative)
+
+    assert trace.notes == (
+        "the run does not get past 0 ns: it was cut after 5600 events. Of 100 more, node 1 (h1) had 100, in which it "
+        "sent 200; it asked for a tick at -5 ns of its clock, which shows 401",
+    )
+    assert len(trace.rows) < 3 * 6000
 
 
 def test_a_run_of_too_many_events_is_cut() -> None:
