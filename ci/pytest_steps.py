@@ -1,13 +1,17 @@
-"""Plugin of `ci/test`: sums up the steps before pytest, and shares the tests out between the workers."""
+"""Plugin of `ci/test`: sums up the steps before pytest, shares the tests out between the workers, and tells a machine
+that is too busy from a failure."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+
+from spec.errors import MachineBusy
 
 
 def scope(nodeid: str) -> str:
@@ -29,6 +33,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     many = Counter(scope(item.nodeid) for item in items)
     slow = {scope(item.nodeid) for item in items if item.get_closest_marker("slow") is not None}
     items.sort(key=lambda item: (scope(item.nodeid) not in slow, -many[scope(item.nodeid)]))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, None, None]:
+    """What needs real time is not run on a machine that is too busy for it; the summary says so."""
+    try:
+        return (yield)
+    except MachineBusy as busy:
+        pytest.skip(f"not run: {busy}")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -41,3 +41,19 @@ def test_slow_files_come_first_then_those_with_many_tests(tmp_path: Path) -> Non
         "b_many",
         "a_few",
     ]
+
+
+def test_a_machine_that_is_too_busy_is_told_from_a_failure(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "test_busy.py").write_text(
+        "from spec.errors import CannotRun, MachineBusy\n"
+        "def test_busy(): raise MachineBusy('it: not in time')\n"
+        "def test_other(): raise CannotRun('no Java')\n"
+    )
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    options = ["-p", "ci.pytest_steps", "-p", "no:cacheprovider", "-q", "-rs", "-n", "0"]
+    ended = pytest.main([*options, "--import-mode=importlib", "--rootdir", str(tmp_path), str(tmp_path)])
+
+    said = capfd.readouterr().out
+    assert ended is pytest.ExitCode.TESTS_FAILED
+    assert "not run: it: not in time" in said
+    assert "1 failed, 1 skipped" in said
