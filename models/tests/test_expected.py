@@ -20,7 +20,10 @@ from models.expected import (
     models_in,
     models_of,
 )
+from models.finding import findings_of
 from models.tlc import Outcome, State, TlcRun
+from spec.clauses import Layer
+from spec.clauses import load as load_clauses
 from spec.errors import BadInput
 
 STEPS = """
@@ -61,6 +64,7 @@ says = "Steps of two meet two at once."
 """
 
 
+PROTOCOLS = sorted(path.parent.name for path in SPEC_FOLDER.glob("*/models.toml"))
 LIVENESS = ("ArrivedIsDelivered", "ScatteredIsDelivered")
 
 
@@ -209,6 +213,35 @@ def test_a_malformed_list_is_refused_by_file_and_place(spec_folder: Path, text: 
 def test_a_protocol_without_models_is_named() -> None:
     with pytest.raises(BadInput, match="no models for protocol 'nosuch'"):
         models_of("nosuch")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_clause_that_tlc_checks_holds_and_is_refuted_in_a_model_of_every_day(protocol: str) -> None:
+    def shown(tier: Tier) -> set[tuple[str, bool]]:
+        """Clauses by id, and whether they are refuted there, under their own names where such a model is listed."""
+        models = [model for model in models_in(protocol, tier) if model.kind is not Kind.REACH]
+        held = {(id_, False) for model in models if model.violates is None for id_ in model.clauses}
+        refuted = {name for model in models if model.violates is not None for name in model.violates.split(" or ")}
+        return held | {(clause.id, True) for clause in catalogue.clauses if clause.name in refuted}
+
+    catalogue = load_clauses(protocol)
+    checked = {(clause.id, False) for clause in catalogue.clauses if Layer.TLC in clause.layers}
+    assert checked - shown(Tier.QUICK) == set()
+    assert {one for one in shown(Tier.FULL) if one[1]} - shown(Tier.QUICK) == set()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_finding_that_tlc_decides_has_a_model_of_every_day(protocol: str) -> None:
+    everyday = {model.name for model in models_in(protocol)}
+    findings = [finding for finding in findings_of(protocol) if finding.models]
+    assert [finding.name for finding in findings if not everyday & set(finding.models)] == []
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_models_of_every_day_are_a_small_part_of_the_work(protocol: str) -> None:
+    everyday = sum(model.weight for model in models_in(protocol))
+    assert everyday < 120
+    assert everyday < sum(model.weight for model in models_in(protocol, Tier.FULL)) * 0.75
 
 
 def test_totalorder_lists_an_instance_for_each_environment_and_a_mutant_for_each_rule() -> None:
