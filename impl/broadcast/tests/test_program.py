@@ -128,39 +128,61 @@ def ports(count: int) -> list[int]:
 
 
 class Group:
-    """Processes of the program, and what they wrote."""
+    """Processes of the program, and what they wrote: each output is a pipe, so that nobody has to look again and again
+    whether there is more."""
 
     def __init__(self, folder: Path, processes: int, config: str, options: Sequence[str] = ()) -> None:
         self.ports = ports(processes)
         hosts = "".join(f"{number} 127.0.0.1 {port}\n" for number, port in enumerate(self.ports, 1))
         words = ["--hosts", str(written(folder, "hosts", hosts)), *options, str(written(folder, "config", config))]
-        self.outputs = [folder / f"{number}.output" for number in range(1, processes + 1)]
+        outputs = [folder / f"{number}.output" for number in range(1, processes + 1)]
+        self._texts = [bytearray() for _ in outputs]
+        self._writing = selectors.DefaultSelector()
+        for at, output in enumerate(outputs):
+            os.mkfifo(output)
+            self._writing.register(os.open(output, os.O_RDONLY | os.O_NONBLOCK), selectors.EVENT_READ, at)
         self.children = [
             subprocess.Popen(
                 [sys.executable, "-m", "impl.broadcast.program", "--id", str(at), "--output", str(output), *words],
                 cwd=ROOT,
                 stderr=subprocess.PIPE,
             )
-            for at, output in enumerate(self.outputs, 1)
+            for at, output in enumerate(outputs, 1)
         ]
 
     def lines(self, process: int) -> list[str]:
-        path = self.outputs[process]
-        return path.read_text().splitlines() if path.exists() else []
+        return self._texts[process].decode().splitlines()
 
     def wait_for(self, lines: int, *processes: int) -> None:
         """Until each of these processes has written so many lines."""
-        end = time.monotonic() + PATIENCE_S
-        with selectors.DefaultSelector() as nothing:
-            while any(len(self.lines(process)) < lines for process in processes):
-                assert time.monotonic() < end, [len(self.lines(process)) for process in processes]
-                assert all(child.poll() is None for child in map(self.children.__getitem__, processes))
-                nothing.select(0.01)
+        latest = time.monotonic() + PATIENCE_S
+        while any(self._texts[process].count(b"\n") < lines for process in processes):
+            assert all(child.poll() is None for child in map(self.children.__getitem__, processes))
+            self._read(latest)
+
+    def _read(self, latest: float) -> None:
+        """Take what any process writes next."""
+        ready = self._writing.select(max(0.0, latest - time.monotonic()))
+        assert ready, [text.count(b"\n") for text in self._texts]
+        for key, _ in ready:
+            written = os.read(key.fd, 1 << 16)
+            self._texts[key.data] += written
+            if not written:  # it has ended
+                self._writing.unregister(key.fd)
+                os.close(key.fd)
+
+    def close(self) -> None:
+        for key in list(self._writing.get_map().values()):
+            os.close(key.fd)
+        self._writing.close()
 
     def end(self, *processes: int, number: signal.Signals = signal.SIGTERM) -> list[tuple[int, str]]:
         """Exit codes and what was said on stderr."""
         for process in processes:
             self.children[process].send_signal(number)
+        latest = time.monotonic() + PATIENCE_S
+        while any(key.data in processes for key in self._writing.get_map().values()):
+            self._read(latest)
         found: list[tuple[int, str]] = []
         for process in processes:
             _, said = self.children[process].communicate(timeout=PATIENCE_S)
@@ -178,6 +200,7 @@ def group(folder: Path, processes: int, config: str, *options: str) -> Iterator[
             if child.poll() is None:
                 child.kill()
                 child.communicate()
+        running.close()
 
 
 def deliveries(lines: Sequence[str], sender: int) -> list[int]:
