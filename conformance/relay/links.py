@@ -30,6 +30,8 @@ _DRAINED = 1 << 15  # more than a socket's buffer holds: a source that floods is
 MOST_DATAGRAMS = 1 << 20  # of one link
 MOST_WAITING_BYTES = 1 << 27  # of all links together
 
+Source = tuple[int, bytes]  # the id of a process, and the mark that it and those that it starts bear
+
 LOST, WAITING, CARRIED = 0, 1, 2  # what became of a datagram
 
 
@@ -46,8 +48,7 @@ class Carriage:
     lost: int = 0
     delayed: int = 0
     strange: int = 0
-    source: tuple[int, bytes] | None = None  # id and mark of the process that it leads from; None when anybody's goes
-    senders: dict[int, bool] = field(default_factory=dict)  # by port, whether it is the source's
+    source: Source | None = None  # that it leads from; None when it carries what anybody sends
     target: int | None = None  # the port that it leads to; None when nobody is there
     cut: bool = False
     free_from: int = 0  # when the last one leaves
@@ -74,6 +75,7 @@ class LinkRelay:
         self._waiting: list[tuple[int, int, LinkId, int, bytes]] = []  # when it leaves, order, link, number, contents
         self._serial = 0
         self._waiting_bytes = 0
+        self._ports: dict[Source, dict[int, bool]] = {}  # from which something came, and whether they are the source's
         self.flooded: set[LinkId] = set()  # those on which more came than is carried
         self._selector = selectors.DefaultSelector()
         self._links: dict[LinkId, Carriage] = {}
@@ -101,9 +103,7 @@ class LinkRelay:
     def admit(self, link: LinkId, process: int, mark: bytes) -> None:
         """From now on the link carries what this process sends, and what those with the mark in their environment do;
         what strangers put on it is dropped, where the system tells whose it is (Linux)."""
-        carriage = self._links[link]
-        carriage.source = (process, mark)
-        carriage.senders.clear()
+        self._links[link].source = (process, mark)
 
     def begin(self) -> None:
         """From now on, faults count: the next datagram of each link is its first."""
@@ -177,11 +177,22 @@ class LinkRelay:
                 return False
             except OSError:  # the system says what became of an earlier datagram
                 continue
-            if _is_known(carriage, port):
+            if carriage.source is None or self._is_of(carriage.source, port):
                 self._take(link, carriage, contents)
             else:
                 carriage.strange += 1
         return True
+
+    def _is_of(self, source: Source, port: int) -> bool:
+        """Whether the port is the source's. Of a socket that is closed by now nobody can tell whose it was: it is taken
+        for the source's, unless the source is known to have another."""
+        own = self._ports.setdefault(source, {})
+        if port not in own:
+            known = sends_from(port, *source)
+            if known is None:
+                return True not in own.values()
+            own[port] = known
+        return own[port]
 
     def _take(self, link: LinkId, carriage: Carriage, contents: bytes) -> None:
         now, index = time.monotonic_ns(), carriage.received
@@ -221,20 +232,6 @@ class LinkRelay:
             else:
                 carriage.fates[index] = CARRIED
         return self._waiting[0][0] if self._waiting else None
-
-
-def _is_known(carriage: Carriage, port: int) -> bool:
-    """Whether the link carries what comes from this port. Of a socket that is closed by now nobody can tell whose it
-    was: it is taken for the source's, unless the source is known to have another."""
-    if carriage.source is None:
-        return True
-    known = carriage.senders.get(port)
-    if known is None:
-        known = sends_from(port, *carriage.source)
-        if known is None:
-            return True not in carriage.senders.values()
-        carriage.senders[port] = known
-    return known
 
 
 def _open() -> socket.socket:

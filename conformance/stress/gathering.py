@@ -20,6 +20,7 @@ class _Server(socketserver.ThreadingTCPServer):
     """gate: what each connection waits for; None when it may stay as long as it likes, and tells nobody anything."""
 
     daemon_threads = True
+    request_queue_size = 128  # programs start together
     gate: Barrier | None = None
 
 

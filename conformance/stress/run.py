@@ -144,6 +144,7 @@ class _Run:
     moved: float = 0.0  # when something new last got through, or was about to
     traffic: int = 0  # datagrams until then
     at_home: set[int] | None = field(default_factory=set)  # whose own address was ever opened
+    ask_at: float = 0.0  # when to ask again who opened his, by time.monotonic()
 
     def start(self, process: int, words: Sequence[str], folder: Path) -> None:
         self.began = time.monotonic()
@@ -294,17 +295,21 @@ class _Run:
     def _is_at_a_stand(self, now: float, last_end: float) -> bool:
         """Whether nothing new has moved for a window since the plan's last step, though programs repeat themselves.
         Where one has not spoken yet, or none does any more, they may be waiting for a processor."""
+        if now - max(last_end, self.grew, self.moved) < self.stress.window_s:
+            return False
         running = {process for process, program in enumerate(self.programs) if program.is_running()}
-        repeating = self.relay.traffic() > self.traffic and running <= self._talking()
-        return repeating and now - max(last_end, self.grew, self.moved) >= self.stress.window_s
+        return self.relay.traffic() > self.traffic and running <= self._talking()
 
     def _talking(self) -> set[int]:
         return {source for (source, _), each in self.relay.counts().items() if each.received}
 
     def _look_for_homes(self) -> None:
-        if self.at_home is not None and len(self.at_home) < len(self.programs):
+        """Seldom where it takes long: the relay waits meanwhile."""
+        asked = time.monotonic()
+        if self.at_home is not None and len(self.at_home) < len(self.programs) and asked >= self.ask_at:
             found = self.relay.at_home()
             self.at_home = None if found is None else self.at_home | found
+            self.ask_at = time.monotonic() + 10 * (time.monotonic() - asked)
 
     def _left(self, asked: Collection[int]) -> dict[int, int]:
         """Running processes by the program that they belong to; the children of programs that ended, too."""
