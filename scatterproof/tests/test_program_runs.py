@@ -21,7 +21,7 @@ from spec.clauses import protocols
 from spec.errors import BadInput
 
 PLACES = "--id {id} --hosts {hosts} --output {output} {config}"
-SMALL = ("--processes", "3", "--messages", "30", "--seconds", "20", "--pause", "0", "--delay", "1", "--jitter", "1")
+SMALL = ("--processes", "3", "--messages", "30", "--seconds", "60", "--pause", "0", "--delay", "1", "--jitter", "1")
 
 
 def protocol_with_programs() -> str:
@@ -120,9 +120,9 @@ with open(sys.argv[6], "w") as file:
 def test_what_time_would_tell_exits_with_4_and_says_what_the_reference_needs(console: Console, tmp_path: Path) -> None:
     script = tmp_path / "restless.py"
     script.write_text(RESTLESS)
-    words = ("--level", LEVEL, "--processes", "2", "--messages", "5", "--kill", "0", "--pause", "0", "--seconds", "4")
+    words = ("--level", LEVEL, "--processes", "2", "--messages", "5", "--kill", "0", "--pause", "0")
     command = f"{sys.executable} {script} {PLACES}"
-    code, found = console.json("conform", "--iut-command", command, *words)
+    code, found = console.json("conform", "--iut-command", command, *words, "--seconds", "8")
     assert (code, found["verdict"]) == (4, "inconclusive")
     reasons = " ".join(clause["reason"] for clause in found["clauses"])
     assert "--deadline, and what lacks at the end counts as lost" in reasons
@@ -130,7 +130,7 @@ def test_what_time_would_tell_exits_with_4_and_says_what_the_reference_needs(con
     assert reference["complete"] == (found["reference_s"] > 0)
     assert ("enough for what the reference does" in reasons) == reference["complete"]
 
-    code, found = console.json("conform", "--iut-command", command, *words, "--deadline")
+    code, found = console.json("conform", "--iut-command", command, *words, "--seconds", "1", "--deadline")
     assert (code, found["verdict"]) == (1, "fail")
 
 

@@ -117,7 +117,7 @@ def run_reference(level: str, folder: Path, steps: tuple[Step, ...] = ()) -> Tra
     workload = Workload(level=level, processes=5, messages=20, seed=1)
     folders = fresh_folders(folder / level, workload.processes)
     judge = programs.tester(workload, folders)
-    course = run(shlex.split(REFERENCE), judge, workload, Stress(faults=FAULTS, steps=steps, seconds=30), folders)
+    course = run(shlex.split(REFERENCE), judge, workload, Stress(faults=FAULTS, steps=steps, seconds=240), folders)
     return judge.trace(course).trace
 
 
