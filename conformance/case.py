@@ -60,6 +60,10 @@ class Claims:
         """Why the case is not given to the implementation, or None."""
         return None
 
+    def why_not_schedule(self, schedule: Schedule) -> str | None:
+        """Why the implementation cannot be asked to take part in a run of the schedule, or None."""
+        return None
+
     def claims(self, clause: str) -> bool:
         return True
 
@@ -69,6 +73,10 @@ class Claims:
 
     def of_claimed(self, results: Sequence[ClauseResult]) -> tuple[ClauseResult, ...]:
         """The results, without the clauses that are not claimed."""
+        return tuple(results)
+
+    def of_own(self, results: Sequence[ClauseResult]) -> tuple[ClauseResult, ...]:
+        """The results, without what nodes that are not the implementation's have kept."""
         return tuple(results)
 
     def of_roles(self, found: CaseResult) -> CaseResult:

@@ -58,7 +58,13 @@ class Profile(Claims):
         """Why the case is not given to the implementation, or None."""
         if case.clause in self.unclaimed:
             return f"{case.clause}: {self.unclaimed[case.clause]}"
-        return self._unclaimed_parameter(case.schedule)
+        return self.why_not_schedule(case.schedule)
+
+    def why_not_schedule(self, schedule: Schedule) -> str | None:
+        """Why the implementation cannot be asked to take part in a run of the schedule, or None."""
+        if not any(node.role in self.roles for node in schedule.topology.nodes):
+            return f"it has no {' or '.join(sorted(self.roles))}, and {self.name} claims nothing else"
+        return self._unclaimed_parameter(schedule)
 
     def claims(self, clause: str) -> bool:
         return clause not in self.unclaimed
@@ -77,18 +83,22 @@ class Profile(Claims):
             for result in results
         )
 
+    def of_own(self, results: Sequence[ClauseResult]) -> tuple[ClauseResult, ...]:
+        """The results, without what the reference's nodes have kept. What was broken is broken, whoever showed it."""
+        if not self._others:
+            return tuple(results)
+        return tuple(
+            _not_applicable(result, reason)
+            if result.verdict is not Verdict.FAIL and (reason := self.foreign(result.clause))
+            else result
+            for result in results
+        )
+
     def of_roles(self, found: CaseResult) -> CaseResult:
-        """The result, without what the reference's nodes have kept. What was broken is broken, whoever showed it."""
+        """The result, without what the reference's nodes have kept."""
         if not self._others:
             return found
-        why = {result.clause: self.foreign(result.clause) for result in found.results}
-        results = tuple(
-            _not_applicable(result, why[result.clause])
-            if why[result.clause] and result.verdict is not Verdict.FAIL
-            else result
-            for result in found.results
-        )
-        reason = why.get(found.case.clause, "")
+        results, reason = self.of_own(found.results), self.foreign(found.case.clause)
         if found.verdict is Verdict.PASS and reason:
             return replace(found, verdict=Verdict.NOT_APPLICABLE, reason=reason, results=results)
         return replace(found, results=results)

@@ -1,20 +1,27 @@
-"""Fuzzes an implementation under test: plays drawn schedules, judges the traces, shrinks and saves what fails."""
+"""Fuzzes an implementation under test: plays drawn schedules, judges the traces, saves what fails, makes it small."""
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
+from conformance.case import EVERYTHING, Claims
 from conformance.judge import judge
 from conformance.verdict import ClauseResult, Verdict, Violation
-from fuzz.corpus import drawn_schedules
-from fuzz.shrink import MAX_RUNS, Shrunk, shrink
+from fuzz.corpus import Suited, drawn_schedules
+from fuzz.shrink import MAX_RUNS, OnRun, shrink
+from fuzz.stopping import Guard, Stopped
+from fuzz.tally import Standing, Tally
+from spec.errors import BadInput, CannotRun, ScatterproofError
 from spec.iut import Iut
 from spec.schedule import Schedule, write
 from spec.trace import CLEAN, Trace, schema
@@ -22,12 +29,15 @@ from spec.trace import CLEAN, Trace, schema
 # A pseudo-clause: the run did not end as planned, because a node crashed, hung or flooded.
 RUN_ENDS = "run-ends"
 FAILURES = Path("results/failures")
+NONE_RUNS = 3  # schedules in a row that cannot be run: then it is not their fault
+SHOWN = 5  # sentences about runs that could not be made or judged
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """violation: the first one of the clause in the shrunk schedule's trace; None for a run that ended cut, of which
-    `notes` say why. found_at: the number of the schedule that failed first. minimal: no single step makes the schedule
-    smaller."""
+    """violation: the first one of the clause in the schedule's trace; None for a run that ended cut, of which `notes`
+    say why. file: where the schedule is. found_at: the number of the schedule that failed first; as_found: where that
+    one is. minimal: no single step makes the schedule smaller. runs: how many were made for that. repeats: the first of
+    them, of the same schedule again, failed again."""
 
     clause: str
     violation: Violation | None
@@ -36,11 +46,16 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     file: str
     found_at: int
     minimal: bool
+    as_found: str = ""
+    runs: int = 0
+    repeats: bool = True
 
 
 class FuzzResult(msgspec.Struct, frozen=True, kw_only=True):
     """examples: schedules run. rows: events in their traces. at_stake: for each clause, at how many rows it was at
-    stake; a clause at 0 was not tried at all."""
+    stake; a clause at 0 was not tried at all. clauses: what that comes to. unjudged: how many runs could not be made,
+    or judged; because: why, for the first of them. stopped: what ended it too soon, the name of a signal or an error,
+    and stopped_at: when; empty when it came to its end."""
 
     protocol: str
     iut: str
@@ -51,9 +66,16 @@ class FuzzResult(msgspec.Struct, frozen=True, kw_only=True):
     schedules_per_second: float
     at_stake: dict[str, int]
     failures: tuple[Failure, ...]
+    clauses: dict[str, Standing]
+    unjudged: int
+    because: tuple[str, ...]
+    stopped: str = ""
+    stopped_at: str = ""
 
 
-OnProgress = Callable[[int, int], None]
+OnProgress: TypeAlias = Callable[[int, int], None]
+# on_shrink(clause, runs, smallest): after each run that is made to find a smaller schedule.
+OnShrink: TypeAlias = Callable[[str, int, Schedule], None]
 SomeFailure = TypeVar("SomeFailure", bound=Failure)
 
 
@@ -61,43 +83,181 @@ def fuzz(
     protocol: str,
     iut: Iut,
     *,
-    examples: int,
+    examples: int | None,
     seed: int,
-    on_progress: OnProgress | None = None,
+    seconds: float | None = None,
+    claims: Claims = EVERYTHING,
+    suits: Suited | None = None,
+    on_progress: OnProgress = lambda done, failed: None,
+    on_shrink: OnShrink = lambda clause, runs, smallest: None,
     folder: Path = FAILURES,
     max_shrink_runs: int = MAX_RUNS,
+    guard: Guard = nullcontext,
+    clock: Callable[[], float] = time.monotonic,
 ) -> FuzzResult:
-    """Run `examples` schedules of `seed`, the same ones each time, and keep one failure a clause, shrunk and saved in
-    `folder`. `on_progress(done, failed)` is called after every schedule. Raises CannotRun when the IUT cannot start."""
-    start = time.perf_counter()
-    at_stake: Counter[str] = Counter()
-    rows = 0
-    first: dict[str, tuple[int, Schedule]] = {}
-    for number, schedule in zip(range(examples), drawn_schedules(protocol, seed), strict=False):
-        trace = iut.run(schedule)
-        rows += len(trace.rows)
-        results = judge(trace)
-        for result in results:
-            at_stake[result.clause] += result.held + result.broken
-        for clause in broken_by(trace, results):
-            first.setdefault(clause, (number, schedule))
-        if on_progress is not None:
-            on_progress(number + 1, len(first))
-    seconds = time.perf_counter() - start
+    """Run `examples` schedules of `seed`, the same ones each time, or without end for None; and keep one failure a
+    clause, saved in `folder` as it is found, and again when it has been made small.
+
+    seconds: for all of it; when something has failed, half of them are for making it small. claims: what the
+    implementation claims; suits: the schedules that it can take. `on_progress(done, failed)` is called after every
+    schedule. guard: within which runs may be stopped: what was found until then is returned. clock: seconds from
+    anywhere. Raises CannotRun when no run can be made at all.
+    """
+    start = clock()
+    work = _Fuzzing(iut=iut, claims=claims, folder=folder, guard=guard)
+    drawn_s = 0.0
+
+    def is_drawn() -> bool:
+        if work.drawn == examples:
+            return True
+        # One is run, however short the time.
+        return seconds is not None and work.drawn > 0 and clock() - start >= seconds / (2 if work.found else 1)
+
+    stopped = ""
+    try:
+        schedules = drawn_schedules(protocol, seed, suits=suits)
+        while not is_drawn():
+            work.try_next(schedules)
+            drawn_s = clock() - start
+            on_progress(work.drawn, len(work.found))
+        for place, clause in enumerate(sorted(work.found)):
+            share = None if seconds is None else (start + seconds - clock()) / (len(work.found) - place)
+            work.shrink(clause, max_shrink_runs, lasting(share, clock), partial(on_shrink, clause))
+    except Stopped as stop:
+        stopped = str(stop)
+    except CannotRun as error:
+        if not work.tally.runs:
+            raise
+        stopped = str(error)
+    tally = work.tally
     return FuzzResult(
         protocol=protocol,
         iut=iut.name,
         seed=seed,
-        examples=examples,
-        rows=rows,
-        seconds=seconds,
-        schedules_per_second=examples / seconds if seconds else 0.0,
-        at_stake=dict(sorted(at_stake.items())),
-        failures=tuple(
-            keep(iut, clause, number, schedule, folder, max_shrink_runs)
-            for clause, (number, schedule) in sorted(first.items())
-        ),
+        examples=work.drawn,
+        rows=tally.rows,
+        seconds=drawn_s,
+        schedules_per_second=work.drawn / drawn_s if drawn_s else 0.0,
+        at_stake=dict(sorted(tally.at_stake.items())),
+        failures=tuple(work.found[clause].failure for clause in sorted(work.found)),
+        clauses=tally.standings(work.found),
+        unjudged=len(tally.unjudged),
+        because=tuple(tally.unjudged[:SHOWN]),
+        stopped=stopped,
+        stopped_at=work.at if stopped else "",
     )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Fuzzing:
+    """drawn: how many schedules were run, or could not be. found: the failures, by clause. at: what is going on."""
+
+    iut: Iut
+    claims: Claims
+    folder: Path
+    guard: Guard
+    drawn: int = 0
+    tally: Tally = field(default_factory=Tally)
+    found: dict[str, Shrinking] = field(default_factory=dict)
+    at: str = ""
+    _not_run: int = 0  # in a row
+
+    def try_next(self, schedules: Iterator[Schedule]) -> None:
+        """Run the next schedule, and save it when it fails. Raises CannotRun when it seems that none can be run."""
+        self.at = f"schedule {self.drawn}"
+        with self.guard():
+            schedule = next(schedules)
+            outcome = run_judged(self.iut, schedule, self.claims)
+        number, self.drawn = self.drawn, self.drawn + 1
+        self._not_run = self._not_run + 1 if isinstance(outcome, CannotRun) else 0
+        if isinstance(outcome, ScatterproofError):
+            if self._not_run == NONE_RUNS:
+                raise outcome
+            self.tally.unjudged.append(f"schedule {number}: {outcome}")
+            return
+        trace, results = outcome
+        self.tally.add(trace, results)
+        for clause, violation in broken_by(trace, results).items():
+            if clause not in self.found:
+                failure = failure_of(clause, number, schedule, trace.notes, violation)
+                self.found[clause] = shrinking = Shrinking(failure, self.iut, self.guard)
+                file = saved_as_found(clause, schedule, self.folder)
+                shrinking.failure = replace(failure, file=file, as_found=file)
+
+    def shrink(self, clause: str, max_runs: int, is_over: Callable[[], bool], on_run: OnRun) -> None:
+        """Make what was found small, and save it; as small as it is then when that is broken off."""
+        shrinking = self.found[clause]
+        as_found = shrinking.failure.schedule
+        self.at = f"making {clause} small"
+        try:
+            shrinking.run(max_runs, is_over, on_run)
+        finally:
+            if shrinking.failure.minimal or shrinking.failure.schedule != as_found:
+                shrinking.failure = saved(shrinking.failure, self.folder)
+
+
+@dataclass(slots=True)
+class Shrinking:
+    """failure: as small as it has become so far."""
+
+    failure: Failure
+    iut: Iut
+    guard: Guard = nullcontext
+
+    def run(
+        self,
+        max_runs: int = MAX_RUNS,
+        is_over: Callable[[], bool] = lambda: False,
+        on_run: OnRun = lambda runs, smallest: None,
+    ) -> None:
+        """Run the failing schedule again, and make it as small as it can be and still fail."""
+
+        def fails(candidate: Schedule) -> bool:
+            return self._try(candidate) is True
+
+        if is_over():
+            return
+        again = self._try(self.failure.schedule)
+        if again is None or not again:
+            self.failure = replace(self.failure, repeats=again is None)
+            return
+        small = shrink(self.failure.schedule, fails, max_runs=max_runs, is_over=is_over, on_run=on_run)
+        self.failure = replace(self.failure, minimal=small.minimal)
+
+    def _try(self, candidate: Schedule) -> bool | None:
+        """Whether it fails; it is the smallest so far when it does. None when it cannot be run, or judged."""
+        with self.guard():
+            outcome = run_judged(self.iut, candidate)
+        found = self.failure
+        self.failure = replace(found, runs=found.runs + 1)
+        if isinstance(outcome, ScatterproofError):
+            return None
+        broken = broken_by(*outcome)
+        if found.clause not in broken:
+            return False
+        notes = outcome[0].notes
+        self.failure = replace(self.failure, schedule=candidate, violation=broken[found.clause], notes=notes)
+        return True
+
+
+def lasting(seconds: float | None, clock: Callable[[], float] = time.monotonic) -> Callable[[], bool]:
+    """Whether so many seconds, from now on, are over; they never are for None."""
+    if seconds is None:
+        return lambda: False
+    end = clock() + seconds
+    return lambda: clock() >= end
+
+
+def run_judged(
+    iut: Iut, schedule: Schedule, claims: Claims = EVERYTHING
+) -> tuple[Trace, Sequence[ClauseResult]] | ScatterproofError:
+    """The trace that the implementation leaves of the schedule, and what may be said of each clause that it claims; or
+    why it could not be run, or its trace not be judged."""
+    try:
+        trace = iut.run(schedule)
+        return trace, claims.of_own(claims.of_claimed(judge(trace, shown=1)))
+    except (BadInput, CannotRun) as error:
+        return error
 
 
 def violations_of(trace: Trace) -> dict[str, Violation | None]:
@@ -120,24 +280,18 @@ def ends_as_planned(trace: Trace) -> bool:
     return bool(flags & CLEAN)
 
 
-def keep(iut: Iut, clause: str, number: int, schedule: Schedule, folder: Path, max_runs: int) -> Failure:
-    """Shrink a schedule that breaks `clause`, and save it."""
-    small = shrink(schedule, lambda candidate: clause in violations_of(iut.run(candidate)), max_runs=max_runs)
-    return saved(failure_of(iut, clause, number, small), folder)
-
-
-def failure_of(iut: Iut, clause: str, number: int, small: Shrunk) -> Failure:
-    """What the implementation does under the shrunk schedule of that number; it has no file yet."""
-    trace = iut.run(small.schedule)
+def failure_of(
+    clause: str, number: int, schedule: Schedule, notes: tuple[str, ...], violation: Violation | None
+) -> Failure:
+    """What schedule `number` shows; it has no file yet, and nothing smaller was looked for."""
     return Failure(
         clause=clause,
-        # An implementation that is not deterministic may not fail again.
-        violation=violations_of(trace).get(clause),
-        notes=trace.notes,
-        schedule=small.schedule,
+        violation=violation,
+        notes=notes,
+        schedule=schedule,
         file="",
         found_at=number,
-        minimal=small.minimal,
+        minimal=False,
     )
 
 
@@ -145,7 +299,14 @@ def saved(failure: SomeFailure, folder: Path) -> SomeFailure:
     """The failure, its schedule saved as `<clause>-<digest>.json`."""
     path = folder / f"{failure.clause}-{digest(failure.schedule)}.json"
     write(path, failure.schedule)
-    return msgspec.structs.replace(failure, file=str(path))
+    return replace(failure, file=str(path))
+
+
+def saved_as_found(clause: str, schedule: Schedule, folder: Path) -> str:
+    """The file of a schedule that breaks the clause, and was not made small: `<clause>-<digest>-as-found.json`."""
+    path = folder / f"{clause}-{digest(schedule)}-as-found.json"
+    write(path, schedule)
+    return str(path)
 
 
 def digest(schedule: Schedule) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -20,12 +20,13 @@ from spec.schedule import EVERYBODY, Clock, Delay, Schedule, Submission
 from spec.topology import NO_LINK, Link, NodeId, Topology, route
 
 Item = TypeVar("Item")
+OnRun: TypeAlias = Callable[[int, Schedule], None]
 MAX_RUNS = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """minimal: every step from `schedule` was tried and lost the failure; else the budget of runs was used up."""
+    """minimal: every step from `schedule` was tried and lost the failure; else its runs, or its time, were used up."""
 
     schedule: Schedule
     runs: int
@@ -33,15 +34,21 @@ class Shrunk:
 
 
 def shrink(
-    schedule: Schedule, fails: Callable[[Schedule], bool], *, max_runs: int = MAX_RUNS, shortest: int | None = None
+    schedule: Schedule,
+    fails: Callable[[Schedule], bool],
+    *,
+    max_runs: int = MAX_RUNS,
+    shortest: int | None = None,
+    is_over: Callable[[], bool] = lambda: False,
+    on_run: OnRun = lambda runs, smallest: None,
 ) -> Shrunk:
     """The schedule made smaller as long as `fails` says true of it; it must say true of `schedule` itself. shortest:
-    as of `simpler`."""
+    as of `simpler`. is_over: whether to be content with what there is. on_run(runs, smallest) is called after each."""
     candidates = list(simpler(schedule, shortest))
     # Go round the steps, on from the one that was taken last, until a whole round has taken none.
     runs = at = missed = 0
     while missed < len(candidates):
-        if runs == max_runs:
+        if runs == max_runs or is_over():
             return Shrunk(schedule, runs, False)
         candidate = candidates[at % len(candidates)]
         runs += 1
@@ -50,6 +57,7 @@ def shrink(
             candidates = list(simpler(schedule, shortest))
         else:
             at, missed = at + 1, missed + 1
+        on_run(runs, schedule)
     return Shrunk(schedule, runs, True)
 
 
@@ -217,3 +225,9 @@ def size(schedule: Schedule) -> tuple[int, int, int, int]:
         sum(len(submission.messages) for submission in schedule.submissions),
         times,
     )
+
+
+def size_in_words(schedule: Schedule) -> str:
+    """What a reader needs to know of how small it is."""
+    nodes, submissions, messages, _ = size(schedule)
+    return f"{nodes} nodes, {submissions} submissions, {messages} messages, {len(schedule.faults)} faults"

@@ -16,14 +16,28 @@ from typing import Any, Protocol, TypeAlias
 
 from msgspec.structs import asdict, replace
 
-from conformance.judge import judge
+from conformance.case import EVERYTHING, Claims
 from conformance.network.run import SimulatedIut
 from fuzz.alike import alike
-from fuzz.corpus import chunk_size, drawn_chunk
-from fuzz.fuzzer import FAILURES, Failure, FuzzResult, broken_by, failure_of, saved, violations_of
+from fuzz.corpus import Suited, chunk_size, drawn_chunk
+from fuzz.fuzzer import (
+    FAILURES,
+    NONE_RUNS,
+    SHOWN,
+    Failure,
+    FuzzResult,
+    broken_by,
+    failure_of,
+    run_judged,
+    saved,
+    saved_as_found,
+    violations_of,
+)
 from fuzz.plain import shrink_plainly
 from fuzz.protocol import load
 from fuzz.shrink import MAX_RUNS
+from fuzz.tally import Tally
+from spec.errors import CannotRun, ScatterproofError
 from spec.iut import Iut
 from spec.schedule import Schedule
 
@@ -63,21 +77,22 @@ class SpreadResult(FuzzResult, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """The first `count` schedules of a chunk."""
+    """The first `count` schedules of a chunk, of those that suit; and what the implementation claims."""
 
     protocol: str
     seed: int
     chunk: int
     count: int
+    suits: Suited | None = None
+    claims: Claims = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """Of one share: the rows of all traces; at how many each clause was at stake; how many schedules break it; and the
-    first of these, with their numbers."""
+    """Of one share: what all traces come to; how many schedules break each clause; and the first of these, with their
+    numbers."""
 
-    rows: int
-    at_stake: Counter[str]
+    tally: Tally
     failing: Counter[str]
     first: dict[str, list[tuple[int, Schedule]]]
 
@@ -89,20 +104,29 @@ def fuzz_spread(
     *,
     examples: int,
     seed: int,
+    claims: Claims = EVERYTHING,
+    suits: Suited | None = None,
     on_progress: OnProgress | None = None,
     folder: Path = FAILURES,
     per_clause: int = PER_CLAUSE,
     max_shrink_runs: int = MAX_RUNS,
 ) -> SpreadResult:
     """Run the schedules that `fuzz` runs of this seed, and save the distinct failures in `folder`. Of each clause the
-    first `per_clause` failing schedules are shrunk, and told apart.
+    first `per_clause` failing schedules are shrunk, and told apart; the first of all is saved as it was found, too.
 
     find_iut: gives the implementation wherever the work is done, once a task. on_progress(what, done, of).
     """
     start = time.perf_counter()
-    size = chunk_size(protocol)
+    size = chunk_size(protocol, suits)
     shares = [
-        Share(protocol=protocol, seed=seed, chunk=first // size, count=min(size, examples - first))
+        Share(
+            protocol=protocol,
+            seed=seed,
+            chunk=first // size,
+            count=min(size, examples - first),
+            suits=suits,
+            claims=claims,
+        )
         for first in range(0, examples, size)
     ]
     tried = run_all(
@@ -113,26 +137,36 @@ def fuzz_spread(
     )
     seconds = time.perf_counter() - start
     chosen = _first_of_all([one.first for one in tried], per_clause)
+    first = {clause: saved_as_found(clause, schedule, folder) for clause, _, schedule in reversed(chosen)}
     shrunk = run_all(
         chosen,
-        partial(shrink_one, find_iut, max_shrink_runs),
+        partial(shrink_one, find_iut, max_shrink_runs, suits),
         weights=[1] * len(chosen),
         on_progress=_saying("failing schedules shrunk", on_progress),
     )
-    at_stake: Counter[str] = sum((one.at_stake for one in tried), Counter())
-    at_stake.update({clause: 0 for one in tried for clause in one.at_stake})
+    tally, kinds = Tally(), distinct(shrunk)
+    for one in tried:
+        tally.merge(one.tally)
+    firsts = {failure.clause: failure for failure, _ in reversed(kinds)}
     failing: Counter[str] = sum((one.failing for one in tried), Counter())
-    rows = sum(one.rows for one in tried)
     return SpreadResult(
         protocol=protocol,
         iut=find_iut().name,
         seed=seed,
         examples=examples,
-        rows=rows,
+        rows=tally.rows,
         seconds=seconds,
         schedules_per_second=examples / seconds if seconds else 0.0,
-        at_stake=dict(sorted(at_stake.items())),
-        failures=tuple(saved(replace(failure, further=further), folder) for failure, further in distinct(shrunk)),
+        at_stake=dict(sorted(tally.at_stake.items())),
+        failures=tuple(
+            saved(replace(failure, further=further, as_found=first[failure.clause]), folder)
+            if failure is firsts[failure.clause]
+            else saved(replace(failure, further=further), folder)
+            for failure, further in kinds
+        ),
+        clauses=tally.standings(failing),
+        unjudged=len(tally.unjudged),
+        because=tuple(tally.unjudged[:SHOWN]),
         failing=dict(sorted(failing.items())),
         per_clause=per_clause,
     )
@@ -140,35 +174,40 @@ def fuzz_spread(
 
 def try_share(find_iut: FindIut, per_clause: int, share: Share) -> Tried:
     """Run the schedules of a share."""
-    iut, rows = find_iut(), 0
-    at_stake, failing = Counter[str](), Counter[str]()
+    iut, tally, failing = find_iut(), Tally(), Counter[str]()
     first: dict[str, list[tuple[int, Schedule]]] = {}
-    base = share.chunk * chunk_size(share.protocol)
-    drawn = drawn_chunk(share.protocol, share.seed, share.chunk)[: share.count]
+    base = share.chunk * chunk_size(share.protocol, share.suits)
+    drawn = drawn_chunk(share.protocol, share.seed, share.chunk, share.suits)[: share.count]
     for number, schedule in enumerate(drawn, start=base):
-        trace = iut.run(schedule)
-        rows += len(trace.rows)
-        results = judge(trace)
-        at_stake.update({result.clause: result.held + result.broken for result in results})
-        for clause in broken_by(trace, results):
+        outcome = run_judged(iut, schedule, share.claims)
+        if isinstance(outcome, ScatterproofError):
+            tally.unjudged.append(f"schedule {number}: {outcome}")
+            if isinstance(outcome, CannotRun) and not tally.runs and len(tally.unjudged) == NONE_RUNS:
+                raise outcome
+            continue
+        tally.add(*outcome)
+        for clause in broken_by(*outcome):
             failing[clause] += 1
             if failing[clause] <= per_clause:
                 first.setdefault(clause, []).append((number, schedule))
-    return Tried(rows=rows, at_stake=at_stake, failing=failing, first=first)
+    return Tried(tally=tally, failing=failing, first=first)
 
 
-def shrink_one(find_iut: FindIut, max_runs: int, chosen: tuple[str, int, Schedule]) -> Distinct:
-    """Shrink one failing schedule; it has no file yet."""
+def shrink_one(find_iut: FindIut, max_runs: int, suits: Suited | None, chosen: tuple[str, int, Schedule]) -> Distinct:
+    """Shrink one failing schedule, to one that suits; it has no file yet."""
     clause, number, schedule = chosen
     iut = find_iut()
     reference = SimulatedIut("reference", load(schedule.protocol).node_with({}))
-    small = shrink_plainly(
-        schedule,
-        lambda step: clause in violations_of(iut.run(step)),
-        lambda step: not violations_of(reference.run(step)),
-        max_runs=max_runs,
-    )
-    return Distinct(**asdict(failure_of(iut, clause, number, small)), further=0)
+
+    def sound(step: Schedule) -> bool:
+        return (suits is None or suits.why_not(step) is None) and not violations_of(reference.run(step))
+
+    small = shrink_plainly(schedule, lambda step: clause in violations_of(iut.run(step)), sound, max_runs=max_runs)
+    trace = iut.run(small.schedule)
+    # An implementation that is not deterministic may not fail again.
+    violation = violations_of(trace).get(clause)
+    failure = failure_of(clause, number, small.schedule, trace.notes, violation)
+    return Distinct(**asdict(replace(failure, minimal=small.minimal, runs=small.runs)), further=0)
 
 
 def distinct(shrunk: Sequence[Distinct]) -> list[tuple[Distinct, int]]:

@@ -44,23 +44,16 @@ def with_small(
 def _small(result: CaseResult, iut: Iut, claims: Claims, is_over: Callable[[], bool]) -> Small | None:
     """None where nothing smaller was found, or where it does not fail when it is tried again."""
     clause = broken(result)[0].clause
-    tried = 0
-    stopped = False
 
     def fails(candidate: Schedule) -> bool:
-        nonlocal tried, stopped
-        if is_over():
-            stopped = True
-            return False
-        tried += 1
         try:
             return clause in violations_of(iut.run(candidate))
         except ScatterproofError:
             return False  # not a schedule that this implementation, or its checks, can do anything with
 
     whole = result.case.schedule
-    shrunk = shrink(whole, fails, max_runs=MAX_RUNS)
-    if shrunk.schedule == whole and (stopped or not shrunk.minimal):
+    shrunk = shrink(whole, fails, max_runs=MAX_RUNS, is_over=is_over)
+    if shrunk.schedule == whole and not shrunk.minimal:
         return None
     try:
         trace = iut.run(shrunk.schedule)
@@ -73,6 +66,6 @@ def _small(result: CaseResult, iut: Iut, claims: Claims, is_over: Callable[[], b
         schedule=shrunk.schedule,
         trace=trace,
         results=results,
-        runs=tried,
-        minimal=shrunk.minimal and not stopped,
+        runs=shrunk.runs,
+        minimal=shrunk.minimal,
     )

@@ -1,0 +1,65 @@
+"""What the traces of many runs come to, clause by clause."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from conformance.verdict import ClauseResult, Verdict
+from spec.trace import Trace
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be said of a clause. at_stake: at how many rows. reason: why it is neither pass nor fail."""
+
+    verdict: Verdict
+    at_stake: int
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Tally:
+    """runs: those that were judged; rows: events in their traces. at_stake: for each clause, at how many rows.
+    undecided: for each clause, how many runs say nothing of it, by verdict and reason. unjudged: why the other runs
+    could not be made, or judged."""
+
+    runs: int = 0
+    rows: int = 0
+    at_stake: Counter[str] = field(default_factory=Counter)
+    undecided: dict[str, Counter[tuple[Verdict, str]]] = field(default_factory=dict)
+    unjudged: list[str] = field(default_factory=list)
+
+    def add(self, trace: Trace, results: Sequence[ClauseResult]) -> None:
+        self.runs += 1
+        self.rows += len(trace.rows)
+        for result in results:
+            self.at_stake[result.clause] += result.held + result.broken
+            if result.reason:
+                self.undecided.setdefault(result.clause, Counter())[result.verdict, result.reason] += 1
+
+    def merge(self, other: Tally) -> None:
+        self.runs += other.runs
+        self.rows += other.rows
+        self.unjudged += other.unjudged
+        for clause, count in other.at_stake.items():
+            self.at_stake[clause] += count  # also 0: the clause is listed
+        for clause, reasons in other.undecided.items():
+            self.undecided.setdefault(clause, Counter()).update(reasons)
+
+    def standings(self, broken: Collection[str]) -> dict[str, Standing]:
+        """What may be said of each clause, by its name, when these are broken."""
+        return {clause: self._standing(clause, clause in broken) for clause in sorted(self.at_stake)}
+
+    def _standing(self, clause: str, broken: bool) -> Standing:
+        count = self.at_stake[clause]
+        if broken or count:
+            return Standing(verdict=Verdict.FAIL if broken else Verdict.PASS, at_stake=count)
+        # Where one run left it open, it could have told; the others are not about it.
+        (verdict, reason), runs = max(
+            self.undecided[clause].items(), key=lambda item: (item[0][0] is Verdict.INCONCLUSIVE, item[1])
+        )
+        said = reason if runs == self.runs else f"in {runs} of {self.runs} runs: {reason}"
+        return Standing(verdict=verdict, at_stake=0, reason=said)
