@@ -20,7 +20,7 @@ from conformance.verdict import ClauseResult, Verdict, Violation
 from fuzz.corpus import Suited, drawn_schedules
 from fuzz.shrink import MAX_RUNS, OnRun, shrink
 from fuzz.stopping import Guard, Stopped
-from fuzz.tally import Standing, Tally
+from fuzz.tally import Standing, Tally, not_asked
 from spec.errors import BadInput, CannotRun, ScatterproofError
 from spec.iut import Iut
 from spec.schedule import Schedule, write
@@ -129,23 +129,7 @@ def fuzz(
         if not work.tally.runs:
             raise
         stopped = str(error)
-    tally = work.tally
-    return FuzzResult(
-        protocol=protocol,
-        iut=iut.name,
-        seed=seed,
-        examples=work.drawn,
-        rows=tally.rows,
-        seconds=drawn_s,
-        schedules_per_second=work.drawn / drawn_s if drawn_s else 0.0,
-        at_stake=dict(sorted(tally.at_stake.items())),
-        failures=tuple(work.found[clause].failure for clause in sorted(work.found)),
-        clauses=tally.standings(work.found),
-        unjudged=len(tally.unjudged),
-        because=tuple(tally.unjudged[:SHOWN]),
-        stopped=stopped,
-        stopped_at=work.at if stopped else "",
-    )
+    return work.result(protocol, seed, drawn_s, stopped)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -194,6 +178,25 @@ class _Fuzzing:
         finally:
             if shrinking.failure.minimal or shrinking.failure.schedule != as_found:
                 shrinking.failure = saved(shrinking.failure, self.folder)
+
+    def result(self, protocol: str, seed: int, seconds: float, stopped: str) -> FuzzResult:
+        tally = self.tally
+        return FuzzResult(
+            protocol=protocol,
+            iut=self.iut.name,
+            seed=seed,
+            examples=self.drawn,
+            rows=tally.rows,
+            seconds=seconds,
+            schedules_per_second=self.drawn / seconds if seconds else 0.0,
+            at_stake=dict(sorted(tally.at_stake.items())),
+            failures=tuple(self.found[clause].failure for clause in sorted(self.found)),
+            clauses=tally.standings(self.found, not_asked(protocol, self.claims)),
+            unjudged=len(tally.unjudged),
+            because=tuple(tally.unjudged[:SHOWN]),
+            stopped=stopped,
+            stopped_at=self.at if stopped else "",
+        )
 
 
 @dataclass(slots=True)

@@ -85,7 +85,8 @@ class FuzzPlugin:
     have in other terms, what such a rule, or a mutant of it, puts in the place of the claims' own. shrinking: how many
     runs may be spent on making a mutant's failing schedule small; with the usual number most are 1-minimal, and a long
     one stays longer. max_events: after how many a run in the kill matrix is cut, which is a failure of it: of rules
-    that send again, many a mutant floods its network without end."""
+    that send again, many a mutant floods its network without end. beyond: how a drawn schedule goes beyond what its
+    parameters provide for, or None: only who claims everything is given it."""
 
     name: str
     groups: tuple[RuleGroup, ...]
@@ -97,6 +98,7 @@ class FuzzPlugin:
     on_claims: Mapping[str, Callable[[Rule], Mapping[str, Rule]]] = field(default_factory=dict)
     shrinking: int = 600
     max_events: int = MAX_EVENTS
+    beyond: Callable[[Schedule], str | None] = lambda schedule: None
 
     def schedules(self, group: int | None = None) -> SearchStrategy[Schedule]:
         """Schedules that put the rules of this group at stake; of all groups in turn for None."""

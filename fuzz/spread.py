@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ from fuzz.fuzzer import (
 from fuzz.plain import shrink_plainly
 from fuzz.protocol import load
 from fuzz.shrink import MAX_RUNS
-from fuzz.tally import Tally
+from fuzz.tally import Tally, not_asked
 from spec.errors import CannotRun, ScatterproofError
 from spec.iut import Iut
 from spec.schedule import Schedule
@@ -117,18 +117,7 @@ def fuzz_spread(
     find_iut: gives the implementation wherever the work is done, once a task. on_progress(what, done, of).
     """
     start = time.perf_counter()
-    size = chunk_size(protocol, suits)
-    shares = [
-        Share(
-            protocol=protocol,
-            seed=seed,
-            chunk=first // size,
-            count=min(size, examples - first),
-            suits=suits,
-            claims=claims,
-        )
-        for first in range(0, examples, size)
-    ]
+    shares = _shares(protocol, seed, examples, suits, claims)
     tried = run_all(
         shares,
         partial(try_share, find_iut, per_clause),
@@ -144,10 +133,9 @@ def fuzz_spread(
         weights=[1] * len(chosen),
         on_progress=_saying("failing schedules shrunk", on_progress),
     )
-    tally, kinds = Tally(), distinct(shrunk)
+    tally = Tally()
     for one in tried:
         tally.merge(one.tally)
-    firsts = {failure.clause: failure for failure, _ in reversed(kinds)}
     failing: Counter[str] = sum((one.failing for one in tried), Counter())
     return SpreadResult(
         protocol=protocol,
@@ -158,18 +146,37 @@ def fuzz_spread(
         seconds=seconds,
         schedules_per_second=examples / seconds if seconds else 0.0,
         at_stake=dict(sorted(tally.at_stake.items())),
-        failures=tuple(
-            saved(replace(failure, further=further, as_found=first[failure.clause]), folder)
-            if failure is firsts[failure.clause]
-            else saved(replace(failure, further=further), folder)
-            for failure, further in kinds
-        ),
-        clauses=tally.standings(failing),
+        failures=tuple(_saved(distinct(shrunk), first, folder)),
+        clauses=tally.standings(failing, not_asked(protocol, claims)),
         unjudged=len(tally.unjudged),
         because=tuple(tally.unjudged[:SHOWN]),
         failing=dict(sorted(failing.items())),
         per_clause=per_clause,
     )
+
+
+def _shares(protocol: str, seed: int, examples: int, suits: Suited | None, claims: Claims) -> list[Share]:
+    size = chunk_size(protocol, suits)
+    return [
+        Share(
+            protocol=protocol,
+            seed=seed,
+            chunk=first // size,
+            count=min(size, examples - first),
+            suits=suits,
+            claims=claims,
+        )
+        for first in range(0, examples, size)
+    ]
+
+
+def _saved(kinds: Sequence[tuple[Distinct, int]], as_found: Mapping[str, str], folder: Path) -> Iterator[Distinct]:
+    """One of each kind, in a file. as_found: by clause, the file of the schedule that failed first."""
+    told: set[str] = set()
+    for failure, further in kinds:
+        file = "" if failure.clause in told else as_found[failure.clause]
+        told.add(failure.clause)
+        yield saved(replace(failure, further=further, as_found=file), folder)
 
 
 def try_share(find_iut: FindIut, per_clause: int, share: Share) -> Tried:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
+from conformance.case import Claims, cases
 from conformance.verdict import ClauseResult, Verdict
 from spec.trace import Trace
 
@@ -49,11 +50,13 @@ class Tally:
         for clause, reasons in other.undecided.items():
             self.undecided.setdefault(clause, Counter()).update(reasons)
 
-    def standings(self, broken: Collection[str]) -> dict[str, Standing]:
-        """What may be said of each clause, by its name, when these are broken."""
-        return {clause: self._standing(clause, clause in broken) for clause in sorted(self.at_stake)}
+    def standings(self, broken: Collection[str], not_asked: Mapping[str, str]) -> dict[str, Standing]:
+        """What may be said of each clause, by its name, when these are broken. not_asked: as of `not_asked`."""
+        return {
+            clause: self._standing(clause, clause in broken, not_asked.get(clause)) for clause in sorted(self.at_stake)
+        }
 
-    def _standing(self, clause: str, broken: bool) -> Standing:
+    def _standing(self, clause: str, broken: bool, not_asked: str | None) -> Standing:
         count = self.at_stake[clause]
         if broken or count:
             return Standing(verdict=Verdict.FAIL if broken else Verdict.PASS, at_stake=count)
@@ -61,5 +64,17 @@ class Tally:
         (verdict, reason), runs = max(
             self.undecided[clause].items(), key=lambda item: (item[0][0] is Verdict.INCONCLUSIVE, item[1])
         )
-        said = reason if runs == self.runs else f"in {runs} of {self.runs} runs: {reason}"
-        return Standing(verdict=verdict, at_stake=0, reason=said)
+        if verdict is Verdict.INCONCLUSIVE or runs < self.runs:
+            reason = f"in {runs} of {self.runs} runs: {reason}"
+            if not_asked is not None:
+                verdict, reason = Verdict.NOT_APPLICABLE, not_asked
+        return Standing(verdict=verdict, at_stake=0, reason=reason)
+
+
+def not_asked(protocol: str, claims: Claims) -> dict[str, str]:
+    """Clauses of which no conformance case is given to an implementation with these claims, each with the reason: where
+    drawn schedules do not put them at stake either, they are not applicable."""
+    why: dict[str, list[str | None]] = {}
+    for case in cases(protocol):
+        why.setdefault(case.clause, []).append(claims.why_not(case))
+    return {clause: f"no case of it is given: {reasons[0]}" for clause, reasons in why.items() if None not in reasons}

@@ -81,12 +81,22 @@ def maker(name: str, protocol: str, roles: Collection[Role] = tuple(Role)) -> Ma
 def why_not(name: str, schedule: Schedule) -> str | None:
     """Why the implementation of that name cannot play the schedule on this machine, as far as that can be known while
     nothing is started; or None."""
+    return why_not_started(name) or why_not_played(name, schedule)
+
+
+def why_not_started(name: str) -> str | None:
+    """Why a program of the user's cannot be started; or None."""
     kind, colon, command = name.partition(":")
     if colon and kind in PROGRAMS:
         program = _split(command, name)[0]
         if shutil.which(program) is None:
             return f"{program}: is no program that can be started; check the command"
-    if kind not in OVER_SOCKETS:
+    return None
+
+
+def why_not_played(name: str, schedule: Schedule) -> str | None:
+    """Why the way in which the implementation is reached does not allow of the schedule; or None."""
+    if name.partition(":")[0] not in OVER_SOCKETS:
         return None
     if not load(schedule.protocol).fifo_links:
         return "its packets have no number on their link, which logs are put together by; run it in stdio mode"

@@ -16,6 +16,7 @@ from fuzz.totalorder.strategies import (
     FAULT_KINDS,
     LOSES,
     adjusting_parameters,
+    beyond,
     failing_parameters,
     failures,
     lossy_parameters,
@@ -47,4 +48,5 @@ PLUGIN = FuzzPlugin(
     equivalences=EQUIVALENCES,
     machines=machines,
     on_model=ON_MODEL,
+    beyond=beyond,
 )

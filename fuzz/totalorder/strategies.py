@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from spec.core import Parameter
-from spec.schedule import Failure, FailureKind, FaultKind
+from spec.schedule import Failure, FailureKind, FaultKind, Schedule
 from spec.topology import Topology
 from spec.totalorder.messages import WITHOUT_LOSS, Environment
 
@@ -16,6 +16,14 @@ LONG_INTERVALS_NS = (8, 30)
 # Links are FIFO and may lose messages; they never repeat one.
 FAULT_KINDS = (FaultKind.DELAY, FaultKind.LOSE)
 LOSES = (FaultKind.LOSE, FaultKind.LOSE, FaultKind.DELAY)
+
+
+def beyond(schedule: Schedule) -> str | None:
+    """Links that lose, where nothing that travels tells of it: a node may refuse all that comes behind a gap."""
+    environment = schedule.parameters["environment"]
+    if environment in WITHOUT_LOSS and any(fault.kind is FaultKind.LOSE for fault in schedule.faults):
+        return f"it loses a packet in environment {environment}, which is without loss"
+    return None
 
 
 def environments() -> SearchStrategy[str]:

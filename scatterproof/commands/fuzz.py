@@ -3,40 +3,46 @@
 from __future__ import annotations
 
 import os
-import shlex
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from conformance.case import EVERYTHING, Claims
+from conformance.profile import read_profile
+from fuzz.corpus import Suited, suited
 from fuzz.fuzzer import FuzzResult, fuzz
 from fuzz.kill_matrix import kill_matrix
-from fuzz.spread import PER_CLAUSE, Distinct, SpreadResult, fuzz_spread
-from scatterproof import iuts, layers
-from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
-from scatterproof.options import MASTERS, RESULTS, IutName, Json, Protocol, Results, Seed, resolve
+from fuzz.protocol import load
+from fuzz.spread import PER_CLAUSE, SpreadResult, fuzz_spread
+from fuzz.stopping import Signals
+from scatterproof import fuzz_report, iuts, layers
+from scatterproof.conform_options import ProfileFile
+from scatterproof.console import OK, VIOLATIONS, Progress, print_json, print_table
+from scatterproof.fuzz_options import EXAMPLES, Examples, Mutants, Only, PerClause, Seconds, SharedOut
+from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, Seed, resolve
+from scatterproof.suite import protocol_meant
 from spark.jobs import run_tasks
 from spark.session import session_on
-from spec.errors import BadInput
+from spec.errors import BadInput, CannotRun
 from spec.iut import Iut
+from spec.schedule import Schedule
+from spec.topology import Role
+
+MAX_EXAMPLES, MAX_SECONDS = 10_000_000, 10_000_000
 
 
 def command(
     iut: IutName = "reference",
-    examples: Annotated[int, typer.Option("--examples", min=1, help="How many schedules to run.")] = 300,
-    mutants: Annotated[
-        bool, typer.Option("--mutants", help="Try every mutant of the rules in every layer: the kill matrix.")
-    ] = False,
-    only: Annotated[str, typer.Option("--only", help="With --mutants: those whose name begins with this.")] = "",
-    master: Annotated[
-        str | None,
-        typer.Option("--master", help=f"Share the schedules out to Spark tasks, and tell failures apart. {MASTERS}."),
-    ] = None,
-    per_clause: Annotated[
-        int,
-        typer.Option("--per-clause", min=1, help="With --master: how many failing schedules of a clause are shrunk."),
-    ] = PER_CLAUSE,
+    profile_file: ProfileFile = None,
+    examples: Examples = None,
+    seconds: Seconds = None,
+    mutants: Mutants = False,
+    only: Only = "",
+    master: SharedOut = None,
+    per_clause: PerClause = PER_CLAUSE,
     seed: Seed = 1,
     protocol: Protocol = None,
     results: Results = RESULTS,
@@ -44,33 +50,124 @@ def command(
 ) -> None:
     """Run random schedules; each failure is shrunk, and saved as a schedule that `replay` plays again.
 
+    The same seed draws the same schedules: networks, delays, clocks, submissions, faults and failures. With --profile
+    they are those alone that your implementation can take, and clauses that it does not claim are not applicable:
+
+        scatterproof fuzz --iut stdio:./my-node --profile my-profile.toml --seconds 60
+
+    A failure is saved at once, as failures/CLAUSE-...-as-found.json in the results folder; then what has no part in it
+    is taken away, run by run, and the rest is saved as CLAUSE-....json. Ctrl-C and SIGTERM end it: what was found until
+    then is saved and told.
+
     Without --master one failure of each clause is kept. With it the first ones of each clause are shrunk and told
     apart: two are the same failure when their schedules are equal but for names.
+
+    Exit codes: 0 all that is claimed was at stake, and holds; 1 a clause is broken; 4 none is, but one was never at
+    stake, or a run could not be judged; 130 after Ctrl-C and 143 after SIGTERM, when nothing was found.
     """
-    chosen = resolve(protocol)
-    if mutants and master is not None:
-        raise BadInput("--mutants is tried on this machine alone; leave --master out")
     if mutants:
-        raise typer.Exit(_try_mutants(chosen, seed, only, results, as_json=as_json))
-    implementation = iuts.find(iut, chosen, results)
+        _refuse({"--master": master}, "--mutants is tried on this machine alone")
+        _refuse({"--profile": profile_file, "--seconds": seconds}, "--mutants tries the reference's own rules, all of them")
+        raise typer.Exit(_try_mutants(resolve(protocol), seed, only, results, as_json=as_json))
+    if master is not None:
+        _refuse({"--seconds": seconds}, "tasks elsewhere have no clock in common")
+    profile = read_profile(profile_file) if profile_file is not None else None
+    how = How(
+        protocol=protocol_meant(protocol, profile),
+        iut=iut,
+        claims=profile or EVERYTHING,
+        roles=profile.roles if profile is not None else frozenset(Role),
+        examples=EXAMPLES if examples is None and seconds is None else examples,
+        seconds=seconds,
+        seed=seed,
+        results=results,
+    )
     with Progress(f"Fuzzing {iut} (seed {seed})") as progress:
-        result = (
-            fuzz(
-                chosen,
-                implementation,
-                examples=examples,
-                seed=seed,
-                on_progress=lambda done, failed: progress(f"{done} of {examples} schedules, {failed} clauses broken"),
-                folder=results / "failures",
-            )
-            if master is None
-            else _fuzz_on(master, chosen, iut, examples, seed, results, per_clause, progress)
-        )
+        result = how.fuzz(progress) if master is None else how.fuzz_on(master, per_clause, progress)
     if as_json:
         print_json(result)
     else:
-        _print(result)
-    raise typer.Exit(VIOLATIONS if result.failures else OK)
+        fuzz_report.show(result, profile_file)
+    raise typer.Exit(fuzz_report.exit_code(result))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """protocol, iut: by name. claims: what the implementation claims; roles: of the nodes that are its own. examples:
+    how many schedules, without end for None. Raises BadInput and CannotRun for what cannot be."""
+
+    protocol: str
+    iut: str
+    claims: Claims
+    roles: Collection[Role]
+    examples: int | None
+    seconds: float | None
+    seed: int
+    results: Path
+
+    def __post_init__(self) -> None:
+        # Comparisons that are false of NaN, too.
+        if self.examples is not None and not 1 <= self.examples <= MAX_EXAMPLES:
+            raise BadInput(f"--examples is {self.examples}; give 1 to {MAX_EXAMPLES}, or a time with --seconds")
+        if self.seconds is not None and not 0 < self.seconds <= MAX_SECONDS:
+            raise BadInput(f"--seconds is {self.seconds:g}; give a number above 0, and at most {MAX_SECONDS}")
+        iuts.maker(self.iut, self.protocol, self.roles)  # its errors name what is unknown
+        reason = iuts.why_not_started(self.iut)
+        if reason is not None:
+            raise CannotRun(reason)
+
+    def fuzz(self, progress: Progress) -> FuzzResult:
+        """In this process."""
+        with Signals() as signals:
+            return fuzz(
+                self.protocol,
+                iuts.find(self.iut, self.protocol, self.results, self.roles),
+                examples=self.examples,
+                seed=self.seed,
+                seconds=self.seconds,
+                claims=self.claims,
+                suits=self.suits(),
+                on_progress=fuzz_report.drawing(progress, self.examples, self.seconds),
+                on_shrink=fuzz_report.shrinking(progress),
+                folder=self.results / "failures",
+                guard=signals.guard,
+            )
+
+    def fuzz_on(self, master: str, per_clause: int, progress: Progress) -> SpreadResult:
+        """In Spark tasks."""
+        suits = self.suits()
+        assert self.examples is not None
+        with session_on(master) as session:
+            return fuzz_spread(
+                self.protocol,
+                partial(_find_in_task, self.iut, self.protocol, self.results, self.roles),
+                partial(run_tasks, session),
+                examples=self.examples,
+                seed=self.seed,
+                claims=self.claims,
+                suits=suits,
+                on_progress=lambda what, done, of: progress(f"{done} of {of} {what}"),
+                folder=self.results / "failures",
+                per_clause=per_clause,
+            )
+
+    def suits(self) -> Suited | None:
+        """The schedules that the implementation can take; None for all. BadInput when there is none."""
+        if self.claims is EVERYTHING and self.iut.partition(":")[0] not in iuts.OVER_SOCKETS:
+            return None
+        return suited(self.protocol, partial(_why_not, self.claims, self.iut))
+
+
+def _why_not(claims: Claims, iut: str, schedule: Schedule) -> str | None:
+    """Why an implementation of that name, with these claims, cannot take the schedule, or None."""
+    beyond = None if claims is EVERYTHING else load(schedule.protocol).beyond(schedule)
+    return claims.why_not_schedule(schedule) or iuts.why_not_played(iut, schedule) or beyond
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise BadInput(f"{why}; leave {', '.join(given)} out")
 
 
 def _try_mutants(protocol: str, seed: int, only: str, results: Path, *, as_json: bool) -> int:
@@ -91,56 +188,6 @@ def _try_mutants(protocol: str, seed: int, only: str, results: Path, *, as_json:
     return VIOLATIONS if found.open else OK
 
 
-def _fuzz_on(
-    master: str,
-    protocol: str,
-    iut: str,
-    examples: int,
-    seed: int,
-    results: Path,
-    per_clause: int,
-    progress: Progress,
-) -> SpreadResult:
-    with session_on(master) as session:
-        return fuzz_spread(
-            protocol,
-            partial(_find_in_task, iut, protocol, results),
-            partial(run_tasks, session),
-            examples=examples,
-            seed=seed,
-            on_progress=lambda what, done, of: progress(f"{done} of {of} {what}"),
-            folder=results / "failures",
-            per_clause=per_clause,
-        )
-
-
-def _find_in_task(iut: str, protocol: str, results: Path) -> Iut:
+def _find_in_task(iut: str, protocol: str, results: Path, roles: Collection[Role]) -> Iut:
     """The implementation, with a folder for what its nodes write that no other process uses."""
-    return iuts.find(iut, protocol, results / "tasks" / str(os.getpid()))
-
-
-def _print(result: FuzzResult) -> None:
-    broken = {failure.clause: failure for failure in result.failures}
-    print_table(
-        f"{result.examples} schedules, {result.rows} events, {result.schedules_per_second:.0f} schedules/s,"
-        f" seed {result.seed}",
-        ("clause", "verdict", "times at stake"),
-        [
-            (clause, "fail" if clause in broken else "pass" if count else "inconclusive", count)
-            for clause, count in result.at_stake.items()
-        ],
-    )
-    for failure in result.failures:
-        if failure.violation is not None:
-            out.print(failure.violation.sentence, markup=False, highlight=False)
-        replay = f"  scatterproof replay {shlex.quote(failure.file)} --iut {shlex.quote(result.iut)}"
-        out.print(replay, markup=False, highlight=False, soft_wrap=True)
-        if isinstance(failure, Distinct):
-            alike = f", and {failure.further} more like it" if failure.further else ""
-            out.print(f"  found by schedule {failure.found_at}{alike}", markup=False, highlight=False)
-    if isinstance(result, SpreadResult):
-        for clause, count in result.failing.items():
-            shrunk = min(count, result.per_clause)
-            kinds = sum(failure.clause == clause for failure in result.failures)
-            said = f"{clause}: broken by {count} of {result.examples} schedules; {shrunk} shrunk, {kinds} distinct"
-            out.print(said, markup=False, highlight=False)
+    return iuts.find(iut, protocol, results / "tasks" / str(os.getpid()), roles)

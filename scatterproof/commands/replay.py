@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
 
+from conformance.case import EVERYTHING, Claims
 from conformance.judge import judge
-from conformance.verdict import ClauseResult, Verdict
-from fuzz.fuzzer import violations_of
-from fuzz.shrink import shrink
-from scatterproof import iuts
+from conformance.profile import read_profile
+from conformance.verdict import ClauseResult, Violation
+from fuzz.fuzzer import RUN_ENDS, Failure, Shrinking, broken_by, failure_of
+from fuzz.stopping import Signals, Stopped
+from scatterproof import fuzz_report, iuts
+from scatterproof.conform_options import ProfileFile
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, resolve
 from spark.replay import entry_of, schedule_of, trace_of
 from spec import clauses, trace_ndjson
 from spec import schedule as schedules
-from spec.errors import BadInput
+from spec.errors import BadInput, CannotRun
 from spec.iut import Iut
+from spec.topology import Role
 from spec.trace import Trace
 
 SHRINK_RUNS = 2000
@@ -33,36 +38,61 @@ def command(
     run: Annotated[int | None, typer.Option("--run", help="Which run of the corpus.")] = None,
     small: Annotated[bool, typer.Option("--shrink", help="Make a schedule that fails small, and save it.")] = False,
     iut: IutName = "reference",
+    profile_file: ProfileFile = None,
     protocol: Protocol = None,
     results: Results = RESULTS,
     as_json: Json = False,
 ) -> None:
     """Replay a schedule, or a run of a corpus, against an implementation, and judge the trace that it leaves.
 
+    With --shrink what has no part in the failure is taken away, run by run. Ctrl-C and SIGTERM end that, and what is
+    smallest then is saved.
+
+        scatterproof replay results/failures/CLAUSE-....json --iut stdio:./my-node --profile my-profile.toml
+
+    With --profile clauses that are not claimed are not applicable, and nodes of roles that are not are the reference's.
+
     A run of a planted mutant is replayed by it; one that was imported, or has an altered row, is judged again as it was
     recorded.
+
+    Exit codes: 0 nothing that is claimed is broken; 1 a clause is, or the run was cut short; 3 it could not be run,
+    or the implementation does not claim what the schedule asks for.
     """
+    profile = read_profile(profile_file) if profile_file is not None else None
+    how = _How(iut, profile or EVERYTHING, profile.roles if profile is not None else frozenset(Role), results)
     if corpus is not None and run is not None and schedule is None:
-        told = _of_corpus(corpus, run, iut, results)
+        told = _of_corpus(corpus, run, how)
     elif schedule is not None and corpus is None and run is None:
-        told = _of_schedule(schedules.read(schedule), str(schedule), schedule.stem, iut, results)
+        told = _of_schedule(schedules.read(schedule), str(schedule), schedule.stem, how)
     else:
         raise BadInput("give either a schedule file, or --corpus DIR --run N")
     found = told.trace.header.protocol
+    if profile is not None and profile.protocol != found:
+        raise BadInput(f"{told.place}: is of {found}; {profile.name} is a profile of {profile.protocol}; leave it out")
     if protocol is not None and resolve(protocol) != found:
         raise BadInput(f"{told.place}: is of {found}, not of {protocol}; leave --protocol out")
     if small and told.schedule is None:
         raise BadInput(f"{told.place}: was imported or altered, and no schedule leaves it; leave --shrink out")
     kept = results / "replay" / f"{told.stem}.ndjson"
     trace_ndjson.write(kept, told.trace)
-    judged = judge(told.trace)
-    failed = [result for result in judged if result.verdict is Verdict.FAIL]
+    judged = how.claims.of_own(how.claims.of_claimed(judge(told.trace)))
+    broken = broken_by(told.trace, judged)
+    if told.schedule is None or told.schedule.end_ns is not None:
+        broken.pop(RUN_ENDS, None)  # what others have recorded may be a part, and so may what ends at its own time
     made = None
-    if small and failed:
-        made = results / "replay" / f"{told.stem}-small.json"
-        _shrink(told, failed[0].clause, made)
+    if small and broken:
+        made = _shrunk(told, *next(iter(broken.items())), results / "replay" / f"{told.stem}-small.json")
     _show(told, kept, judged, made, as_json=as_json)
-    raise typer.Exit(VIOLATIONS if failed else OK)
+    raise typer.Exit(VIOLATIONS if broken else OK)
+
+
+class _How(NamedTuple):
+    """iut: the implementation, by name. claims: what it claims. roles: of the nodes that are its own."""
+
+    iut: str
+    claims: Claims
+    roles: Collection[Role]
+    results: Path
 
 
 class _Told(NamedTuple):
@@ -77,42 +107,56 @@ class _Told(NamedTuple):
     schedule: schedules.Schedule | None = None
 
 
-def _of_corpus(corpus: Path, run: int, iut: str, results: Path) -> _Told:
+def _of_corpus(corpus: Path, run: int, how: _How) -> _Told:
     _, _, entry = entry_of(corpus, run)
     place, stem = f"{corpus}: run {run}", f"{corpus.resolve().name}-run-{run}"
     if entry.source or entry.altered:
         return _Told(place, stem, entry.source or entry.planted, trace_of(corpus, run))
-    if entry.planted and iut == "reference":
-        iut = f"mutant:{entry.planted}"
-    return _of_schedule(schedule_of(corpus, run), place, stem, iut, results)
+    if entry.planted and how.iut == "reference":
+        how = how._replace(iut=f"mutant:{entry.planted}")
+    return _of_schedule(schedule_of(corpus, run), place, stem, how)
 
 
-def _of_schedule(chosen: schedules.Schedule, place: str, stem: str, iut: str, results: Path) -> _Told:
-    implementation = iuts.find(iut, _protocol_of(chosen, place), results)
+def _of_schedule(chosen: schedules.Schedule, place: str, stem: str, how: _How) -> _Told:
+    implementation = iuts.find(how.iut, _protocol_of(chosen, place), how.results, how.roles)
+    reason = how.claims.why_not_schedule(chosen)
+    if reason is not None:
+        raise CannotRun(f"{place}: is not applicable: {reason}; leave --profile out to play it all the same")
     try:
         trace = implementation.run(chosen)
     except BadInput as error:
         raise BadInput(f"{place}: {error}") from None
-    return _Told(place, stem, iut, trace, implementation, chosen)
+    return _Told(place, stem, how.iut, trace, implementation, chosen)
 
 
-def _shrink(told: _Told, clause: str, path: Path) -> None:
+class _Small(NamedTuple):
+    """What shrinking came to. file: of the smallest schedule that fails. signal: that ended it too soon, or nothing."""
+
+    failure: Failure
+    file: Path
+    signal: str
+
+
+def _shrunk(told: _Told, clause: str, violation: Violation | None, path: Path) -> _Small:
     """Write the smallest schedule that is found to break the clause still."""
-    implementation, schedule = told.implementation, told.schedule
-    assert implementation is not None
-    assert schedule is not None
+    assert told.implementation is not None
+    assert told.schedule is not None
+    failure = failure_of(clause, 0, told.schedule, told.trace.notes, violation)
+    signal = ""
+    with Progress(f"Shrinking (up to {SHRINK_RUNS} runs)") as progress, Signals() as signals:
+        shrinking = Shrinking(failure, told.implementation, signals.guard)
+        try:
+            shrinking.run(SHRINK_RUNS, on_run=partial(fuzz_report.shrinking(progress), clause))
+        except Stopped as stop:
+            signal = str(stop)
+        schedules.write(path, shrinking.failure.schedule)
+    return _Small(shrinking.failure, path, signal)
 
-    def fails(candidate: schedules.Schedule) -> bool:
-        return clause in violations_of(implementation.run(candidate))
 
-    with Progress(f"Shrinking (up to {SHRINK_RUNS} runs)"):
-        schedules.write(path, shrink(schedule, fails, max_runs=SHRINK_RUNS).schedule)
-
-
-def _show(told: _Told, kept: Path, judged: Sequence[ClauseResult], made: Path | None, *, as_json: bool) -> None:
+def _show(told: _Told, kept: Path, judged: Sequence[ClauseResult], made: _Small | None, *, as_json: bool) -> None:
     trace, notes = str(kept), told.trace.header.notes
     if as_json:
-        more = {} if made is None else {"small": str(made)}
+        more = {} if made is None else {"small": str(made.file), "runs": made.failure.runs, "stopped": made.signal}
         said = {"schedule": told.place, "iut": told.iut, "trace": trace, "notes": notes, "clauses": judged}
         print_json(said | more)
         return
@@ -125,9 +169,9 @@ def _show(told: _Told, kept: Path, judged: Sequence[ClauseResult], made: Path | 
         out.print(f"note: {note}", markup=False, highlight=False)
     out.print(f"trace: {trace}", markup=False, highlight=False)
     if made is not None:
-        small = schedules.read(made)
-        size = f"{len(small.topology.nodes)} nodes, {len(small.submissions)} submissions, {len(small.faults)} faults"
-        out.print(f"small schedule ({size}): {made}", markup=False, highlight=False)
+        ended = f"; ended too soon: {made.signal}" if made.signal else ""
+        words = f"small schedule, {fuzz_report.how_small(made.failure)}{ended}: {made.file}"
+        out.print(words, markup=False, highlight=False, soft_wrap=True)
 
 
 def _protocol_of(found: schedules.Schedule, place: str) -> str:
