@@ -55,7 +55,7 @@ class FuzzResult(msgspec.Struct, frozen=True, kw_only=True):
     """examples: schedules run. rows: events in their traces. at_stake: for each clause, at how many rows it was at
     stake; a clause at 0 was not tried at all. clauses: what that comes to. unjudged: how many runs could not be made,
     or judged; because: why, for the first of them. stopped: what ended it too soon, the name of a signal or an error,
-    and stopped_at: when; empty when it came to its end."""
+    and stopped_at: what was under way; both empty when it came to its end."""
 
     protocol: str
     iut: str
@@ -172,7 +172,7 @@ class _Fuzzing:
         """Make what was found small, and save it; as small as it is then when that is broken off."""
         shrinking = self.found[clause]
         as_found = shrinking.failure.schedule
-        self.at = f"making {clause} small"
+        self.at = f"the shrinking of {clause}"
         try:
             shrinking.run(max_runs, is_over, on_run)
         finally:

@@ -82,7 +82,7 @@ def show(result: FuzzResult, profile: Path | None) -> None:
             kinds = sum(failure.clause == clause for failure in result.failures)
             _say(f"{clause}: broken by {count} of {result.examples} schedules; {shrunk} shrunk, {kinds} distinct")
     if result.stopped:
-        _say(f"ended too soon, {result.stopped_at}: {result.stopped}; above is what was found until then")
+        _say(f"stopped by {result.stopped}, at {result.stopped_at}; above is what was found until then")
 
 
 def _not_applicable(result: FuzzResult) -> Iterator[tuple[str, list[str]]]:

@@ -67,7 +67,9 @@ def command(
     """
     if mutants:
         _refuse({"--master": master}, "--mutants is tried on this machine alone")
-        _refuse({"--profile": profile_file, "--seconds": seconds}, "--mutants tries the reference's own rules, all of them")
+        _refuse(
+            {"--profile": profile_file, "--seconds": seconds}, "--mutants tries the reference's own rules, all of them"
+        )
         raise typer.Exit(_try_mutants(resolve(protocol), seed, only, results, as_json=as_json))
     if master is not None:
         _refuse({"--seconds": seconds}, "tasks elsewhere have no clock in common")

@@ -169,7 +169,7 @@ def _show(told: _Told, kept: Path, judged: Sequence[ClauseResult], made: _Small 
         out.print(f"note: {note}", markup=False, highlight=False)
     out.print(f"trace: {trace}", markup=False, highlight=False)
     if made is not None:
-        ended = f"; ended too soon: {made.signal}" if made.signal else ""
+        ended = f"; stopped by {made.signal}" if made.signal else ""
         words = f"small schedule, {fuzz_report.how_small(made.failure)}{ended}: {made.file}"
         out.print(words, markup=False, highlight=False, soft_wrap=True)
 

@@ -1,7 +1,8 @@
-"""Runs of corpora, replayed alone: simulated again, with the rules that were planted, or as they were recorded."""
+"""Schedules and runs of corpora, replayed alone: with a profile, with the rules that were planted, or as recorded."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 from conformance.judge import judge
 from conformance.tests.runs import conforming
 from conformance.verdict import Verdict
+from fuzz.corpus import drawn_schedules
+from fuzz.shrink import size
 from impl.totalorder import RULES
 from scatterproof import iuts
 from scatterproof.tests.test_console import Console, console
@@ -142,3 +145,64 @@ def test_a_run_that_another_version_drew_is_not_taken_for_this_ones(corpus: Path
     finished(corpus, SEED, entries)
     with pytest.raises(BadInput, match="run 0 was drawn by another version; make the corpus again"):
         schedule_of(corpus, 0)
+
+
+def failing_schedule(tmp_path: Path) -> Path:
+    """One in environment D9, under which the mutant breaks TO-BAR-MIN."""
+    mutant = iuts.find(f"mutant:{MUTANT}", PROTOCOL, tmp_path)
+    for schedule in drawn_schedules(PROTOCOL, 1):
+        if schedule.parameters["environment"] == "D9" and "TO-BAR-MIN" in failing(mutant.run(schedule)):
+            break
+    path = tmp_path / "found.json"
+    schedules.write(path, schedule)
+    return path
+
+
+def profile(tmp_path: Path, text: str) -> tuple[str, str]:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'profile = 1\nprotocol = "{PROTOCOL}"\n{text}\n')
+    return "--profile", str(path)
+
+
+def test_with_a_profile_what_is_not_claimed_is_no_failure_and_nothing_is_shrunk(
+    console: Console, tmp_path: Path
+) -> None:
+    found_in, results = failing_schedule(tmp_path), tmp_path / "results"
+    words = ("replay", str(found_in), "--iut", f"mutant:{MUTANT}", "--results", str(results))
+    assert console.json(*words)[0] == 1
+    code, found = console.json(*words, *profile(tmp_path, 'clauses = ["TO-MONO"]'), "--shrink")
+    assert code == 0
+    assert [one["clause"] for one in found["clauses"] if one["verdict"] != "not applicable"] == ["TO-MONO"]
+    assert "small" not in found
+    code, found = console.json(*words, *profile(tmp_path, 'clauses = ["TO-BAR-MIN"]'), "--shrink")
+    assert code == 1
+    small = schedules.read(Path(found["small"]))
+    assert size(small) < size(schedules.read(found_in))
+    assert "TO-BAR-MIN" in failing(iuts.find(f"mutant:{MUTANT}", PROTOCOL, tmp_path).run(small))
+    assert (found["runs"] > 1, found["stopped"]) == (True, "")
+
+
+def test_a_schedule_that_the_profile_cannot_take_is_not_played(console: Console, tmp_path: Path) -> None:
+    found_in = failing_schedule(tmp_path)
+    claimed = profile(tmp_path, '[parameters]\nenvironment = ["A"]\nbeacon_interval_ns = "any"')
+    code, _, said = console("replay", str(found_in), *claimed, "--results", str(tmp_path))
+    assert code == 3
+    assert "found.json: is not applicable: it sets parameter" in " ".join(said.split())
+    other = tmp_path / "other.toml"
+    other.write_text('profile = 1\nprotocol = "broadcast"\n')
+    code, _, said = console("replay", str(found_in), "--profile", str(other), "--results", str(tmp_path))
+    assert code == 2
+    assert "is of totalorder; other.toml is a profile of broadcast; leave it out" in " ".join(said.split())
+
+
+def test_a_run_that_a_node_cuts_short_is_a_failure_and_is_shrunk(console: Console, tmp_path: Path) -> None:
+    schedule = next(drawn_schedules(PROTOCOL, 1))
+    schedules.write(tmp_path / "found.json", schedule)
+    dying = (f"stdio:{sys.executable} -c 'raise SystemExit(3)'", "--results", str(tmp_path))
+    code, found = console.json("replay", str(tmp_path / "found.json"), "--shrink", "--iut", *dying)
+    assert code == 1
+    assert "ended with exit code 3" in found["notes"][0]
+    assert not schedules.read(Path(found["small"])).submissions
+    # A schedule with an end of its own is not expected to come to the end of everything.
+    schedules.write(tmp_path / "short.json", msgspec.structs.replace(schedule, end_ns=1))
+    assert console.json("replay", str(tmp_path / "short.json"), "--results", str(tmp_path))[0] == 0
