@@ -19,11 +19,10 @@ from fuzz.protocol import load
 from fuzz.spread import PER_CLAUSE, SpreadResult, fuzz_spread
 from fuzz.stopping import Signals
 from scatterproof import fuzz_report, iuts, layers
-from scatterproof.conform_options import ProfileFile
+from scatterproof.conform_options import ProfileFile, protocol_meant
 from scatterproof.console import OK, VIOLATIONS, Progress, print_json, print_table
 from scatterproof.fuzz_options import EXAMPLES, Examples, Mutants, Only, PerClause, Seconds, SharedOut
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, Seed, resolve
-from scatterproof.suite import protocol_meant
 from spark.jobs import run_tasks
 from spark.session import session_on
 from spec.errors import BadInput, CannotRun

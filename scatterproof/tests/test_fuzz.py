@@ -155,7 +155,7 @@ with open(sys.argv[1], "ab") as starts:
     starts.write(b".")
     number = starts.tell()
 if number == int(sys.argv[2]):
-    os.kill(os.getppid(), int(sys.argv[3]))
+    os.kill(int(os.environ["HARNESS"]), int(sys.argv[3]))
 """
 
 
@@ -171,8 +171,9 @@ def fuzzed_with_a_killing_node(
     (tmp_path / "node.py").write_text(head + future + _KILLING + rest)
     iut = f"stdio:{sys.executable} {tmp_path}/node.py {tmp_path}/starts {start} {int(number)}"
     words = ("fuzz", "--iut", iut, "--profile", str(PROFILE), "--examples", "2", "--json")
+    scatterproof = (sys.executable, "-m", "scatterproof.cli", *words, "--results", str(tmp_path / "results"))
     ended = subprocess.run(
-        [sys.executable, "-m", "scatterproof.cli", *words, "--results", str(tmp_path / "results")],
+        ["sh", "-c", 'HARNESS=$$ exec "$@"', "sh", *scatterproof],
         capture_output=True,
         text=True,
         check=False,
