@@ -11,7 +11,6 @@ import importlib
 import importlib.util
 import re
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from models.tlc import Outcome, State, run_tlc
 from spec import schedule as schedules
 from spec.errors import BadInput, CannotRun, ScatterproofError
 from spec.schedule import Schedule
+from spec.scratch import scratch_folder
 
 Pair: TypeAlias = tuple[str, str]
 Step: TypeAlias = tuple[str, int]  # an action, and the state that it leads to
@@ -119,8 +119,8 @@ def _nearest(graph: Graph, last: Step, missing: set[Pair]) -> list[Step]:
 
 def cover(model: Model, protocol: str, spec_folder: Path = SPEC_FOLDER) -> Covering:
     """Behaviours of a model in which all holds. CannotRun when TLC does not reach the end of its graph."""
-    with tempfile.TemporaryDirectory(prefix="covering-") as scratch:
-        dump = Path(scratch) / "graph.dot"
+    with scratch_folder("covering") as scratch:
+        dump = scratch / "graph.dot"
         module = spec_folder / protocol / f"{model.module}.tla"
         # What holds in it is TLC's work elsewhere; here the graph is all that is wanted.
         bare = msgspec.structs.replace(model, invariants=(), properties=())

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +22,7 @@ from models.class_archive import archive_flags
 from models.java import find_java
 from models.tla_values import Value, parse_state
 from spec.errors import BadInput, CannotRun
+from spec.scratch import scratch_folder
 
 JAR_VARIABLE = "SCATTERPROOF_TLA2TOOLS"
 HEAP_MB = 2048
@@ -118,8 +118,8 @@ def run_tlc(
         raise BadInput(f"{module}: no such TLA+ module; name an existing one")
     java, jar = find_java(), find_jar()
     # A fixed fingerprint function, and liveness checked once in the end: the same counterexample in every run.
-    with tempfile.TemporaryDirectory(prefix="tlc-") as scratch:
-        cfg = Path(scratch) / f"{module.stem}.cfg"
+    with scratch_folder("tlc") as scratch:
+        cfg = scratch / f"{module.stem}.cfg"
         cfg.write_text(configuration, encoding="utf-8")
         command = [
             # What runs beside it in real time comes first.
@@ -128,7 +128,7 @@ def run_tlc(
             # By itself Java begins with so little that it collects and grows it time and again.
             "-Xms128m", "-XX:NewSize=64m", f"-Xmx{HEAP_MB}m",
             *archive_flags(java, jar), f"-Djava.io.tmpdir={scratch}",
-            "-cp", str(jar), "tlc2.TLC", "-tool", "-metadir", scratch, "-workers", "1", "-fp", "0",
+            "-cp", str(jar), "tlc2.TLC", "-tool", "-metadir", str(scratch), "-workers", "1", "-fp", "0",
             "-lncheck", "final", "-config", str(cfg),
             *(["-coverage", "1"] if coverage else []),
             *(walks.flags if walks is not None else []),

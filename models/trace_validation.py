@@ -10,11 +10,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import shutil
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import cast
 
 from models.expected import SPEC_FOLDER
@@ -24,6 +22,7 @@ from models.tlc import Outcome, run_tlc
 from models.validation import Reader
 from spec.clauses import load as load_clauses
 from spec.errors import BadInput, CannotRun
+from spec.scratch import scratch_folder
 from spec.trace import ABSENT, Header, Kind, Trace
 
 TIMEOUT_S = 600.0
@@ -137,8 +136,7 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
     find_java()  # without one, no half of the batch would fare better
     (first, reader), *_ = batch.values()
     numbers = list(batch)
-    with tempfile.TemporaryDirectory(prefix="traces-") as scratch:
-        folder = Path(scratch)
+    with scratch_folder("traces") as folder:
         for source in (SPEC_FOLDER / "common", SPEC_FOLDER / first.header.protocol):
             for module in source.glob("*.tla"):
                 shutil.copy(module, folder)

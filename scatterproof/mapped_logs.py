@@ -5,7 +5,6 @@ The folder holds them, and `mapping.toml`, which says what a line or a datagram 
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -16,6 +15,7 @@ from spark.importing.quarantine import Quarantine
 from spark.importing.runs import Importing
 from spark.importing.sources import find_sources
 from spec.errors import BadInput
+from spec.scratch import scratch_folder
 from spec.trace import Trace
 from spec.trace_parquet import read_runs
 from spec.trace_writer import RunsWriter
@@ -38,8 +38,8 @@ def read_mapped(folder: Path, protocol: str, unread: Path) -> Trace:
         )
     unread.parent.mkdir(parents=True, exist_ok=True)
     unread.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        events, runs = Path(scratch) / "events.parquet", Path(scratch) / "runs.parquet"
+    with scratch_folder("logs") as scratch:
+        events, runs = scratch / "events.parquet", scratch / "runs.parquet"
         with Quarantine(unread) as quarantine, RunsWriter(events, runs, protocol) as writer:
             importing = Importing(mapping, writer, quarantine, 0)
             importing.take(sources[0])

@@ -7,7 +7,6 @@ import os
 import re
 import socket
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from spark.java_home import LOG_VARIABLE, java_home_for_spark
 from spark.shipping import ROOT, on_cluster, refuse_unfit, refuse_unshared, ship
 from spec.errors import BadInput, CannotRun
 from spec.files import cache_folder
+from spec.scratch import scratch_folder
 
 MASTER = "local[*]"
 _HOST = r"([\w.-]+|\[[\da-fA-F:]+\])"
@@ -57,11 +57,11 @@ def session_on(master: str = MASTER, shared: Path | None = None) -> Iterator[Spa
         yield running
         return
     _refuse_silent(master)
-    with tempfile.TemporaryDirectory(prefix="scatterproof-spark-") as scratch:
-        session = _start(master, Path(scratch))
+    with scratch_folder("spark") as scratch:
+        session = _start(master, scratch)
         try:
             if on_cluster(session.sparkContext):
-                ship(session.sparkContext, Path(scratch))
+                ship(session.sparkContext, scratch)
                 refuse_unfit(session.sparkContext)
                 if shared is not None:
                     refuse_unshared(session.sparkContext, shared)

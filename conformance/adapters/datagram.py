@@ -4,7 +4,6 @@ the schedule says. Their logs, merged, are the trace."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +17,7 @@ from conformance.supervisor import LIMITS, Limits, stop
 from spec.adapter import Stop
 from spec.errors import CannotRun, MachineBusy
 from spec.schedule import Schedule
+from spec.scratch import scratch_folder
 from spec.topology import Role
 from spec.trace import Trace
 
@@ -92,7 +92,7 @@ class DatagramIut:
         if any(clock.drift_ppb for clock in schedule.clocks):
             notes.append("real sockets: the schedule's clock drifts were not imitated")
         with ExitStack() as resources:
-            folder = self._folder or Path(resources.enter_context(tempfile.TemporaryDirectory()))
+            folder = self._folder or resources.enter_context(scratch_folder("nodes"))
             session = Session(played, self._commands, folder, self._limits)
             resources.callback(session.close)
             try:

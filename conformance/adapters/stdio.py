@@ -3,7 +3,6 @@ network and their clock. In the simulator each is a core like any other."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,6 +31,7 @@ from spec.adapter import (
 )
 from spec.core import Began, Deliver, Effect, Event, NodeConfig, PacketArrived, Refuse, Send, Submitted
 from spec.schedule import Schedule
+from spec.scratch import scratch_folder
 from spec.topology import Role
 from spec.trace import Trace
 
@@ -66,7 +66,7 @@ class StdioIut:
         limits = self._limits
         children: list[Child] = []  # crashed ones are collected at once
         with ExitStack() as resources:
-            folder = self._folder or Path(resources.enter_context(tempfile.TemporaryDirectory()))
+            folder = self._folder or resources.enter_context(scratch_folder("nodes"))
 
             def start(config: NodeConfig) -> AnyCore:
                 if self._others is not None and config.role not in self._roles:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -19,6 +18,7 @@ from spark.importing.quarantine import Quarantine
 from spark.importing.sources import NodeFile, Source, SourceKind
 from spark.importing.trace_files import csv_runs, ndjson_runs
 from spark.layout import RunEntry, entry_of_header
+from spec.scratch import scratch_folder
 from spec.topology import NodeId
 from spec.trace import ABSENT, Header, Kind, Order, Row, TraceSchema, schema
 from spec.trace_writer import RunsWriter
@@ -61,9 +61,9 @@ class Importing:
         if captured:
             kinds = _SEEN_AT_NODE if per_node else _SEEN_BESIDE
             header = self._as_captured(header, kinds, logs_too=len(captured) < len(files))
-        with tempfile.TemporaryDirectory(prefix="scatterproof-import-") as scratch:
+        with scratch_folder("import") as scratch:
             links = Links(self._names)
-            nodes = self._parsed(source.run, header, files, Path(scratch), links)
+            nodes = self._parsed(source.run, header, files, scratch, links)
             if per_node:
                 there = {node_file.node for node_file in files}
                 for node in set(range(len(header.topology.nodes))) - there:
