@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import socket
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import SystemRandom
@@ -68,14 +68,16 @@ def opened(ports: Set[int]) -> Set[int] | None:
 
 
 def sends_from(port: int, process: int, mark: bytes) -> bool | None:
-    """Whether the UDP socket with this port belongs to the process with this id, or to one with the mark in its
-    environment; None where the system does not tell: the socket is closed by now, or this is not Linux."""
+    """Whether the UDP socket with this port belongs to the process with this id, to one that it has started, or to one
+    with the mark in its environment; None where the system does not tell: the socket is closed by now, or this is not
+    Linux."""
     sockets = {f"socket:[{words[_INODE]}]" for other, words in _opened() or () if other == port}
     if not sockets:
         return None
     if _holds(Path(f"/proc/{process}"), sockets):
         return True
-    return any(_holds(each, sockets) for each in Path("/proc").iterdir() if each.name.isdigit() and _bears(each, mark))
+    holders = [each for each in Path("/proc").iterdir() if each.name.isdigit() and _holds(each, sockets)]
+    return any(_bears(each, mark) or process in _ancestors(each) for each in holders)
 
 
 def _opened() -> list[tuple[int, list[str]]] | None:
@@ -101,3 +103,12 @@ def _bears(process: Path, mark: bytes) -> bool:
     with suppress(OSError):
         return mark in (process / "environ").read_bytes()
     return False
+
+
+def _ancestors(process: Path) -> Iterator[int]:
+    with suppress(OSError):
+        while process.name != "0":
+            # Its name, in parentheses, may be anything.
+            parent = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()[1]
+            yield int(parent)
+            process = process.with_name(parent)

@@ -137,8 +137,8 @@ def test_what_comes_where_nobody_is_is_lost(again: bool) -> None:
 
 
 @contextmanager
-def another(relay: LinkRelay, contents: str, folder: Path) -> Iterator[Child]:
-    """Another process that has put this on link 0."""
+def another(relay: LinkRelay, contents: str, folder: Path, *wrapped: str) -> Iterator[Child]:
+    """Another process that has put this on link 0, started by way of other commands."""
     script = f"""
 import socket, sys
 own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -146,7 +146,7 @@ own.sendto({contents.encode()!r}, ({LOOPBACK!r}, {relay.port(0)}))
 print("sent", flush=True)
 sys.stdin.read()
 """
-    child = Child(contents, [sys.executable, "-c", script], folder)
+    child = Child(contents, [*wrapped, sys.executable, "-c", script], folder)
     try:
         assert child.line(PATIENCE_S) == b"sent"
         yield child
@@ -158,24 +158,21 @@ def test_datagrams_of_strangers_are_dropped_and_spend_no_fault(tmp_path: Path) -
     with (
         receiver() as target,
         relay_of(Fault(0, 0, FaultKind.LOSE)) as relay,
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as strange,
     ):
         relay.lead(0, target.getsockname()[1])
-        relay.admit(0, os.getpid(), b"nobody has this mark")
         relay.begin()
-        with another(relay, "strange", tmp_path):
+        strange.sendto(b"strange", (LOOPBACK, relay.port(0)))
+        with another(relay, "first", tmp_path) as child:
+            relay.admit(0, child.process, f"{MARK}={child.mark}".encode())
             relay.drain(0)
-        if sys.platform != "linux":  # the system does not tell whose a socket is: nobody is a stranger
-            assert (relay.links[0].received, relay.links[0].strange) == (1, 0)
-            return
-        assert relay.links[0].received == 0
-        for contents in (b"first", b"second"):
-            own.sendto(contents, (LOOPBACK, relay.port(0)))
-        assert carry(relay, 0, 2) == [LOST, CARRIED]
-        assert target.recv(99) == b"second"
-        send(relay, 0, b"of a socket that is closed, and not the one that is known")
-        relay.drain(0)
-        assert (relay.links[0].received, relay.links[0].strange) == (2, 2)
+            if sys.platform != "linux":  # the system does not tell whose a socket is: nobody is a stranger
+                assert (relay.links[0].received, relay.links[0].strange) == (2, 0)
+                return
+            assert list(relay.links[0].fates) == [LOST]
+            send(relay, 0, b"of a socket that is closed, and not the one that is known")
+            relay.drain(0)
+        assert (relay.links[0].received, relay.links[0].strange) == (1, 2)
 
 
 def test_what_the_source_has_started_and_what_it_sends_by_sockets_that_are_closed_is_its_own(tmp_path: Path) -> None:
@@ -185,6 +182,10 @@ def test_what_the_source_has_started_and_what_it_sends_by_sockets_that_are_close
         send(relay, 0, b"closed")
         assert carry(relay, 0, 1) == [CARRIED]
         with another(relay, "marked", tmp_path) as child:
-            relay.admit(0, os.getpid(), f"{MARK}={child.mark}".encode())
+            relay.admit(0, 1 << 30, f"{MARK}={child.mark}".encode())  # no process has this id
             assert carry(relay, 0, 2) == [CARRIED, CARRIED]
-        assert [target.recv(99) for _ in range(2)] == [b"closed", b"marked"]
+        bare = ("sh", "-c", 'env -i "$@"; exit $?', "sh")
+        with another(relay, "without environment", tmp_path, *bare) as child:
+            relay.admit(0, child.process, b"nobody has this mark")
+            assert carry(relay, 0, 3) == [CARRIED] * 3
+        assert [target.recv(99) for _ in range(3)] == [b"closed", b"marked", b"without environment"]
