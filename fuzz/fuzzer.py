@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from conformance.case import EVERYTHING, Claims
+from conformance.case import EVERYTHING, Claims, ended_as_planned
 from conformance.judge import judge
 from conformance.verdict import ClauseResult, Verdict, Violation
 from fuzz.corpus import Suited, drawn_schedules
@@ -24,7 +24,7 @@ from fuzz.tally import Standing, Tally, not_asked
 from spec.errors import BadInput, CannotRun, ScatterproofError
 from spec.iut import Iut
 from spec.schedule import Schedule, write
-from spec.trace import CLEAN, Trace, schema
+from spec.trace import Trace
 
 # A pseudo-clause: the run did not end as planned, because a node crashed, hung or flooded.
 RUN_ENDS = "run-ends"
@@ -279,8 +279,7 @@ def broken_by(trace: Trace, results: Sequence[ClauseResult]) -> dict[str, Violat
 
 def ends_as_planned(trace: Trace) -> bool:
     """Whether the last row says so; only a run without an `end_ns` of its own is expected to."""
-    flags = trace.rows[-1][schema(trace.header.protocol).index("flags")] if trace.rows else 0
-    return bool(flags & CLEAN)
+    return ended_as_planned(trace)
 
 
 def failure_of(

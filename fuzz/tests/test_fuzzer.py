@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from conformance.network.run import SimulatedIut
 from fuzz.corpus import drawn_schedules
-from fuzz.fuzzer import RUN_ENDS, Failure, FuzzResult, fuzz, violations_of
+from fuzz.fuzzer import RUN_ENDS, Failure, FuzzResult, broken_by, fuzz, violations_of
 from fuzz.protocol import load
 from fuzz.shrink import lower, shrink, simpler, without_node
 from spec import schedule as schedules
 from spec.clauses import load as load_clauses
 from spec.schedule import Schedule, validate
-from spec.trace import Trace
+from spec.trace import ABSENT, CLEAN, Trace, schema
 
 PLUGIN = load("totalorder")
 REFERENCE = SimulatedIut("reference", PLUGIN.node_with({}))
@@ -102,6 +102,18 @@ def test_a_run_that_ends_cut_is_a_failure_of_its_own(tmp_path: Path) -> None:
     result = fuzz("totalorder", Crashing(), examples=10, seed=1, folder=tmp_path)
     assert [failure.clause for failure in result.failures] == [RUN_ENDS]
     assert len(result.failures[0].schedule.submissions) == 2
+
+
+def test_a_run_ends_as_planned_only_where_its_last_row_says_that_it_ended() -> None:
+    trace = REFERENCE.run(next(drawn_schedules("totalorder", 1)))
+    assert RUN_ENDS not in violations_of(trace)
+    flags = schema("totalorder").index("flags")
+    *_, last, ended = trace.rows
+    for value in (ABSENT, 0, CLEAN):  # of a packet, where the bits mean something else
+        cut = [*trace.rows[:-2], (*last[:flags], value, *last[flags + 1 :])]
+        assert RUN_ENDS in broken_by(Trace(trace.header, cut), []), value
+    assert RUN_ENDS in broken_by(Trace(trace.header, []), [])
+    assert broken_by(Trace(trace.header, [ended]), []) == {}
 
 
 def test_every_simpler_schedule_is_valid_and_differs() -> None:
