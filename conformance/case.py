@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from conformance.verdict import ClauseResult, Verdict
+from conformance.verdict import ClauseResult, Verdict, foremost
 from spec import clauses
 from spec.errors import BadInput, CannotRun
 from spec.iut import Iut
@@ -152,10 +152,9 @@ def _verdict(
 ) -> tuple[Verdict, str, tuple[str, ...]]:
     """Verdict, reason and whom it is blamed on. A violation of any clause fails the case; a run that was cut short, or
     did not put at stake what it should, is no pass."""
-    failed = [result for result in results if result.verdict is Verdict.FAIL]
+    failed = foremost(case.schedule.protocol, results, case.clause)
     if failed:
-        own = next((result for result in failed if result.clause == case.clause), failed[0])
-        return Verdict.FAIL, own.violations[0].sentence, tuple(result.clause for result in failed)
+        return Verdict.FAIL, failed[0].violations[0].sentence, tuple(result.clause for result in failed)
     if not ended_as_planned(trace):
         return Verdict.INCONCLUSIVE, f"the run was cut short: {'; '.join(trace.notes) or 'nothing says why'}", ()
     idle = [result for result in results if result.clause in at_stake and result.verdict is not Verdict.PASS]

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from conformance.case import EVERYTHING, Claims, ended_as_planned
 from conformance.judge import judge
-from conformance.verdict import ClauseResult, Verdict, Violation
+from conformance.verdict import ClauseResult, Violation, foremost
 from fuzz.corpus import Suited, drawn_schedules
 from fuzz.shrink import MAX_RUNS, OnRun, shrink
 from fuzz.stopping import Guard, Stopped
@@ -264,13 +264,14 @@ def run_judged(
 
 
 def violations_of(trace: Trace) -> dict[str, Violation | None]:
-    """The clauses that the trace breaks, each with its first violation; `RUN_ENDS` without one."""
+    """The clauses that the trace breaks, the most telling first, each with its first violation; `RUN_ENDS` without
+    one."""
     return broken_by(trace, judge(trace, shown=1))
 
 
 def broken_by(trace: Trace, results: Sequence[ClauseResult]) -> dict[str, Violation | None]:
     broken: dict[str, Violation | None] = {
-        result.clause: result.violations[0] for result in results if result.verdict is Verdict.FAIL
+        result.clause: result.violations[0] for result in foremost(trace.header.protocol, results)
     }
     if not ends_as_planned(trace):
         broken[RUN_ENDS] = None

@@ -12,7 +12,7 @@ from conformance.case import Case, CaseResult, Claims
 from conformance.judge import judge
 from conformance.profile import Profile
 from conformance.report.run import ConformanceRun
-from conformance.verdict import ClauseResult, Verdict
+from conformance.verdict import ClauseResult, Verdict, foremost
 from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, out, print_json, print_table
 from scatterproof.mapped_logs import MAPPING_FILE, read_mapped
 from scatterproof.options import resolve
@@ -95,7 +95,7 @@ def _plain(folder: Path, trace: Trace, results: tuple[ClauseResult, ...], kept: 
 def _show(folder: Path, trace: Trace, results: tuple[ClauseResult, ...], kept: Path) -> None:
     rows = [(r.clause, r.name, r.verdict, r.held, r.broken, r.reason) for r in results]
     print_table(f"Logs in {folder}", ("clause", "name", "verdict", "held", "broken", "why"), rows)
-    for result in results:
+    for result in foremost(trace.header.protocol, results):
         for violation in result.violations:
             out.print(violation.sentence, markup=False, highlight=False)
     for note in trace.notes:

@@ -13,9 +13,10 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from spec.errors import BadInput
@@ -81,6 +82,8 @@ class Clause:
     """The layers that check the clause now, each with the clause's spelling there."""
     not_yet: Mapping[Layer, str]
     """The other layers, each with the reason."""
+    explains: tuple[str, ...] = ()
+    """The clauses, less specific ones, of which it tells why: a row that breaks it breaks them, too."""
 
     @property
     def snake_name(self) -> str:
@@ -226,6 +229,7 @@ def _catalogue(at: Place, table: Mapping[str, object], protocol: str) -> Catalog
         clauses.append(clause)
     if not clauses:
         at.refuse("there is no clause in it", "add a [[clause]]")
+    _check_explanations(at, clauses)
     groups, numbers = _claim_groups(at, table)
     return Catalogue(
         protocol=protocol,
@@ -252,7 +256,7 @@ def _clause(
     here = at / clause_id
     if not ID.fullmatch(clause_id):
         here.refuse("this is not a clause id", "write capitals and digits in parts joined by hyphens: XX-RULE-1")
-    here.keys(entry, "id name kind level must source", "environments literal layers not_yet")
+    here.keys(entry, "id name kind level must source", "environments literal layers not_yet explains")
     name = here.string(entry, "name")
     if not NAME.fullmatch(name):
         here.refuse(f"the name {name!r} is not CamelCase", "write words of at least two letters: DeliverBelow")
@@ -269,7 +273,21 @@ def _clause(
         literals=_literals(here, here.tables(entry, "literal")),
         layers={layer: spelling(clause_id, name, layer) for layer in Layer if layer in layers},
         not_yet=_not_yet(here, entry, layers),
+        explains=here.strings(entry, "explains"),
     )
+
+
+def _check_explanations(at: Place, clauses: Sequence[Clause]) -> None:
+    """Refuse explanations of clauses that there are not, and such as go round."""
+    ids = [clause.id for clause in clauses]
+    for clause in clauses:
+        for other in clause.explains:
+            if other not in ids:
+                (at / clause.id).refuse(f"it explains {other!r}, which is unknown", _nearest(other, ids))
+    try:
+        TopologicalSorter({clause.id: clause.explains for clause in clauses}).prepare()
+    except CycleError as error:
+        at.refuse(f"{', '.join(error.args[1])} explain each other", "leave one of them out of 'explains'")
 
 
 def _sentence(here: Place, must: str, level: Level) -> str:

@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
+from conformance.checks.online import Broken
 from conformance.explorer.export import excerpt, schedule_up_to, time_of
 from conformance.explorer.timeline import Timeline
 from conformance.report.look import policy_hash, style_of
@@ -98,9 +99,10 @@ class Explorer:
             self.asked.set()
             raise BadInput(f"there is no row {at}; the run has {timeline.source.rows or len(rows)}")
         found = timeline.violations(first, first + len(rows) - 1)
-        broken: dict[int, list[tuple[str, str]]] = {}
+        at_row: dict[int, list[Broken]] = {}
         for one in found:
-            broken.setdefault(one.position, []).append(timeline.sentence(one, rows[one.position - first]))
+            at_row.setdefault(one.position, []).append(one)
+        broken = {position: timeline.sentences(here, rows[position - first]) for position, here in at_row.items()}
         loud = {at - first} | {one.witness - first for one in found if one.position == at and one.witness >= first}
         before = timeline.view(first)
         beside = {} if before is None else marks(timeline.header, rows, before)

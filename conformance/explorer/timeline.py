@@ -11,6 +11,7 @@ import pickle
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from conformance.checks.rows import refuse_bad_rows, refuse_rows_after_end
 from conformance.explorer.sources import BLOCK, Source
 from conformance.judge import Judging, conclude, kernel, limits
 from conformance.protocol import load
+from conformance.verdict import foremost
 from conformance.views import NodeState, View
 from spec.errors import BadInput
 from spec.trace import Row
@@ -140,13 +142,13 @@ class Timeline:
         with self._lock:
             return len(self._found)
 
-    def sentence(self, violation: Broken, row: Row) -> tuple[str, str]:
-        """The clause that is broken, and in which way."""
-        rows = {violation.position: row}
+    def sentences(self, broken: Sequence[Broken], row: Row) -> list[tuple[str, str]]:
+        """The clauses that a row breaks, the most telling first, each with the way in which."""
         held = [0] * (len(self._plugin.checks) + len(self._plugin.premises))
-        told = conclude(self._plugin, self.header, held, [violation], rows, shown=1)
-        clause = self._plugin.checks[violation.check].clause
-        return clause, next((one.violations[0].sentence for one in told if one.violations), clause)
+        told = conclude(self._plugin, self.header, held, broken, {broken[0].position: row}, shown=1)
+        found = {one.clause: one.violations[0].sentence for one in foremost(self.header.protocol, told)}
+        others = (self._plugin.checks[one.check].clause for one in broken)
+        return list((found | {clause: clause for clause in others if clause not in found}).items())
 
 
 def _at(found: list[Broken], position: int) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from conformance.case import CaseResult
-from conformance.verdict import ClauseResult, Verdict
+from conformance.verdict import ClauseResult, Verdict, foremost
 from spec.schedule import Schedule
 from spec.trace import Trace
 
@@ -71,14 +71,8 @@ class ConformanceRun:
 
 
 def broken(result: CaseResult) -> list[ClauseResult]:
-    """The clauses that the case's run breaks, the case's own first."""
-    return broken_among(result.results, result.case.clause)
-
-
-def broken_among(results: Iterable[ClauseResult], own: str) -> list[ClauseResult]:
-    """Those that are broken, that of clause `own` first."""
-    failed = [found for found in results if found.verdict is Verdict.FAIL]
-    return sorted(failed, key=lambda found: found.clause != own)
+    """The clauses that the case's run breaks, the most telling first."""
+    return foremost(result.case.schedule.protocol, result.results, result.case.clause)
 
 
 def folder_name(case_id: str) -> str:

@@ -18,9 +18,9 @@ from typing import Any
 import msgspec
 
 from conformance.case import CaseResult
-from conformance.report.run import ConformanceRun, Small, broken, broken_among
+from conformance.report.run import ConformanceRun, Small, broken
 from conformance.report.space_time import Diagram, diagram, refuse_bad
-from conformance.verdict import ClauseResult, Verdict, Violation
+from conformance.verdict import ClauseResult, Verdict, Violation, foremost
 from conformance.views import marks
 from spec import clauses
 from spec.clauses import Level
@@ -75,11 +75,6 @@ class StoredCase(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
     failure: Failure | None = None
 
-    @property
-    def broken(self) -> list[ClauseResult]:
-        """The clauses that the case's run breaks, the case's own first."""
-        return broken_among(self.clauses, self.clause)
-
 
 class StoredRun(msgspec.Struct, frozen=True):
     """What results.json holds. counts: how many cases ended with each verdict."""
@@ -93,6 +88,10 @@ class StoredRun(msgspec.Struct, frozen=True):
     clauses: tuple[StoredClause, ...]
     cases: tuple[StoredCase, ...]
     results: int = VERSION
+
+    def broken(self, case: StoredCase) -> list[ClauseResult]:
+        """The clauses that the case's run breaks, the most telling first."""
+        return foremost(self.protocol, case.clauses, case.clause)
 
     @property
     def seconds(self) -> float:

@@ -12,7 +12,7 @@ import typer
 from conformance.case import EVERYTHING, Claims
 from conformance.judge import judge
 from conformance.profile import read_profile
-from conformance.verdict import ClauseResult, Violation
+from conformance.verdict import ClauseResult, Violation, foremost
 from fuzz.fuzzer import RUN_ENDS, Failure, Shrinking, broken_by, failure_of
 from fuzz.stopping import Signals, Stopped
 from scatterproof import fuzz_report, iuts
@@ -162,7 +162,7 @@ def _show(told: _Told, kept: Path, judged: Sequence[ClauseResult], made: _Small 
         return
     rows = [(r.clause, r.name, r.verdict, r.held, r.broken, r.reason) for r in judged]
     print_table(f"{told.stem}: {told.iut}", ("clause", "name", "verdict", "held", "broken", "why"), rows)
-    for result in judged:
+    for result in foremost(told.trace.header.protocol, judged):
         for violation in result.violations:
             out.print(violation.sentence, markup=False, highlight=False)
     for note in notes:

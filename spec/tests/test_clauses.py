@@ -102,6 +102,13 @@ def test_a_sound_catalogue_gives_each_layer_a_spelling_or_a_reason(tmp_path: Pat
         ('version = "7"', 'version = "7"\ncolour = "red"', "clauses.toml", "unknown key 'colour'"),
         ('protocol = "echo"', 'protocol = "ohce"', "clauses.toml", "write 'echo', the name of its folder"),
         ('id = "EC-LOUD"\n', "", "clause 2 of the file", "it has no id"),
+        (
+            'kind = "safety"',
+            'kind = "safety"\nexplains = ["EC-SOFT"]',
+            "EC-ANSWER",
+            "it explains 'EC-SOFT', which is unknown",
+        ),
+        ('kind = "safety"', 'kind = "safety"\nexplains = ["EC-ANSWER"]', "clauses.toml", "explain each other"),
         ('id = "EC-LOUD"', 'id = "loud"', "loud", "not a clause id"),
         ('id = "EC-LOUD"', 'id = "EC-ANSWER"', "clauses.toml", "the id EC-ANSWER is used twice"),
         ("AnswerIsLoud", "AnswerFollowsCall", "clauses.toml", "EC-ANSWER and EC-LOUD share the name"),

@@ -103,10 +103,12 @@ def test_violations_are_those_that_judging_finds(
     line = Timeline(make(trace, tmp_path))
     line.scan()
     found = line.violations(0, len(trace.rows))
-    assert {(one.position, line.sentence(one, trace.rows[one.position])[0]) for one in found} == set(expected)
-    for one in found:
-        clause, sentence = line.sentence(one, trace.rows[one.position])
-        assert sentence == expected[one.position, clause]
+    told = {
+        (one.position, clause): sentence
+        for one in found
+        for clause, sentence in line.sentences([one], trace.rows[one.position])
+    }
+    assert told == expected
     positions = sorted({position for position, _ in expected})
     assert line.next_violation(-1, 1) == positions[0]
     assert line.next_violation(positions[0], 1) == positions[1]
