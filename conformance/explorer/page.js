@@ -37,6 +37,7 @@
     $("broken").replaceChildren(...here.broken.map(([, sentence]) => make("p", sentence)));
     const drawn = new DOMParser().parseFromString(found.picture, "image/svg+xml").documentElement;
     $("picture").replaceChildren(document.importNode(drawn, true));
+    pinLanes($("picture"));
     const loud = $("picture").querySelector(".loud");
     if (loud) {
       const place = loud.getBoundingClientRect(), box = $("picture").getBoundingClientRect();
@@ -138,17 +139,12 @@
     $("export").showModal();
   }
 
-  const themes = ["", "light", "dark"];
-  const colours = () => {
-    const next = themes[(themes.indexOf(document.documentElement.dataset.theme || "") + 1) % themes.length];
-    if (next) document.documentElement.dataset.theme = next; else delete document.documentElement.dataset.theme;
-  };
   const keys = {
     ArrowRight: () => go(wanted + 1), l: () => go(wanted + 1), ArrowLeft: () => go(wanted - 1), h: () => go(wanted - 1),
     PageDown: () => go(wanted + WINDOW), PageUp: () => go(wanted - WINDOW), Home: () => go(0), End: last,
     n: () => violation(1), N: () => violation(-1), m: () => sameNode(1), M: () => sameNode(-1),
     g: () => { $("row").focus(); $("row").select(); }, "@": () => { $("time").focus(); $("time").select(); },
-    e: exports, t: colours, "?": () => $("keys").showModal(),
+    e: exports, t: () => $("theme").click(), "?": () => $("keys").showModal(),
   };
 
   addEventListener("keydown", (event) => {
@@ -186,11 +182,12 @@
 
   async function look() {
     run = await ask("run");
-    $("name").textContent = run.name;
-    $("about").textContent = [run.protocol, run.iut && `by ${run.iut}`, ...run.notes].filter(Boolean).join("; ");
     $("of").textContent = run.rows === null ? "" : `of ${number(run.rows)}`;
+    const verdict = run.broken ? "fail" : run.problem ? "inconclusive" : run.ended ? "no violation" : "reading";
+    $("verdict").textContent = verdict;
+    $("verdict").className = verdict === "fail" ? "fail" : verdict === "inconclusive" ? "inconclusive" : "";
     if (run.problem) say(run.problem);
-    else if (run.ended) say(run.broken ? `${number(run.broken)} violations` : "no violation");
+    else if (run.ended) say(run.broken ? `${number(run.broken)} violations` : "");
     else say(`${number(run.read)} rows judged, ${number(run.broken)} violations so far`);
   }
 

@@ -24,7 +24,7 @@ import msgspec
 from conformance.checks.online import Broken
 from conformance.explorer.export import excerpt, schedule_up_to, time_of
 from conformance.explorer.timeline import Timeline
-from conformance.report.look import policy_hash, style_of
+from conformance.report.look import Head, render
 from conformance.report.run import printable
 from conformance.report.space_time import as_svg, diagram
 from conformance.views import label_of, marks
@@ -60,23 +60,23 @@ class Explorer:
         }
 
     def _page(self, query: Mapping[str, str]) -> Answer:
-        style, script = style_of(_HERE / "page.css"), (_HERE / "page.js").read_text(encoding="utf-8")
-        page = (_HERE / "page.html").read_text(encoding="utf-8")
-        page = page.replace("/*style*/", style).replace("/*script*/", script)
-        policy = (
-            f"default-src 'none'; style-src '{policy_hash(style)}'; script-src '{policy_hash(script)}'; "
-            "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        header = self.timeline.header
+        by = (f"by {header.iut}",) if header.iut else ()
+        clauses = f"{header.protocol}, clauses {header.catalogue or 'without a version'}"
+        about = (clauses, *by, *header.notes)
+        page = render(
+            _HERE / "page.html.jinja",
+            Head(title=self.timeline.source.name, verdict="reading", sentence="", about=about),
+            styles=[_HERE / "page.css"],
+            scripts=[_HERE / "page.js"],
+            served="; connect-src 'self'; frame-ancestors 'none'",
         )
-        return "text/html; charset=utf-8", page.encode(), {"Content-Security-Policy": policy}
+        return "text/html; charset=utf-8", page.text.encode(), {"Content-Security-Policy": page.policy}
 
     def _run(self, query: Mapping[str, str]) -> Answer:
         timeline, header = self.timeline, self.timeline.header
         return _json(
             {
-                "name": timeline.source.name,
-                "protocol": header.protocol,
-                "iut": header.iut,
-                "notes": header.notes,
                 "nodes": [[node.name, str(node.role)] for node in header.topology.nodes],
                 "rows": timeline.source.rows,
                 "read": timeline.read,

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from conformance.report.look import policy_hash, style_of
-from conformance.report.run import ConformanceRun, folder_name, printable
+from conformance.report.look import Head, render
+from conformance.report.run import GRAVITY, ConformanceRun, folder_name, printable
 from conformance.report.schedule_words import words
 from conformance.report.side_by_side import ClauseRow, clause_rows
 from conformance.report.space_time import Diagram, as_svg, as_text
@@ -62,43 +61,48 @@ def column_of(run: StoredRun, name: str, folder: Path, page: Path) -> Column:
 
 def encode(columns: Sequence[Column]) -> str:
     """The page. The runs are of one protocol."""
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
-        # Whatever the file's name: names and reasons come from implementations under test.
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=lambda value: printable(value) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style, script = style_of(_HERE / "page.css"), (_HERE / "page.js").read_text(encoding="utf-8")
     rows = clause_rows([column.run for column in columns])
-    return environment.get_template("page.html.jinja").render(
+    return render(
+        _HERE / "page.html.jinja",
+        head_of(columns),
+        styles=[_HERE / "page.css"],
+        scripts=[_HERE / "page.js"],
         columns=columns,
         rows=rows,
         names={row.clause.id: row.clause.name for row in rows},
         levels=sorted({row.clause.level for row in rows}),
         verdicts=[verdict for verdict in Verdict if any(column.run.counts.get(verdict) for column in columns)],
-        versions=sorted({column.run.catalogue for column in columns}),
-        style=Markup(style),
-        script=Markup(script),
-        style_hash=Markup(policy_hash(style)),
-        script_hash=Markup(policy_hash(script)),
+        versions=_versions(columns),
         data=Markup(_data(columns, rows)),
-        css_class=_css_class,
         folder_name=folder_name,
         drawing=_drawing,
         as_text=as_text,
         words=words,
         as_json=_as_json,
         replay=_replay,
+        explore=_explore,
         seconds=_seconds,
         FAIL=Verdict.FAIL,
+    ).text
+
+
+def head_of(columns: Sequence[Column]) -> Head:
+    """The head of the page: the gravest verdict of all its runs, and how many cases have which."""
+    runs = [column.run for column in columns]
+    counts = Counter[Verdict]()
+    for run in runs:
+        counts.update(run.counts)
+    single = len(columns) == 1
+    return Head(
+        title=f"Conformance of {columns[0].name}" if single else f"{len(columns)} implementations side by side",
+        verdict=next((verdict for verdict in GRAVITY if any(run.verdict == verdict for run in runs)), Verdict.NOT_RUN),
+        sentence=", ".join(f"{counts[verdict]} {verdict}" for verdict in GRAVITY if counts[verdict]) or "no case",
+        about=(f"{runs[0].protocol}, clauses {' and '.join(_versions(columns)) or 'without a version'}",),
     )
 
 
-def _css_class(verdict: Verdict) -> str:
-    return verdict.replace(" ", "-")
+def _versions(columns: Sequence[Column]) -> list[str]:
+    return sorted({column.run.catalogue for column in columns} - {""})
 
 
 def _drawing(picture: Diagram, title: str, tip: str) -> Markup:
@@ -120,6 +124,15 @@ def _replay(column: Column, case: StoredCase) -> str:
     name = "small.json" if case.failure is not None and case.failure.runs else "schedule.json"
     path = (Path(column.folder) / folder_name(case.id) / name).as_posix()
     return shlex.join(["scatterproof", "replay", path, "--iut", run.iut])
+
+
+def _explore(column: Column, case: StoredCase) -> str:
+    """The command that opens the explorer at the first row that breaks the clause that tells most: a page that is a
+    file can neither start a server nor know the secret address of one."""
+    assert column.folder is not None
+    first = next((one.violations[0] for one in column.run.broken(case) if one.violations), None)
+    path = (Path(column.folder) / folder_name(case.id) / "trace.ndjson").as_posix()
+    return shlex.join(["scatterproof", "explore", path, "--row", str(first.position if first is not None else 0)])
 
 
 def _seconds(seconds: float | None) -> str:

@@ -1,17 +1,108 @@
-"""What all pages have in common: colours, how pictures look, and how a page's policy names what it allows."""
+"""What all pages have in common: their head, their looks, and a policy that names what may run in them.
+
+Styles and scripts are allowed by their hash alone, so that nothing else in a page can run, whatever an implementation,
+a trace or a profile has said; and what they say is escaped.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
-_COMMON = Path(__file__).with_name("look.css")
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from conformance.report.run import printable
+
+_HERE = Path(__file__).parent
 
 
-def style_of(own: Path) -> str:
-    """The style of a page that has this file beside what all have."""
-    return "".join(path.read_text(encoding="utf-8") for path in (_COMMON, own))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What every page begins with. verdict: one word or two, for all that is on it. sentence: what it comes to. about:
+    what it is of, such as the version of the clauses."""
+
+    title: str
+    verdict: str
+    sentence: str
+    about: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What it is of, then who made it, when and where. SOURCE_DATE_EPOCH stands for the time, as in other tools
+        whose output can be made again."""
+        epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+        when = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+        machine = (
+            f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        )
+        made = f"made on {when:%Y-%m-%d at %H:%M} UTC by scatterproof {metadata.version('scatterproof')} on {machine}"
+        return (*self.about, made)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """text: the whole page. policy: what it may do; the page says so itself, or whoever serves it."""
+
+    text: str
+    policy: str
+
+
+def render(
+    template: Path,
+    head: Head,
+    *,
+    styles: Sequence[Path] = (),
+    scripts: Sequence[Path] = (),
+    served: str | None = None,
+    **values: Any,
+) -> Page:
+    """A page from a template that extends base.html.jinja. styles, scripts: what it has beside what all pages have.
+    served: what else the policy says of a page that is served with it; None for a file, which has to say it itself."""
+    style = "".join(path.read_text(encoding="utf-8") for path in (_HERE / "look.css", *styles))
+    script = "".join(path.read_text(encoding="utf-8") for path in (_HERE / "look.js", *scripts))
+    policy = (
+        f"default-src 'none'; style-src '{policy_hash(style)}'; script-src '{policy_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    text = (
+        _environment(template.parent)
+        .get_template(template.name)
+        .render(
+            **values,
+            head=head,
+            style=Markup(style),
+            script=Markup(script),
+            policy=Markup(policy) if served is None else "",
+        )
+    )
+    return Page(text, policy + (served or ""))
+
+
+def _environment(folder: Path) -> Environment:
+    environment = Environment(
+        loader=ChoiceLoader([FileSystemLoader(folder), FileSystemLoader(_HERE)]),
+        # Whatever the file's name: names and reasons come from implementations under test.
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["css_class"] = _css_class
+    return environment
+
+
+def _css_class(verdict: str) -> str:
+    return verdict.replace(" ", "-")
 
 
 def policy_hash(text: str) -> str:

@@ -64,6 +64,7 @@
       const section = make("section"), template = $(`case-${one.number}-${run}`);
       if (several) section.append(make("h4", data.names[run]));
       section.append(template.content.cloneNode(true));
+      for (const picture of section.querySelectorAll(".picture")) pinLanes(picture);
       if (entry.n.f) section.className = "broken";
       if (entry.v) section.append(table_of(entry));
       sides.append(section);
@@ -209,6 +210,11 @@
       const group = clauses.get(button.closest("tr").id);
       group.unfolded = !group.unfolded;
       apply();
+    } else if (button && button.dataset.row) {
+      const command = button.closest("section").querySelector(".explore code");
+      command.textContent = command.textContent.replace(/--row \d+$/, `--row ${button.dataset.row}`);
+      command.parentElement.scrollIntoView({ block: "nearest" });
+      getSelection().selectAllChildren(command);
     } else if (button && button.classList.contains("copy")) {
       const text = button.parentElement.querySelector("code, pre");
       const select = () => getSelection().selectAllChildren(text);
@@ -236,23 +242,7 @@
     else if (!writes && event.key === "p") step(-1);
   });
 
-  const theme = $("theme"), themes = ["", "light", "dark"];
-  const names = { "": "as the system has them", light: "light", dark: "dark" };
-  function colours(name) {
-    if (name) document.documentElement.dataset.theme = name; else delete document.documentElement.dataset.theme;
-    theme.textContent = `Colours: ${names[name]}`;
-  }
-  // Pages opened as files may be refused a memory.
-  let remembered = "";
-  try { remembered = localStorage.getItem("scatterproof-colours") || ""; } catch { /* then every visit begins anew */ }
-  colours(themes.includes(remembered) ? remembered : "");
-  theme.addEventListener("click", () => {
-    const next = themes[(themes.indexOf(document.documentElement.dataset.theme || "") + 1) % themes.length];
-    colours(next);
-    try { localStorage.setItem("scatterproof-colours", next); } catch { /* as above */ }
-  });
-
   for (const group of groups) group.button.disabled = !group.cases.length && !several;
-  theme.hidden = form.hidden = false;
+  form.hidden = false;
   follow();
 })();

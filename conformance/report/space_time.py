@@ -221,8 +221,9 @@ def as_svg(picture: Diagram, title: str = "space-time diagram", *, style: str | 
         f'<defs><marker id="{tip}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="11" markerHeight="11" orient="auto"'
         ' markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" fill="#2458a6"/></marker></defs>',
     ]
+    lane_class = "" if style is not None else ' class="lane"'  # which a page keeps in sight
     for name, x in zip(picture.lanes, lanes, strict=True):
-        parts.append(f'<text x="{x}" y="20" text-anchor="middle">{escape(name)}</text>')
+        parts.append(f'<text{lane_class} x="{x}" y="20" text-anchor="middle">{escape(name)}</text>')
         parts.append(f'<line x1="{x}" y1="30" x2="{x}" y2="{height - 10}"/>')
     before = None
     for moment, time_ns in enumerate(picture.times_ns):

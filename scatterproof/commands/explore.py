@@ -27,6 +27,7 @@ def command(
         Path, typer.Argument(help="A trace (NDJSON), such as results/latest has for each case, or a corpus.")
     ],
     run: Annotated[int | None, typer.Option("--run", help="Which run of the corpus.")] = None,
+    row: Annotated[int, typer.Option("--row", min=0, help="The row to begin at; the first is 0.")] = 0,
     schedule: Annotated[
         Path | None,
         typer.Option(
@@ -51,10 +52,11 @@ def command(
     explorer = Explorer(timeline, schedules.read(schedule) if schedule is not None else known)
     with serve(explorer, port) as server:
         threading.Thread(target=_scan, args=(explorer,), daemon=True).start()
-        out.print(server.address, markup=False, highlight=False, soft_wrap=True)
+        address = f"{server.address}#{row}" if row else server.address
+        out.print(address, markup=False, highlight=False, soft_wrap=True)
         err.print("Ctrl-C ends it", highlight=False)
         if not no_browser:
-            webbrowser.open(server.address)
+            webbrowser.open(address)
         try:
             server.serve_forever()
         except KeyboardInterrupt:

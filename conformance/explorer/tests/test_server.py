@@ -175,6 +175,25 @@ def test_keys_step_jump_and_tell_of_themselves(chromium: Any, server: ExplorerSe
     tab.page.context.close()
 
 
+def test_lanes_keep_their_names_in_sight_at_a_violation(chromium: Any, server: ExplorerServer) -> None:
+    tab = Tab(chromium, viewport={"width": 1200, "height": 640})
+    tab.page.goto(server.address)
+    current(tab, 0)
+    tab.page.keyboard.press("n")
+    tab.page.locator("#broken p").first.wait_for()
+    tab.settle()
+    on_top = """names => names.filter(name => {
+        const box = name.getBoundingClientRect(), around = document.getElementById("picture").getBoundingClientRect();
+        const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+        return x > around.left && x < around.right && document.elementsFromPoint(x, y)[0] === name;
+    }).map(name => name.textContent)"""
+    scrolled = tab.page.evaluate("document.getElementById('picture').scrollTop")
+    assert scrolled > 28, "the violation is not far enough down to show anything"
+    assert "receiver0 (2)" in tab.page.eval_on_selector_all("#picture text[y='20']", on_top)
+    assert tab.page.locator("#verdict").inner_text().endswith("fail")
+    tab.page.context.close()
+
+
 def test_a_link_to_a_row_opens_it_and_nothing_said_is_obeyed(chromium: Any, server: ExplorerServer) -> None:
     tab = Tab(chromium, color_scheme="dark")
     tab.page.goto(f"{server.address}#77")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -70,11 +71,37 @@ def test_failure_opens_with_picture_schedule_violations_and_replay(one: Tab) -> 
     assert f"replay results/hasty/latest/{FAILING.replace('/', '.')}/schedule.json --iut hasty" in (
         opened.locator(".replay").inner_text()
     )
+    explore = opened.locator(".explore code")
+    rows = [int(row) for row in opened.locator("button.row").all_inner_texts()]
+    place = f"results/hasty/latest/{FAILING.replace('/', '.')}/trace.ndjson"
+    assert explore.inner_text() == f"scatterproof explore {place} --row {rows[0]}"
+    opened.locator("button.row").nth(1).click()
+    assert explore.inner_text() == f"scatterproof explore {place} --row {rows[1]}"
     opened.get_by_text("Every clause in this run").click()
     assert opened.locator(".clauses tbody tr").count() == len(failing().results[2].results)
     one.page.get_by_role("link", name=FAILING, exact=True).click()
     assert one.count("tr.detail") == 0
     assert quiet(one)
+
+
+def test_the_head_has_one_verdict_the_version_the_date_and_the_machine(one: Tab, two: Tab) -> None:
+    assert one.page.locator("#verdict").inner_text().endswith("fail")
+    assert one.page.locator("#told").inner_text() == "3 fail, 1 pass"
+    about = one.page.locator("#about").inner_text()
+    assert re.fullmatch(
+        r"totalorder, clauses 1; made on \d{4}-\d\d-\d\d at \d\d:\d\d UTC by scatterproof \S+ on .+ cores, Python .+",
+        about,
+    )
+    assert two.page.locator("#verdict").inner_text().endswith("fail")
+
+
+def test_the_same_run_makes_the_same_page_where_the_date_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    column = html.Column(run=store(failing()), name="hasty", folder=None)
+    assert "made on 1970-01-01 at 00:00 UTC" in html.encode([column])
+    assert html.encode([column]) == html.encode([column])
 
 
 def test_link_to_a_case_opens_it_and_filters_as_it_says(browse: Open, tmp_path: Path) -> None:
