@@ -1,4 +1,5 @@
-"""How Hypothesis draws in the tests: the same examples each time, so that a red run says something about a change.
+"""What all tests share: how Hypothesis draws, the same examples each time, so that a red run says something about a
+change; and a browser, where there is one.
 
 `pytest --hypothesis-profile=random` draws anew. What the product itself draws (fuzzing, the walks of state machines)
 has seeds of its own, and asks no profile.
@@ -6,8 +7,15 @@ has seeds of its own, and asks no profile.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
 import pytest
 from hypothesis import settings
+
+from conformance.report.tests.browser import Open, Tab, launched, why_not
 
 FIXED, RANDOM = "fixed", "random"
 
@@ -20,3 +28,33 @@ settings.load_profile(FIXED)
 def pytest_report_header(config: pytest.Config) -> str:
     drawn = "the same examples each time" if settings().derandomize else "other examples each time"
     return f"hypothesis draws {drawn} (--hypothesis-profile={FIXED} or {RANDOM})"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browse(chromium: Any) -> Iterator[Open]:
+    """Opens an address in a tab of its own; options are those of a browser's context."""
+    with ExitStack() as opened:
+
+        def go(url: str, **options: Any) -> Tab:
+            tab = Tab(chromium, **options)
+            opened.callback(tab.page.context.close)
+            tab.page.goto(url)
+            return tab
+
+        yield go
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests in a browser are not run where there is none, and that is said."""
+    here = [item for item in items if "chromium" in getattr(item, "fixturenames", ())]
+    reason = why_not() if here else None
+    if reason is not None:
+        items[:] = [item for item in items if item not in here]
+        config.hook.pytest_deselected(items=here)
+        warnings.warn(pytest.PytestWarning(f"not run: {len(here)} tests in a browser: {reason}"), stacklevel=1)

@@ -27,11 +27,13 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class Detail(msgspec.Struct, frozen=True):
-    """A table of the report: one row a model, a claim, a case, a mutant."""
+    """A table of the report: one row a model, a claim, a case, a mutant. again: for each row the command that shows it
+    again, empty where there is none; or nothing for all."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    again: tuple[str, ...] = ()
 
 
 class LayerReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,8 +54,8 @@ def gravest(statuses: Iterable[Status]) -> Status:
     return min(statuses, key=ranks.index, default=Status.NONE)
 
 
-def detail(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Detail:
-    return Detail(title, tuple(columns), tuple(tuple(str(value) for value in row) for row in rows))
+def detail(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], again: Iterable[str] = ()) -> Detail:
+    return Detail(title, tuple(columns), tuple(tuple(str(value) for value in row) for row in rows), tuple(again))
 
 
 def not_run(layer: str, title: str, reason: str) -> LayerReport:

@@ -5,6 +5,7 @@ A tool that is missing makes the layer *not run*; nothing here turns that into a
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from conformance.adapters.real_time import longest_s
 from conformance.case import Case, CaseResult, cases, ended_as_planned, run_case
+from conformance.report.run import broken, folder_name
 from conformance.verdict import Verdict
 from fuzz.fuzzer import fuzz
 from fuzz.kill_matrix import KillMatrix, Standing, kill_matrix
@@ -261,12 +263,23 @@ def summarise_cases(iut_name: str, results: list[CaseResult]) -> LayerReport:
     status = gravest(_OF_VERDICT[result.verdict] for result in ran or results)
     left_out = f"; {len(results) - len(ran)} not run, with the reason each" if len(ran) < len(results) else ""
     rows = [(r.case.id, r.verdict, r.case.stimulus, r.case.duty, r.reason) for r in results]
+    again = [_explored(iut_name, result) for result in results]
     return _report(
         Status.INCONCLUSIVE if status is Status.NONE else status,
         f"{passed} of {len(results)} cases passed by {iut_name}{left_out}",
         _by_clause(parts, "case"),
-        detail(f"Cases given to {iut_name}", ("case", "verdict", "stimulus", "duty", "reason"), rows),
+        detail(f"Cases given to {iut_name}", ("case", "verdict", "stimulus", "duty", "reason"), rows, again),
     )
+
+
+def _explored(iut: str, result: CaseResult) -> str:
+    """The commands that give a failing case again, and open the explorer at the row that breaks a clause."""
+    found = broken(result)
+    if not found:
+        return ""
+    trace = f"results/latest/{folder_name(result.case.id)}/trace.ndjson"
+    give = shlex.join(["scatterproof", "conform", "--case", result.case.address, "--iut", iut])
+    return f"{give}; {shlex.join(['scatterproof', 'explore', trace, '--row', str(found[0].violations[0].position)])}"
 
 
 def fuzzing(job: Job, say: Say) -> LayerReport:
@@ -292,8 +305,19 @@ def fuzzing(job: Job, say: Say) -> LayerReport:
         status,
         f"{result.examples} schedules, {result.rows} events, seed {job.seed}: {len(failed)} clauses broken",
         cells,
-        detail("Failures found by fuzzing", ("clause", "schedule"), [(f.clause, f.file) for f in result.failures]),
+        detail(
+            "Failures found by fuzzing",
+            ("clause", "verdict", "schedule"),
+            [(f.clause, Status.FAIL, f.file) for f in result.failures],
+            [_replayed(f.file) for f in result.failures],
+        ),
     )
+
+
+def _replayed(file: str) -> str:
+    """The commands that run a schedule again, and step through what it leaves."""
+    trace = f"results/replay/{Path(file).stem}.ndjson"
+    return f"{shlex.join(['scatterproof', 'replay', file])}; {shlex.join(['scatterproof', 'explore', trace])}"
 
 
 def mutants(job: Job, say: Say) -> LayerReport:

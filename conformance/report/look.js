@@ -10,6 +10,13 @@ function pinLanes(box) {
     drawing.before(strip);
   }
 }
+// Copy what stands beside the button; where a page may not, select it.
+function copy(button) {
+  const text = button.parentElement.querySelector("code, pre"), select = () => getSelection().selectAllChildren(text);
+  if (navigator.clipboard) navigator.clipboard.writeText(text.textContent).then(
+    () => { button.textContent = "Copied"; }, select);
+  else select();
+}
 // Colours: those of the system until somebody chooses; a choice is remembered where the browser allows it.
 (() => {
   const theme = document.getElementById("theme"), themes = ["", "light", "dark"];

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -46,6 +46,17 @@ class Head:
         )
         made = f"made on {when:%Y-%m-%d at %H:%M} UTC by scatterproof {metadata.version('scatterproof')} on {machine}"
         return (*self.about, made)
+
+
+class Looks(NamedTuple):
+    """Files with styles and scripts that a page has beside what all pages have."""
+
+    styles: tuple[Path, ...]
+    scripts: tuple[Path, ...]
+
+
+# Of pages that are tables to be filtered, row by row: rows say their verdicts in data-verdicts, parted by bars.
+TABLES = Looks((_HERE / "page.css", _HERE / "tables.css"), (_HERE / "tables.js",))
 
 
 @dataclass(frozen=True, slots=True)

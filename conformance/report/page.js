@@ -216,11 +216,7 @@
       command.parentElement.scrollIntoView({ block: "nearest" });
       getSelection().selectAllChildren(command);
     } else if (button && button.classList.contains("copy")) {
-      const text = button.parentElement.querySelector("code, pre");
-      const select = () => getSelection().selectAllChildren(text);
-      if (navigator.clipboard) navigator.clipboard.writeText(text.textContent).then(
-        () => { button.textContent = "Copied"; }, select);
-      else select();
+      copy(button);
     }
   });
   form.addEventListener("input", () => { apply(); keep(); });

@@ -14,7 +14,7 @@ from scatterproof.board import Board
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, out, print_json, print_table
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.layers import LAYERS, Job, Layer, run_layer
-from scatterproof.matrix import MatrixRow, matrix, verdict
+from scatterproof.matrix import MatrixRow, matrix
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
 from scatterproof.verify_page import write_page
 from scatterproof.verify_page_parts import collect
@@ -93,8 +93,7 @@ def _verify(
         parts = collect(catalogue.protocol, ran, page, results, progress)
     for sentence in parts.faults:
         err.print(f"{catalogue.protocol}: {sentence}", style="bold red", markup=False, highlight=False)
-    write_page(page, catalogue, reports, rows, parts, seed)
-    ended = Status.FAIL if parts.faults else verdict(reports, rows)
+    ended = write_page(page, catalogue, reports, rows, parts, seed)
     return _Ended(catalogue.protocol, catalogue.title, ended, reports, rows, page)
 
 

@@ -9,9 +9,12 @@ import pytest
 
 from conformance.case import cases
 from conformance.report.equivalence import EquivalenceRow
+from conformance.report.tests.browser import Open, Tab
+from conformance.report.tests.runs import NASTY
 from models.finding import findings_of
 from scatterproof import figures, iuts, verify_page_parts
-from scatterproof.layer_report import Status
+from scatterproof.layer_report import Cell, LayerReport, Status, detail
+from scatterproof.matrix import MatrixRow
 from scatterproof.verify_page import write_page
 from scatterproof.verify_page_parts import Coverage, Equivalence, Parts, collect
 from spec import clauses
@@ -97,7 +100,73 @@ def test_every_finding_is_shown_with_its_diagram_and_the_page_asks_for_nothing(t
     sources = re.findall(r'(?:src|srcset|data)="([^"]*)"', text)
     assert len(sources) == sum(bool(shown.image) for shown in parts.findings) > 0
     assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
-    assert not re.search(r"<script|<link|@import|url\(", text)
+    assert re.findall(r"<link[^>]*>", text) == ['<link rel="icon" href="data:,">']
+    assert "default-src 'none'; style-src 'sha256-" in text
+    assert text.count("<script") == 1
+    assert not re.search(r"@import|url\(", text)
+
+
+def reports() -> list[LayerReport]:
+    cells = {"TO-MONO": Cell(Status.PASS, "1 case"), "TO-ONCE": Cell(Status.FAIL, NASTY)}
+    cases = detail(
+        "Cases",
+        ("case", "verdict"),
+        [("TO-MONO/one", "pass"), ("TO-ONCE/two", "fail")],
+        ["", f"scatterproof explore x.ndjson --row 7 {NASTY}"],
+    )
+    sound = LayerReport(layer="z3", title="Z3", status=Status.PASS, sentence="all", seconds=1.0, cells={})
+    broken = LayerReport(
+        layer="conform", title=NASTY, status=Status.FAIL, sentence=NASTY, seconds=2.0, cells=cells, details=(cases,)
+    )
+    return [sound, broken]
+
+
+@pytest.fixture
+def failing(browse: Open, tmp_path: Path) -> Tab:
+    """The page of a run in which a clause fails in one layer."""
+    rows = [
+        MatrixRow("TO-MONO", "A", NASTY, (Cell(Status.PASS), Cell(Status.PASS, "1 case"))),
+        MatrixRow("TO-ONCE", "B", NASTY, (Cell(Status.NOT_YET, "why"), Cell(Status.FAIL, NASTY))),
+    ]
+    path = tmp_path / "index.html"
+    assert write_page(path, CATALOGUE, reports(), rows, compared(NASTY), 1) is Status.FAIL
+    return browse(path.as_uri())
+
+
+def test_the_page_has_one_verdict_on_top_and_what_is_red_first(failing: Tab) -> None:
+    assert failing.page.locator("#verdict").inner_text().endswith("fail")
+    assert failing.page.locator("#told").inner_text() == "2 clauses: 1 fail, 1 pass; 1 other faults"
+    about = failing.page.locator("#about").inner_text()
+    assert re.match(
+        rf"clause catalogue {CATALOGUE.version}; seed 1; made on .* UTC by scatterproof .* cores, Py", about
+    )
+    assert failing.page.locator("tr[id]").evaluate_all("rows => rows.map(row => row.id)") == ["TO-ONCE", "TO-MONO"]
+    layers = failing.page.locator("#layers + .scroll tbody a").all_inner_texts()
+    assert layers == ["conform", "z3"]
+    assert failing.page.locator("details tbody tr").first.inner_text().startswith("TO-ONCE/two")
+
+
+def test_a_failing_row_says_how_to_step_through_it(failing: Tab) -> None:
+    command = failing.page.locator("tr.again code")
+    assert command.inner_text().startswith("scatterproof explore x.ndjson --row 7")
+    assert command.is_visible()
+
+
+def test_rows_are_filtered_by_verdict_and_by_text(failing: Tab) -> None:
+    assert failing.visible("tr[id]") == ["TO-ONCE", "TO-MONO"]
+    failing.page.get_by_label("fail", exact=True).check()
+    assert failing.visible("tr[id]") == ["TO-ONCE"]
+    failing.page.get_by_role("button", name="Clear").click()
+    failing.page.get_by_label("Text").fill("to-mono")
+    assert failing.visible("tr[id]") == ["TO-MONO"]
+    failing.page.get_by_label("Text").fill("nobody says this")
+    assert failing.page.get_by_text("Nothing is left by these filters.").is_visible()
+
+
+def test_nothing_that_is_said_on_the_page_is_obeyed(failing: Tab) -> None:
+    assert failing.count("main img") == 0
+    assert failing.said == []
+    assert {address.split("#")[0] for address in failing.asked} == {failing.page.url}
 
 
 def test_parts_of_layers_that_did_not_run_are_left_out(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -68,3 +68,7 @@ class Tab:
         self.settle()
         script = "all => all.filter(one => one.checkVisibility()).map(one => one.id)"
         return [str(one) for one in self.page.eval_on_selector_all(selector, script)]
+
+
+# Opens an address in a tab of its own; options are those of a browser's context.
+Open: TypeAlias = Callable[..., Tab]

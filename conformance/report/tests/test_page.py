@@ -11,8 +11,7 @@ import pytest
 from conformance.report import folder, html
 from conformance.report.run import ConformanceRun
 from conformance.report.stored import store
-from conformance.report.tests.browser import Tab
-from conformance.report.tests.conftest import Open
+from conformance.report.tests.browser import Open, Tab
 from conformance.report.tests.runs import FAILING, NAMES, failing, nasty, passing, small
 
 ROWS = "tr.case"
