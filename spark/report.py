@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -9,19 +11,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from conformance.measures import gauge
+from conformance.report.look import TABLES, Head, render
+from conformance.report.run import GRAVITY
 from conformance.verdict import Verdict
 from spark.layout import RunEntry
 from spark.measured import Histogram
 from spark.plots import Bars, Line, bars, distribution, matrix
+from spec import clauses
 from spec.files import write_atomically
 
 if TYPE_CHECKING:
     from spark.mine import MineResult
 
 REPORT = "report.html"
+_TEMPLATE = Path(__file__).with_name("report.html.j2")
 SHOWN = 50  # violations, one a run and clause
 NEVER_SHOWN = 40
 _SHARES = (0.5, 0.9, 0.99, 1.0)
@@ -34,6 +39,7 @@ class Shown(NamedTuple):
     run: int
     sentence: str
     replay: str
+    explore: str
     times: int
 
 
@@ -55,17 +61,20 @@ def write_report(
 ) -> None:
     """Write the page into `folder`. times: by clause and run, how often it is broken. tables: of violations; as many as
     the page shows are taken."""
-    shown = _shown(times, tables)
+    shown = _shown(result.path, times, tables)
     kinds = {entry.run: entry.kind or entry.family for entry in entries}
     by_kind: dict[str, Counter[str]] = defaultdict(Counter)
     for (clause, run), count in times.items():
         by_kind[clause][kinds.get(run, "unknown")] += count
     assert result.coverage is not None
-    templates = Environment(
-        loader=PackageLoader("spark", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    page = templates.get_template("report.html.j2").render(
+    page = render(
+        _TEMPLATE,
+        _head(result),
+        styles=TABLES.styles,
+        scripts=TABLES.scripts,
         result=result,
+        clauses=sorted(result.clauses, key=lambda clause: GRAVITY.index(clause.verdict)),
+        verdicts=[verdict for verdict in GRAVITY if any(clause.verdict is verdict for clause in result.clauses)],
         coverage=result.coverage,
         violations=_pictured(by_kind),
         shown=shown,
@@ -75,20 +84,37 @@ def write_report(
         dimensions=[(name, part) for name, part in result.coverage.classes.items()],
         pairs=[(name, part) for name, part in result.coverage.pairs.items() if part.never],
         never_shown=NEVER_SHOWN,
-        css_class=_css_class,
     )
-    write_atomically(folder / REPORT, page.encode())
+    write_atomically(folder / REPORT, page.text.encode())
 
 
-def _shown(times: Mapping[tuple[str, int], int], tables: Iterable[pa.Table]) -> list[Shown]:
+def _head(result: MineResult) -> Head:
+    """The head of the page: one verdict for the corpus, as the exit code tells it."""
+    found = {clause.verdict for clause in result.clauses}
+    counts = f"{result.runs:,} runs, {result.events:,} events, {result.files} files"
+    return Head(
+        title=f"Mining {result.path}",
+        verdict=next((verdict for verdict in GRAVITY if verdict in found), Verdict.NOT_RUN),
+        sentence=f"{result.violations:,} violations in {counts}",
+        about=(f"{result.protocol}, clauses {clauses.load(result.protocol).version}",),
+    )
+
+
+def _image(drawn: str) -> str:
+    """A picture as an address that holds it: its styles, in a page, would need leave of their own."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}" if drawn else ""
+
+
+def _shown(corpus: str, times: Mapping[tuple[str, int], int], tables: Iterable[pa.Table]) -> list[Shown]:
     """The first of each clause and run, until there are as many as are shown."""
     first: dict[tuple[str, int], Shown] = {}
     for table in tables:
-        columns = (table.column(name).to_pylist() for name in ("clause", "run", "sentence", "replay"))
-        for clause, run, sentence, replay in zip(*columns, strict=True):
+        columns = (table.column(name).to_pylist() for name in ("clause", "run", "position", "sentence", "replay"))
+        for clause, run, position, sentence, replay in zip(*columns, strict=True):
             if len(first) == SHOWN:
                 break
-            first.setdefault((clause, run), Shown(clause, run, sentence, replay, times[clause, run]))
+            explore = shlex.join(["scatterproof", "explore", corpus, "--run", str(run), "--row", str(position)])
+            first.setdefault((clause, run), Shown(clause, run, sentence, replay, explore, times[clause, run]))
         if len(first) == SHOWN:
             break
     return sorted(first.values(), key=lambda one: (one.run, one.clause))
@@ -101,7 +127,7 @@ def _pictured(by_kind: Mapping[str, Counter[str]]) -> str:
     kinds = sorted({kind for counts in by_kind.values() for kind in counts})
     clauses = sorted(by_kind)
     stacks = {kind: [by_kind[clause][kind] for clause in clauses] for kind in kinds}
-    return bars(Bars("Violations by clause and kind of run", "violations", clauses, stacks), "violations")
+    return _image(bars(Bars("Violations by clause and kind of run", "violations", clauses, stacks), "violations"))
 
 
 def _drawn(result: MineResult) -> Iterable[Drawn]:
@@ -117,7 +143,7 @@ def _drawn(result: MineResult) -> Iterable[Drawn]:
             lines = _lines(own, key)
             if name == "runs" or len(lines) > 1:
                 title = f"{measure.title}, by {name}"
-                pictures.append(distribution(title, label, lines, f"{measure.name} {name}"))
+                pictures.append(_image(distribution(title, label, lines, f"{measure.name} {name}")))
         rows = [(one.carrier, one.group, f"{one.count:,}", *(f"{one.quantile(s):,}" for s in _SHARES)) for one in own]
         yield Drawn(measure.title, measure.unit, pictures, rows)
 
@@ -139,8 +165,4 @@ def _action_matrix(result: MineResult) -> str:
     names = found.actions.names
     counts = result.coverage.action_pairs.counts
     table = np.array([[counts.get(f"{first} then {second}", 0) for second in names] for first in names])
-    return matrix("Actions, one after the other (blank: never)", names, table, "actions")
-
-
-def _css_class(verdict: Verdict) -> str:
-    return verdict.replace(" ", "-")
+    return _image(matrix("Actions, one after the other (blank: never)", names, table, "actions"))

@@ -54,6 +54,12 @@ def kept_path(corpus: Path, file: int) -> Path:
     return corpus / MINED / "violations" / f"part-{file:05}.parquet"
 
 
+@pytest.fixture(autouse=True)
+def _at_one_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages tell when they were made."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+
+
 def mined(corpus: Path) -> tuple[MineResult, int, list[str]]:
     """The result, how many files were judged, and what else was said."""
     said: list[str] = []
