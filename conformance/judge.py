@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from conformance.checks.compiled import Kernel
 from conformance.checks.online import Broken, Monitor
-from conformance.checks.rows import Columns, columns_of_rows, refuse_bad_rows, refuse_rows_after_end
+from conformance.checks.rows import RowRules, columns_of_rows, refuse_rows_after_end, row_rules
 from conformance.checks.step import Check
 from conformance.protocol import Plugin, load
 from conformance.verdict import ClauseResult, Verdict, Violation
@@ -33,9 +33,7 @@ def judge(trace: Trace, *, shown: int = SHOWN, place: str = "trace") -> list[Cla
     """Judge by the online checks. Raises BadInput for a trace that no check may look at."""
     plugin = load(trace.header.protocol)
     refuse(trace, place)
-    judging = Judging(trace.header, place)
-    for position, row in enumerate(trace.rows):
-        judging.observe(position, row)
+    judging = _judged(trace, place)
     return conclude(plugin, trace.header, judging.held, judging.broken, trace.rows, shown=shown, place=place)
 
 
@@ -52,9 +50,7 @@ def judge_by_oracles(trace: Trace, *, shown: int = SHOWN, place: str = "trace") 
     """Judge by the oracles. They say which rows break a clause; how often it was at stake is taken from the checks."""
     plugin = load(trace.header.protocol)
     refuse(trace, place)
-    judging = Judging(trace.header, place)
-    for position, row in enumerate(trace.rows):
-        judging.observe(position, row)
+    judging = _judged(trace, place)
     broken = [
         Broken(number, position, 0, ABSENT, ABSENT, -1)
         for number, check in enumerate(plugin.checks)
@@ -66,18 +62,28 @@ def judge_by_oracles(trace: Trace, *, shown: int = SHOWN, place: str = "trace") 
 
 class Judging:
     """The online checks of one run, as it happens: `observe` each row, then `results`. Checks of clauses that do not
-    apply to the run are left out: they would cost time and find nothing."""
+    apply to the run are left out: they would cost time and find nothing.
+
+    observe_sound: the same for rows that `refuse` has let pass.
+    """
 
     def __init__(self, header: Header, place: str = "trace") -> None:
         self._header = header
         self._plugin = load(header.protocol)
         self._place = place
+        around = self._plugin.surroundings(header)
+        self._refuse_row = row_rules(header.protocol, header.topology).refuse_row
         everything = all_checks(self._plugin)
         applicable = {check.name for check in (*self._plugin.applicable(header), *self._plugin.premises)}
         self._numbers = [number for number, check in enumerate(everything) if check.name in applicable]
         checks = [everything[number] for number in self._numbers]
-        self._monitor = Monitor(checks, self._plugin.columns, self._plugin.surroundings(header))
-        self.observe = self._monitor.observe
+        self._monitor = Monitor(checks, self._plugin.columns, around)
+        self.observe_sound = self._monitor.observe
+
+    def observe(self, position: int, row: Row) -> None:
+        """Judge the row at this position. Raises BadInput for one that no check may look at."""
+        self._refuse_row(position, row, self._place)
+        self.observe_sound(position, row)
 
     @property
     def held(self) -> list[int]:
@@ -128,9 +134,26 @@ def columns_of(trace: Trace) -> dict[str, npt.NDArray[np.int64]]:
 def refuse(trace: Trace, place: str = "trace") -> None:
     """Raise BadInput for a trace that no check may look at: columns, kinds, nodes, links, the end. What its premises
     refuse comes up in judging."""
-    columns: Columns = columns_of_rows(trace.rows, load(trace.header.protocol).columns, place)
-    refuse_bad_rows(columns, trace.header.topology, place=place)
+    columns = columns_of_rows(trace.rows, load(trace.header.protocol).columns, place)
+    rules_of(trace.header, place).refuse(columns, place=place)
     refuse_rows_after_end(columns, ended=False, place=place)
+
+
+def rules_of(header: Header, place: str) -> RowRules:
+    """What the rows of such a run must be. Raises BadInput for a network, or parameters, that cannot be."""
+    try:
+        load(header.protocol).parameters(header.parameters)
+        return row_rules(header.protocol, header.topology)
+    except BadInput as error:
+        raise BadInput(f"{place}: {error}") from None
+
+
+def _judged(trace: Trace, place: str) -> Judging:
+    """A trace that `refuse` has let pass, looked at to its end."""
+    judging = Judging(trace.header, place)
+    for position, row in enumerate(trace.rows):
+        judging.observe_sound(position, row)
+    return judging
 
 
 def conclude(

@@ -68,10 +68,10 @@ class Plugin:
 
         from conformance.checks.surroundings import surroundings
 
-        applicable = {check.name for check in self.applicable(header)}
-        applies = [check.name in applicable for check in self.checks] + [True] * len(self.premises)
         around = surroundings(header.topology, self.parameters(header.parameters))
         around |= self.tables(header.topology, header.parameters)
+        applicable = {check.name for check in self.applicable(header)}
+        applies = [check.name in applicable for check in self.checks] + [True] * len(self.premises)
         return {**around, "applies": np.array(applies, dtype=np.int64)}
 
     def applicable(self, header: Header) -> Sequence[Check]:

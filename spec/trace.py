@@ -81,16 +81,34 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trace: int = VERSION
 
 
+class Domain(StrEnum):
+    """What the values of a column are. Those of all but NUMBER name something that there must be, or are ABSENT."""
+
+    NUMBER = "number"
+    NODE = "node"
+    LINK = "link"
+    KIND = "kind"
+    PACKET = "packet"
+
+
 class TraceSchema(msgspec.Struct, frozen=True):
-    """Column names in order, and the codes of kinds and packets by name."""
+    """Column names in order; the codes of kinds and packets by name, from 1 without gaps.
+
+    domains: what each column's values are.
+    """
 
     protocol: str
     columns: tuple[str, ...]
+    domains: dict[str, Domain]
     kinds: dict[str, int]
     packets: dict[str, int]
 
     def index(self, column: str) -> int:
         return self.columns.index(column)
+
+    def naming(self, *domains: Domain) -> tuple[str, ...]:
+        """The columns whose values are of one of these domains."""
+        return tuple(column for column in self.columns if self.domains[column] in domains)
 
 
 class Trace(msgspec.Struct):
@@ -117,9 +135,11 @@ def schema(protocol: str) -> TraceSchema:
     common = tomllib.loads((here / "common_trace.toml").read_text())
     own = tomllib.loads(path.read_text())
     kinds = {name: code for name, (code, _) in (common["kinds"] | own.get("kinds", {})).items()}
+    columns = common["columns"] | own["columns"]
     return TraceSchema(
         protocol=protocol,
-        columns=(*common["columns"], *own["columns"]),
+        columns=tuple(columns),
+        domains={name: Domain(domain) for name, (domain, _) in columns.items()},
         kinds=kinds,
         packets=own.get("packets", {}),
     )

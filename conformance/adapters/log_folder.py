@@ -18,6 +18,7 @@ import msgspec
 
 from conformance.adapters.lives import joined
 from conformance.adapters.logs import NodeLog, ended_row, in_flight, merge
+from conformance.checks.rows import row_rules
 from conformance.network.run import catalogue_version
 from conformance.protocol import load
 from spec.core import Parameter
@@ -77,14 +78,12 @@ def read_befell(folder: Path, run: RecordedRun) -> list[Row]:
     path = folder / BEFELL_FILE
     if not path.is_file():
         return []
-    names = schema(run.protocol)
-    node_at, kind_at, link_at = (names.index(name) for name in ("node", "kind", "link"))
+    names, rules = schema(run.protocol), row_rules(run.protocol, run.topology)
+    kind_at = names.index("kind")
     rows: list[Row] = []
     for number, line in enumerate(read_bytes(path, "record").splitlines(), 1):
         row = decode_row(line, names, f"{path}: line {number}")
-        kind, link = row[kind_at], row[link_at]
-        known = ABSENT <= link < len(run.topology.links) and 0 <= row[node_at] < len(run.topology.nodes)
-        if kind not in _BEFALLS or not known or (kind == Kind.LOST and link == ABSENT):
+        if row[kind_at] not in _BEFALLS or rules.flaw(row) is not None:
             kinds = ", ".join(kind.name.lower() for kind in _BEFALLS)
             raise BadInput(f"{path}: line {number} does not befall anything of the run; give rows of {kinds}, each of "
                            "a node or a link that is there")  # fmt: skip

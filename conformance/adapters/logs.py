@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from pathlib import Path
 
+from conformance.checks.rows import row_rules
 from spec.errors import BadInput
 from spec.topology import LinkId, NodeId, Topology
 from spec.trace import ABSENT, Kind, Row, schema
@@ -32,7 +33,7 @@ class NodeLog:
         self._at = {
             name: self._names.index(name) for name in ("node", "kind", "link", "link_seq", "receiver", "digest")
         }
-        self._egress, self._ingress = frozenset(topology.egress(node)), frozenset(topology.ingress(node))
+        self._rules = row_rules(protocol, topology)
         self._sent: dict[LinkId, int] = defaultdict(int)
         self._arrived: dict[LinkId, int] = defaultdict(int)
         self._read = 0  # bytes
@@ -89,11 +90,10 @@ class NodeLog:
             return f"{place}: node is {node} in the log of node {self.node}"
         if kind in (Kind.LOST, Kind.ENDED):
             return f"{place}: a node cannot know of {Kind(kind).name.lower()!r}"
-        if kind == Kind.ARRIVED and link not in self._ingress:
-            return f"{place}: a packet arrived from link {link}, which is no ingress link of node {node}"
+        flaw = self._rules.flaw(row)
+        if flaw is not None:
+            return f"{place} has {flaw}"
         if kind == Kind.SENT:
-            if link not in self._egress:
-                return f"{place}: a packet was sent on link {link}, which is no egress link of node {node}"
             if seq != self._sent[link]:
                 return f"{place}: link_seq is {seq} where packet {self._sent[link]} of link {link} was sent"
             self._sent[link] += 1

@@ -86,7 +86,7 @@ def sent_is_delivered(
     """What a live process sent to a live one has arrived by the end of a run that settled; at level pl, what was handed
     over is delivered. on_link: (link, pseq), owed: (sender, receiver, number) -> position of its beginning."""
     if kind == SUBMITTED:
-        if level == PL:
+        if level == PL and 0 <= sender < node_count and 0 <= receiver < node_count:
             put(owed, (sender, receiver, number), (position, sender, receiver, number))
     elif kind == SENT:
         if is_new:

@@ -1,19 +1,24 @@
-"""What every row of a trace must be before a check may look at it: nodes and links of packets are in range, so that no
-step can reach outside its arrays, compiled or not."""
+"""What every row of a trace must be before a check may look at it: whatever it names there is, so that no step can
+reach outside its arrays, compiled or not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from spec.errors import BadInput
-from spec.topology import Topology
-from spec.trace import Kind, Row
+from spec.topology import Topology, validate
+from spec.trace import ABSENT, Domain, Kind, Row, TraceSchema, schema
 
 Columns: TypeAlias = Mapping[str, npt.NDArray[np.int64]]
+# Where a row of some kind, with some link, must be, if not at a node.
+_ANYWHERE, _NOWHERE = -2, -3
+_KEPT = 1 << 14  # of what rows named and may name
 
 
 def columns_of_rows(
@@ -31,29 +36,138 @@ def columns_of_rows(
     return {name: np.ascontiguousarray(table[:, at]) for at, name in enumerate(names)}
 
 
-def refuse_bad_rows(columns: Columns, topology: Topology, *, base: int = 0, place: str = "trace") -> None:
-    """Raise BadInput for the first row, counted from `base`, whose kind, node or link cannot be."""
-    kind, node, link = columns["kind"], columns["node"], columns["link"]
-    nodes, links = len(topology.nodes), len(topology.links)
-    source = np.array([end.source for end in topology.links], dtype=np.int64)
-    target = np.array([end.target for end in topology.links], dtype=np.int64)
+class RowRules:
+    """What each row of a run must be: a column that names a node, link, kind or packet (`TraceSchema.domains`) names
+    one that there is, or is ABSENT; kind always does, and node but in the end's row; and a packet is at an end of its
+    link. Made by `row_rules`."""
 
-    def refuse(bad: npt.NDArray[np.bool_], column: npt.NDArray[np.int64], duty: str) -> None:
-        if bad.any():
-            at = int(bad.argmax())
-            raise BadInput(f"{place}: row {base + at} has {duty.format(found=int(column[at]))}")
+    def __init__(self, names: TraceSchema, topology: Topology) -> None:
+        self._names = names
+        codes = {Domain.KIND: names.kinds, Domain.PACKET: names.packets}
+        counts = {Domain.NODE: len(topology.nodes), Domain.LINK: len(topology.links)}
+        self._known: list[_Known] = []
+        for column in names.naming(*codes, *counts):
+            domain, at, free = names.domains[column], names.index(column), column != "kind"
+            if domain in codes:
+                listed = ", ".join(f"{code} {name}" for name, code in codes[domain].items())
+                self._known.append(_Known(column, at, 1, len(codes[domain]), free, f"the {domain}s are {listed}"))
+            else:
+                last = counts[domain] - 1
+                self._known.append(_Known(column, at, 0, last, free, f"{domain}s are 0 to {last}"))
+        # All that flaws depend on; many rows name the same, and each is looked at once.
+        self._named = itemgetter(*(known.at for known in self._known))
+        self._sound: set[tuple[int, ...]] = set()
+        self._at = tuple(names.index(name) for name in ("kind", "node", "link"))
+        # By kind and link, from -1: the node at which such a row is.
+        self._width = len(topology.links) + 1
+        due = np.full((len(names.kinds) + 1, self._width), _ANYWHERE, dtype=np.int64)
+        due[[Kind.SENT, Kind.LOST]] = [_NOWHERE, *(link.source for link in topology.links)]
+        due[Kind.ARRIVED] = [_NOWHERE, *(link.target for link in topology.links)]
+        self._due = due.ravel()
+        self._due_list: list[int] = self._due.tolist()
 
-    kinds = f"kind {{found}}; the kinds are {', '.join(f'{k.value} {k.name.lower()}' for k in Kind)}"
-    refuse((kind < min(Kind)) | (kind > max(Kind)), kind, kinds)
-    ended = kind == Kind.ENDED
-    refuse(((node < 0) | (node >= nodes)) & ~ended, node, f"node {{found}}; nodes are 0 to {nodes - 1}")
-    sent = (kind == Kind.SENT) | (kind == Kind.LOST)
-    arrived = kind == Kind.ARRIVED
-    refuse((sent | arrived) & ((link < 0) | (link >= links)), link, f"link {{found}}; links are 0 to {links - 1}")
-    if links:
-        near = np.where(sent | arrived, link, 0)
-        refuse(sent & (source[near] != node), link, "link {found}, which is no egress link of its node")
-        refuse(arrived & (target[near] != node), link, "link {found}, which is no ingress link of its node")
+    def flaw(self, row: Row) -> str | None:
+        """What is wrong with the row, to follow 'row 7 has'; None for nothing."""
+        for known in self._known:
+            if row[known.at] not in known.values:
+                return f"{known.column} {row[known.at]}; {known.duty}"
+        kind, node, link = (row[at] for at in self._at)
+        due = self._due_list[kind * self._width + 1 + link]
+        if due == node or (due == _ANYWHERE and (node != ABSENT or kind == Kind.ENDED)):
+            return None
+        if due == _ANYWHERE:
+            return f"node {node}; {self._duty('node')}"
+        if link == ABSENT:
+            return f"link {link}; {self._duty('link')}"
+        return f"link {link}, which is no {'ingress' if kind == Kind.ARRIVED else 'egress'} link of its node"
+
+    def first_naming_nothing(self, rows: Sequence[Row]) -> int | None:
+        """The position of the first row in which a column names what is not there, if there is one."""
+        allowed = [known.values for known in self._known]
+        wrong = {
+            values
+            for values in set(map(self._named, rows))
+            if not all(value in known for value, known in zip(values, allowed, strict=True))
+        }
+        return next(at for at, row in enumerate(rows) if self._named(row) in wrong) if wrong else None
+
+    def refuse_row(self, position: int, row: Row, place: str = "trace") -> None:
+        """Raise BadInput for a row that has a flaw."""
+        named = self._named(row)
+        if named in self._sound:
+            return
+        flaw = self.flaw(row)
+        if flaw is not None:
+            raise BadInput(f"{place}: row {position} has {flaw}")
+        if len(self._sound) < _KEPT:
+            self._sound.add(named)
+
+    def refuse(self, columns: Columns, *, base: int = 0, place: str = "trace") -> None:
+        """Raise BadInput for the first row, counted from `base`, that has a flaw. columns: kind, node and link, and of
+        the others those that anybody looks at."""
+        first = count = len(columns["kind"])
+        for known in self._known:
+            if known.column in columns:
+                first = min(first, known.first_outside(columns[known.column]))
+        first = self._first_elsewhere(*(columns[name][:first] for name in ("kind", "node", "link")))
+        if first < count:
+            row = tuple(int(columns[name][first]) if name in columns else ABSENT for name in self._names.columns)
+            self.refuse_row(base + first, row, place)
+
+    def _first_elsewhere(
+        self, kind: npt.NDArray[np.int64], node: npt.NDArray[np.int64], link: npt.NDArray[np.int64]
+    ) -> int:
+        """The first row that is not at its node, of rows that name what there is; how many there are for none."""
+        if not len(kind):
+            return 0
+        at = kind * self._width
+        at += link
+        at += 1
+        due = self._due.take(at)
+        wrong = (due != node) & (due != _ANYWHERE)
+        if int(node.min()) == ABSENT:
+            wrong |= (node == ABSENT) & (kind != Kind.ENDED)
+        return _first(wrong)
+
+    def _duty(self, column: str) -> str:
+        return next(known.duty for known in self._known if known.column == column)
+
+
+@lru_cache(maxsize=64)
+def row_rules(protocol: str, topology: Topology) -> RowRules:
+    """What the rows of a run in this network must be. Raises BadInput for one that cannot be."""
+    validate(topology)
+    return RowRules(schema(protocol), topology)
+
+
+class _Known:
+    """A column whose values name something: least to greatest, or ABSENT where it is `free`. duty: that in words."""
+
+    def __init__(self, column: str, at: int, least: int, greatest: int, free: bool, duty: str) -> None:
+        self.column, self.at, self.duty = column, at, duty
+        self.values = frozenset({*range(least, greatest + 1), *((ABSENT,) if free else ())})
+        self._least, self._greatest, self._free = least, greatest, free
+
+    def first_outside(self, values: npt.NDArray[np.int64]) -> int:
+        """The first that is none of these; how many there are for none, which two passes without a copy tell."""
+        if not len(values):
+            return 0
+        if int(values.max()) <= self._greatest:
+            lowest = int(values.min())
+            # Where 0 names nothing it lies between ABSENT and the least.
+            if lowest >= self._least or (self._free and lowest == ABSENT and self._has_no_gap(values)):
+                return len(values)
+        wrong = (values < self._least) | (values > self._greatest)
+        if self._free:
+            wrong &= values != ABSENT
+        return _first(wrong)
+
+    def _has_no_gap(self, values: npt.NDArray[np.int64]) -> bool:
+        return self._least == 0 or int(np.count_nonzero(values)) == len(values)
+
+
+def _first(wrong: npt.NDArray[np.bool_]) -> int:
+    return int(wrong.argmax()) if wrong.any() else len(wrong)
 
 
 def refuse_rows_after_end(columns: Columns, *, ended: bool, place: str = "trace") -> bool:

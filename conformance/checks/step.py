@@ -9,8 +9,9 @@ The step's parameter names say what it reads, and it is called with just that:
 
 It returns an Outcome: SILENT (this row is not the clause's business), HOLDS (the clause was at stake, and holds), or
 `violated(...)`. It compares column values and never adds to them: in machine arithmetic a sum wraps, in Python it does
-not. Counters of its own may count. Nodes of all rows, and links of packets, are in range (`conformance.checks.rows`
-refuses other traces); every other column may hold any integer of 64 bits.
+not. Counters of its own may count. Nodes of all rows, and links of packets, are in range. `conformance.checks.rows`
+refuses traces in which another column names what is not there, too, but ABSENT says nothing to it, and a step takes any
+integer of 64 bits there, as in columns of numbers: it looks before it reaches into an array.
 Helpers that steps call are decorated with `numba.extending.register_jitable`.
 """
 

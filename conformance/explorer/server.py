@@ -48,7 +48,7 @@ class Explorer:
         self.timeline = timeline
         self._schedule = schedule
         self._columns = schema(timeline.header.protocol)
-        self.asked = threading.Event()  # set once the first window was shown
+        self.asked = threading.Event()  # set once the first window was asked for, whatever came of it
         self.answers: dict[str, Callable[[Mapping[str, str]], Answer]] = {
             "": self._page,
             "run": self._run,
@@ -89,14 +89,20 @@ class Explorer:
 
     def _at(self, query: Mapping[str, str]) -> Answer:
         """The window about a row, and each node after it."""
+        try:
+            return _json(self._window(_whole(query, "row")))
+        finally:
+            self.asked.set()
+
+    def _window(self, at: int) -> dict[str, Any]:
         timeline = self.timeline
-        at = _whole(query, "row")
         first = max(0, at - BEFORE)
         rows = timeline.source.window(first, at - first + 1 + BEHIND)
         if rows is None:
-            return _json({"waits": timeline.read})
+            if timeline.ended:
+                raise BadInput(timeline.problem or f"there is no row {at}; the run has {timeline.read}")
+            return {"waits": timeline.read}
         if at >= first + len(rows):
-            self.asked.set()
             raise BadInput(f"there is no row {at}; the run has {timeline.source.rows or len(rows)}")
         found = timeline.violations(first, first + len(rows) - 1)
         at_row: dict[int, list[Broken]] = {}
@@ -108,18 +114,16 @@ class Explorer:
         beside = {} if before is None else marks(timeline.header, rows, before)
         picture = diagram(Trace(timeline.header, rows), loud, sent_too=True, beside=beside)
         states = timeline.states(at)
-        shown = _json(
-            {
-                "row": at,
-                "first": first,
-                "rows": [self._row(position, row, broken) for position, row in enumerate(rows, first)],
-                "picture": printable(as_svg(picture, "Space-time diagram of these rows", style=None)),
-                "states": states and [asdict(state) for state in states],
-                "node": rows[at - first][self._columns.index("node")],
-            }
-        )
-        self.asked.set()
-        return shown
+        if states is None and timeline.ended:
+            raise BadInput(timeline.problem)
+        return {
+            "row": at,
+            "first": first,
+            "rows": [self._row(position, row, broken) for position, row in enumerate(rows, first)],
+            "picture": printable(as_svg(picture, "Space-time diagram of these rows", style=None)),
+            "states": states and [asdict(state) for state in states],
+            "node": rows[at - first][self._columns.index("node")],
+        }
 
     def _row(self, position: int, row: Row, broken: Mapping[int, list[tuple[str, str]]]) -> dict[str, Any]:
         told = dict(zip(self._columns.columns, row, strict=True))
@@ -140,6 +144,8 @@ class Explorer:
         """The next row that breaks a clause, or the one before. waits: there may be one, but it is not read yet."""
         step = -1 if query.get("step") == "-1" else 1
         found = self.timeline.next_violation(_whole(query, "row"), step)
+        if found is None and step > 0 and self.timeline.problem:
+            raise BadInput(self.timeline.problem)  # what is behind this row is not judged
         waits = self.timeline.read if found is None and not self.timeline.ended and step > 0 else None
         return _json({"row": found, "waits": waits})
 

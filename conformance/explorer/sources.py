@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
+from conformance.checks.rows import RowRules
+from conformance.judge import rules_of
 from spec import trace_ndjson
 from spec.errors import BadInput
 from spec.trace import Header, Row, schema
@@ -37,10 +39,12 @@ class Source(Protocol):
     def rows(self) -> int | None: ...
 
     def window(self, first: int, count: int) -> list[Row] | None:
-        """The rows from position `first`, at most so many, fewer at the end; None where reading has not come so far."""
+        """The rows from position `first`, at most so many, fewer at the end; None where reading has not come so far.
+        BadInput where one of them is none that a check or picture may look at."""
 
     def blocks(self) -> Iterator[list[Row]]:
-        """All rows, `BLOCK` at a time. To be run through once, by one thread, beside which windows may be asked for."""
+        """All rows, as they are, `BLOCK` at a time. To be run through once, by one thread, beside which windows may be
+        asked for."""
 
 
 class NdjsonSource:
@@ -59,6 +63,7 @@ class NdjsonSource:
             raise BadInput(f"{path}: empty; the first line of a trace is its header")
         self.header = trace_ndjson.decode_header(first, str(path))
         self._schema = schema(self.header.protocol)
+        self._rules = rules_of(self.header, self.name)
         self._rows: int | None = None
 
     @property
@@ -73,7 +78,8 @@ class NdjsonSource:
             start, line = self._starts[block]
             file.seek(start)
             rows = self._decoded(file, line)
-            return [row for row, _ in itertools.islice(rows, first % BLOCK, first % BLOCK + count)]
+            found = [row for row, _ in itertools.islice(rows, first % BLOCK, first % BLOCK + count)]
+        return _sound(found, first, self._rules, self.name)
 
     def blocks(self) -> Iterator[list[Row]]:
         done = 0
@@ -103,6 +109,7 @@ class ParquetSource:
         self.header = header
         self._path, self._first, self._rows = events, first, rows
         self._columns = events_schema(header.protocol).names[1:]
+        self._rules = rules_of(header, self.name)
         with reading(events):
             self._file = pq.ParquetFile(events)
             require_columns(events, self._file.schema_arrow, events_schema(header.protocol), 0)
@@ -119,6 +126,13 @@ class ParquetSource:
         return self._rows
 
     def window(self, first: int, count: int) -> list[Row]:
+        return _sound(self._window(first, count), first, self._rules, self.name)
+
+    def blocks(self) -> Iterator[list[Row]]:
+        for first in range(0, self._rows, BLOCK):
+            yield self._window(first, BLOCK)
+
+    def _window(self, first: int, count: int) -> list[Row]:
         at, end = self._first + first, self._first + min(first + count, self._rows)
         found: list[Row] = []
         while at < end:
@@ -128,10 +142,6 @@ class ParquetSource:
             found += map(tuple, piece.tolist())
             at += len(piece)
         return found
-
-    def blocks(self) -> Iterator[list[Row]]:
-        for first in range(0, self._rows, BLOCK):
-            yield self.window(first, BLOCK)
 
     def _group(self, group: int) -> npt.NDArray[np.int64]:
         """The row group as a table of integers, from memory where it was asked for last."""
@@ -144,3 +154,9 @@ class ParquetSource:
                     self._kept.popitem(last=False)
             self._kept.move_to_end(group)
             return self._kept[group]
+
+
+def _sound(rows: list[Row], first: int, rules: RowRules, place: str) -> list[Row]:
+    for position, row in enumerate(rows, first):
+        rules.refuse_row(position, row, place)
+    return rows

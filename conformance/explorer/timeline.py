@@ -17,7 +17,7 @@ import numpy as np
 
 from conformance.checks.compiled import Run
 from conformance.checks.online import Broken
-from conformance.checks.rows import refuse_bad_rows, refuse_rows_after_end
+from conformance.checks.rows import refuse_rows_after_end, row_rules
 from conformance.explorer.sources import BLOCK, Source
 from conformance.judge import Judging, conclude, kernel, limits
 from conformance.protocol import load
@@ -56,18 +56,23 @@ class Timeline:
 
     def scan(self) -> None:
         """Read the whole run once; in a thread of its own, if it is long."""
+        problem = f"{self.source.name}: judging broke off; the terminal says why"
         try:
             self._scan()
+            problem = ""
         except BadInput as error:
-            self.problem = str(error)
-        self.ended = True
+            problem = str(error)
+        except OSError as error:
+            problem = f"{self.source.name}: cannot be read any more: {error.strerror}"
+        finally:
+            self.problem, self.ended = problem, True
 
     def _scan(self) -> None:
         view, judge = View(self.header), _Judge(self)
         for block in self.source.blocks():
+            judge.feed(block)  # it refuses what a view must not see
             for row in block:
                 view.see(row)
-            judge.feed(block)
             with self._lock:
                 self.read += len(block)
                 self._found = judge.found
@@ -163,6 +168,7 @@ class _Judge:
         self._source = timeline.source
         header = timeline.header
         self._header, self._plugin = header, load(header.protocol)
+        self._rules = row_rules(header.protocol, header.topology)
         self._limits = limits(header, MOST_KEPT)
         self._position = 0
         self._ended = False
@@ -180,11 +186,11 @@ class _Judge:
         table = np.array(rows, dtype=np.int64)
         columns = {name: np.ascontiguousarray(table[:, at]) for at, name in enumerate(self._plugin.columns)}
         place = self._source.name
-        refuse_bad_rows(columns, self._header.topology, base=self._position, place=place)
+        self._rules.refuse(columns, base=self._position, place=place)
         self._ended = refuse_rows_after_end(columns, ended=self._ended, place=place)
         if self._plain is not None:
             for position, row in enumerate(rows, self._position):
-                self._plain.observe(position, row)
+                self._plain.observe_sound(position, row)
         if self._run is not None:
             self._run.feed(columns)
         self._position += len(rows)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cache
 
+from conformance.checks.rows import row_rules
 from conformance.network.simulator import MAX_EVENTS, AnyCore, Observer, Simulation
 from conformance.protocol import Plugin, load
 from spec import clauses
@@ -13,7 +14,7 @@ from spec.core import NodeConfig, Parameter, node_config
 from spec.errors import BadInput
 from spec.schedule import Schedule
 from spec.topology import NodeId, route
-from spec.trace import Header, Kind, Order, Trace
+from spec.trace import ABSENT, Header, Kind, Order, Trace
 
 MakeNode = Callable[[NodeConfig], AnyCore]
 
@@ -28,9 +29,10 @@ def simulate(
 ) -> Trace:
     """The trace of a valid schedule's run. `observe(position, row)` sees every row as it happens.
 
-    A node that fails of itself, or a run that does not get on, ends the trace cut, with the reason in its notes. Nodes
-    that have a `crash()` are told when the schedule has them crash; those that have a `close()` are closed, however the
-    run ends. A node that the schedule restarts is made anew with the parameter `incarnation`: 1, 2, ...
+    A node that fails of itself or names what is not there, or a run that does not get on, ends the trace cut, with the
+    reason in its notes. Nodes that have a `crash()` are told when the schedule has them crash; those that have a
+    `close()` are closed, however the run ends. A node that the schedule restarts is made anew with the parameter
+    `incarnation`: 1, 2, ...
     """
     plugin = load(schedule.protocol)
     refuse_faults(schedule, plugin)
@@ -48,7 +50,17 @@ def simulate(
             fifo=plugin.fifo_links,
         )
         rows = simulation.run()
-    return Trace(header_of(schedule, iut, simulation.notes), rows)
+    header = header_of(schedule, iut, simulation.notes)
+    rules = row_rules(schedule.protocol, schedule.topology)
+    lie = rules.first_naming_nothing(rows)
+    if lie is None:
+        return Trace(header, rows)
+    # What names nothing may not come before a check: the run counts up to there.
+    row = dict(zip(plugin.columns, rows[lie], strict=True))
+    name, told = schedule.topology.nodes[row["node"]].name, rules.flaw(rows[lie])
+    note = f"node {row['node']} ({name}) failed at {row['time_ns']} ns: what it sent or delivered has {told}"
+    end = (row["time_ns"], *[ABSENT] * 2, int(Kind.ENDED), *[ABSENT] * 2, *plugin.recorder().ended(0))
+    return Trace(header_of(schedule, iut, [*simulation.notes, note]), [*rows[:lie], end])
 
 
 class _Population:

@@ -135,7 +135,7 @@ def test_violation_is_told_with_names_row_time_and_witness() -> None:
         (0, {"number": 7}, "message number 7 was submitted where 1 is the next"),
         (0, {"scattering": 7}, "scattering 7 was submitted where 1 is the next"),
         (0, {"sender": 2}, "names sender h2 and receiver"),
-        (0, {"receiver": 1 << 62}, f"receiver number {1 << 62}; name node itself, and a host"),
+        (0, {"receiver": 1 << 62}, f"row 0 has receiver {1 << 62}; nodes are 0 to 3"),
         (0, {"receiver": 3}, "receiver s0; name node itself, and a host"),
         (0, {"clock_ns": 1 << 63}, "row 0 has a number of more than 64 bits"),
     ],
@@ -165,7 +165,7 @@ def test_compiled_checks_stay_inside_their_arrays_whatever_the_free_columns_hold
     run.feed(columns_of_rows(rows, COLUMNS))
     online = Judging(STAR.header)
     for position, row in enumerate(rows):
-        online.observe(position, row)
+        online.observe_sound(position, row)
     assert run.held.tolist() == online.held
     assert run.broken == online.broken
 

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.adapters.log_folder import RecordedRun, read_logs, write_run
 from conformance.case import cases
-from conformance.judge import judge
+from conformance.judge import judge, refuse
 from conformance.network.run import SimulatedIut
 from conformance.verdict import Verdict
 from impl.totalorder import make_core
@@ -101,6 +101,20 @@ def test_a_log_with_a_flaw_cuts_the_run_there(tmp_path: Path, trace: Trace) -> N
     assert found.rows[-1][FLAGS] == 0
     assert found.notes == (f"{path.name}: line 3 is not a JSON object: JSON is malformed: invalid character (byte 0)",)
     assert set(verdicts(found).values()) <= {Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE}
+
+
+@pytest.mark.parametrize(("column", "value"), [("sender", 99), ("receiver", -2), ("packet", 1 << 62), ("link", 99)])
+def test_a_row_that_names_nothing_is_a_flaw(tmp_path: Path, trace: Trace, column: str, value: int) -> None:
+    leave(tmp_path, trace)
+    path = tmp_path / f"4-{trace.header.topology.nodes[4].name}.log.ndjson"
+    first, second, *rest = path.read_text().splitlines()
+    told = json.dumps({**json.loads(second), column: value})
+    path.write_text("\n".join([first, told, *rest]) + "\n")
+    found = read_logs(tmp_path, "logs")
+
+    (note,) = found.notes
+    assert note.startswith(f"{path.name}: line 2 has {column} {value}; ")
+    refuse(found)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def scatterings(
         nodes_stopped[node] = 1 if link == ABSENT else nodes_stopped[node]
     elif kind == SUBMITTED:
         submitted[0] += 1
-        if 0 <= receiver < node_count:
+        if 0 <= sender < node_count and 0 <= receiver < node_count:
             put(scattering_of, (sender, receiver, number), (scattering,))
             put(copies, (sender, scattering, receiver), (-1, position, receiver, sender, scattering))
             slot = find(missing, (sender, scattering))
@@ -125,7 +125,7 @@ def undelivered(copies: TableState, up: State, among_all: bool) -> tuple[int, in
         at, sender, scattering = field(copies, slot, 1), field(copies, slot, 3), field(copies, slot, 4)
         if first >= 0 and at >= first:
             continue
-        delivered_at, everybody = -1, sender < len(up) and up[sender] == 1
+        delivered_at, everybody = -1, up[sender] == 1
         for node in range(len(up)):
             other = find(copies, (sender, scattering, node))
             if other < 0:

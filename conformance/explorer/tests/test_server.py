@@ -25,7 +25,7 @@ from impl.totalorder import make_core
 from spec import trace_ndjson
 from spec.errors import CannotRun
 from spec.schedule import Schedule
-from spec.trace import Kind, schema
+from spec.trace import Kind, Trace, schema
 
 TIME = schema("totalorder").index("time_ns")
 NASTY = "</script><img src=x onerror=alert(1)>\u202e\x1b"
@@ -87,6 +87,38 @@ def test_bad_questions_are_answered_by_a_sentence(path: str, server: ExplorerSer
     status, content = get(server, f"/{server.token}/{path}")
     assert status == 400
     assert json.loads(content)["error"]
+
+
+@pytest.mark.parametrize("row", [3, 70])
+@pytest.mark.parametrize(("column", "value"), [("node", 99), ("link", -(1 << 63)), ("sender", 99), ("receiver", -2)])
+def test_bad_row_ends_the_judging_with_a_sentence(row: int, column: str, value: int, tmp_path: Path) -> None:
+    """Wherever it is: in the first window, or far behind it."""
+    trace = hasty()
+    rows = [list(one) for one in trace.rows]
+    rows[row][schema("totalorder").index(column)] = value
+    trace_ndjson.write(tmp_path / "trace.ndjson", Trace(trace.header, [tuple(one) for one in rows]))
+    line = Timeline(NdjsonSource(tmp_path / "trace.ndjson"))
+    explorer = Explorer(line)
+
+    def judge_when_asked() -> None:
+        if explorer.asked.wait(20):
+            line.scan()
+
+    judging = threading.Thread(target=judge_when_asked)
+    judging.start()
+    with serve(explorer) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        first = get(running, f"/{running.token}/at?row=0")
+        judging.join()
+        told = [get(running, f"/{running.token}/{path}") for path in (f"at?row={row}", "violation?row=90&step=1")]
+        problem = found(running, "run")
+        running.shutdown()
+        thread.join()
+    assert (problem["ended"], problem["read"]) == (True, 0)
+    assert f"trace.ndjson: row {row} has {column} {value}" in problem["problem"]
+    for status, content in [*told, *([first] if row < 20 else [])]:
+        assert (status, json.loads(content)["error"]) == (400, problem["problem"])
 
 
 def test_row_is_shown_with_its_neighbours_and_every_node(server: ExplorerServer) -> None:
