@@ -25,9 +25,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from spark.found import Identity, is_as_told, read_violations
-from spark.incremental import SUMMARY, Kept, Say, kept_results, sound
+from spark.incremental import SUMMARY, Kept, Say, kept_results
 from spark.mine import MineResult, leave, summed_up
-from spark.read import Pair, Part
+from spark.read import Pair
 from spark.session import MASTER, session_on
 from spec.errors import BadInput, CannotRun
 
@@ -159,35 +159,20 @@ class _Following:
 
     def _judge(self, missing: Mapping[Pair, Identity]) -> list[Pair]:
         """Judge these, one by one as far as they are sound; which of them count now."""
-        wanted: dict[Pair, tuple[Part, Identity]] = {}
-        protocol = self._kept.protocol
-        for pair, told in missing.items():
-            try:
-                ((part, _),) = sound({pair: told}, protocol)
-            except BadInput as error:
-                self._leave_out(pair, told, error)
-            else:
-                wanted[pair] = (part, told)
-                protocol = part.protocol
-        judged: list[Pair] = []
-        outcomes = self._signals.unless_asked(lambda: self._kept.judge(self._session, list(wanted.values())))
+        known = set(self._kept.found)
+        wanted, flaws = self._kept.sound(missing)
+        self._leave_out(flaws, missing)
+        outcomes = self._signals.unless_asked(lambda: self._kept.judge(self._session, wanted))
         if outcomes is None:  # of some, what was found is kept by now
-            known = set(self._kept.found)
             self._kept.look(self._pairs())
-            return sorted(self._kept.found.keys() - known)
-        for (pair, (_, told)), outcome in zip(wanted.items(), outcomes, strict=True):
-            try:
-                if isinstance(outcome, BadInput):
-                    raise outcome
-                self._kept.take(pair, outcome)
-                judged.append(pair)
-            except BadInput as error:
-                self._leave_out(pair, told, error)
-        return judged
+        else:
+            self._leave_out(self._kept.take_all(wanted, outcomes), missing)
+        return sorted(self._kept.found.keys() - known)
 
-    def _leave_out(self, pair: Pair, told: Identity, why: BadInput) -> None:
-        self._left_out[pair] = (told, str(why))
-        self._say(f"left out: {why}")
+    def _leave_out(self, flaws: Mapping[Pair, BadInput], told: Mapping[Pair, Identity]) -> None:
+        for pair, why in flaws.items():
+            self._left_out[pair] = (told[pair], str(why))
+            self._say(f"left out: {why}")
 
     def _withdraw(self) -> None:
         """No file is left that counts: so there is no verdict."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -72,6 +72,21 @@ class Kept:
                 missing[pair] = identity
         return missing
 
+    def sound(self, missing: Mapping[Pair, Identity]) -> tuple[list[tuple[Part, Identity]], dict[Pair, BadInput]]:
+        """Which of these can be judged, all of one protocol; and why the others cannot."""
+        wanted: list[tuple[Part, Identity]] = []
+        flaws: dict[Pair, BadInput] = {}
+        protocol = self.protocol
+        for pair, told in missing.items():
+            try:
+                (part,) = sound_parts([pair], protocol)
+            except BadInput as error:
+                flaws[pair] = error
+            else:
+                wanted.append((part, told))
+                protocol = part.protocol
+        return wanted, flaws
+
     def judge(
         self, session: SparkSession, wanted: Sequence[tuple[Part, Identity]], on_progress: OnProgress | None = None
     ) -> list[Found | BadInput]:
@@ -88,6 +103,21 @@ class Kept:
         if wanted:
             warm([part for part, _ in wanted])
         return run_tasks(session, wanted, work, weights=[part.rows for part, _ in wanted], on_progress=on_progress)
+
+    def take_all(
+        self, wanted: Sequence[tuple[Part, Identity]], outcomes: Sequence[Found | BadInput]
+    ) -> dict[Pair, BadInput]:
+        """Know what judging these gave; why some do not count, though they seemed sound."""
+        flaws: dict[Pair, BadInput] = {}
+        for (part, _), outcome in zip(wanted, outcomes, strict=True):
+            pair = Pair(part.events, part.runs_file)
+            try:
+                if isinstance(outcome, BadInput):
+                    raise outcome
+                self.take(pair, outcome)
+            except BadInput as error:
+                flaws[pair] = error
+        return flaws
 
     def take(self, pair: Pair, found: Found) -> None:
         """Know this result from now on. BadInput when the files have changed meanwhile, and when a run in it has the
@@ -183,8 +213,3 @@ def kept_results(corpus: Path, say: Say) -> Iterator[Kept]:
         with suppress(OSError):  # they are not empty, as a rule
             results.rmdir()
             folder.rmdir()
-
-
-def sound(pairs: dict[Pair, Identity], protocol: str | None) -> list[tuple[Part, Identity]]:
-    """What is to be judged; BadInput when a pair is not sound, or not of the protocol."""
-    return list(zip(sound_parts(list(pairs), protocol), pairs.values(), strict=True)) if pairs else []

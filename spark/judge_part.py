@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 
 from conformance.checks.compiled import Kernel, Run
-from conformance.checks.rows import refuse_bad_rows, refuse_rows_after_end
+from conformance.checks.rows import RowRules, refuse_rows_after_end, row_rules
 from conformance.checks.surroundings import Surroundings
 from conformance.judge import conclude, kernel, limits
 from conformance.measures import gauge
@@ -21,9 +22,10 @@ from spark.read import BATCH_ROWS, Part, RunSpan, read_batches, read_spans
 from spec.errors import BadInput
 from spec.trace import Header, Row, schema
 
+_Network: TypeAlias = tuple[Surroundings, Surroundings, RowRules]
 NETWORKS_KEPT = 256
 MOST_KEPT = 1000  # violations of a clause in a run; beyond, they are counted
-_KNOWN: dict[tuple[object, ...], tuple[Surroundings, Surroundings]] = {}
+_KNOWN: dict[tuple[object, ...], _Network] = {}
 
 
 def judge_part(
@@ -80,7 +82,10 @@ def _fed(
     batch, at, left = {}, 0, 0
     for span in read_spans(part):
         place = f"{part.events}: run {span.header.run}"
-        around, with_more = _surroundings(span.header)
+        try:
+            around, with_more, rules = _network(span.header)
+        except BadInput as error:
+            raise BadInput(f"{place}: {error}") from None
         if numbers is not None:
             around = {**around, "applies": np.take(around["applies"], numbers)}
         run, done, ended = compiled.run(around, limits(span.header, most_kept)), 0, False
@@ -94,7 +99,7 @@ def _fed(
             piece = {name: values[at : at + take] for name, values in batch.items()}
             if (piece["run"] != span.header.run).any():
                 raise BadInput(f"{place} is mixed with others, or not in the order of {part.runs_file}; make it again")
-            refuse_bad_rows(piece, span.header.topology, base=done, place=place)
+            rules.refuse(piece, base=done, place=place)
             ended = refuse_rows_after_end(piece, ended=ended, place=place)
             run.feed(piece)
             if measuring is not None:
@@ -107,16 +112,16 @@ def _fed(
         yield span, run, rows
 
 
-def _surroundings(header: Header) -> tuple[Surroundings, Surroundings]:
-    """What checks and measures read of this run's network, or of an equal one: steps only read them, and routing costs
-    more than a short run."""
+def _network(header: Header) -> _Network:
+    """What checks and measures read of this run's network, or of an equal one, and what its rows must be: steps only
+    read them, and routing costs more than a short run."""
     key = (header.protocol, header.topology, tuple(sorted(header.parameters.items())))
     known = _KNOWN.get(key)
     if known is None:
         if len(_KNOWN) == NETWORKS_KEPT:
             _KNOWN.clear()
         around = load(header.protocol).surroundings(header)
-        known = _KNOWN[key] = (around, with_hops(around, header))
+        known = _KNOWN[key] = (around, with_hops(around, header), row_rules(header.protocol, header.topology))
     return known
 
 
@@ -127,14 +132,19 @@ def warm(parts: Sequence[Part]) -> None:
     nothing = {name: np.zeros(1, dtype=np.int64) for name in compiled.columns}  # a row of kind 0: no check reads it
     every, warm = {check.part for check in plugin.checks}, set[str]()
     measures = gauge(parts[0].protocol)
-    if measures is not None:
-        header = read_spans(parts[0])[0].header
-        idle = {name: np.zeros(1, dtype=np.int64) for name in measures.kernel.columns}
-        measures.kernel.run(_surroundings(header)[1]).feed(idle)
-    for span in chain.from_iterable(map(read_spans, parts)):
-        needed = {check.part for check in plugin.applicable(span.header)}
-        if not needed <= warm:
-            compiled.run(plugin.surroundings(span.header)).feed(nothing)
-            warm |= needed
+    idle = {} if measures is None else {name: np.zeros(1, dtype=np.int64) for name in measures.kernel.columns}
+    for header in (span.header for span in chain.from_iterable(map(read_spans, parts))):
+        try:
+            plugin.parameters(header.parameters)
+            needed = {check.part for check in plugin.applicable(header)}
+            if needed <= warm:
+                continue
+            around, with_more, _ = _network(header)
+        except BadInput:
+            continue  # judging says why
+        if measures is not None and not warm:
+            measures.kernel.run(with_more).feed(idle)
+        compiled.run(around).feed(nothing)
+        warm |= needed
         if warm == every:
             break

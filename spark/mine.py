@@ -19,7 +19,7 @@ from spark.arrange import arrange, arranged_path, look_at
 from spark.coverage import Coverage, coverage
 from spark.found import Found, is_result, read_violations
 from spark.importing.mapping import Mapping
-from spark.incremental import SUMMARY, VIOLATIONS_FOLDER, Kept, Say, kept_results, sound
+from spark.incremental import SUMMARY, VIOLATIONS_FOLDER, Kept, Say, kept_results
 from spark.jobs import OnProgress
 from spark.layout import MINED, RunEntry
 from spark.measured import Histogram, together
@@ -49,7 +49,7 @@ class MineResult(msgspec.Struct, frozen=True):
 
     violations: all that are counted; of a clause in a run, the table has the first MOST_KEPT.
     quarantined: rows that import could not read; the runs that they belong to are inconclusive where they matter.
-    left_out: why files that are there do not count, while the corpus was followed.
+    left_out: why files that are there do not count, a sentence each.
     histograms, coverage: what else the runs show; of a protocol that measures nothing, no histograms and no actions.
     """
 
@@ -90,9 +90,11 @@ def mine(
 
     on_progress counts events. mapping: the files are in a layout of the user's own, and are sorted into a corpus beside
     them first (`spark.arrange`), which is then what the result speaks of. say: takes sentences on what is known and
-    what is not. Raises BadInput for a folder without traces, a file that cannot be read or lacks a column, traces of
-    several protocols, and rows that no check may look at; what was judged until then is kept, and the last result is
-    left as it was. CannotRun without Java.
+    what is not.
+
+    A file that cannot be read or lacks a column, is of another protocol than those before it, or has a row that no
+    check may look at, is left out, and the result says why. Raises BadInput for a folder without traces, and where no
+    file is left; the last result is left as it was then. CannotRun without Java.
     """
     if mapping is not None:
         look_at(path, mapping)  # before Spark starts, which takes a while
@@ -102,16 +104,15 @@ def mine(
     pairs = pairs_of(path)
     with kept_results(path, say) as kept:
         missing = kept.look(pairs, again=again)
-        wanted = sound(missing, kept.protocol)
-        say(f"{len(wanted)} files to judge, {len(pairs) - len(wanted)} known")
+        wanted, flaws = kept.sound(missing)
+        say(f"{len(wanted)} files to judge, {len(pairs) - len(missing)} known")
         if wanted:
             with session_on(master, path) as session:
                 outcomes = kept.judge(session, wanted, on_progress)
-            for pair, found in zip(missing, outcomes, strict=True):
-                if not isinstance(found, Found):
-                    raise found
-                kept.take(pair, found)
-        result, entries = summed_up(kept)
+            flaws |= kept.take_all(wanted, outcomes)
+        if not kept.found:
+            raise flaws[min(flaws)]
+        result, entries = summed_up(kept, [str(flaws[pair]) for pair in sorted(flaws)])
         leave(kept, result, entries)
     return result
 

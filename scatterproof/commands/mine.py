@@ -56,7 +56,9 @@ def command(
 ) -> None:
     """Judge every run of a corpus by every clause; violations and a report are kept in the corpus's folder `mined`.
 
-    Files that were judged before are known there, and not judged again unless they or the checks have changed.
+    Files that were judged before are known there, and not judged again unless they or the checks have changed. One
+    that is not sound is left out, and named with run and row. Exit code 1 when a clause is broken, else 2 when a file
+    was left out.
     """
     if until_idle_s is not None and not following:
         raise BadInput("--until-idle says when --follow ends; give both")

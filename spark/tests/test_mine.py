@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -238,10 +239,49 @@ def of_another_protocol(table: pa.Table) -> pa.Table:
     return table.set_column(table.schema.get_field_index("header"), table.schema.field("header"), [headers])
 
 
+def saying(column: str, value: int, row: int) -> Callable[[pa.Table], pa.Table]:
+    def edit(table: pa.Table) -> pa.Table:
+        values = table.column(column).to_pylist()
+        values[row] = value
+        return table.set_column(table.schema.get_field_index(column), table.schema.field(column), [values])
+
+    return edit
+
+
+def with_header(change: Callable[[dict[str, Any]], object]) -> Callable[[pa.Table], pa.Table]:
+    def edit(table: pa.Table) -> pa.Table:
+        headers = [msgspec.json.decode(text) for text in table.column("header").to_pylist()]
+        change(headers[0])
+        texts = [msgspec.json.encode(header).decode() for header in headers]
+        return table.set_column(table.schema.get_field_index("header"), table.schema.field("header"), [texts])
+
+    return edit
+
+
 BAD_CORPORA: dict[str, tuple[Callable[[Path], object], str]] = {
     "no folder": (shutil.rmtree, "no such folder"),
     "no files": (lambda corpus: shutil.rmtree(corpus / "events"), "holds no traces"),
     "no headers": (lambda corpus: runs_path(corpus, 1).unlink(), "part-00001.parquet: missing; it holds the headers"),
+}
+BAD_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a sender of another world": (
+        lambda corpus: rewritten(events_path(corpus, 0), saying("sender", 1 << 62, 3)),
+        rf"events/part-00000.parquet: run 0: row 3 has sender {1 << 62}; nodes are 0 to ",
+    ),
+    "a receiver below nobody": (
+        lambda corpus: rewritten(events_path(corpus, 1), saying("receiver", -(1 << 63), 4)),
+        rf"events/part-00001.parquet: run 2: row 4 has receiver {-(1 << 63)}; nodes are 0 to ",
+    ),
+    "a link to nowhere": (
+        lambda corpus: rewritten(
+            runs_path(corpus, 1), with_header(lambda one: one["topology"]["links"][0].update(target=99))
+        ),
+        r"events/part-00001.parquet: run 2: topology: link 0 joins 0 and 99",
+    ),
+    "no parameters": (
+        lambda corpus: rewritten(runs_path(corpus, 1), with_header(lambda one: one["parameters"].clear())),
+        r"events/part-00001.parquet: run 2: parameter ",
+    ),
     "no column": (
         lambda corpus: rewritten(events_path(corpus, 0), lambda table: table.drop_columns(["digest"])),
         "events/part-00000.parquet: row group 0: column digest is missing",
@@ -274,12 +314,31 @@ BAD_CORPORA: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("bad", BAD_CORPORA)
-def test_a_bad_corpus_is_one_sentence(session: SparkSession, tmp_path: Path, bad: str) -> None:
-    spoil, sentence = BAD_CORPORA[bad]
+def two_files(tmp_path: Path) -> Path:
     corpus = tmp_path / "corpus"
     for file in range(2):
         write_part(corpus, file, [numbered(material(ANY).parted()[0], 2 * file + run) for run in range(2)])
+    return corpus
+
+
+@pytest.mark.parametrize("bad", BAD_FILES)
+def test_a_bad_file_costs_itself_alone(session: SparkSession, tmp_path: Path, bad: str) -> None:
+    spoil, sentence = BAD_FILES[bad]
+    corpus = two_files(tmp_path)
+    spoil(corpus)
+    result = mine(corpus)
+    (said,) = result.left_out
+    assert re.search(sentence, said)
+    assert "\n" not in said
+    assert (result.files, result.runs) == (1, 2)
+    page = (corpus / "mined" / "report.html").read_text()
+    assert "Left out, as not sound" in page
+
+
+@pytest.mark.parametrize("bad", BAD_CORPORA)
+def test_a_bad_corpus_is_one_sentence(session: SparkSession, tmp_path: Path, bad: str) -> None:
+    spoil, sentence = BAD_CORPORA[bad]
+    corpus = two_files(tmp_path)
     spoil(corpus)
     with pytest.raises(BadInput, match=sentence) as raised:
         mine(corpus)
