@@ -339,9 +339,12 @@ def by_fuzzing(bench: Bench, subject: Subject) -> Cell:
 
 def by_machine(bench: Bench, subject: Subject) -> Cell:
     """Does a walk of the state machine part from its model?"""
+    machines = bench.plugin.machines(subject.make_node)
+    if not machines:
+        return Cell(Outcome.NOT_EXPRESSED, "the protocol has no state machine")
     if subject.functions and not subject.functions.keys() & bench.rules_walked():
         return Cell(Outcome.NOT_EXPRESSED, "no walk calls this rule")
-    failure = first_failure(bench.plugin.machines(subject.make_node), SEEDS)
+    failure = first_failure(machines, SEEDS)
     if failure is None:
         return Cell(Outcome.SURVIVED, f"{SEEDS} seeds")
     return Cell(Outcome.KILLED, failure, _named_in(failure))

@@ -80,7 +80,7 @@ class RuleGroup:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzPlugin:
     """groups: the rules, by the runs in which they are at stake. node_with: a factory of nodes with these functions in
-    place of the rules of the same names. machines: the state machines for such a factory. on_model: by mutant name, the
+    place of the rules of the same names. machines: state machines of such nodes, if any. on_model: by mutant name, the
     operator of the TLA+ modules that says the same, as (constant, operator). on_claims: for rules that the Z3 claims
     have in other terms, what such a rule, or a mutant of it, puts in the place of the claims' own. shrinking: how many
     runs may be spent on making a mutant's failing schedule small; with the usual number most are 1-minimal, and a long
@@ -93,8 +93,8 @@ class FuzzPlugin:
     node_with: Callable[[Mapping[str, Callable[..., Any]]], MakeNode]
     mutants: tuple[HandMutant, ...]
     equivalences: tuple[Equivalence, ...]
-    machines: Callable[[MakeNode], tuple[type[RuleBasedStateMachine], ...]]
     on_model: Mapping[str, tuple[str, str]]
+    machines: Callable[[MakeNode], tuple[type[RuleBasedStateMachine], ...]] = lambda make_node: ()
     on_claims: Mapping[str, Callable[[Rule], Mapping[str, Rule]]] = field(default_factory=dict)
     shrinking: int = 600
     max_events: int = MAX_EVENTS

@@ -12,7 +12,6 @@ from fuzz.broadcast.mutants import MUTANTS
 from fuzz.broadcast.on_claims import ON_CLAIMS
 from fuzz.broadcast.on_model import ON_MODEL
 from fuzz.broadcast.strategies import schedules
-from fuzz.machines.broadcast import machines
 from fuzz.protocol import FuzzPlugin, RuleGroup
 from impl.broadcast import RULES, make_core, rules
 
@@ -32,7 +31,6 @@ PLUGIN = FuzzPlugin(
     node_with=node_with,
     mutants=MUTANTS,
     equivalences=EQUIVALENCES,
-    machines=machines,
     on_model=ON_MODEL,
     on_claims=ON_CLAIMS,
     # There are many mutants, and schedules are small as they are drawn.

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from fuzz.kill_matrix import subjects_of
+from fuzz.layers import Bench, Cell, Outcome, by_machine
 from fuzz.machines.running import first_failure
 from fuzz.mutations import mutants_of
 from fuzz.protocol import load
@@ -34,3 +38,14 @@ def test_a_damaged_rule_parts_from_the_model(rule: object, change: str, clause: 
     failure = first_failure(PLUGIN.machines(PLUGIN.node_with({mutant.rule: mutant.function})), 4)
     assert failure is not None
     assert failure.startswith(clause)
+
+
+def test_a_protocol_without_a_machine_expresses_no_mutant_there(tmp_path: Path) -> None:
+    """Those of rules, and those of nodes."""
+    plugin = load("broadcast")
+    subjects = [
+        next(one for one in subjects_of(plugin) if bool(one.functions) is of_rules) for of_rules in (True, False)
+    ]
+    for subject in subjects:
+        cell = by_machine(Bench(plugin, 1, tmp_path), subject)
+        assert cell == Cell(Outcome.NOT_EXPRESSED, "the protocol has no state machine")
