@@ -77,7 +77,7 @@ def settle_in() -> None:
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
         writable = os.access(cache_folder(), os.W_OK)
-    except (OSError, RuntimeError):  # RuntimeError: a user without a home
+    except (OSError, RuntimeError, CannotRun):  # RuntimeError: a user without a home
         writable = False
     if not writable:
         os.environ["SCATTERPROOF_CACHE"] = str(Path(CACHE).absolute())

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from spec.errors import BadInput, CannotRun
@@ -41,7 +44,36 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def cache_folder() -> Path:
-    """Where what is compiled once is kept: SCATTERPROOF_CACHE, else the user's cache folder."""
+    """Where what is compiled once is kept, to be loaded as code: SCATTERPROOF_CACHE, else the user's cache folder; and
+    a private one instead, which is said once, where others could have put something there. Raises CannotRun where
+    there is no such folder."""
     chosen = os.environ.get("SCATTERPROOF_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(chosen) if chosen else Path(base) / "scatterproof"
+    return _private(Path(chosen) if chosen else Path(base) / "scatterproof")
+
+
+@cache
+def _private(folder: Path) -> Path:
+    flaw = _open_to_others(folder)
+    if flaw is None:
+        return folder
+    own = Path(tempfile.gettempdir()) / f"scatterproof-{os.getuid()}"
+    again = _open_to_others(own)
+    if again is not None:
+        raise CannotRun(f"{flaw}, and {again}; give SCATTERPROOF_CACHE a folder that is yours alone")
+    sys.stderr.write(f"{flaw}: what is compiled is kept in {own} instead; give SCATTERPROOF_CACHE another folder\n")
+    return own
+
+
+def _open_to_others(folder: Path) -> str | None:
+    """Who else could have put code into the folder, made here where there is none; None for nobody."""
+    with suppress(OSError):  # whoever writes there says why
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+        for place in (folder, *folder.glob("*/"), *folder.glob("*/__pycache__")):
+            found = place.stat()
+            if found.st_uid != os.getuid():
+                return f"{place} belongs to another user (number {found.st_uid})"
+            if found.st_mode & 0o022:
+                return f"{place} is open to others to write to (mode {found.st_mode & 0o777:o})"
+    return None
