@@ -20,19 +20,21 @@ source needs: NDJSON traces need none.
     pattern = '^DEBUG'             # lines that are of no event
 
 Beside trace columns, patterns and columns may give `to` and `from`, the node at the other end of the link, and
-`payload`, the text that `digest` is made of.
+`payload`, the text that `digest` is made of. Patterns are RE2's (https://github.com/google/re2/wiki/Syntax): groups
+have names, and there is no looking around.
 """
 
 from __future__ import annotations
 
-import re
 import tomllib
+from collections.abc import Iterable
 from collections.abc import Mapping as Table
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from spark.importing.patterns import Pattern, pattern
 from spec.errors import BadInput
 from spec.files import read_bytes
 from spec.place import Place
@@ -47,7 +49,7 @@ _ENDS = {"clean": CLEAN, "quiescent": QUIESCENT}
 class Line(msgspec.Struct, frozen=True):
     """A kind of log line. ignored: it is of no event."""
 
-    pattern: re.Pattern[str]
+    pattern: Pattern
     constants: dict[str, str | int]
     ignored: bool = False
 
@@ -65,7 +67,7 @@ class Mapping(msgspec.Struct, frozen=True, kw_only=True):
     kinds: dict[str, int] = {}
     packets: dict[str, int] = {}
     nodes: dict[str, int] = {}
-    node: re.Pattern[str] | None = None
+    node: Pattern | None = None
     json: bool = False
     lines: tuple[Line, ...] = ()
 
@@ -161,7 +163,7 @@ def _ended(table: dict[str, object], place: Place) -> int | None:
     return sum(_ENDS[word] for word in words)
 
 
-def _refuse_unknown(columns: Table[str, object], names: TraceSchema, place: Place) -> None:
+def _refuse_unknown(columns: Iterable[str], names: TraceSchema, place: Place) -> None:
     for column in columns:
         if column not in (*names.columns, *HELPERS, "run"):
             place.refuse(f"{column!r} is no trace column", f"take one of {', '.join((*names.columns, *HELPERS))}")
@@ -207,13 +209,13 @@ def _nodes(place: Place, table: dict[str, object], header: Header | None) -> dic
     return found
 
 
-def _file_pattern(files: dict[str, object], place: Place) -> re.Pattern[str] | None:
+def _file_pattern(files: dict[str, object], place: Place) -> Pattern | None:
     if "node" not in files:
         return None
-    pattern = _pattern(place.string(files, "node"), place)
-    if "node" not in pattern.groupindex:
+    found = _pattern(place.string(files, "node"), place)
+    if "node" not in found.groups:
         place.refuse("'node' has no group named node", "write (?P<node>...) where the name of the node stands")
-    return pattern
+    return found
 
 
 def _lines(place: Place, table: dict[str, object], key: str, names: TraceSchema) -> list[Line]:
@@ -221,14 +223,15 @@ def _lines(place: Place, table: dict[str, object], key: str, names: TraceSchema)
     for number, entry in enumerate(place.tables(table, key), 1):
         where = place / f"{key} {number}"
         where.keys(entry, "pattern", "constants" if key == "line" else "")
-        pattern = _pattern(where.string(entry, "pattern"), where)
-        _refuse_unknown(pattern.groupindex, names, where)
-        found.append(Line(pattern, _constants(where.table(entry, "constants"), names, where), key == "ignore"))
+        known = _pattern(where.string(entry, "pattern"), where)
+        _refuse_unknown(known.groups, names, where)
+        found.append(Line(known, _constants(where.table(entry, "constants"), names, where), key == "ignore"))
     return found
 
 
-def _pattern(text: str, place: Place) -> re.Pattern[str]:
+def _pattern(text: str, place: Place) -> Pattern:
     try:
-        return re.compile(text)
-    except re.error as error:
-        place.refuse(f"{text!r} is no regular expression: {error}", "mend it")
+        return pattern(text)
+    except ValueError as error:
+        hint = "write it for RE2, with (?P<name>...) or (?:...) for every group and without looking around"
+        place.refuse(f"{text!r} is no regular expression: {error}", hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from spec.errors import CannotRun
 from spec.topology import LinkId, NodeId
 from spec.trace import Header, Row
 
+_BATCH_LINES, _BATCH_BYTES = 1024, 1 << 22
 CAPTURES = (".pcap", ".pcapng", ".cap")
 
 
@@ -118,21 +119,20 @@ class Log:
         self._path, self._run, self._node, self._quarantine = path, run, node, quarantine
         self._mapping = mapping
         self._rows = Rows(mapping, header, clock_is_time=True)
-        self._event: Callable[[bytes], Event | Skipped | Flaw] = self._of_json if mapping.json else self._of_line
 
     def rows(self) -> Found:
-        for number, line in lines_of(self._path):
-            if not line.strip():
-                continue
-            event = self._event(line)
-            if isinstance(event, Skipped):
-                yield event
-                continue
-            row = event if isinstance(event, Flaw) else self._rows.make(event, self._node)
-            if isinstance(row, Flaw):
-                self._quarantine.put(self._run, self._path, number, row, line)
-            else:
-                yield row
+        for batch in _batches((number, line) for number, line in lines_of(self._path) if line.strip()):
+            lines = [line for _, line in batch]
+            events = map(self._of_json, lines) if self._mapping.json else self._of_lines(lines)
+            for (number, line), event in zip(batch, events, strict=True):
+                if isinstance(event, Skipped):
+                    yield event
+                    continue
+                row = event if isinstance(event, Flaw) else self._rows.make(event, self._node)
+                if isinstance(row, Flaw):
+                    self._quarantine.put(self._run, self._path, number, row, line)
+                else:
+                    yield row
 
     def _of_json(self, line: bytes) -> Event | Skipped | Flaw:
         try:
@@ -141,13 +141,30 @@ class Log:
             short = "not a JSON object of simple values"
             return Flaw(f"{short}: {error}", self._node, short=short)
 
-    def _of_line(self, line: bytes) -> Event | Skipped | Flaw:
-        text = line.decode("utf-8", "surrogateescape")
+    def _of_lines(self, lines: Sequence[bytes]) -> list[Event | Skipped | Flaw]:
+        """By the first pattern that is found in each."""
+        none = Flaw("none of the mapping's patterns is found in the line", self._node)
+        events: list[Event | Skipped | Flaw] = [none] * len(lines)
+        left = list(range(len(lines)))
         for known in self._mapping.lines:
-            found = known.pattern.search(text)
-            if found is not None:
-                if known.ignored:
-                    return Skipped("a line that the mapping ignores")
-                event: dict[str, Raw] = {**known.constants, **found.groupdict()}
-                return event
-        return Flaw("none of the mapping's patterns is found in the line", self._node)
+            found = known.pattern.search([lines[at] for at in left])
+            for at, groups in zip(left, found, strict=True):
+                if groups is not None:
+                    event: dict[str, Raw] = {**known.constants, **groups}
+                    events[at] = Skipped("a line that the mapping ignores") if known.ignored else event
+            left = [at for at, groups in zip(left, found, strict=True) if groups is None]
+        return events
+
+
+def _batches(lines: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    """A few at a time: one pattern is searched for in all of them at once."""
+    batch: list[tuple[int, bytes]] = []
+    size = 0
+    for number, line in lines:
+        batch.append((number, line))
+        size += len(line)
+        if len(batch) == _BATCH_LINES or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -3,6 +3,7 @@ the mapping says how those are called."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -94,7 +95,7 @@ def _files_of_nodes(folder: Path, mapping: Mapping, passed_over: list[Path]) -> 
     assert mapping.node is not None
     found: list[NodeFile] = []
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
-        named = mapping.node.search(path.name)
+        (named,) = mapping.node.search([os.fsencode(path.name)])
         if named is None:
             passed_over.append(path)
             continue
