@@ -214,19 +214,25 @@ def _seconds_to_shrink(given: float | None, html_file: Path | None) -> float:
 
 
 def _judge_logs(logs: Path, protocol: str | None, how: How) -> int:
+    from scatterproof.case_journal import alone_in
     from scatterproof.log_runs import judge_logs
 
     profile = read_profile(how.profile) if how.profile is not None else None
     meant = None if protocol is None and profile is None else protocol_meant(protocol, profile)
-    kept = how.results / "latest" / "logs.ndjson"
-    return judge_logs(logs, meant, profile or EVERYTHING, kept, how.files(), as_json=how.as_json)
+    latest, files = how.results / "latest", how.files()
+    with alone_in(latest):
+        kept = latest / "logs.ndjson"
+        return judge_logs(logs, meant, profile or EVERYTHING, kept, files, as_json=how.as_json)
 
 
 def _run_program(protocol: str, iut_command: str, options: StressOptions, results: Path, as_json: bool) -> NoReturn:
-    from scatterproof.program_runs import exit_code, plain, run_program, show
+    from scatterproof.case_journal import alone_in
+    from scatterproof.program_runs import exit_code, plain, refuse_commands, run_program, show
 
-    place = results / "latest" / "programs"
-    with Progress("programs under stress") as progress:
+    refuse_commands(protocol, [iut_command], options)
+    latest = results / "latest"
+    place = latest / "programs"
+    with alone_in(latest), Progress("programs under stress") as progress:
         found = run_program(protocol, iut_command, options, place, progress)
     if as_json:
         print_json(plain(found))

@@ -15,6 +15,7 @@ from spark.corpus import make_corpus
 from spark.layout import Manifest
 from spark.session import MASTER
 
+MOST_RUNS = 100_000_000  # a manifest names each
 _PLANT = (
     "MUTANT[:RATE]. Make some runs by a mutant (a name of the kill matrix, such as aggregate/min-to-max), or alter one"
     " row of a right run (row/any, or row/CLAUSE to break that clause alone, once). RATE with a point is a share of the"
@@ -25,7 +26,7 @@ _PLANT = (
 
 def command(
     folder: Annotated[Path, typer.Option("--out", help="Folder for the corpus; an older corpus there is replaced.")],
-    runs: Annotated[int, typer.Option("--runs", min=1, help="How many runs to simulate.")] = 1000,
+    runs: Annotated[int, typer.Option("--runs", min=1, max=MOST_RUNS, help="How many runs to simulate.")] = 1000,
     seed: Seed = 1,
     plant: Annotated[list[str] | None, typer.Option("--plant", help=_PLANT)] = None,
     protocol: Protocol = None,

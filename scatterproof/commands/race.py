@@ -11,6 +11,7 @@ import typer
 from conformance.report.run import printable
 from conformance.stress.contract import Judgement
 from conformance.verdict import Verdict
+from scatterproof.case_journal import alone_in
 from scatterproof.console import Progress, out, print_json, print_table
 from scatterproof.options import RESULTS, Json, Protocol, Results, resolve
 from scatterproof.program_runs import ProgramRun, exit_code, plain, refuse_commands, run_program
@@ -66,7 +67,7 @@ def command(
     refuse_commands(chosen, iut_commands, options)
     first = 1 if seed is None else seed
     runs: list[list[ProgramRun]] = [[] for _ in iut_commands]
-    with Progress(f"a race of {len(iut_commands)}") as progress:
+    with alone_in(results / "latest"), Progress(f"a race of {len(iut_commands)}") as progress:
         for turn in range(rounds):
             # Round by round, so that a machine that is slow for a while is slow for all.
             for number, one in enumerate(iut_commands):

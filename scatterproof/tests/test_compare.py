@@ -57,6 +57,13 @@ def test_compares_and_exits_with_1_where_one_fails(console: Console, results: tu
     assert console("compare", results[0], results[0])[0] == 0
 
 
+def test_exits_with_4_where_the_worst_is_inconclusive(console: Console, results: tuple[str, str]) -> None:
+    idle = [replace(one, verdict=Verdict.INCONCLUSIVE, reason="nothing came", results=()) for one in passing().results]
+    folder.write(Path(results[0]).with_name("C") / "latest", replace(passing(), results=tuple(idle)))
+    assert console("compare", results[0], str(Path(results[0]).with_name("C")))[0] == 4
+    assert console("compare", results[1], str(Path(results[0]).with_name("C")))[0] == 1
+
+
 def test_runs_of_one_name_are_told_apart(console: Console, results: tuple[str, str]) -> None:
     _, found = console.json("compare", results[0], results[0] + "/latest")
     assert [run["name"] for run in found["runs"]] == [f"reference ({results[0]})", f"reference ({results[0]}/latest)"]

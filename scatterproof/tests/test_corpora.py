@@ -19,6 +19,7 @@ from scatterproof.tests.test_console import Console, console
 from spark.configurations import draw_run
 from spark.corpus import simulate_run
 from spark.kinds import kinds_of
+from spark.session import session_on
 from spec import clauses
 from spec.errors import BadInput
 from spec.schedule import Schedule
@@ -98,3 +99,22 @@ def test_bad_plants_are_one_sentence_before_spark_starts(console: Console, tmp_p
         assert (code, said) == (2, "")
         assert sentence in " ".join(complaint.split())
     assert not list(tmp_path.iterdir())
+
+
+def test_a_corpus_that_leaves_clauses_undecided_is_mined_to_the_end_with_4(console: Console, tmp_path: Path) -> None:
+    corpus = str(tmp_path / "corpus")
+    with session_on("local[1]"):
+        # One run does not put every clause at stake.
+        assert console("corpus", "--protocol", WITH_CORPORA[0], "--runs", "1", "--out", corpus)[0] == 0
+        code, found = console.json("mine", corpus)
+    verdicts = {clause["verdict"] for clause in found["clauses"]}
+    assert {"pass", "inconclusive"} <= verdicts
+    assert "fail" not in verdicts
+    assert code == 4
+
+
+def test_an_absurd_number_of_runs_is_refused(console: Console, tmp_path: Path) -> None:
+    code, _, complaint = console("corpus", "--runs", str(10**15), "--out", str(tmp_path / "corpus"))
+    assert code == 2
+    assert "--runs" in complaint
+    assert not (tmp_path / "corpus").exists()

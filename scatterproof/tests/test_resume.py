@@ -12,6 +12,7 @@ from conformance.case import cases, select
 from conformance.report.run import folder_name
 from scatterproof.case_journal import FILE_NAME, alone_in
 from scatterproof.tests.test_console import Console
+from scatterproof.tests.test_program_runs import PLACES
 from spec import trace_ndjson
 from spec.clauses import protocols
 from spec.errors import CannotRun
@@ -167,6 +168,10 @@ def test_two_runs_do_not_write_into_one_folder(console: Console, tmp_path: Path)
         assert "another run writes there now" in complaint
         assert "--results" in complaint
         assert journal(tmp_path) == before
+        program = ("--iut-command", f"true {PLACES}", "--level", "fifo", "--protocol", "broadcast")
+        for other in (("conform", "--logs", str(tmp_path)), ("conform", *program), ("race", *program)):
+            code, _, complaint = console(*other, "--results", str(tmp_path))
+            assert (code, "another run writes there now" in complaint) == (3, True), complaint
         # It is nobody's concern in another folder.
         assert console("conform", *REFERENCE, "--results", str(tmp_path / "other"))[0] == 0
     assert console(*words)[0] == 0
