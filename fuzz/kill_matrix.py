@@ -71,28 +71,51 @@ def kill_matrix(
     folder: Path = MUTANT_FAILURES,
     only: str = "",
     group: int | None = None,
-    models: Sequence[ModelResult] = (),
-    until_killed: bool = False,
 ) -> KillMatrix:
     """Try every mutant of the protocol whose name begins with `only`, and that belongs to that group of rules if one is
     given, in every one of `layers`. Failing schedules are shrunk and saved in `folder`. `on_progress(done, of, mutant)`
-    is called after every mutant. `models` are results of TLC that are known already, and not asked for again. With
-    `until_killed` a mutant that one of the layers has killed is shown to none of those after it, and its schedule is
-    kept as it was drawn: enough to know that none is open. BadInput for an unknown layer."""
+    is called after every mutant. BadInput for an unknown layer."""
+    start = time.perf_counter()
+    chosen = [
+        subject.name
+        for subject in subjects_of(load(protocol))
+        if subject.name.startswith(only) and group in (None, subject.group)
+    ]
+    rows = tried(protocol, chosen, layers, seed=seed, folder=folder, on_progress=on_progress)
+    return matrix_of(protocol, seed, layers, rows, time.perf_counter() - start)
+
+
+def tried(
+    protocol: str,
+    names: Sequence[str],
+    layers: Sequence[str],
+    *,
+    seed: int = 1,
+    folder: Path = MUTANT_FAILURES,
+    on_progress: OnProgress | None = None,
+    until_killed: bool = False,
+    shrinking: bool = True,
+) -> list[Row]:
+    """A row for each mutant of that name. With `until_killed` a mutant that is proved equivalent is shown to no layer,
+    and one that a layer has killed to none of those after it, but for those in which it must be seen (`seen_in` of
+    the protocol): enough to know that none is open. Without `shrinking` failing schedules are kept as they were drawn.
+    BadInput for an unknown layer."""
     unknown = [layer for layer in layers if layer not in LAYERS]
     if unknown:
         raise BadInput(f"layer {unknown[0]!r} is unknown; choose from: {', '.join(LAYERS)}")
-    start = time.perf_counter()
-    plugin = load(protocol)
-    bench = Bench(plugin, seed, folder, models={result.name: result for result in models}, shrinking=not until_killed)
-    subjects = bench.subjects = [
-        subject for subject in subjects_of(plugin) if subject.name.startswith(only) and group in (None, subject.group)
-    ]
+    plugin, wanted = load(protocol), frozenset(names)
+    subjects = [subject for subject in subjects_of(plugin) if subject.name in wanted]
+    bench = Bench(plugin, seed, folder, subjects=subjects, shrinking=shrinking)
     rows: list[Row] = []
     for subject in subjects:
-        rows.append(_row(plugin, bench, subject, layers, until_killed=until_killed))
+        rows.append(_until_killed(bench, subject, layers) if until_killed else _by_all(bench, subject, layers))
         if on_progress is not None:
             on_progress(len(rows), len(subjects), subject.name)
+    return rows
+
+
+def matrix_of(protocol: str, seed: int, layers: Sequence[str], rows: Sequence[Row], seconds: float) -> KillMatrix:
+    """The rows summed up."""
     return KillMatrix(
         protocol=protocol,
         seed=seed,
@@ -101,8 +124,16 @@ def kill_matrix(
         by_layer={layer: sum(row.cells[layer].outcome is Outcome.KILLED for row in rows) for layer in layers},
         by_clause=_by_clause(rows),
         rows=tuple(rows),
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
     )
+
+
+def with_models(protocol: str, rows: Sequence[Row], models: Sequence[ModelResult]) -> list[Row]:
+    """The rows with what these results of TLC say of each mutant; a model that is not among them is not asked."""
+    plugin = load(protocol)
+    bench = Bench(plugin, 0, MUTANT_FAILURES, models={result.name: result for result in models}, may_check=False)
+    subjects = {subject.name: subject for subject in subjects_of(plugin)}
+    return [_and(row, "tlc", LAYERS["tlc"](bench, subjects[row.mutant])) for row in rows]
 
 
 def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
@@ -136,23 +167,50 @@ def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
     return generated + by_hand
 
 
-def _row(plugin: FuzzPlugin, bench: Bench, subject: Subject, layers: Sequence[str], *, until_killed: bool) -> Row:
-    cells: dict[str, Cell] = {}
-    killed: list[Cell] = []
+def _by_all(bench: Bench, subject: Subject, layers: Sequence[str]) -> Row:
+    row = _row(subject, {layer: LAYERS[layer](bench, subject) for layer in layers})
+    if row.standing is Standing.OPEN and (proof := equivalence_of(bench.plugin, subject)):
+        return msgspec.structs.replace(row, standing=Standing.EQUIVALENT, proof=proof)
+    return row
+
+
+def _until_killed(bench: Bench, subject: Subject, layers: Sequence[str]) -> Row:
+    cells = dict.fromkeys(layers, Cell(Outcome.NOT_ASKED))
+    must = bench.plugin.must_be_seen(subject.name)
+    proof = "" if must else equivalence_of(bench.plugin, subject)
+    if proof:
+        return msgspec.structs.replace(_row(subject, cells), standing=Standing.EQUIVALENT, proof=proof)
+    killed = False
     for layer in layers:
-        spared = until_killed and killed
-        cells[layer] = Cell(Outcome.NOT_ASKED) if spared else LAYERS[layer](bench, subject)
-        if cells[layer].outcome is Outcome.KILLED:
-            killed.append(cells[layer])
-    proof = "" if killed else equivalence_of(plugin, subject)
+        if not killed or layer in must:
+            cells[layer] = LAYERS[layer](bench, subject)
+            killed = killed or cells[layer].outcome is Outcome.KILLED
+    return _row(subject, cells)
+
+
+def _row(subject: Subject, cells: dict[str, Cell]) -> Row:
+    killed = [cell for cell in cells.values() if cell.outcome is Outcome.KILLED]
     return Row(
         mutant=subject.name,
         operator=subject.operator,
         sentence=subject.sentence,
-        standing=Standing.KILLED if killed else Standing.EQUIVALENT if proof else Standing.OPEN,
-        proof=proof,
+        standing=Standing.KILLED if killed else Standing.OPEN,
+        proof="",
         clauses=tuple(sorted({clause for cell in killed for clause in cell.clauses})),
         cells=cells,
+    )
+
+
+def _and(row: Row, layer: str, cell: Cell) -> Row:
+    """The row with another cell; a proof of equivalence stays."""
+    if cell.outcome is not Outcome.KILLED:
+        return msgspec.structs.replace(row, cells={layer: cell, **row.cells})
+    return msgspec.structs.replace(
+        row,
+        standing=Standing.KILLED,
+        proof="",
+        clauses=tuple(sorted({*row.clauses, *cell.clauses})),
+        cells={layer: cell, **row.cells},
     )
 
 

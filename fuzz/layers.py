@@ -92,7 +92,7 @@ class Bench:
     """What is made once for all mutants: Z3 claims, what TLC said of models, and what fuzzing found so far. subjects:
     all mutants that are tried. failed_cases: by id, how many mutants each case failed on. walked: see `rules_walked`.
     read: what TLC said of a run of each. shrinking: whether schedules that fuzzing finds are made small, which takes
-    most of its time."""
+    most of its time. may_check: whether TLC is asked of models that are not known yet."""
 
     plugin: FuzzPlugin
     seed: int
@@ -105,6 +105,7 @@ class Bench:
     walked: frozenset[str] | None = None
     read: dict[str, Cell] = field(default_factory=dict)
     shrinking: bool = True
+    may_check: bool = True
 
     def runs_of(self, group: int) -> tuple[list[Schedule], list[list[Row]]]:
         """The schedules drawn for a group of rules, and the rows that the rules themselves leave of each, which break
@@ -252,6 +253,10 @@ def by_tlc(bench: Bench, subject: Subject) -> Cell:
     same = [model for model in models_of(bench.plugin.name) if model.set == {constant: operator}]
     if not same:
         return Cell(Outcome.NOT_EXPRESSED, f"no model has {constant} <- {operator}")
+    if not bench.may_check:
+        same = [model for model in same if model.name in bench.models]
+        if not same:
+            return Cell(Outcome.NOT_ASKED, "TLC has checked no model of it now")
     for model in sorted(same, key=lambda model: model.violates is None):
         try:
             seen = bench.model_result(model)

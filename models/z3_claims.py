@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+from collections.abc import Sequence
 
 from models.claim import (
     Claim,
@@ -51,9 +52,10 @@ def claims_of(protocol: str) -> tuple[Claim, ...]:
     return tuple(claims)
 
 
-def check_claims(protocol: str) -> list[ClaimResult]:
-    """Proves every claim of the protocol and tries its mutants; the results serialise with msgspec as they are."""
-    return [prove(claim) for claim in claims_of(protocol)]
+def check_claims(protocol: str, names: Sequence[str] | None = None) -> list[ClaimResult]:
+    """Proves every claim of the protocol, or those of these names, and tries its mutants; the results serialise with
+    msgspec as they are."""
+    return [prove(claim) for claim in claims_of(protocol) if names is None or claim.name in names]
 
 
 def refutations(protocol: str, rules: Rules) -> dict[str, ObligationResult]:

@@ -1,4 +1,4 @@
-"""Work shared out between processes, with its results in order.
+"""Work shared out between processes, with its results in order, or as they come.
 
 Workers are forked, so that the work may be any function; what it returns is pickled. An error for the user comes back
 as if it had been raised here. Workers that are still busy when nobody wants their results are asked to end, by SIGTERM,
@@ -8,9 +8,12 @@ and so end what they have started. A worker whose parent has died ends when it h
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from types import FrameType
 from typing import Any, TypeVar
@@ -21,6 +24,22 @@ Result = TypeVar("Result")
 _GONE = (EOFError, OSError)  # the other end of a pipe
 
 
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What some of the workers take from.
+
+    numbers: the pieces of work, in the order in which they are begun.
+    jobs: how many processes take from it at the most.
+    niceness: what is added to that of these processes.
+    at_end: called in each of these processes when there is nothing more for it to do.
+    """
+
+    numbers: Sequence[int]
+    jobs: int
+    niceness: int = 0
+    at_end: Callable[[], None] = lambda: None
+
+
 def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Generator[Result, None, None]:
     """work(0), work(1), ... work(count - 1), done by `jobs` processes at most; in this one when that is 1.
 
@@ -29,50 +48,77 @@ def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Generator[
     if min(jobs, count) <= 1:
         yield from map(work, range(count))
         return
-    workers = _Workers(work, min(jobs, count))
+    early: dict[int, Result | ScatterproofError] = {}
+    with closing(as_done(work, [Queue(range(count), jobs)])) as found:
+        for number in range(count):
+            while number not in early:
+                done, result = next(found)
+                early[done] = result
+            yield _raised(early.pop(number))
+
+
+def as_done(
+    work: Callable[[int], Result], queues: Sequence[Queue]
+) -> Generator[tuple[int, Result | ScatterproofError], None, None]:
+    """(number, work(number)) of all that is in the queues, in the order in which they are done.
+
+    An error for the user is a result like any other.
+
+    Close it when no more is wanted. Raises CannotRun when a worker ends before it is done."""
+    workers = _Workers(work, queues)
     try:
-        yield from workers.results(count)
+        yield from workers.results()
     finally:
         workers.end()
 
 
-class _Workers:
-    """`idle` and `busy`: our ends of their pipes; with what a busy one was given."""
+def _raised(result: Result | ScatterproofError) -> Result:
+    if isinstance(result, ScatterproofError):
+        raise result
+    return result
 
-    def __init__(self, work: Callable[[int], Any], jobs: int) -> None:
+
+class _Workers:
+    """`queue_of`: what each takes from, by our end of its pipe. `busy`: with what a busy one was given."""
+
+    def __init__(self, work: Callable[[int], Any], queues: Sequence[Queue]) -> None:
         context = multiprocessing.get_context("fork")
         self._processes: dict[Connection, Any] = {}
+        self._queue_of: dict[Connection, deque[int]] = {}
         self._busy: dict[Connection, int] = {}
-        for _ in range(jobs):
-            ours, theirs = context.Pipe()
-            # A worker that held our ends would keep the pipes of others open when we are gone.
-            unused = (*self._processes, ours)
-            process = context.Process(target=_serve, args=(theirs, unused, work), daemon=False)
-            process.start()
-            theirs.close()
-            self._processes[ours] = process
-        self._idle = list(self._processes)
+        for queue in queues:
+            waiting = deque(queue.numbers)
+            for _ in range(min(queue.jobs, len(waiting))):
+                ours, theirs = context.Pipe()
+                # A worker that held our ends would keep the pipes of others open when we are gone.
+                unused = (*self._processes, ours)
+                process = context.Process(target=_serve, args=(theirs, unused, work, queue), daemon=False)
+                process.start()
+                theirs.close()
+                self._processes[ours] = process
+                self._queue_of[ours] = waiting
 
-    def results(self, count: int) -> Iterator[Any]:
-        """One a number from 0, in order: as many as there are workers are under way at once."""
-        done: dict[int, Any] = {}
-        given = 0
-        for number in range(count):
-            while number not in done:
-                while self._idle and given < count:
-                    pipe = self._idle.pop()
-                    self._busy[pipe] = given
-                    with suppress(*_GONE):  # reading tells
-                        pipe.send(given)
-                    given += 1
-                for ready in wait(list(self._busy)):
-                    assert isinstance(ready, Connection)
-                    finished = self._busy[ready]
-                    done[finished] = self._take(ready)
-            result = done.pop(number)
-            if isinstance(result, ScatterproofError):
-                raise result
-            yield result
+    def results(self) -> Iterator[tuple[int, Any]]:
+        """One a number, as they are done: as many as there are workers are under way at once."""
+        for pipe in self._processes:
+            self._give(pipe)
+        while self._busy:
+            for ready in wait(list(self._busy)):
+                assert isinstance(ready, Connection)
+                number = self._busy[ready]
+                result = self._take(ready)
+                self._give(ready)
+                yield number, result
+
+    def _give(self, pipe: Connection) -> None:
+        """The next piece of work of its queue; without one the worker ends."""
+        if not self._queue_of[pipe]:
+            pipe.close()
+            return
+        number = self._queue_of[pipe].popleft()
+        self._busy[pipe] = number
+        with suppress(*_GONE):  # reading tells
+            pipe.send(number)
 
     def _take(self, pipe: Connection) -> Any:
         try:
@@ -84,7 +130,6 @@ class _Workers:
                 f"a process of --jobs ended with exit code {process.exitcode} before it was done; take --jobs 1"
             ) from None
         del self._busy[pipe]
-        self._idle.append(pipe)
         return result
 
     def end(self) -> None:
@@ -97,26 +142,28 @@ class _Workers:
             process.join()
 
 
-def _serve(pipe: Connection, unused: Sequence[Connection], work: Callable[[int], object]) -> None:
+def _serve(pipe: Connection, unused: Sequence[Connection], work: Callable[[int], object], queue: Queue) -> None:
     """What a worker does: numbers come in, results go out."""
     # Ctrl-C reaches the whole group; it is for the parent to say what becomes of the work.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
+    os.nice(queue.niceness)
     for other in unused:
         other.close()
-    while True:
-        try:
-            number = pipe.recv()
-        except _GONE:
-            return
-        try:
-            result = work(number)
-        except ScatterproofError as error:
-            result = error
-        try:
-            pipe.send(result)
-        except _GONE:
-            return
+    try:
+        with suppress(*_GONE):
+            while True:
+                number = pipe.recv()
+                pipe.send(_result(work, number))
+    finally:
+        queue.at_end()
+
+
+def _result(work: Callable[[int], object], number: int) -> object:
+    try:
+        return work(number)
+    except ScatterproofError as error:
+        return error
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> None:

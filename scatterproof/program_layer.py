@@ -3,10 +3,9 @@ it runs under stress at each level, and is judged by what it wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.stress import contract
 from conformance.verdict import Verdict
 from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
 from scatterproof.program_runs import ProgramRun, run_program
@@ -18,16 +17,10 @@ PROCESSES, MESSAGES, LOSS, SECONDS = 5, 200, 0.2, 60.0
 UNSEEN = "what the programs wrote does not show it"
 
 
-def programs(protocol: str, command: str, seed: int, folder: Path, say: Callable[[str], None]) -> LayerReport:
-    """Run the command at every level of the protocol; each level has a folder of its own in `folder`."""
-    runs: list[ProgramRun] = []
-    for level in contract.load(protocol).levels:
-        options = StressOptions(
-            level=level, processes=PROCESSES, messages=MESSAGES, loss=LOSS, seconds=SECONDS, seed=seed
-        )
-        say(level)
-        runs.append(run_program(protocol, command, options, folder / level, say))
-    return summarise_programs(protocol, runs)
+def program_at(protocol: str, command: str, level: str, seed: int, folder: Path) -> ProgramRun:
+    """Run the command at this level of the protocol; each level has a folder of its own in `folder`."""
+    options = StressOptions(level=level, processes=PROCESSES, messages=MESSAGES, loss=LOSS, seconds=SECONDS, seed=seed)
+    return run_program(protocol, command, options, folder / level, lambda text: None)
 
 
 def summarise_programs(protocol: str, runs: Sequence[ProgramRun]) -> LayerReport:

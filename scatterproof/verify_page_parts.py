@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import importlib.util
 import os
-from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,9 +18,6 @@ from scatterproof import figures, iuts
 from scatterproof.layer_report import Status
 from spec.errors import ScatterproofError
 from spec.trace import Trace, schema
-
-# TLC reads some hundred rows a second: enough for every action, little enough to wait for.
-ROWS_FOR_TLC = 8_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,15 +83,14 @@ class Parts:
         )
 
 
-def collect(
-    protocol: str, layers: Collection[str], page: Path, results: Path, say: Callable[[str], None] = lambda text: None
-) -> Parts:
-    """The parts that belong to these layers of the main job, which could run. page: where the links start."""
+def collect(protocol: str, page: Path, equivalence: Equivalence | None, coverage: Coverage | None) -> Parts:
+    """The parts of a protocol's page. page: where the links start. equivalence, coverage: as found below, where the
+    layers that they belong to could run."""
     findings_text = SPEC_FOLDER / protocol / "FINDINGS.md"
     has_figures = figures.has(protocol)
     return Parts(
-        equivalence=_equivalence(protocol, results, say) if "conform" in layers else None,
-        coverage=_coverage(protocol, results, say) if "tlc" in layers else None,
+        equivalence=equivalence,
+        coverage=coverage,
         figures=_link(figures.PAGE, page) if has_figures and figures.PAGE.is_file() else "",
         figures_by=figures.MADE_BY if has_figures else "",
         findings=tuple(_shown(protocol, finding) for finding in findings_of(protocol)),
@@ -107,22 +102,23 @@ def _link(target: Path, page: Path) -> str:
     return Path(os.path.relpath(target.resolve(), page.resolve().parent)).as_posix()
 
 
-def _equivalence(protocol: str, results: Path, say: Callable[[str], None]) -> Equivalence | None:
+def equivalence_of(protocol: str, results: Path) -> Equivalence | None:
+    """One schedule in all variants of the protocol that must deliver the same; None for a protocol without such."""
     comparison = comparison_of(protocol)
     if comparison is None:
         return None
-    say(f"one schedule in {len(comparison.variants)} variants")
     rows = comparison.rows(iuts.find("reference", protocol, results))
     return Equivalence(reference=comparison.reference, rows=rows)
 
 
-def _coverage(protocol: str, results: Path, say: Callable[[str], None]) -> Coverage | None:
+def coverage_of(protocol: str, results: Path, most_rows: int) -> Coverage | None:
+    """What TLC says of traces of the reference with so many rows at the most; None for a protocol whose traces it
+    cannot read yet."""
     if importlib.util.find_spec(f"models.{protocol}.trace_to_tla") is None:
         return None
     try:
         iut = iuts.find("reference", protocol, results)
-        traces = _varied([iut.run(case.schedule) for case in cases(protocol)])
-        say(f"TLC reads {len(traces)} traces")
+        traces = _varied([iut.run(case.schedule) for case in cases(protocol)], most_rows)
         found = validate_all(traces)
     except ScatterproofError as error:
         return Coverage(reason=str(error))
@@ -139,7 +135,7 @@ def _coverage(protocol: str, results: Path, say: Callable[[str], None]) -> Cover
     )
 
 
-def _varied(traces: list[Trace]) -> list[Trace]:
+def _varied(traces: list[Trace], most_rows: int) -> list[Trace]:
     """As many as there are rows for TLC: short ones with all that can be told apart in rows, then the shortest."""
     by_length = sorted(traces, key=lambda trace: len(trace.rows))
     seen: set[tuple[object, ...]] = set()
@@ -152,7 +148,7 @@ def _varied(traces: list[Trace]) -> list[Trace]:
     chosen: list[Trace] = []
     rows = 0
     for trace in (*first, *(trace for trace in by_length if not any(trace is other for other in first))):
-        if rows + len(trace.rows) <= ROWS_FOR_TLC:
+        if rows + len(trace.rows) <= most_rows:
             rows += len(trace.rows)
             chosen.append(trace)
     return chosen

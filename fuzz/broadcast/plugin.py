@@ -37,4 +37,10 @@ PLUGIN = FuzzPlugin(
     shrinking=30,
     # Runs of the rules themselves have up to a thousand.
     max_events=5_000,
+    seen_in={
+        "case": (
+            *("literal/", "may_begin/always", "enters_pending/always", "link/", "uniform/", "application/", "ready/"),
+        ),
+        "fuzz": ("order/", "link/delivers-copies", "in_turn/always", "majority/by-all"),
+    },
 )

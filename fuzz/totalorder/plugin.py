@@ -49,4 +49,11 @@ PLUGIN = FuzzPlugin(
     machines=machines,
     on_model=ON_MODEL,
     beyond=beyond,
+    seen_in={
+        "case": (
+            *("host/", "switch/", "counted/ingress", "stamp/drop-1", "resent_barrier/own", "ack_barrier/largest"),
+            *("flag_on/", "last_hop", "base_of/max", "difference/other", "adjusted_beacon/without", "cut_off/"),
+        ),
+        "fuzz": ("switch/sends-every-beacon", "host/leaves-numbers-out"),
+    },
 )

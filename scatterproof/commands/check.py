@@ -13,9 +13,9 @@ from models.claim import Claim, ClaimResult, prove
 from models.expected import Model, ModelResult, Tier, check_model, check_models, models_of
 from models.finding import FindingResult, decide, findings_of
 from models.z3_claims import check_claims, claims_of
-from scatterproof import layers
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, print_json, print_table
 from scatterproof.layer_report import LayerReport
+from scatterproof.layers import models as of_models
 from scatterproof.options import Json, Protocol, resolve
 from spec.errors import BadInput, CannotRun
 
@@ -72,9 +72,9 @@ def command(
         print_json({"protocol": chosen, **parts, "not_run": missing})
     else:
         if only_models != []:
-            _print(layers.summarise_models(models), missing.get("tlc"))
+            _print(of_models.summarise_models(models), missing.get("tlc"))
         if only_claims != []:
-            _print(layers.summarise_claims(chosen, claims), missing.get("z3"))
+            _print(of_models.summarise_claims(chosen, claims), missing.get("z3"))
         if not names:
             _print_findings(findings)
     agrees = all(result.agrees for result in models) and all(result.counts for result in claims)

@@ -18,10 +18,11 @@ from fuzz.kill_matrix import kill_matrix
 from fuzz.protocol import load
 from fuzz.spread import PER_CLAUSE, SpreadResult, fuzz_spread
 from fuzz.stopping import Signals
-from scatterproof import fuzz_report, iuts, layers
+from scatterproof import fuzz_report, iuts
 from scatterproof.conform_options import ProfileFile, protocol_meant
 from scatterproof.console import OK, VIOLATIONS, Progress, print_json, print_table
 from scatterproof.fuzz_options import EXAMPLES, Examples, Mutants, Only, PerClause, Seconds, SharedOut
+from scatterproof.layers.mutants import summarise_matrix
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, Seed, resolve
 from spark.jobs import run_tasks
 from spark.session import session_on
@@ -183,7 +184,7 @@ def _try_mutants(protocol: str, seed: int, only: str, results: Path, *, as_json:
     if as_json:
         print_json(found)
     else:
-        report = layers.summarise_matrix(found)
+        report = summarise_matrix(found)
         for table in report.details:
             print_table(f"{table.title}: {report.sentence}", table.columns, table.rows)
     return VIOLATIONS if found.open else OK

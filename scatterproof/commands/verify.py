@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from models.expected import ModelResult
 from scatterproof.board import Board
-from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, out, print_json, print_table
+from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, err, out, print_json, print_table
 from scatterproof.layer_report import LayerReport, Status
-from scatterproof.layers import LAYERS, Job, Layer, run_layer
+from scatterproof.layers.beside import BESIDE
+from scatterproof.layers.every import LAYERS
+from scatterproof.layers.job import Depth, Job
+from scatterproof.main_job import Outcome, run
 from scatterproof.matrix import MatrixRow, matrix
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
 from scatterproof.verify_page import write_page
@@ -22,47 +24,63 @@ from spec import clauses
 from spec.errors import BadInput
 
 NAMES = tuple(layer.name for layer in LAYERS)
-# TLC is a process of its own, so that it runs beside the layers that are Python.
-_BESIDE = frozenset({"tlc"})
 
 
 def command(
     protocol: Protocol = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="In under a minute: cases in process, proofs, the smallest models.")
+    ] = False,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="All models, all cases over every transport, each mutant in each layer."),
+    ] = False,
     require: Annotated[
         list[str] | None, typer.Option("--require", help=f"Fail when this layer cannot run: {', '.join(NAMES)}.")
     ] = None,
     only: Annotated[list[str] | None, typer.Option("--only", help="Run this layer alone; may be repeated.")] = None,
     seed: Seed = 1,
-    effort: Annotated[int, typer.Option("--effort", min=1, help="Times as many schedules and runs.")] = 1,
+    effort: Annotated[int, typer.Option("--effort", min=1, max=1000, help="Times as many schedules and runs.")] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, max=256, help="How many processes compute at once; one a core if not given."),
+    ] = None,
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option("--report", help="Folder for index.html.")] = Path("report"),
     as_json: Json = False,
 ) -> None:
     """Run everything: models, proofs, cases over three transports, fuzzing, mutants, mining. The main job.
 
-    Without --protocol, for one protocol after another, each with a page and a folder of results of its own.
+    Without --protocol, for all protocols, each with a page and a folder of results of its own. It says how long it will
+    still take. What finds most in its time is done every day; --full does the rest, too, and --quick the least.
     """
-    required, chosen = _known("--require", require), _known("--only", only) or NAMES
-    named = (resolve(protocol),) if protocol is not None or len(clauses.protocols()) == 1 else clauses.protocols()
-    ended = []
-    for name in named:
-        beneath = name if len(named) > 1 else ""
-        ended.append(_verify(clauses.load(name), chosen, seed, effort, results / beneath, report / beneath))
+    if quick and full:
+        raise BadInput("--quick and --full are given; leave one of them out")
+    depth = Depth.QUICK if quick else Depth.FULL if full else Depth.EVERYDAY
+    required, named = _known("--require", require), _known("--only", only)
+    chosen = [layer for layer in LAYERS if layer.name in named or not (named or (quick and not layer.quick))]
+    protocols = (resolve(protocol),) if protocol is not None or len(clauses.protocols()) == 1 else clauses.protocols()
+    one = len(protocols) == 1
+    todo = [
+        Job(protocol=name, seed=seed, results=results if one else results / name, depth=depth, effort=effort)
+        for name in protocols
+    ]
+    with Board() as board:
+        outcomes = run(todo, chosen, BESIDE, board, jobs or len(os.sched_getaffinity(0)))
+    ended = [_ended(outcome, report if one else report / outcome.job.protocol) for outcome in outcomes]
     if as_json:
         found = [
             {"protocol": e.protocol, "seed": seed, "verdict": e.verdict, "layers": e.layers, "clauses": e.clauses}
             for e in ended
         ]
         print_json(found[0] if protocol is not None else found)
-    for one in ended:
+    for each in ended:
         if not as_json:
-            _print(one)
-        for layer in one.lacking(required):
+            _print(each)
+        for layer in each.lacking(required):
             # On stderr where stdout is one JSON document.
-            (err if as_json else out).print(f"{one.protocol}: required layer {layer} did not run", style="bold red")
-    if any(one.verdict is not Status.PASS for one in ended):
-        raise typer.Exit(VIOLATIONS)
-    raise typer.Exit(CANNOT_RUN if any(one.lacking(required) for one in ended) else OK)
+            (err if as_json else out).print(f"{each.protocol}: required layer {layer} did not run", style="bold red")
+    raise typer.Exit(_exit_code(ended, required))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +98,26 @@ class _Ended:
         return [one.layer for one in self.layers if one.layer in required and one.status is Status.NOT_RUN]
 
 
-def _verify(
-    catalogue: clauses.Catalogue, chosen: tuple[str, ...], seed: int, effort: int, results: Path, report: Path
-) -> _Ended:
-    models: Future[list[ModelResult]] | None = Future() if "tlc" in chosen else None
-    job = Job(protocol=catalogue.protocol, seed=seed, results=results, effort=effort, models=models)
-    reports = _run([layer for layer in LAYERS if layer.name in chosen], job)
+def _exit_code(ended: list[_Ended], required: tuple[str, ...]) -> int:
+    verdicts = {one.verdict for one in ended}
+    if Status.FAIL in verdicts:
+        return VIOLATIONS
+    if any(one.lacking(required) for one in ended) or verdicts - {Status.PASS, Status.INCONCLUSIVE}:
+        return CANNOT_RUN
+    return INCONCLUSIVE if Status.INCONCLUSIVE in verdicts else OK
+
+
+def _ended(outcome: Outcome, report: Path) -> _Ended:
+    protocol, page = outcome.job.protocol, report / "index.html"
+    catalogue = clauses.load(protocol)
+    reports = list(outcome.reports)
     rows = matrix(catalogue, reports)
-    page = report / "index.html"
-    ran = [one.layer for one in reports if one.status is not Status.NOT_RUN]
-    with Progress("Parts of the report") as progress:
-        parts = collect(catalogue.protocol, ran, page, results, progress)
+    (equivalence,), (coverage,) = (outcome.found.get(one.key, [None]) for one in BESIDE)
+    parts = collect(protocol, page, equivalence, coverage)
     for sentence in parts.faults:
-        err.print(f"{catalogue.protocol}: {sentence}", style="bold red", markup=False, highlight=False)
-    ended = write_page(page, catalogue, reports, rows, parts, seed)
-    return _Ended(catalogue.protocol, catalogue.title, ended, reports, rows, page)
+        err.print(f"{protocol}: {sentence}", style="bold red", markup=False, highlight=False)
+    ended = write_page(page, catalogue, reports, rows, parts, outcome.job.seed)
+    return _Ended(protocol, catalogue.title, ended, reports, rows, page)
 
 
 def _known(option: str, names: list[str] | None) -> tuple[str, ...]:
@@ -102,24 +125,6 @@ def _known(option: str, names: list[str] | None) -> tuple[str, ...]:
         if name not in NAMES:
             raise BadInput(f"{option} {name!r} is no layer; choose from: {', '.join(NAMES)}")
     return tuple(names or ())
-
-
-def _run(layers: list[Layer], job: Job) -> list[LayerReport]:
-    """Run the layers; those that are processes of their own beside the others."""
-    with Board([layer.name for layer in layers]) as board, ThreadPoolExecutor(max_workers=1) as pool:
-
-        def one(layer: Layer) -> LayerReport:
-            board.begin(layer.name)
-            report = run_layer(layer, job, lambda text: board.say(layer.name, text))
-            board.end(report)
-            return report
-
-        beside: dict[str, Future[LayerReport]] = {
-            layer.name: pool.submit(one, layer) for layer in layers if layer.name in _BESIDE
-        }
-        here = {layer.name: one(layer) for layer in layers if layer.name not in beside}
-        here |= {name: future.result() for name, future in beside.items()}
-    return [here[layer.name] for layer in layers]
 
 
 def _print(ended: _Ended) -> None:

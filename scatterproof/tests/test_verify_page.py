@@ -74,12 +74,12 @@ def test_figures_are_linked_to_where_they_are_and_else_one_reads_how_to_make_the
 ) -> None:
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "report" / "index.html"
-    without = collect(PROTOCOL, [], page, tmp_path)
+    without = collect(PROTOCOL, page, None, None)
     assert (without.figures, without.figures_by) == ("", "ci/bench figures")
     assert "<code>ci/bench figures</code> draws them" in page_with(without, tmp_path)
     figures.PAGE.parent.mkdir(parents=True)
     figures.PAGE.write_text("x")
-    made = collect(PROTOCOL, [], page, tmp_path)
+    made = collect(PROTOCOL, page, None, None)
     assert (page.parent / made.figures).resolve() == figures.PAGE.resolve()
     assert f'href="{made.figures}"' in page_with(made, page.parent)
 
@@ -91,7 +91,7 @@ def test_the_bench_draws_the_page_that_is_linked() -> None:
 
 
 def test_every_finding_is_shown_with_its_diagram_and_the_page_asks_for_nothing(tmp_path: Path) -> None:
-    parts = collect(PROTOCOL, [], tmp_path / "index.html", tmp_path)
+    parts = collect(PROTOCOL, tmp_path / "index.html", None, None)
     findings = findings_of(PROTOCOL)
     assert [shown.finding for shown in parts.findings] == list(findings)
     assert {bool(shown.image) for shown in parts.findings if shown.finding.mutant} == {True}
@@ -170,13 +170,13 @@ def test_nothing_that_is_said_on_the_page_is_obeyed(failing: Tab) -> None:
 
 
 def test_parts_of_layers_that_did_not_run_are_left_out(tmp_path: Path) -> None:
-    parts = collect(PROTOCOL, ["z3"], tmp_path / "index.html", tmp_path)
+    parts = collect(PROTOCOL, tmp_path / "index.html", None, None)
     assert (parts.equivalence, parts.coverage, parts.faults) == (None, None, ())
     text = page_with(NOTHING, tmp_path)
     assert not re.search(r'id="(equivalence|coverage|figures|findings)"', text)
 
 
-def test_tlc_gets_traces_that_differ_before_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tlc_gets_traces_that_differ_before_short_ones() -> None:
     columns = schema(PROTOCOL).columns
     case = next(case for case in cases(PROTOCOL))
     header = iuts.find("reference", PROTOCOL, Path()).run(case.schedule).header
@@ -185,5 +185,4 @@ def test_tlc_gets_traces_that_differ_before_short_ones(monkeypatch: pytest.Monke
         return Trace(header, [tuple({"kind": kind}.get(name, 0) for name in columns)] * rows)
 
     alike, longer, other = trace(2, 10), trace(2, 20), trace(3, 60)
-    monkeypatch.setattr(verify_page_parts, "ROWS_FOR_TLC", 80)
-    assert verify_page_parts._varied([longer, other, alike]) == [alike, other]
+    assert verify_page_parts._varied([longer, other, alike], 80) == [alike, other]

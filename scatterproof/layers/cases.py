@@ -1,0 +1,176 @@
+"""The layers in which the reference implementation is given the conformance cases: in process, as processes on stdio,
+and over real sockets, in real time."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import msgspec
+
+from conformance.adapters.real_time import longest_s
+from conformance.case import Case, CaseResult, cases, ended_as_planned, run_case
+from conformance.report.run import broken, folder_name
+from conformance.stress import contract
+from conformance.verdict import Verdict
+from scatterproof import iuts
+from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
+from scatterproof.layers.job import OF_VERDICT, Found, Job, Lane, Unit, by_clause, report_of, shares
+from scatterproof.program_layer import program_at, summarise_programs
+from scatterproof.program_runs import reference_command
+from spec.iut import Iut
+
+IN_PROCESS, STDIO, UDP = "reference", "reference-stdio", "reference-udp"
+REAL_TIME_TRIES = 3
+CASES_A_UNIT = 6
+NODE_STARTS_S = 0.15  # a process of Python
+SIMULATED_S = 0.05  # a case in process
+WAITED_FOR = 0.5  # of the longest that a run in real time may take
+
+
+def in_process(job: Job) -> list[Unit]:
+    everything = cases(job.protocol)
+    return [Unit(text="cases", weight=SIMULATED_S * len(everything), work=partial(_give, IN_PROCESS, everything, job))]
+
+
+def over_stdio(job: Job) -> list[Unit]:
+    chosen = sorted(_chosen(job, _nodes), key=_nodes)
+    return [
+        Unit(
+            text=f"{few[0].id} and {len(few) - 1} more",
+            weight=NODE_STARTS_S * sum(map(_nodes, few)),
+            work=partial(_give, STDIO, few, job),
+        )
+        for few in shares(chosen, CASES_A_UNIT)
+    ]
+
+
+def over_udp(job: Job) -> list[Unit]:
+    """The cases over real sockets; of a protocol whose reference is a program, that program under stress, level by
+    level."""
+    command = reference_command(job.protocol)
+    if command is not None:
+        folder = job.results / "latest" / "programs"
+        return [
+            Unit(
+                text=f"the program, {level}",
+                weight=8.0,
+                work=partial(program_at, job.protocol, command, level, job.seed, folder),
+                lane=Lane.REAL_TIME,
+            )
+            for level in contract.load(job.protocol).levels
+        ]
+    return [
+        Unit(
+            text=case.id,
+            weight=1.0 + WAITED_FOR * longest_s(case.schedule),
+            work=partial(_give, UDP, [case], job, _in_real_time),
+            lane=Lane.REAL_TIME,
+        )
+        for case in _chosen(job, lambda case: longest_s(case.schedule), why_not_in_real_time)
+    ]
+
+
+def why_not_in_real_time(case: Case) -> str:
+    """Why an everyday run has no use of the case over real sockets; empty where it has."""
+    return "it asks for clocks that drift, and those of one machine do not" if _drifts(case) else ""
+
+
+def _drifts(case: Case) -> bool:
+    return any(clock.drift_ppb for clock in case.schedule.clocks)
+
+
+def _nodes(case: Case) -> int:
+    return len(case.schedule.topology.nodes)
+
+
+def _chosen(
+    job: Job, cost: Callable[[Case], float], why_not: Callable[[Case], str] = lambda case: ""
+) -> Sequence[Case]:
+    """All cases in a full run; else the cheapest of each clause, of those that are of use."""
+    everything = cases(job.protocol)
+    if job.full:
+        return everything
+    cheapest: dict[str, Case] = {}
+    for case in sorted(everything, key=cost):
+        if not why_not(case):
+            cheapest.setdefault(case.clause, case)
+    return [case for case in everything if case is cheapest.get(case.clause)]
+
+
+def _give(
+    iut_name: str, some: Sequence[Case], job: Job, give: Callable[..., CaseResult] = run_case
+) -> list[CaseResult]:
+    """What each case comes to, without its trace: nobody asks for that here."""
+    make_iut, folder = iuts.maker(iut_name, job.protocol), job.results / "latest" / iut_name
+    return [replace(give(case, make_iut(folder / folder_name(case.id))), trace=None) for case in some]
+
+
+def _in_real_time(case: Case, iut: Iut) -> CaseResult:
+    """Give the case again when its run ended as planned and its stimulus did not come about: that is up to the machine,
+    and in the end the case is not run."""
+    for _ in range(REAL_TIME_TRIES):
+        found = run_case(case, iut)
+        if found.verdict is not Verdict.INCONCLUSIVE or found.trace is None or not ended_as_planned(found.trace):
+            return found
+    return replace(found, verdict=Verdict.NOT_RUN, reason=f"{REAL_TIME_TRIES} runs left it open: {found.reason}")
+
+
+def report_in_process(job: Job, found: Found) -> LayerReport:
+    return summarise_cases(IN_PROCESS, _together(found["conform"]))
+
+
+def report_stdio(job: Job, found: Found) -> LayerReport:
+    return summarise_cases(STDIO, _together(found["conform-stdio"]))
+
+
+def report_udp(job: Job, found: Found) -> LayerReport:
+    """A clause none of whose cases was given is not run, with the reason."""
+    if reference_command(job.protocol) is not None:
+        return summarise_programs(job.protocol, found["conform-udp"])
+    report = summarise_cases(UDP, _together(found["conform-udp"]))
+    left_out = {
+        case.clause: Cell(Status.NOT_RUN, f"{case.id}: {why_not_in_real_time(case)}")
+        for case in cases(job.protocol)
+        if why_not_in_real_time(case)
+    }
+    return msgspec.structs.replace(report, cells=left_out | report.cells)
+
+
+def _together(some: Sequence[Sequence[CaseResult]]) -> list[CaseResult]:
+    return [result for results in some for result in results]
+
+
+def summarise_cases(iut_name: str, results: Sequence[CaseResult]) -> LayerReport:
+    """A clause passes with the cases that are about it; any case in which it is broken fails it."""
+    parts = [(result.case.clause, OF_VERDICT[result.verdict]) for result in results]
+    parts += [
+        (judged.clause, Status.FAIL)
+        for result in results
+        for judged in result.results
+        if judged.verdict is Verdict.FAIL and judged.clause != result.case.clause
+    ]
+    passed = sum(result.verdict is Verdict.PASS for result in results)
+    ran = [result for result in results if result.verdict is not Verdict.NOT_RUN]
+    status = gravest(OF_VERDICT[result.verdict] for result in ran or results)
+    left_out = f"; {len(results) - len(ran)} not run, with the reason each" if len(ran) < len(results) else ""
+    rows = [(r.case.id, r.verdict, r.case.stimulus, r.case.duty, r.reason) for r in results]
+    again = [_explored(iut_name, result) for result in results]
+    return report_of(
+        Status.INCONCLUSIVE if status is Status.NONE else status,
+        f"{passed} of {len(results)} cases passed by {iut_name}{left_out}",
+        by_clause(parts, "case"),
+        detail(f"Cases given to {iut_name}", ("case", "verdict", "stimulus", "duty", "reason"), rows, again),
+    )
+
+
+def _explored(iut: str, result: CaseResult) -> str:
+    """The commands that give a failing case again, and open the explorer at the row that breaks a clause."""
+    found = broken(result)
+    if not found:
+        return ""
+    trace = f"results/latest/{folder_name(result.case.id)}/trace.ndjson"
+    give = shlex.join(["scatterproof", "conform", "--case", result.case.address, "--iut", iut])
+    return f"{give}; {shlex.join(['scatterproof', 'explore', trace, '--row', str(found[0].violations[0].position)])}"

@@ -1,0 +1,104 @@
+"""The layers in which the reference implementation runs under schedules that are drawn: fuzzing, and a corpus that is
+made and mined on Spark."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from fuzz.fuzzer import FuzzResult, fuzz
+from scatterproof import iuts
+from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
+from scatterproof.layers.job import OF_VERDICT, Found, Job, Lane, Unit, report_of
+from spark.corpus import make_corpus
+from spark.mine import MineResult, mine
+from spark.session import MASTER, session_on
+
+SCHEDULES = 400
+RUNS = 60
+
+
+def fuzz_units(job: Job) -> list[Unit]:
+    return [Unit(text=f"{SCHEDULES * job.effort} schedules", weight=12.0 * job.effort, work=partial(_fuzz, job))]
+
+
+def _fuzz(job: Job) -> FuzzResult:
+    return fuzz(
+        job.protocol,
+        iuts.find("reference", job.protocol, job.results),
+        examples=SCHEDULES * job.effort,
+        seed=job.seed,
+        folder=job.results / "failures",
+    )
+
+
+def fuzz_report(job: Job, found: Found) -> LayerReport:
+    (result,) = found["fuzz"]
+    failed = {failure.clause: failure for failure in result.failures}
+    cells = {
+        clause: Cell(
+            Status.FAIL if clause in failed else Status.PASS if at_stake else Status.INCONCLUSIVE,
+            failed[clause].file if clause in failed else f"{at_stake} times at stake",
+        )
+        for clause, at_stake in result.at_stake.items()
+    }
+    status = Status.FAIL if failed else gravest(cell.status for cell in cells.values())
+    return report_of(
+        status,
+        f"{result.examples} schedules, {result.rows} events, seed {job.seed}: {len(failed)} clauses broken",
+        cells,
+        detail(
+            "Failures found by fuzzing",
+            ("clause", "verdict", "schedule"),
+            [(f.clause, Status.FAIL, f.file) for f in result.failures],
+            [_replayed(f.file) for f in result.failures],
+        ),
+    )
+
+
+def _replayed(file: str) -> str:
+    """The commands that run a schedule again, and step through what it leaves."""
+    trace = f"results/replay/{Path(file).stem}.ndjson"
+    return f"{shlex.join(['scatterproof', 'replay', file])}; {shlex.join(['scatterproof', 'explore', trace])}"
+
+
+def mine_units(job: Job) -> list[Unit]:
+    return [
+        Unit(
+            text=f"{RUNS * job.effort} runs", weight=30.0 + 10.0 * job.effort, work=partial(_mine, job), lane=Lane.SPARK
+        )
+    ]
+
+
+# One session for all protocols, as long as the process that does their units.
+_session = ExitStack()
+
+
+def _mine(job: Job) -> MineResult:
+    _session.enter_context(session_on(MASTER))
+    folder = job.results / "corpus"
+    make_corpus(job.protocol, RUNS * job.effort, job.seed, folder, MASTER)
+    return mine(folder, MASTER)
+
+
+def stop_spark() -> None:
+    _session.close()
+
+
+def mine_report(job: Job, found: Found) -> LayerReport:
+    (result,) = found["mine"]
+    cells = {
+        clause.clause: Cell(OF_VERDICT[clause.verdict], f"{clause.held} times at stake") for clause in result.clauses
+    }
+    return report_of(
+        gravest(cell.status for cell in cells.values()),
+        f"{result.runs} runs, {result.events} events, {result.violations} violations",
+        cells,
+        detail(
+            "Mined clauses",
+            ("clause", "verdict", "held", "broken", "reason"),
+            [(c.clause, c.verdict, c.held, c.broken, c.reason) for c in result.clauses],
+        ),
+    )

@@ -1,0 +1,81 @@
+"""The layer that measures the others: mutants of the rules and of the nodes, each of which something must tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from fuzz.kill_matrix import KillMatrix, Row, Standing, matrix_of, subjects_of, tried, with_models
+from fuzz.layers import LAYERS
+from fuzz.protocol import load
+from scatterproof.layer_report import Cell, LayerReport, Status, detail
+from scatterproof.layers.job import Found, Job, Unit, report_of, shares
+
+# The cheapest first. The layers that are left out read the same runs once more: what only they could kill is open here.
+CHEAPEST_FIRST = ("case", "fuzz", "machine", "z3")
+MUTANTS_A_UNIT = 24
+EVERYDAY_S, FULL_S = 0.3, 1.2  # a mutant
+
+
+def units(job: Job) -> list[Unit]:
+    """Mutants of one group of rules together, as they are tried on the same schedules."""
+    names: dict[int, list[str]] = {}
+    for subject in subjects_of(load(job.protocol)):
+        names.setdefault(subject.group, []).append(subject.name)
+    return [
+        Unit(
+            text=f"{some[0]} and {len(some) - 1} more",
+            weight=(FULL_S if job.full else EVERYDAY_S) * len(some),
+            work=partial(_try, job, some),
+        )
+        for group in names.values()
+        for some in shares(group, MUTANTS_A_UNIT)
+    ]
+
+
+def asked(job: Job) -> tuple[str, ...]:
+    """The columns, TLC's models aside: what they said is known from another layer."""
+    return tuple(layer for layer in LAYERS if layer != "tlc") if job.full else CHEAPEST_FIRST
+
+
+def _try(job: Job, names: Sequence[str]) -> list[Row]:
+    return tried(
+        job.protocol,
+        names,
+        asked(job),
+        seed=job.seed,
+        folder=job.results / "mutants",
+        until_killed=not job.full,
+        shrinking=False,
+    )
+
+
+def report(job: Job, found: Found) -> LayerReport:
+    rows, layers = [row for some in found["mutants"] for row in some], asked(job)
+    if "tlc" in found:
+        rows, layers = with_models(job.protocol, rows, found["tlc"]), ("tlc", *layers)
+    return summarise_matrix(matrix_of(job.protocol, job.seed, layers, rows, 0.0))
+
+
+def summarise_matrix(matrix: KillMatrix) -> LayerReport:
+    score = {standing: matrix.score.get(standing, 0) for standing in Standing}
+    rows = [
+        (
+            row.mutant,
+            row.standing,
+            row.proof or ", ".join(row.clauses),
+            *(_cell_text(row.cells[layer].outcome, row.cells[layer].instance) for layer in matrix.layers),
+        )
+        for row in matrix.rows
+    ]
+    return report_of(
+        Status.FAIL if score[Standing.OPEN] or not score[Standing.KILLED] else Status.PASS,
+        f"{score[Standing.KILLED]} mutants killed, {score[Standing.EQUIVALENT]} proved equivalent,"
+        f" {score[Standing.OPEN]} open",
+        {clause: Cell(Status.PASS, f"{len(names)} killed") for clause, names in matrix.by_clause.items()},
+        detail("Kill matrix", ("mutant", "standing", "clauses, or proof", *matrix.layers), rows),
+    )
+
+
+def _cell_text(outcome: str, instance: str) -> str:
+    return f"{outcome} ({instance})" if instance else str(outcome)

@@ -1,0 +1,109 @@
+"""What each layer of the main job gives to whom, and what it leaves out: said, never passed, never failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.case import CaseResult, cases
+from conformance.verdict import Verdict
+from models.expected import Tier, models_in
+from scatterproof.layer_report import Status
+from scatterproof.layers import cases as of_cases
+from scatterproof.layers import mutants
+from scatterproof.layers.every import LAYERS
+from scatterproof.layers.job import Depth, Job, Lane, Unit
+from scatterproof.matrix import matrix
+from scatterproof.program_runs import reference_command
+from spec import clauses
+
+OVER_SOCKETS = next(protocol for protocol in clauses.protocols() if reference_command(protocol) is None)
+
+
+def job(protocol: str, depth: Depth = Depth.EVERYDAY) -> Job:
+    return Job(protocol=protocol, seed=1, results=Path(), depth=depth)
+
+
+def given(units: list[Unit]) -> list[str]:
+    """The ids of the cases that the units give."""
+    return [case.id for unit in units for case in unit.work.args[1]]  # type: ignore[attr-defined]
+
+
+def passed(units: list[Unit]) -> list[list[CaseResult]]:
+    by_id = {case.id: case for case in cases(OVER_SOCKETS)}
+    passing = [
+        CaseResult(case=by_id[name], verdict=Verdict.PASS, reason="", results=(), trace=None) for name in given(units)
+    ]
+    return [passing]
+
+
+def test_a_clause_whose_cases_are_left_out_over_udp_is_not_run_with_the_reason() -> None:
+    everyday = job(OVER_SOCKETS)
+    units = of_cases.over_udp(everyday)
+    catalogue = clauses.load(OVER_SOCKETS)
+    report = of_cases.report_udp(everyday, {"conform-udp": passed(units)})
+    layer = next(layer for layer in LAYERS if layer.name == "conform-udp")
+    named = report.__class__(
+        layer=layer.name,
+        title=layer.title,
+        status=report.status,
+        sentence=report.sentence,
+        seconds=0.0,
+        cells=report.cells,
+    )
+    rows = {row.clause: row.cells[0] for row in matrix(catalogue, [named])}
+    assert Status.FAIL not in {cell.status for cell in rows.values()}
+    left_out = {name: cell.note for name, cell in rows.items() if cell.status is Status.NOT_RUN}
+    assert left_out
+    assert all("drift" in why for why in left_out.values())
+
+
+@pytest.mark.parametrize("protocol", clauses.protocols())
+def test_every_clause_with_a_case_has_one_over_stdio_every_day(protocol: str) -> None:
+    everyday, full = (set(given(of_cases.over_stdio(job(protocol, depth)))) for depth in (Depth.EVERYDAY, Depth.FULL))
+    by_id = {case.id: case for case in cases(protocol)}
+    assert full == by_id.keys()
+    assert everyday < full
+    assert {by_id[name].clause for name in everyday} == {case.clause for case in cases(protocol)}
+
+
+def test_only_clocks_that_drift_are_left_out_over_udp_and_nothing_in_a_full_run() -> None:
+    by_id = {case.id: case for case in cases(OVER_SOCKETS)}
+    everyday = given(of_cases.over_udp(job(OVER_SOCKETS)))
+    missing = {case.clause for case in by_id.values()} - {by_id[name].clause for name in everyday}
+    assert missing == {"TO-ADJ-ROUNDS"}
+    assert set(given(of_cases.over_udp(job(OVER_SOCKETS, Depth.FULL)))) == by_id.keys()
+
+
+@pytest.mark.parametrize("protocol", clauses.protocols())
+def test_what_waits_in_real_time_has_processes_of_its_own(protocol: str) -> None:
+    assert {unit.lane for unit in of_cases.over_udp(job(protocol))} == {Lane.REAL_TIME}
+    assert {unit.lane for unit in of_cases.over_stdio(job(protocol))} == {Lane.COMPUTING}
+
+
+@pytest.mark.parametrize("protocol", clauses.protocols())
+@pytest.mark.parametrize("depth", [Depth.EVERYDAY, Depth.FULL])
+def test_every_mutant_is_in_one_unit(protocol: str, depth: Depth) -> None:
+    names = [name for unit in mutants.units(job(protocol, depth)) for name in unit.work.args[1]]  # type: ignore[attr-defined]
+    assert len(names) == len(set(names)) > 100
+
+
+@pytest.mark.parametrize("protocol", clauses.protocols())
+def test_a_full_run_checks_more_models(protocol: str) -> None:
+    tlc = next(layer for layer in LAYERS if layer.name == "tlc")
+    everyday, full = (tlc.units(job(protocol, depth)) for depth in (Depth.EVERYDAY, Depth.FULL))
+    assert {unit.text for unit in everyday} < {unit.text for unit in full}
+    assert len(full) == len(models_in(protocol, Tier.FULL))
+
+
+@pytest.mark.parametrize("protocol", clauses.protocols())
+def test_what_a_quick_run_leaves_out_is_not_run_and_fails_nothing(protocol: str) -> None:
+    tlc = next(layer for layer in LAYERS if layer.name == "tlc")
+    quick = job(protocol, Depth.QUICK)
+    chosen = {unit.text for unit in tlc.units(quick)}
+    assert chosen < {unit.text for unit in tlc.units(job(protocol))}
+    report = tlc.report(quick, {"tlc": []})
+    assert {cell.status for cell in report.cells.values()} == {Status.NOT_RUN}
+    asked = {clause.id for clause in clauses.load(protocol).clauses if clauses.Layer.TLC in clause.layers}
+    assert asked <= report.cells.keys()
