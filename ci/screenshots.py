@@ -25,7 +25,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 PROTOCOL = "totalorder"
 DAMAGED = "mutant:deliverable/lt-to-le"
 CASE = "TO-DELIVER/at-the-barrier"
-SIZE = {"width": 1200, "height": 640}
+SIZE = {"width": 1200, "height": 620}
 LARGEST = 200_000  # bytes: a page of text shows them
 SHRINK_SECONDS = 20
 
