@@ -28,18 +28,32 @@ while [ "$count" -gt 0 ]; do
     *) set -- "$@" "$argument" ;;
   esac
 done
-if [ -n "${%s:-}" ]; then
-  exec 2>>"$%s"
+if [ -n "${@LOG@:-}" ]; then
+  [ -d "${@LOG@%/*}" ] || exit 1 # who asked for this Java has gone
+  exec 2>>"$@LOG@"
   # A signal to all processes of a group is for us: this Java ends when its input does. Those of a cluster end by it.
   trap '' TERM
+  # One that loses us while it starts would go on for ever: it is ended when its input has, if it is there still.
+  exec 3<&0
+  (
+    while read -r _ <&3; do :; done
+    for _ in $(seq 100); do
+      read -r _ _ _ parent _ </proc/self/stat
+      [ "$parent" = $$ ] || exit
+      sleep 0.1
+    done
+    kill -KILL $$
+  ) >/dev/null 2>&1 &
+  exec 3<&-
 fi
-exec %s "$@"
+exec @JAVA@ "$@"
 """
 
 
 def java_home_for_spark() -> Path:
     """A folder for JAVA_HOME whose bin/java starts the Java found; CannotRun where there is none."""
-    content = (_LAUNCHER % (LOG_VARIABLE, LOG_VARIABLE, shlex.quote(str(find_java().absolute())))).encode()
+    java = shlex.quote(str(find_java().absolute()))
+    content = _LAUNCHER.replace("@LOG@", LOG_VARIABLE).replace("@JAVA@", java).encode()
     home = cache_folder() / "java" / hashlib.sha256(content).hexdigest()[:16]
     launcher = home / "bin" / "java"
     if not launcher.is_file() or launcher.read_bytes() != content:

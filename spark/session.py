@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import signal
 import socket
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkContext
@@ -67,9 +70,7 @@ def session_on(master: str = MASTER, shared: Path | None = None) -> Iterator[Spa
                     refuse_unshared(session.sparkContext, shared)
             yield session
         finally:
-            with suppress(Py4JError, OSError):  # a signal to all processes of a group has ended Java before
-                session.stop()
-            _stop_java()
+            _stop(session)
 
 
 def _refuse_silent(master: str) -> None:
@@ -123,12 +124,37 @@ def _start(master: str, scratch: Path) -> SparkSession:
     for name, value in settings.items():
         builder = builder.config(name, value)
     try:
-        with _environment(inherited):
+        with _environment(inherited), _interrupts_kept():
             return builder.getOrCreate()
+    except KeyboardInterrupt:
+        _stop(SparkSession.getActiveSession())
+        raise
     except (Py4JError, PySparkException, OSError) as error:
         reason = _reason(error, log)  # Java tells it, as long as it is there
         _stop_java()
         raise CannotRun(f"Spark does not start on {master}: {reason}") from None
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Raise an interrupt that is lost on the way, in the end: what starts Spark takes one that comes while it clears
+    away for its own business."""
+    came = []
+
+    def take(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        signal.default_int_handler(number, frame)
+
+    ours = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, take)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is take:  # Spark's own takes its place
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _hosts(master: str) -> list[str]:
@@ -159,6 +185,13 @@ def _reason(error: Exception, log: Path) -> str:
     lines = [line.strip() for line in (*str(error).split("\n"), *lines)]
     told = [line for line in lines if line and not line.startswith(("at ", "... ", "Using Spark's default log4j"))]
     return told[-1] if told else repr(error)
+
+
+def _stop(session: SparkSession | None) -> None:
+    with suppress(Py4JError, OSError):  # a signal to all processes of a group has ended Java before
+        if session is not None:
+            session.stop()
+    _stop_java()
 
 
 def _stop_java() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from models.java import find_java
 from spark.java_home import LOG_VARIABLE, java_home_for_spark
 from spark.jobs import run_tasks
 from spark.session import session_on
@@ -126,3 +129,63 @@ def test_without_java_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("spark.java_home.find_java", none)
     with pytest.raises(CannotRun, match=r"^no Java here$"):
         java_home_for_spark()
+
+
+@pytest.mark.parametrize(("script", "ends"), [("exec sleep 600", -signal.SIGKILL), ("read -r _; exit 5", 5)])
+def test_a_java_that_has_lost_us_is_ended_unless_it_ends_by_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, ends: int
+) -> None:
+    """One that was starting when Python was interrupted never looked at its input, and listened for ever."""
+    monkeypatch.setattr("spark.java_home.find_java", lambda: Path(shutil.which("sh") or ""))
+    monkeypatch.setenv("SCATTERPROOF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv(LOG_VARIABLE, str(tmp_path / "log"))
+    launcher = java_home_for_spark() / "bin" / "java"
+    with subprocess.Popen([launcher, "-c", script], stdin=subprocess.PIPE) as java:
+        assert java.stdin is not None
+        java.stdin.close()
+        assert java.wait() == ends
+
+
+def test_a_java_that_nobody_waits_for_any_more_does_not_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("spark.java_home.find_java", lambda: Path(shutil.which("true") or ""))
+    monkeypatch.setenv("SCATTERPROOF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv(LOG_VARIABLE, str(tmp_path / "gone" / "log"))
+    ended = subprocess.run([java_home_for_spark() / "bin" / "java"], capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (1, b"")
+
+
+# It interrupts whoever started it, and then never looks at its input, as a Java that had lost us while it started did.
+DEAF_JAVA = """#!/bin/sh
+case "$*" in
+  -version | *org.apache.spark.launcher.Main*) exec {java} "$@" ;;
+esac
+echo $$ >{folder}/pid
+kill -INT $PPID
+exec sleep 600
+"""
+
+
+def test_an_interrupt_while_java_starts_ends_us_and_the_java(tmp_path: Path) -> None:
+    java = tmp_path / "home" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(DEAF_JAVA.format(java=find_java(), folder=tmp_path))
+    java.chmod(0o755)
+    interrupted = subprocess.run(
+        [sys.executable, "-m", "scatterproof.cli", "corpus", "--runs", "10", "--out", tmp_path / "corpus"],
+        env={**os.environ, "JAVA_HOME": str(tmp_path / "home"), "SCATTERPROOF_CACHE": str(tmp_path / "cache")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # A job in the background of a shell, as these tests may be, ignores it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        check=False,
+    )
+    assert interrupted.returncode == 130
+    pid = int((tmp_path / "pid").read_text())
+    with suppress(ProcessLookupError):  # it has ended by now
+        ends = os.pidfd_open(pid)
+        poll = select.poll()
+        poll.register(ends)
+        in_time = poll.poll(60_000)
+        os.close(ends)
+        os.kill(pid, signal.SIGKILL)
+        assert in_time
