@@ -61,20 +61,23 @@ def test_a_process_that_dies_ends_the_run_in_one_sentence() -> None:
 
 def test_those_at_work_end_when_nobody_wants_more(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "for-ever")
+    begun, begins = os.pipe()
 
     def work(number: int) -> int:
-        if number:
-            (tmp_path / f"began-{number}").touch()
-            try:
+        try:
+            with open(begins, "wb", buffering=0) as pipe:
+                pipe.write(b"!")
+            if number:
                 (tmp_path / "for-ever").read_text()
-            finally:
-                (tmp_path / f"cleared-{number}").touch()
+        finally:
+            (tmp_path / f"cleared-{number}").touch()
         return number
 
     results = in_order(work, 3, 3)
     assert next(results) == 0
-    while not (tmp_path / "began-1").exists() or not (tmp_path / "began-2").exists():
-        pass
+    os.close(begins)
+    with open(begun, "rb") as pipe:
+        assert pipe.read() == b"!!!"  # less, if one of them ended before
     behind(results)
     assert (tmp_path / "cleared-1").exists()
     assert (tmp_path / "cleared-2").exists()
