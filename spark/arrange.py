@@ -26,7 +26,7 @@ from spark.jobs import run_tasks
 from spark.layout import MANIFEST, MINED, Manifest, RunEntry, entry_of_header, events_path, replaced_folder, runs_path
 from spec.errors import BadInput, CannotRun
 from spec.files import write_atomically
-from spec.trace import ABSENT, Header, schema
+from spec.trace import ABSENT, Domain, Header, schema
 from spec.trace_parquet import headers_table, read_headers, reading
 
 ARRANGED = "arranged"
@@ -143,7 +143,7 @@ def _refuse_missing(file: Path, mapping: UserMapping) -> None:
                 "mapping's [columns], or give it a value in [constants]"
             )
         kind = there.field(name).type
-        words = column in ("kind", "packet", "node", "sender", "receiver") and pa.types.is_string(kind)
+        words = column in _named(mapping.protocol) and pa.types.is_string(kind)
         times = column in mapping.units and (pa.types.is_timestamp(kind) or pa.types.is_floating(kind))
         if not (pa.types.is_integer(kind) or words or times):
             raise BadInput(f"{file}: row group 0: column {name} is {kind}; make it int64")
@@ -189,9 +189,14 @@ def _column(column: str, mapping: UserMapping, there: Sequence[str]) -> Column:
         found = sql.unix_micros(found.cast("timestamp")) * UNITS["us"]
     elif unit is not None:
         found = (found.cast("decimal(38,9)") * UNITS[unit]).cast("long")
-    elif column in ("kind", "packet", "node", "sender", "receiver"):
+    elif column in _named(mapping.protocol):
         found = _numbered(found, words)
     return sql.coalesce(found.cast("long"), sql.lit(ABSENT).cast("long"))
+
+
+def _named(protocol: str) -> Sequence[str]:
+    """The columns that may hold words."""
+    return schema(protocol).naming(Domain.KIND, Domain.PACKET, Domain.NODE)
 
 
 def _numbered(found: Column, words: Mapping[str, int]) -> Column:

@@ -8,17 +8,18 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, DecimalException
 
+from conformance.checks.rows import row_rules
 from conformance.protocol import load
 from spark.importing.mapping import ISO, UNITS
 from spark.importing.mapping import Mapping as UserMapping
 from spark.importing.quarantine import Flaw
 from spec.topology import LinkId, NodeId
-from spec.trace import ABSENT, Header, Kind, Row, schema
+from spec.trace import ABSENT, Domain, Header, Kind, Row, schema
 
 Raw = str | int | float | bool | None
 Event = Mapping[str, Raw]
 
-_NODES = ("node", "sender", "receiver")
+_PLACES = ("kind", "node", "link")
 _TIMES = ("time_ns", "clock_ns")
 _AT_LINKS = (Kind.SENT, Kind.ARRIVED, Kind.LOST)
 # Failures change what is expected of all that a node does.
@@ -48,7 +49,9 @@ class Rows:
         self._names = {node.name: number for number, node in enumerate(topology.nodes)} | mapping.nodes
         self._ends = [(link.source, link.target) for link in topology.links]
         self._links = {ends: link for link, ends in enumerate(self._ends)}
-        self._own = [column for column in names.columns if column not in (*_NODES, "kind", "link", "packet")]
+        self._ends_of = [column for column in names.naming(Domain.NODE) if column != "node"]
+        self._own = [column for column in names.columns if column not in (*self._ends_of, *_PLACES, "packet")]
+        self._rules = row_rules(header.protocol, topology)
         self._sent: dict[LinkId, int] = defaultdict(int)
         self._recorder = load(header.protocol).recorder()
         self._digest: Callable[[bytes], int] = importlib.import_module(
@@ -86,10 +89,10 @@ class Rows:
         for column in self._own:
             if column in given:
                 row[column] = self._number(column, given[column])
-        for column in _NODES[1:]:
+        for column in self._ends_of:
             if column in given:
                 row[column] = self._node(given, column)
-            elif kind in _OWN_END[column]:
+            elif kind in _OWN_END.get(column, ()):
                 row[column] = row["node"]
         if "packet" in given:
             row["packet"] = self._packet(given["packet"])
@@ -98,6 +101,9 @@ class Rows:
             row["digest"] = self._digest(str(given["payload"]).encode("utf-8", "surrogateescape"))
         if self._clock_is_time and "clock_ns" not in given and not ended:
             row["clock_ns"] = row["time_ns"]
+        flaw = self._rules.flaw(tuple(row.values()))
+        if flaw is not None:
+            raise _Refused(f"it has {flaw}", "it names what is not there")
         self._count(given, row, kind)
         self._ended = ended
         return tuple(row[column] for column in self._columns)
