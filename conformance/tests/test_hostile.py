@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -89,7 +90,8 @@ def test_a_daemon_is_ended_that_outlives_a_node_which_the_schedule_crashes(tmp_p
     script = HOSTILE[0].command[:-1]
     daemon = next(hostile for hostile in HOSTILE if hostile.name == "forks-a-daemon").script
     schedule = msgspec.structs.replace(CASE.schedule, failures=(Failure(0, FailureKind.CRASH, node=0),), end_ns=0)
-    trace = StdioIut("it", [*script, daemon.replace("sys.exit(6)", "hang()")], tmp_path, LIMITS).run(schedule)
+    limits = replace(LIMITS, answer_s=1)  # the others are asked, and hang
+    trace = StdioIut("it", [*script, daemon.replace("sys.exit(6)", "hang()")], tmp_path, limits).run(schedule)
 
     assert Kind.CRASHED in trace.column("kind")
 
