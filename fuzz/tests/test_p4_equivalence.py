@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from itertools import islice
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -32,6 +33,7 @@ from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission
 PLUGIN = load("totalorder")
 # Out of TLC's state graphs, and the findings' counterexamples.
 COVERING = sorted((SPEC_FOLDER / "totalorder" / "covering").glob("*.json"))
+KEPT = sorted((SPEC_FOLDER.parent / "conformance" / "tests" / "schedules").glob("*.json"))
 FINDINGS = [finding.name for finding in findings_of("totalorder") if finding.mutant]
 
 
@@ -67,6 +69,11 @@ def test_schedules_of_tlc_leave_the_same_bytes() -> None:
     assert len(COVERING) > 5
     for path in COVERING:
         assert differences(schedules.read(path)) == [], path.name
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_kept_schedules_leave_the_same_bytes(path: Path) -> None:
+    assert differences(schedules.read(path)) == []
 
 
 @pytest.mark.parametrize("group", range(len(PLUGIN.groups)))

@@ -23,12 +23,12 @@ from impl.totalorder.notices import GivenUp, Notices
 from impl.totalorder.settings import settings
 from spec.core import NodeConfig, Refuse, Send
 from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import Packet
+from spec.totalorder.messages import NOT_SPOKEN, Packet
 
 
 class P4FailingSwitch(P4Switch):
-    """It stops for good when the link from the root falls silent, or, having begun anew, one of which it knows
-    nothing."""
+    """It stops for good when the link from the root falls silent, or, having begun anew, it would have to give up one
+    whose ack barrier it does not know."""
 
     def __init__(self, config: NodeConfig, make_target: MakeTarget, *, clock_in_frame: bool = False) -> None:
         super().__init__(config, make_target, clock_in_frame=clock_in_frame)
@@ -93,8 +93,7 @@ class P4FailingSwitch(P4Switch):
             for link, report in reports.items()
         }
         silent = [link for link in open_links if now - heard[link] >= self._timeout]
-        unknown = any(reports[link].first_sender is None for link in silent)
-        if self._tree.up in silent or (self._fresh and unknown):
+        if self._tree.up in silent:
             self.stopped = True
             return []
         still = [heard[link] for link in open_links if link not in silent]
@@ -102,6 +101,9 @@ class P4FailingSwitch(P4Switch):
         return self._give_up(now, silent)
 
     def _give_up(self, now: int, links: Sequence[LinkId]) -> list[Out]:
+        if self._fresh and NOT_SPOKEN in [self._chip.report(now, link).ack for link in links]:
+            self.stopped = True
+            return []
         effects: list[Out] = []
         given_up = [self._freeze(now, link) for link in links]
         self._notices.expect(given_up)

@@ -22,7 +22,7 @@ from impl.totalorder.settings import settings
 from spec.core import NodeConfig, Refuse, Send
 from spec.errors import BadInput
 from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import Packet, PacketKind
+from spec.totalorder.messages import NOT_SPOKEN, Packet, PacketKind
 
 _BEACON, _NOTICE = int(PacketKind.BEACON), int(PacketKind.NOTICE)
 
@@ -68,8 +68,8 @@ def tree(config: NodeConfig) -> Tree:
 
 
 class FailingSwitch(ReliableSwitch):
-    """It stops for good when the link from the root falls silent, or, having begun anew, one of which it knows
-    nothing."""
+    """It stops for good when the link from the root falls silent, or, having begun anew, it would have to give up one
+    whose ack barrier it does not know."""
 
     def __init__(self, config: NodeConfig, rules: Rules = RULES) -> None:
         super().__init__(config, rules)
@@ -82,7 +82,6 @@ class FailingSwitch(ReliableSwitch):
         self._towards = {host: found for routes in self._onward.values() for host, found in routes.items()}
         self._ingress = config.ingress
         self._heard: dict[LinkId, int] = {}
-        self._spoken: set[LinkId] = set()
         self._neighbours: dict[LinkId, NodeId] = {}  # by ingress link from a host, once it has spoken
         self._notices = Notices(self._next_link, chosen.retransmit_timeout_ns)
         self._given_up, self._failed = self._notices.given_up, self._notices.failed
@@ -124,7 +123,7 @@ class FailingSwitch(ReliableSwitch):
         """Give up the links that have been silent for too long, or stop."""
         open_links = [link for link in self._ingress if link not in self._given_up]
         silent = [link for link in open_links if now - self._heard[link] >= self._timeout]
-        if self._tree.up in silent or (self._fresh and not self._spoken.issuperset(silent)):
+        if self._tree.up in silent:
             self.stopped = True
             return []
         # Where every link is given up there is nothing more to look for.
@@ -133,6 +132,10 @@ class FailingSwitch(ReliableSwitch):
         return self._give_up(now, silent)
 
     def _give_up(self, now: int, links: Sequence[LinkId]) -> list[Out]:
+        # What was heard may have told no ack barrier: a cut-off of 0 would be below what hosts have delivered.
+        if self._fresh and NOT_SPOKEN in [self._links.acks[self._links.places[link]] for link in links]:
+            self.stopped = True
+            return []
         effects: list[Out] = []
         given_up = [self._freeze(link) for link in links]
         self._notices.expect(given_up)
@@ -194,7 +197,6 @@ class FailingSwitch(ReliableSwitch):
 
     def _listen(self, now: int, link: LinkId, packet: Packet) -> None:
         self._heard[link] = now
-        self._spoken.add(link)
         if link in self._tree.from_hosts and link not in self._neighbours:
             self._neighbours[link] = packet.sender
 
