@@ -13,6 +13,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 from spec.errors import MachineBusy
 
+STEPS = pytest.StashKey[str]()
+
 
 def scope(nodeid: str) -> str:
     """What one worker runs as a whole: all of `spark/`, where a session costs seconds to start; else a test file."""
@@ -50,11 +52,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFolderO
     return ByFolderOrFile(config, log)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the file's name out of the environment: a test that runs pytest would print what is in it, unheard."""
+    config.stash[STEPS] = os.environ.pop("SCATTERPROOF_STEPS", "")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print the earlier steps last of all sections, so that pytest's closing line comes right after them."""
-    steps = os.environ.get("SCATTERPROOF_STEPS")
-    if steps and not hasattr(config, "workerinput"):  # a worker has a reporter too, which nobody hears
+    if steps := config.stash[STEPS]:
         terminalreporter.section("steps before pytest")
         terminalreporter.write(Path(steps).read_text())
         Path(steps).write_text("")  # said once: `ci/test` prints what is left

@@ -22,7 +22,7 @@ from scatterproof.layers.job import Beside, Found, Job, Lane, Layer, Unit
 from spec.errors import BadInput, CannotRun
 
 REAL_TIME_JOBS = 3  # they wait most of the time
-BEHIND = 10  # how much nicer those are that compute
+BEHIND = 5  # how much nicer those are that compute
 
 
 @dataclass(frozen=True, slots=True)

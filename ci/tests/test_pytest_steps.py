@@ -43,6 +43,24 @@ def test_slow_files_come_first_then_those_with_many_tests(tmp_path: Path) -> Non
     ]
 
 
+def test_what_came_before_is_said_by_the_outermost_pytest_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "steps").write_text("ok      something else (3 s)\n")
+    inner = "pytest.main(['-p', 'ci.pytest_steps', '-p', 'no:cacheprovider', '-n', '0', '--collect-only', __file__])"
+    (tmp_path / "test_inner.py").write_text(f"import pytest\ndef test_inner(): assert {inner} == 0\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    monkeypatch.setenv("SCATTERPROOF_STEPS", str(tmp_path / "steps"))
+    options = ["-p", "ci.pytest_steps", "-p", "no:cacheprovider", "-q", "-n", "1"]
+    ended = pytest.main(
+        [*options, "--import-mode=importlib", "--rootdir", str(tmp_path), str(tmp_path / "test_inner.py")]
+    )
+
+    said = capfd.readouterr().out
+    assert ended is pytest.ExitCode.OK
+    assert said.count("something else (3 s)") == 1
+
+
 def test_a_machine_that_is_too_busy_is_told_from_a_failure(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "test_busy.py").write_text(
         "from spec.errors import CannotRun, MachineBusy\n"
