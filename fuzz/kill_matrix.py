@@ -13,6 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from conformance.case import cases
+from fuzz.fuzzer import violations_of
 from fuzz.layers import LAYERS, Bench, Cell, Outcome, Subject
 from fuzz.mutations import mutants_of, signature_of
 from fuzz.protocol import FuzzPlugin, load
@@ -96,10 +98,12 @@ def tried(
     until_killed: bool = False,
     shrinking: bool = True,
 ) -> list[Row]:
-    """A row for each mutant of that name. With `until_killed` a mutant that is proved equivalent is shown to no layer,
-    and one that a layer has killed to none of those after it, but for those in which it must be seen (`seen_in` of
-    the protocol): enough to know that none is open. Without `shrinking` failing schedules are kept as they were drawn.
-    BadInput for an unknown layer."""
+    """A row for each mutant of that name.
+
+    With `until_killed` a mutant that is proved equivalent is shown to no layer, and one that a layer has killed to none
+    of those after it: enough to know that none is open. Without `shrinking` failing schedules are kept as they were
+    drawn. BadInput for an unknown layer.
+    """
     unknown = [layer for layer in layers if layer not in LAYERS]
     if unknown:
         raise BadInput(f"layer {unknown[0]!r} is unknown; choose from: {', '.join(LAYERS)}")
@@ -167,6 +171,20 @@ def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
     return generated + by_hand
 
 
+def broken(protocol: str) -> dict[str, Cell]:
+    """For each clause of which the protocol names a mutant: whether it breaks the clause in a case about it."""
+    plugin = load(protocol)
+    subjects = {subject.name: subject for subject in subjects_of(plugin)}
+    return {clause: _breaks(subjects[mutant], protocol, clause) for clause, mutant in plugin.breaks.items()}
+
+
+def _breaks(subject: Subject, protocol: str, clause: str) -> Cell:
+    for case in cases(protocol):
+        if case.clause == clause and clause in violations_of(subject.iut.run(case.schedule)):
+            return Cell(Outcome.KILLED, f"{subject.name} in {case.id}", (clause,))
+    return Cell(Outcome.SURVIVED, f"{subject.name} breaks it in no case about it")
+
+
 def _by_all(bench: Bench, subject: Subject, layers: Sequence[str]) -> Row:
     row = _row(subject, {layer: LAYERS[layer](bench, subject) for layer in layers})
     if row.standing is Standing.OPEN and (proof := equivalence_of(bench.plugin, subject)):
@@ -176,15 +194,12 @@ def _by_all(bench: Bench, subject: Subject, layers: Sequence[str]) -> Row:
 
 def _until_killed(bench: Bench, subject: Subject, layers: Sequence[str]) -> Row:
     cells = dict.fromkeys(layers, Cell(Outcome.NOT_ASKED))
-    must = bench.plugin.must_be_seen(subject.name)
-    proof = "" if must else equivalence_of(bench.plugin, subject)
-    if proof:
+    if proof := equivalence_of(bench.plugin, subject):
         return msgspec.structs.replace(_row(subject, cells), standing=Standing.EQUIVALENT, proof=proof)
-    killed = False
     for layer in layers:
-        if not killed or layer in must:
-            cells[layer] = LAYERS[layer](bench, subject)
-            killed = killed or cells[layer].outcome is Outcome.KILLED
+        cells[layer] = LAYERS[layer](bench, subject)
+        if cells[layer].outcome is Outcome.KILLED:
+            break
     return _row(subject, cells)
 
 

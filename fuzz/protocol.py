@@ -86,9 +86,8 @@ class FuzzPlugin:
     runs may be spent on making a mutant's failing schedule small; with the usual number most are 1-minimal, and a long
     one stays longer. max_events: after how many a run in the kill matrix is cut, which is a failure of it: of rules
     that send again, many a mutant floods its network without end. beyond: how a drawn schedule goes beyond what its
-    parameters provide for, or None: only who claims everything is given it. seen_in: by layer of the kill matrix, how
-    the names of those mutants begin that must be seen there, whatever other layers say: between them they break every
-    clause."""
+    parameters provide for, or None: only who claims everything is given it. breaks: for
+    each clause the name of a mutant that breaks it in one of the cases that are about it."""
 
     name: str
     groups: tuple[RuleGroup, ...]
@@ -101,11 +100,7 @@ class FuzzPlugin:
     shrinking: int = 600
     max_events: int = MAX_EVENTS
     beyond: Callable[[Schedule], str | None] = lambda schedule: None
-    seen_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def must_be_seen(self, mutant: str) -> tuple[str, ...]:
-        """The layers in which the mutant of that name is to be seen, whatever others say of it."""
-        return tuple(layer for layer, names in self.seen_in.items() if mutant.startswith(names))
+    breaks: Mapping[str, str] = field(default_factory=dict)
 
     def schedules(self, group: int | None = None) -> SearchStrategy[Schedule]:
         """Schedules that put the rules of this group at stake; of all groups in turn for None."""

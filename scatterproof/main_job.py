@@ -121,7 +121,7 @@ def _queues(pieces: Sequence[tuple[_Part, int]], processes: int) -> list[Queue]:
     of = {lane: [number for number in longest_first if _unit(pieces[number]).lane is lane] for lane in Lane}
     return [
         Queue(of[Lane.SPARK], 1, BEHIND, stop_spark),
-        Queue(of[Lane.COMPUTING], max(1, processes - bool(of[Lane.SPARK])), BEHIND),
+        Queue(of[Lane.COMPUTING], processes, BEHIND),
         Queue(of[Lane.REAL_TIME], REAL_TIME_JOBS),
     ]
 

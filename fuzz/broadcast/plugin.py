@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.network.run import MakeNode
+from fuzz.broadcast.breaks import BREAKS
 from fuzz.broadcast.equivalences import EQUIVALENCES
 from fuzz.broadcast.mutants import MUTANTS
 from fuzz.broadcast.on_claims import ON_CLAIMS
@@ -37,10 +38,5 @@ PLUGIN = FuzzPlugin(
     shrinking=30,
     # Runs of the rules themselves have up to a thousand.
     max_events=5_000,
-    seen_in={
-        "case": (
-            *("literal/", "may_begin/always", "enters_pending/always", "link/", "uniform/", "application/", "ready/"),
-        ),
-        "fuzz": ("order/", "link/delivers-copies", "in_turn/always", "majority/by-all"),
-    },
+    breaks=BREAKS,
 )

@@ -6,13 +6,16 @@ That none of them is open, and that each clause is broken by one, is what the la
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
-from fuzz.kill_matrix import subjects_of
-from fuzz.layers import LAYERS
+from fuzz import kill_matrix
+from fuzz.kill_matrix import broken, subjects_of
+from fuzz.layers import Outcome
 from fuzz.protocol import load
-from spec.clauses import protocols
+from spec.clauses import Layer, protocols
+from spec.clauses import load as load_clauses
 
 # The least number of mutants, by protocol and group of rules.
 LEAST = {"totalorder": {0: 100, 1: 140, 2: 95, 3: 2, 4: 2, 5: 5}, "broadcast": {0: 180}}
@@ -26,9 +29,14 @@ def test_there_are_mutants_of_every_group_of_rules(protocol: str) -> None:
 
 
 @pytest.mark.parametrize("protocol", protocols())
-def test_what_must_be_seen_names_layers_and_mutants(protocol: str) -> None:
-    plugin = load(protocol)
-    names = [subject.name for subject in subjects_of(plugin)]
-    for layer, beginnings in plugin.seen_in.items():
-        assert layer in LAYERS
-        assert [start for start in beginnings if not any(name.startswith(start) for name in names)] == []
+def test_every_clause_with_a_check_is_broken_by_a_mutant_in_a_case_about_it(protocol: str) -> None:
+    checked = {clause.id for clause in load_clauses(protocol).clauses if Layer.CHECK in clause.layers}
+    found = broken(protocol)
+    assert found.keys() == checked
+    assert {clause: cell for clause, cell in found.items() if cell.outcome is not Outcome.KILLED} == {}
+
+
+def test_a_mutant_that_breaks_a_clause_no_longer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin = replace(load("totalorder"), breaks={"TO-MONO": "host/changes-contents"})
+    monkeypatch.setattr(kill_matrix, "load", lambda protocol: plugin)
+    assert broken("totalorder")["TO-MONO"].outcome is Outcome.SURVIVED

@@ -10,6 +10,7 @@ from conformance.network.run import MakeNode
 from fuzz.machines.totalorder import machines
 from fuzz.protocol import FuzzPlugin, RuleGroup
 from fuzz.totalorder import loss_mutants, mutants, variant_mutants
+from fuzz.totalorder.breaks import BREAKS
 from fuzz.totalorder.equivalences import EQUIVALENCES
 from fuzz.totalorder.on_model import ON_MODEL
 from fuzz.totalorder.strategies import (
@@ -49,11 +50,5 @@ PLUGIN = FuzzPlugin(
     machines=machines,
     on_model=ON_MODEL,
     beyond=beyond,
-    seen_in={
-        "case": (
-            *("host/", "switch/", "counted/ingress", "stamp/drop-1", "resent_barrier/own", "ack_barrier/largest"),
-            *("flag_on/", "last_hop", "base_of/max", "difference/other", "adjusted_beacon/without", "cut_off/"),
-        ),
-        "fuzz": ("switch/sends-every-beacon", "host/leaves-numbers-out"),
-    },
+    breaks=BREAKS,
 )

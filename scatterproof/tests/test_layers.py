@@ -85,7 +85,7 @@ def test_what_waits_in_real_time_has_processes_of_its_own(protocol: str) -> None
 @pytest.mark.parametrize("protocol", clauses.protocols())
 @pytest.mark.parametrize("depth", [Depth.EVERYDAY, Depth.FULL])
 def test_every_mutant_is_in_one_unit(protocol: str, depth: Depth) -> None:
-    names = [name for unit in mutants.units(job(protocol, depth)) for name in unit.work.args[1]]  # type: ignore[attr-defined]
+    names = [name for unit in mutants.units(job(protocol, depth))[1:] for name in unit.work.args[1]]  # type: ignore[attr-defined]
     assert len(names) == len(set(names)) > 100
 
 
