@@ -59,7 +59,7 @@ def sent_action(host: bool, packet: int, flags: int) -> int:
             return HOST_BEACON
         if is_control(packet):
             return ACKNOWLEDGE if packet == ACK else ADJUST
-        return RESEND if packet == DATA and flags == 1 else SCATTER
+        return RESEND if packet == DATA and flags & 1 else SCATTER
     if packet == BEACON:
         return SWITCH_BEACON
     return FORWARD_CONTROL if is_control(packet) else FORWARD_DATA

@@ -9,7 +9,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any
 
-from conformance.totalorder.recording import RESENT, digest
+from conformance.totalorder.recording import INCARNATION, RESENT, digest
 from spec.totalorder.messages import PacketKind
 from spec.trace import ABSENT
 
@@ -53,7 +53,7 @@ def packets(datagram: bytes) -> list[dict[str, int]] | str:
             "receiver": ABSENT if beacon else field["receiver"],
             "number": ABSENT if beacon else field["number"],
             "digest": contents,
-            "flags": RESENT if flags & _BITS["resent"] else 0,
+            "flags": field["incarnation"] * INCARNATION + (RESENT if flags & _BITS["resent"] else 0),
             "packet": kind,
             "timestamp": ABSENT if beacon or kind == PacketKind.ACK else field["timestamp"],
             "barrier": field["barrier"] if flags & _BITS["barrier"] else ABSENT,

@@ -50,6 +50,7 @@ def newest_barriers(
     "noticed",
     kinds=(Kind.ARRIVED, Kind.RESTARTED),
     highest_seq=PerLink(-1),
+    begun=PerLink(0),
     newest_ack=PerLink(NOT_SPOKEN),
     newest_ack_at=PerLink(-1),
     record=PerLink(NO_LOSS),
@@ -63,6 +64,7 @@ def loss_registers(
     node: int,
     link: int,
     link_seq: int,
+    flags: int,
     ack_barrier: int,
     loss_record: int,
     greatest: int,
@@ -70,6 +72,7 @@ def loss_registers(
     ingress_first: Ints,
     ingress_links: Ints,
     highest_seq: State,
+    begun: State,
     newest_ack: State,
     newest_ack_at: State,
     record: State,
@@ -81,7 +84,10 @@ def loss_registers(
     part of it which gaps in the link's numbers made: each raises it to the packet's `greatest`. Whether this packet
     shows a gap, and the record that it makes.
 
-    A node that begins anew does not know the number that is next: the first packet of a link shows a gap there.
+    A node that begins anew does not know the number that is next: the first packet of a link shows a gap there. So does
+    the first packet of a node that has begun anew: its numbers begin anew, and what it held is lost.
+
+    begun: how often the node at the other end had begun anew.
     """
     if not loses:
         return (0, NO_LOSS)
@@ -89,12 +95,12 @@ def loss_registers(
         if link == ABSENT:
             for at in range(ingress_first[node], ingress_first[node + 1]):
                 its = ingress_links[at]
-                highest_seq[its] = -2
-                newest_ack[its] = NOT_SPOKEN
-                record[its] = NO_LOSS
-                gap_record[its] = NO_LOSS
+                highest_seq[its], begun[its], newest_ack[its] = -2, 0, NOT_SPOKEN
+                record[its], gap_record[its] = NO_LOSS, NO_LOSS
         return (0, NO_LOSS)
     gap = 0
+    if flags >> 1 > begun[link]:
+        begun[link], highest_seq[link] = flags >> 1, -2
     if link_seq > highest_seq[link]:
         if link_seq - 1 > highest_seq[link]:
             gap = 1

@@ -23,7 +23,7 @@ def label(row: Mapping[str, int]) -> str:
 def _packet(row: Mapping[str, int]) -> str:
     match row["packet"]:
         case PacketKind.DATA:
-            again = " again" if row["flags"] == 1 else ""
+            again = " again" if row["flags"] & 1 else ""
             return f"{row['sender']}@{row['timestamp']}{again}"
         case PacketKind.BEACON:
             return "beacon"

@@ -17,6 +17,7 @@ from conformance.checks.step import (
     PerNode,
     State,
     check,
+    elapsed,
     settled,
     violated,
 )
@@ -318,9 +319,11 @@ def flagged_deliver_at_ack_barrier(
     submitted=Cell(0),
     delivered=Cell(0),
     outages=Cell(0),
+    heard_ns=PerNode(-1),
 )
 def order_survives_loss(
     position: int,
+    time_ns: int,
     kind: int,
     node: int,
     sender: int,
@@ -328,6 +331,9 @@ def order_survives_loss(
     timestamp: int,
     environment: int,
     loses: int,
+    failure_timeout_ns: int,
+    node_count: int,
+    node_is_host: Ints,
     gaps: Ints,
     last_timestamp: State,
     last_sender: State,
@@ -335,10 +341,12 @@ def order_survives_loss(
     submitted: State,
     delivered: State,
     outages: State,
+    heard_ns: State,
 ) -> Outcome:
     """Deliveries keep their order, and in the end everything submitted is delivered: senders resend until then. At
     stake at the end, if a loss was seen, as a gap. Without beacons (structure 5) the last messages wait for ever, as
-    they do in environment A; a node or link that stops may lose messages for ever."""
+    they do in environment A; a node or link that stops may lose messages for ever, and so may a host that was given up:
+    where failures are handled, one to which nothing comes any more (TO-FAIL)."""
     if not loses:
         return SILENT
     if kind == SUBMITTED:
@@ -356,8 +364,14 @@ def order_survives_loss(
                 return violated(1, last_sender[node], sender, last_at[node])
         last_timestamp[node], last_sender[node], last_at[node] = timestamp, sender, position
         return SILENT
+    if kind == ARRIVED:
+        heard_ns[node] = time_ns
+        return SILENT
     if kind != ENDED or not settled(flags):
         return SILENT
+    for host in range(node_count):
+        if failure_timeout_ns > 0 and node_is_host[host] and elapsed(heard_ns[host], time_ns, failure_timeout_ns):
+            outages[0] = 1
     if delivered[0] < submitted[0] and environment != D5 and not outages[0]:
         return violated(2, submitted[0], delivered[0], -1)
     return HOLDS if gaps[0] > 0 and delivered[0] > 0 else SILENT

@@ -25,7 +25,7 @@ from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from spec.trace import ABSENT, Kind, Order
 
 SENT, ARRIVED, CRASHED, RESTARTED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.CRASHED), int(Kind.RESTARTED)
-DELIVERED = int(Kind.DELIVERED)
+DELIVERED, REFUSED = int(Kind.DELIVERED), int(Kind.REFUSED)
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 
 
@@ -45,7 +45,7 @@ def left_behind(inside: TableState, link: int, barrier: int) -> tuple[int, int]:
 
 @check(
     "TO-SW-PATH",
-    kinds=(Kind.ARRIVED, Kind.SENT, Kind.CRASHED),
+    kinds=(Kind.ARRIVED, Kind.SENT, Kind.REFUSED, Kind.CRASHED),
     at=Role.SWITCH,
     order=Order.NODE,
     ways=(
@@ -54,6 +54,7 @@ def left_behind(inside: TableState, link: int, barrier: int) -> tuple[int, int]:
     ),
     inside=Table(4, 4),
     passed=PerLink(0),
+    came_at=PerLink(-1),
 )
 def beacons_never_overtake_data(
     position: int,
@@ -72,25 +73,28 @@ def beacons_never_overtake_data(
     next_link: Ints,
     inside: TableState,
     passed: State,
+    came_at: State,
 ) -> Outcome:
-    """A beacon leaves a switch only behind all first transmissions that arrived there earlier for its link and that its
-    barrier covers. At stake on links that carry data.
+    """A beacon leaves a switch only behind all first transmissions that it took earlier for its link and that its
+    barrier covers; what it refused it did not take. At stake on links that carry data.
 
     inside: (switch, sender, receiver, number) -> (timestamp, position of arrival, egress link, switch), while it is
-    there.
+    there. came_at: where the last packet of an ingress link arrived.
     """
     if node_is_host[node]:
         return SILENT
-    if kind == CRASHED:
+    if kind in (CRASHED, REFUSED):
         slot = 0
-        while link == ABSENT and slot < room(inside):
-            if used(inside, slot) and field(inside, slot, 3) == node:
+        while (kind == REFUSED or link == ABSENT) and slot < room(inside):
+            its = used(inside, slot) and field(inside, slot, 3) == node
+            if its and (kind == CRASHED or field(inside, slot, 1) == came_at[link]):
                 remove(inside, slot)
                 continue  # another entry may have moved here
             slot += 1
         return SILENT
     key = (node, sender, receiver, number)
     if kind == ARRIVED:
+        came_at[link] = position
         if packet == DATA and not is_resent(flags) and 0 <= receiver < node_count:
             onward = next_link[node * node_count + receiver]
             if onward >= 0:

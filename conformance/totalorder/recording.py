@@ -18,7 +18,7 @@ _DATA, _BEACON, _ACK, _ADJUSTED = (
     int(kind) for kind in (PacketKind.DATA, PacketKind.BEACON, PacketKind.ACK, PacketKind.ADJUSTED)
 )
 _HELD_BYTES = 8  # what the second message of timestamp adjustment contains, as a number
-RESENT = 1  # the bit of `flags` in a packet's row
+RESENT, INCARNATION = 1, 2  # `flags` in a packet's row: a bit, and what one incarnation counts for
 _NO_PACKET = (ABSENT, ABSENT, ABSENT)  # flags, packet, scattering
 _NO_BARRIERS = (ABSENT, ABSENT, ABSENT, ABSENT)
 
@@ -53,15 +53,16 @@ class Recorder:
 
     def packet(self, packet: Packet) -> Row:
         kind = packet.kind
+        began = packet.incarnation * INCARNATION
         if kind == _BEACON:
-            message: Row = (packet.sender, ABSENT, ABSENT, ABSENT, 0, kind, ABSENT, ABSENT)
+            message: Row = (packet.sender, ABSENT, ABSENT, ABSENT, began, kind, ABSENT, ABSENT)
         else:
             digest = ABSENT
             if kind == _DATA:
                 digest = self._digest(packet.payload)
             elif kind == _ADJUSTED and len(packet.payload) == _HELD_BYTES:
                 digest = int.from_bytes(packet.payload, "big", signed=True)
-            flags = RESENT if packet.resent else 0
+            flags = began + RESENT if packet.resent else began
             timestamp = ABSENT if kind == _ACK else packet.timestamp
             message = (packet.sender, packet.receiver, packet.number, digest, flags, kind, ABSENT, timestamp)
         return message + (packet.barrier, packet.ack_barrier, packet.loss_record, packet.greatest)

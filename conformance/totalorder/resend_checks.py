@@ -23,12 +23,12 @@ from conformance.checks.step import (
 from conformance.checks.tables import change, field, find, put, remove, room, used
 from conformance.totalorder.outstanding import is_resent
 from spec.topology import Role
-from spec.totalorder.messages import PacketKind
+from spec.totalorder.messages import ANSWER, PacketKind
 from spec.trace import ABSENT, Kind, Order
 
 SENT, ARRIVED, ENDED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.ENDED)
 CRASHED = int(Kind.CRASHED)
-DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
+DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 
 
 @check(
@@ -106,19 +106,19 @@ def acknowledgements_cumulative(
     stopped: State,
     spoke_ns: State,
 ) -> Outcome:
-    """An acknowledgement bears the number up to which its host holds all of that sender's messages, and in the end
-    there is one for every data message that arrived, duplicates and those behind a gap included. Where failures are
-    handled, a host that has been silent for the time-out in the end has stopped (TO-FAIL).
-
+    """An acknowledgement bears the number up to which its host holds all of that sender's messages, recalled ones too
+    (TO-ATOMIC); in the end each data message that arrived has one, duplicates and those behind a gap included. Where
+    failures are handled, a host that was silent for the time-out in the end has stopped (TO-FAIL).
     held: by receiver and sender, that number. beyond: (receiver, sender, number) of messages behind a gap.
     """
     if not loses:
         return SILENT
     if kind == ARRIVED:
-        if packet != DATA or receiver != node or not 0 <= sender < node_count:
+        recalled = packet == NOTICE and failure_timeout_ns > 0 and 0 < number < ANSWER
+        if not (packet == DATA or recalled) or receiver != node or not 0 <= sender < node_count:
             return SILENT
         pair = node * node_count + sender
-        owed[pair] += 1
+        owed[pair] += 0 if recalled else 1
         if number > held[pair]:
             put(beyond, (node, sender, number), (0,))
             slot = find(beyond, (node, sender, held[pair] + 1))

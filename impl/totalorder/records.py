@@ -45,7 +45,7 @@ class Records:
         columns = {
             "link_seq": packet.link_seq,
             "sender": packet.sender,
-            "flags": 1 if packet.resent else 0,
+            "flags": packet.incarnation * 2 + packet.resent,
             "packet": packet.kind,
             "loss_record": packet.loss_record,
             "greatest": packet.greatest,

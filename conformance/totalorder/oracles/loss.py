@@ -109,10 +109,17 @@ def order_survives_loss(trace: Trace) -> set[int]:
             if late and earlier.node == delivery.node:
                 broken.add(delivery.position)
     # Without beacons the last messages wait for ever; what stops may lose messages for ever.
-    if whole.environment is Environment.D5 or whole.of(Kind.CRASHED):
+    if whole.environment is Environment.D5 or whole.of(Kind.CRASHED) or _somebody_given_up(whole):
         return broken
     incomplete = len(whole.delivered) < len(whole.of(Kind.SUBMITTED))
     return broken | positions(event for event in whole.of(Kind.ENDED) if incomplete and event.settled)
+
+
+def _somebody_given_up(whole: Whole) -> bool:
+    """Whether, where failures are handled, nothing came to some host lately (TO-FAIL)."""
+    since = whole.events[-1].time_ns - whole.failure_timeout
+    heard = {event.node for event in whole.arrived if event.time_ns > since}
+    return whole.failure_timeout > 0 and not heard.issuperset(whole.topology.hosts())
 
 
 ORACLES = (

@@ -37,11 +37,20 @@ def _inside(whole: Whole, event: Event) -> list[Event]:
             (other.kind == Kind.SENT and other.node == event.node and other.is_data and other.key == message.key)
             or (other in arrivals and other.key == message.key)
             or (other.kind == Kind.CRASHED and other.node == event.node and other.link < 0)
+            or (other.kind == Kind.REFUSED and _last_come(whole, other) == message)
             for other in later
         )
         if not gone:
             inside.append(message)
     return inside
+
+
+def _last_come(whole: Whole, refusal: Event) -> Event | None:
+    """The packet that was refused: the last to come over the link."""
+    came = [
+        event for event in before(whole.by_link.get(refusal.link, ()), refusal.position) if event.node == refusal.node
+    ]
+    return came[-1] if came else None
 
 
 def restart_keeps_barriers(trace: Trace) -> set[int]:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from conformance.totalorder.oracles.best_effort import is_current
 from conformance.totalorder.oracles.whole import Event, Whole, before, look, positions
-from spec.totalorder.messages import NO_BARRIER, PacketKind
+from spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
 from spec.trace import Kind, Trace
 
 
@@ -74,11 +74,12 @@ def acknowledgements_cumulative(trace: Trace) -> set[int]:
         if whole.is_host(event.node)
     ]
     came = [event for event in whole.arrived if event.is_data and event.receiver == event.node]
+    recalled = [event for event in whole.arrived if _recalls(whole, event) and event.receiver == event.node]
     broken: set[int] = set()
     for event in sent:
         held = {
             other.number
-            for other in before(came, event.position)
+            for other in before([*came, *recalled], event.position)
             if other.node == event.node and other.sender == event.receiver
         }
         upto = 0
@@ -94,6 +95,11 @@ def acknowledgements_cumulative(trace: Trace) -> set[int]:
         for other in range(count)
     )
     return broken | positions(event for event in whole.of(Kind.ENDED) if owed and event.settled)
+
+
+def _recalls(whole: Whole, event: Event) -> bool:
+    """Whether the packet is a recall: its message is to be discarded, and counts as held (TO-ATOMIC)."""
+    return whole.failure_timeout > 0 and event.packet == PacketKind.NOTICE and 0 < event.number < ANSWER
 
 
 def _fell_silent(whole: Whole, host: int) -> bool:

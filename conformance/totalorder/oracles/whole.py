@@ -53,6 +53,11 @@ class Event(NamedTuple):
         return self.flags >= 0 and self.flags % 2 == 1
 
     @property
+    def incarnation(self) -> int:
+        """Of a packet: how often the node that put it on the link had begun anew."""
+        return max(self.flags, 0) // 2
+
+    @property
     def is_given(self) -> bool:
         """Whether the sender of a message puts it on a link for the first time, by what it says."""
         return self.is_data and self.node == self.sender and not self.resent
@@ -155,12 +160,14 @@ class Whole:
     @cached_property
     def gaps(self) -> list[Event]:
         """The packets that show a gap: their number is not the next after the greatest that came over the link. Who
-        began anew does not know which is the next."""
+        began anew does not know which is the next; of a node that began anew the first packet shows one."""
         return [event for event in self.arrived if event.link_seq > self._next_number(event)]
 
     def _next_number(self, event: Event) -> int:
-        fresh = self.began(event.node, event.position) >= 0
-        return 1 + max([-2 if fresh else -1] + [earlier.link_seq for earlier in self.heard(event.link, event.position)])
+        earlier = self.heard(event.link, event.position)
+        life = max([event.incarnation, *(other.incarnation for other in earlier)])
+        fresh = life > 0 or self.began(event.node, event.position) >= 0
+        return 1 + max([-2 if fresh else -1] + [other.link_seq for other in earlier if other.incarnation == life])
 
     def gap_record(self, link: int, until: int) -> int:
         """The greatest of what packets behind a gap in the link's numbers call greatest."""
