@@ -7,20 +7,20 @@ reads, in an order that is strong enough, and the clause was at stake at least o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
-from conformance.checks.compiled import Kernel
+from conformance.checks.compiled import Kernel, Shown
 from conformance.checks.online import Broken, Monitor
 from conformance.checks.rows import RowRules, columns_of_rows, refuse_rows_after_end, row_rules
 from conformance.checks.step import Check
 from conformance.protocol import Plugin, load
 from conformance.verdict import ClauseResult, Verdict, Violation
 from spec.errors import BadInput
-from spec.topology import Role
+from spec.topology import NodeId, Role
 from spec.trace import ABSENT, Header, Kind, Order, Row, Trace
 
 SHOWN = 10  # violations of a clause that are put into words; all are counted
@@ -41,7 +41,7 @@ def judge_compiled(trace: Trace, *, shown: int = SHOWN, place: str = "trace") ->
     """Judge by the compiled checks, in one batch."""
     plugin = load(trace.header.protocol)
     refuse(trace, place)
-    run = kernel(trace.header.protocol).run(plugin.surroundings(trace.header))
+    run = kernel(trace.header.protocol).run(plugin.surroundings(trace.header), shown=shown_at(trace.header))
     run.feed(columns_of(trace))
     return conclude(plugin, trace.header, run.held.tolist(), run.broken, trace.rows, shown=shown, place=place)
 
@@ -107,16 +107,31 @@ def all_checks(plugin: Plugin) -> tuple[Check, ...]:
 
 
 def limits(header: Header, most: int) -> dict[int, int]:
-    """How many violations of a check are to be kept, by its number among `all_checks`: `most`, but none where the trace
-    lacks what the check reads, and of a premise then the first. So neither gaps nor violations fill the memory."""
+    """How many violations of a check are to be kept, by its number among `all_checks`: `most`, but of a premise the
+    first alone where the trace lacks what it reads. So neither gaps nor violations fill the memory."""
     plugin = load(header.protocol)
-    every = all_checks(plugin)
-    found = dict.fromkeys(range(len(every)), most)
-    if _lacks_nothing(header):
-        return found
     count = len(plugin.checks)
-    lacking = (number for number, check in enumerate(every) if _unrecorded(header, check) is not None)
-    return found | {number: 0 if number < count else 1 for number in lacking}
+    found = dict.fromkeys(range(count + len(plugin.premises)), most)
+    lacking = (at for at, premise in enumerate(plugin.premises) if _unrecorded(header, premise) is not None)
+    return found | {count + at: min(most, 1) for at in lacking}
+
+
+def shown_at(header: Header) -> Shown | None:
+    """Whether the trace shows what a check finds, by its number among `all_checks` and by the node of the row, the last
+    entry for rows of no node; None where the trace lacks nothing. What needs node order alone rests on the rows of one
+    node, so what others do not record makes no difference: found there, it stays found. All else rests on all nodes."""
+    if _lacks_nothing(header):
+        return None
+    plugin = load(header.protocol)
+    everywhere = len(header.topology.nodes)
+    shown = np.ones((len(all_checks(plugin)), everywhere + 1), dtype=np.bool_)
+    for number, check in enumerate(plugin.checks):
+        lacking = {node for _, node in _lacking(header, check)}
+        if not header.order.includes(check.order) or (lacking and check.order is not Order.NODE):
+            shown[number] = False
+        elif lacking:
+            shown[number, [*lacking, everywhere]] = False
+    return shown
 
 
 @cache
@@ -168,9 +183,8 @@ def conclude(
     worded: bool = True,
     counts: Sequence[int] | None = None,
 ) -> list[ClauseResult]:
-    """The verdicts, from what monitor or kernel of `all_checks` counted and found. `rows` need hold only the rows that
-    are put into words: per clause the first `shown` broken ones. counts: how many violations there are, by the number
-    of the check, where `broken` has not all."""
+    """The verdicts, from what monitor or kernel of `all_checks` counted and found. `rows` need hold only the rows of
+    `broken`. counts: how many violations the trace shows, by the number of the check, where `broken` has not all."""
     count = len(plugin.checks)
     doubtful: set[Kind] = set()
     for violation in broken:
@@ -182,6 +196,10 @@ def conclude(
             raise BadInput(f"{place}: {sentence}; have the harness record submissions")
         # A trace that owns up to gaps is not refused for them.
         doubtful |= set(premise.kinds)
+    shown_where = shown_at(header)
+    if shown_where is not None:
+        at = plugin.columns.index("node")
+        broken = [found for found in broken if shown_where[found.check, rows[found.position][at]]]
     of_check = Counter(violation.check for violation in broken) if counts is None else counts
     results: list[ClauseResult] = []
     first: dict[int, list[Broken]] = {}
@@ -221,14 +239,15 @@ def _verdict(
     reason = plugin.not_applicable(check.clause, header.parameters)
     if reason is not None:
         return Verdict.NOT_APPLICABLE, reason
+    doubt = next((kind.name.lower() for kind in check.reads if kind in doubtful), None)
+    # What a trace lacks takes nothing from what it shows: it stands in the way of a pass alone.
+    if broken and doubt is None:
+        return Verdict.FAIL, ""
     reason = None if complete else _unrecorded(header, check)
     if reason is not None:
         return Verdict.INCONCLUSIVE, reason
-    for kind in check.reads:
-        if kind in doubtful:
-            return Verdict.INCONCLUSIVE, f"the {kind.name.lower()} events are not counted, and some are not recorded"
-    if broken:
-        return Verdict.FAIL, ""
+    if doubt is not None:
+        return Verdict.INCONCLUSIVE, f"the {doubt} events are not counted, and some are not recorded"
     if held == 0:
         ends = " at the end of a run that settled" if Kind.ENDED in check.kinds else ""
         return Verdict.INCONCLUSIVE, f"the clause was never at stake in this run{ends}"
@@ -245,6 +264,14 @@ def _unrecorded(header: Header, check: Check) -> str | None:
     """What the trace lacks for this check."""
     if not header.order.includes(check.order):
         return f"the rows are in {header.order} order only; the check needs {check.order} order"
+    for kind, node in _lacking(header, check):
+        name = header.topology.nodes[node].name
+        return f"the trace does not record every {kind.name.lower()} event of node {name}"
+    return None
+
+
+def _lacking(header: Header, check: Check) -> Iterator[tuple[Kind, NodeId]]:
+    """The kinds that the check reads, and the nodes whose events of that kind are not all recorded."""
     nodes = header.topology.nodes
     for kind in check.reads:
         # One row a run, not a node's: without it the clause is not at stake. And failures are the harness's own doing.
@@ -255,8 +282,7 @@ def _unrecorded(header: Header, check: Check) -> str | None:
         role = Role.HOST if kind in (Kind.SUBMITTED, Kind.DELIVERED) else check.at
         for number, node in enumerate(nodes):
             if role in (None, node.role) and number not in recorded:
-                return f"the trace does not record every {kind.name.lower()} event of node {node.name}"
-    return None
+                yield kind, number
 
 
 def _words(

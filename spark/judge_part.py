@@ -13,7 +13,7 @@ import numpy as np
 from conformance.checks.compiled import Kernel, Run
 from conformance.checks.rows import RowRules, refuse_rows_after_end, row_rules
 from conformance.checks.surroundings import Surroundings
-from conformance.judge import conclude, kernel, limits
+from conformance.judge import conclude, kernel, limits, shown_at
 from conformance.measures import gauge
 from conformance.protocol import load
 from conformance.verdict import ClauseResult
@@ -88,7 +88,8 @@ def _fed(
             raise BadInput(f"{place}: {error}") from None
         if numbers is not None:
             around = {**around, "applies": np.take(around["applies"], numbers)}
-        run, done, ended = compiled.run(around, limits(span.header, most_kept)), 0, False
+        shown = None if numbers is not None else shown_at(span.header)
+        run, done, ended = compiled.run(around, limits(span.header, most_kept), shown), 0, False
         measuring = None if measures is None else measures.kernel.run(with_more)
         rows: dict[int, Row] = {}
         while done < span.rows:

@@ -30,6 +30,7 @@ from conformance.checks.tables import grown, is_full
 from spec.files import cache_folder, write_atomically
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
+Shown = npt.NDArray[np.bool_]
 
 ROOM = 4096  # violations handed over at a time
 NO_LIMIT = 1 << 62
@@ -47,10 +48,10 @@ class Kernel:
             groups.setdefault(check.part, []).append(number)
         self.parts = tuple(Part(checks, numbers, columns) for numbers in groups.values())
 
-    def run(self, around: Surroundings, limits: Mapping[int, int] | None = None) -> Run:
+    def run(self, around: Surroundings, limits: Mapping[int, int] | None = None, shown: Shown | None = None) -> Run:
         """limits: how many violations of a check, by its number, are kept at the most; all where none is named. They
-        are counted beyond, too."""
-        return Run(self, around, limits or {})
+        are counted beyond, too. shown: by the number of the check and the row's node, whether one there counts."""
+        return Run(self, around, limits or {}, shown)
 
 
 class Part:
@@ -76,16 +77,18 @@ class Part:
 class Run:
     """One run's state under a kernel; feed it the run's rows in order, in batches of any size."""
 
-    def __init__(self, kernel: Kernel, around: Surroundings, limits: Mapping[int, int]) -> None:
+    def __init__(
+        self, kernel: Kernel, around: Surroundings, limits: Mapping[int, int], shown: Shown | None = None
+    ) -> None:
         self._count = len(kernel.checks)
         self._columns = kernel.columns
-        self._parts = [_PartRun(part, around, limits) for part in kernel.parts if part.applies(around)]
+        self._parts = [_PartRun(part, around, limits, shown) for part in kernel.parts if part.applies(around)]
 
     def feed(self, columns: Columns) -> None:
-        """Judge the next rows; `columns` has at least the kernel's columns, each a contiguous int64 array."""
-        shown = {name: _read_only(columns[name]) for name in self._columns}
+        """Judge the next rows; `columns` has the kernel's columns and `node` at least, as contiguous int64 arrays."""
+        read = {name: _read_only(columns[name]) for name in self._columns}
         for part in self._parts:
-            part.feed(shown)
+            part.feed(read, columns["node"])
 
     @property
     def held(self) -> npt.NDArray[np.int64]:
@@ -118,8 +121,9 @@ class Run:
 class _PartRun:
     """One run's state under one part."""
 
-    def __init__(self, part: Part, around: Surroundings, limits: Mapping[int, int]) -> None:
+    def __init__(self, part: Part, around: Surroundings, limits: Mapping[int, int], shown: Shown | None) -> None:
         self.part = part
+        self._shown = None if shown is None else shown[list(part.numbers)]
         self._left = np.array([limits.get(number, NO_LIMIT) for number in part.numbers], dtype=np.int64)
         applies = around.get("applies")
         if not (applies is None or isinstance(applies, int)):
@@ -133,7 +137,7 @@ class _PartRun:
         self.counts = np.zeros(len(part.numbers), dtype=np.int64)
         self.broken: list[Broken] = []
 
-    def feed(self, columns: Columns) -> None:
+    def feed(self, columns: Columns, nodes: npt.NDArray[np.int64]) -> None:
         numbers = self.part.numbers
         arrays = tuple(columns[name] for name in self.part.columns)
         count, row = len(arrays[0]), 0
@@ -142,6 +146,8 @@ class _PartRun:
             row, written = self._judge(arrays, row, count, self._rows, self._around, self.state, self.held, room)
             if written:
                 found = room[:written]
+                if self._shown is not None:
+                    found = found[self._shown[found[:, 0], nodes[found[:, 1] - self._rows]]]
                 self.counts += np.bincount(found[:, 0], minlength=len(numbers))
                 kept = self._within_limits(found).tolist()
                 self.broken += [Broken(numbers[number], *rest) for number, *rest in kept]

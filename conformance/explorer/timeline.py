@@ -19,7 +19,7 @@ from conformance.checks.compiled import Run
 from conformance.checks.online import Broken
 from conformance.checks.rows import refuse_rows_after_end, row_rules
 from conformance.explorer.sources import BLOCK, Source
-from conformance.judge import Judging, conclude, kernel, limits
+from conformance.judge import Judging, conclude, kernel, limits, shown_at
 from conformance.protocol import load
 from conformance.verdict import foremost
 from conformance.views import NodeState, View
@@ -169,7 +169,7 @@ class _Judge:
         header = timeline.header
         self._header, self._plugin = header, load(header.protocol)
         self._rules = row_rules(header.protocol, header.topology)
-        self._limits = limits(header, MOST_KEPT)
+        self._limits, self._shown = limits(header, MOST_KEPT), shown_at(header)
         self._position = 0
         self._ended = False
         self.found: list[Broken] = []
@@ -180,7 +180,7 @@ class _Judge:
         if rows is None or rows < COMPILED_FROM:
             self._plain = Judging(header, self._source.name)
         else:
-            self._run = kernel(header.protocol).run(self._plugin.surroundings(header), self._limits)
+            self._run = kernel(header.protocol).run(self._plugin.surroundings(header), self._limits, self._shown)
 
     def feed(self, rows: list[Row]) -> None:
         table = np.array(rows, dtype=np.int64)
@@ -210,8 +210,14 @@ class _Judge:
     def _counting(self) -> list[Broken]:
         """Without premises, and what the trace cannot show: these are no violations."""
         checks = len(self._plugin.checks)
-        found = [one for one in self._all() if one.check < checks and self._limits[one.check]]
+        found = [one for one in self._all() if one.check < checks and self._is_shown(one)]
         return sorted(found, key=lambda one: one.position)
+
+    def _is_shown(self, one: Broken) -> bool:
+        if self._shown is None or self._run is not None:
+            return True
+        (row,) = self._source.window(one.position, 1) or [()]
+        return bool(self._shown[one.check, row[self._plugin.columns.index("node")]])
 
     def _all(self) -> list[Broken]:
         judge = self._plain or self._run

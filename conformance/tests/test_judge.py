@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 from conformance.checks.rows import columns_of_rows
-from conformance.judge import Judging, columns_of, conclude, judge, judge_by_oracles, judge_compiled, kernel, limits
+from conformance.judge import (
+    Judging,
+    columns_of,
+    conclude,
+    judge,
+    judge_by_oracles,
+    judge_compiled,
+    kernel,
+    limits,
+    shown_at,
+)
 from conformance.protocol import load
 from conformance.tests.runs import COLUMNS, change, conforming, value
 from conformance.verdict import ClauseResult, Verdict
@@ -218,8 +228,8 @@ def test_what_cannot_be_decided_keeps_no_violations() -> None:
     rows = [row for row in STAR.rows if value(row, "kind") != Kind.SUBMITTED]
     bare = with_header(Trace(STAR.header, rows), complete={**STAR.header.complete, "submitted": (), "sent": ()})
     found = []
-    for limit in (None, limits(bare.header, len(rows))):
-        run = kernel("totalorder").run(PLUGIN.surroundings(bare.header), limit)
+    for shown in (None, shown_at(bare.header)):
+        run = kernel("totalorder").run(PLUGIN.surroundings(bare.header), limits(bare.header, len(rows)), shown)
         run.feed(columns_of(bare))
         found.append(run)
     everything, kept = (run.broken for run in found)
@@ -246,3 +256,53 @@ def test_violations_beyond_a_limit_are_counted_and_not_kept() -> None:
     assert found == judge(trace, shown=3)
     once = next(result for result in found if result.clause == "TO-ONCE")
     assert (once.broken, len(once.violations)) == (STAR.column("kind").count(Kind.DELIVERED), 3)
+
+
+def test_what_one_log_shows_to_be_broken_fails_whatever_other_logs_lack() -> None:
+    """Two deliveries of one host change places; of another host there is no log."""
+    first_two = [
+        at for at, row in enumerate(STAR.rows) if value(row, "kind") == Kind.DELIVERED and value(row, "node") == 0
+    ]
+    rows, (one, other) = list(STAR.rows), first_two[:2]
+    rows[one], rows[other] = rows[other], rows[one]
+    left = tuple(range(1, len(STAR.header.topology.nodes)))
+    for without, verdict in ((2, Verdict.FAIL), (0, Verdict.INCONCLUSIVE)):
+        there = [node for node in (0, *left) if node != without]
+        partial = Trace(
+            msgspec.structs.replace(STAR.header, complete=dict.fromkeys(STAR.header.complete, tuple(there))),
+            [row for row in rows if value(row, "node") in (*there, -1)],
+        )
+        if without == 0:  # the rows are there, but not all of them are promised to be
+            partial = Trace(partial.header, rows)
+        for judged in (judge, judge_compiled, judge_by_oracles):
+            found = {result.clause: result for result in judged(partial)}
+            assert found["TO-ORDER"].verdict is verdict
+            assert (found["TO-ORDER"].broken > 0) == (verdict is Verdict.FAIL)
+            assert found["TO-COMPLETE"].verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("network", ["star", "chain", "pair"])
+@pytest.mark.parametrize("variant", ["B", "C", "D7", "D9", "C adjusted"])
+def test_logs_that_are_missing_make_nobody_guilty(network: str, variant: str) -> None:
+    whole = conforming(network, variant)
+    nodes = range(len(whole.header.topology.nodes))
+    for kinds in (
+        list(whole.header.complete),
+        ["arrived"],
+        ["sent"],
+        ["submitted", "arrived"],
+        ["delivered", "refused"],
+    ):
+        for missing in nodes:
+            complete = {
+                kind: tuple(node for node in recorded if node != missing or kind not in kinds)
+                for kind, recorded in whole.header.complete.items()
+            }
+            rows = [
+                row
+                for row in whole.rows
+                if value(row, "node") != missing or Kind(value(row, "kind")).name.lower() not in kinds
+            ]
+            for order in (Order.NODE, Order.LINK):
+                header = msgspec.structs.replace(whole.header, complete=complete, order=order)
+                assert Verdict.FAIL not in verdicts(Trace(header, rows)).values()
