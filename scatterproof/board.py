@@ -45,6 +45,8 @@ class Board:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._live is not None:
             self._live.stop()
+        if kind is KeyboardInterrupt:
+            err.print(f"stopped, {self.foreseen().partition(',')[0]}; no page was written", highlight=False)
 
     def expect(self, weights: Mapping[str, float]) -> None:
         """The rows, each with the seconds of computing that are expected of it."""

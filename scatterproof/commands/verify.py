@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from scatterproof.board import Board
+from scatterproof.case_journal import alone_in
 from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, err, out, print_json, print_table
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.layers.beside import BESIDE
@@ -65,7 +66,7 @@ def command(
         Job(protocol=name, seed=seed, results=results if one else results / name, depth=depth, effort=effort)
         for name in protocols
     ]
-    with Board() as board:
+    with alone_in(results / "latest"), Board() as board:
         outcomes = run(todo, chosen, BESIDE, board, jobs or len(os.sched_getaffinity(0)))
     ended = [_ended(outcome, report if one else report / outcome.job.protocol) for outcome in outcomes]
     if as_json:

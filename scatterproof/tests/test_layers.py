@@ -82,11 +82,18 @@ def test_what_waits_in_real_time_has_processes_of_its_own(protocol: str) -> None
     assert {unit.lane for unit in of_cases.over_stdio(job(protocol))} == {Lane.COMPUTING}
 
 
+def names_of(protocol: str, depth: Depth, seed: int = 1) -> list[str]:
+    """The mutants that the units try; the first unit tries none by name."""
+    units = mutants.units(Job(protocol=protocol, seed=seed, results=Path(), depth=depth))[1:]
+    return [name for unit in units for name in unit.work.args[1]]  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("protocol", clauses.protocols())
-@pytest.mark.parametrize("depth", [Depth.EVERYDAY, Depth.FULL])
-def test_every_mutant_is_in_one_unit(protocol: str, depth: Depth) -> None:
-    names = [name for unit in mutants.units(job(protocol, depth))[1:] for name in unit.work.args[1]]  # type: ignore[attr-defined]
-    assert len(names) == len(set(names)) > 100
+def test_every_mutant_is_tried_once_in_a_full_run_and_with_the_seeds_in_turn(protocol: str) -> None:
+    everything = names_of(protocol, Depth.FULL)
+    assert len(everything) == len(set(everything)) > 100
+    in_turn = [name for seed in range(mutants.EVERY) for name in names_of(protocol, Depth.EVERYDAY, seed)]
+    assert sorted(in_turn) == sorted(everything)
 
 
 @pytest.mark.parametrize("protocol", clauses.protocols())
