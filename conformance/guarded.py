@@ -26,10 +26,17 @@ class Guarded:
     """A command, started in a session of its own, and all that it has started. pid: the command's."""
 
     def __init__(
-        self, command: Sequence[str], files: tuple[int, int, int], environment: Mapping[str, str], file_bytes: int
+        self,
+        command: Sequence[str],
+        files: tuple[int, int, int],
+        environment: Mapping[str, str],
+        file_bytes: int,
+        *,
+        lingers: bool = False,
     ) -> None:
         """Start it in this process's working folder. files: its stdin, stdout and stderr; they stay open here, too.
-        file_bytes: of any file that it writes. Raises OSError when it cannot be started."""
+        file_bytes: of any file that it writes. lingers: what it has started stays when it has ended, until `kill`.
+        Raises OSError when it cannot be started."""
         self._lead, theirs = socket.socketpair()
         self._poll = select.poll()
         self._poll.register(self._lead, select.POLLIN)
@@ -41,6 +48,7 @@ class Guarded:
             "environment": dict(environment),
             "folder": os.getcwd(),
             "file_bytes": file_bytes,
+            "lingers": lingers,
         }
         try:
             with theirs:

@@ -107,6 +107,9 @@ def _guard(lead: socket.socket, files: list[int]) -> None:
                 os.killpg(main, number)
     if ended is not None:
         _say(lead, "ended", ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status)
+        if asked["lingers"]:  # what it has started stays until whoever asked has looked
+            while lead.recv(1 << 12):
+                pass
     os.killpg(main, signal.SIGKILL)  # its id is its own, as it is not collected yet
     _end_all()
 

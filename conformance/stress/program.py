@@ -1,8 +1,8 @@
 """A program of somebody else as a process: it may fork, flood, hang, ignore signals, write without end or crash.
 
 Unlike a `Child` it is not spoken to: it reads and writes files. Its stdout and stderr go to a file each, of which the
-beginning and the latest are kept. It and all that it starts carry a mark in their environment, so that nothing is left
-behind even if it leaves its process group.
+beginning and the latest are kept. It and all that it starts end when it is collected (`conformance.guarded`); a mark in
+their environment says whose they are, as long as they leave it there.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.keeper import confine
+from conformance.guarded import Guarded
 from spec.errors import CannotRun
 
 MARK = "SCATTERPROOF_PROGRAM"
@@ -26,6 +25,7 @@ MARK = "SCATTERPROOF_PROGRAM"
 _KEPT_HEAD_BYTES = 1 << 20
 _LOG_BYTES = 1 << 24
 _LOOK_S = 0.02
+_GONE_WITHIN_S = 30.0  # what the system may take to end what is killed
 _READ_BYTES = 1 << 16
 _LINES, _SHOWN = 3, 200  # how much of stderr is told: lines, and characters of each
 _RAISED = re.compile(r"(Exception|Error)\b|^panic|panicked at|^terminate called|[Aa]ssert|^fatal", re.MULTILINE)
@@ -59,38 +59,26 @@ class Program:
                 # Appending, so that what is written after a cut does not leave a hole.
                 flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
                 self._logs.append(os.open(folder / log, flags, 0o666))
-            self._process = subprocess.Popen(
-                list(command),
-                stdin=subprocess.DEVNULL,
-                stdout=self._logs[0],
-                stderr=self._logs[1],
-                start_new_session=True,
-                env={**os.environ, MARK: self.mark},
-                preexec_fn=confine(os.getpid(), bounds.file_bytes),
-            )
-        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            with open(os.devnull) as nothing:
+                files = (nothing.fileno(), self._logs[0], self._logs[1])
+                environment = {**os.environ, MARK: self.mark}
+                self._process = Guarded(command, files, environment, bounds.file_bytes, lingers=True)
+        except OSError as error:
             self._close_logs()
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise CannotRun(f"{command[0]}: cannot be started: {reason}; check the command") from None
+            raise CannotRun(f"{command[0]}: cannot be started: {error.strerror}; check the command") from None
 
     def signal(self, number: int) -> None:
         """To its whole group, as a terminal does; nothing happens once it is collected."""
-        if self._process.returncode is None:
-            # Its id cannot pass to another process before it is collected.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
+        self._process.signal(number)
 
     def is_running(self) -> bool:
-        """Whether the process that was started runs; looks without collecting it, so that its id stays its own."""
-        return self._process.returncode is None and self._ended() is None
+        """Whether the process that was started runs."""
+        return self._process.code() is None
 
     def how_it_ended(self) -> str:
         """As the end of a sentence that begins with its name; empty while it runs."""
-        if self._process.returncode is not None:
-            code = self._process.returncode
-        elif (ended := self._ended()) is not None:
-            code = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
-        else:
+        code = self._process.code()
+        if code is None:
             return ""
         return f"ended with exit code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
 
@@ -121,14 +109,12 @@ class Program:
                 os.ftruncate(log, min(_KEPT_HEAD_BYTES, self._bounds.log_bytes))
 
     def collect(self) -> None:
-        """Kill what is left of its group, and collect it."""
-        self.signal(signal.SIGKILL)
-        self._process.wait()
+        """Kill it, and all that it has started, whatever these have done to hide."""
+        self._process.kill()
+        self._process.is_gone(_GONE_WITHIN_S)
+        self._process.close()
         self.trim_logs()
         self._close_logs()
-
-    def _ended(self) -> os.waitid_result | None:
-        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
 
     def _close_logs(self) -> None:
         for log in self._logs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import time
@@ -288,9 +289,25 @@ def test_programs_that_fork_without_end_are_all_killed(tmp_path: Path) -> None:
     deadline = time.monotonic() + 20
     while len(marked("forking-test").get(forking.mark, ())) < 41 and time.monotonic() < deadline:
         pass
-    forking.collect()
     assert kill_marked("forking-test") > 0
     assert marked("forking-test") == {}
+    forking.collect()
+
+
+def test_who_clears_its_environment_and_leaves_its_session_is_killed_with_its_program(tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden"
+    script = f"setsid env -i sh -c 'echo $$ > {hidden}.new; mv {hidden}.new {hidden}; exec sleep 600' & exit 0"
+    folder = fresh_folders(tmp_path / "run", 1)[0]
+    hiding = Program("one", ["sh", "-c", script], folder, "hidden-test")
+    deadline = time.monotonic() + 60
+    while (hiding.is_running() or not hidden.exists()) and time.monotonic() < deadline:
+        pass
+    assert hiding.how_it_ended() == "ended with exit code 0"
+    child = int(hidden.read_text())
+    os.kill(child, 0)  # it is there
+    assert marked("hidden-test") == {}  # and nobody would know
+    hiding.collect()
+    assert ended(child, tmp_path)
 
 
 def test_logs_of_a_program_that_floods_stay_short_and_keep_their_beginning(tmp_path: Path) -> None:
