@@ -157,7 +157,6 @@ def ack_barrier_promise_holds(
     ways=(
         "node {node} sent ack barrier {found}, which is not strictly below {expected}, sent and not acknowledged",
         "node {node} sent ack barrier {found} after ack barrier {expected}",
-        "node {node} sent ack barrier {found}, not next below {expected}, the least sent and not acknowledged",
         "node {node} gave timestamp {found}, which is not strictly above its ack barrier {expected}",
     ),
     derived=(outstanding_messages,),
@@ -179,7 +178,7 @@ def ack_barrier_below_outstanding(
     highest: State,
     highest_at: State,
 ) -> Outcome:
-    """A host's ack barrier on a link is the one next below the least timestamp that it has outstanding of what it put
+    """A host's ack barrier on a link is strictly below the least timestamp that it has outstanding of what it put
     there, by the acknowledgements that arrived; it never falls, and no message that it puts there later is at or below
     it."""
     if not loses:
@@ -187,7 +186,7 @@ def ack_barrier_below_outstanding(
     outcome = SILENT
     given = packet == DATA and node == sender and not is_resent(flags)
     if given and highest_at[link] >= 0 and timestamp <= highest[link]:
-        outcome = violated(3, highest[link], timestamp, highest_at[link])
+        outcome = violated(2, highest[link], timestamp, highest_at[link])
     elif ack_barrier != NO_BARRIER:
         if highest_at[link] >= 0 and ack_barrier < highest[link]:
             outcome = violated(1, highest[link], ack_barrier, highest_at[link])
@@ -195,8 +194,6 @@ def ack_barrier_below_outstanding(
             outcome = HOLDS
             if ack_barrier >= least[link]:
                 outcome = violated(0, least[link], ack_barrier, least_at[link])
-            elif ack_barrier != least[link] - 1:
-                outcome = violated(2, least[link], ack_barrier, least_at[link])
     if ack_barrier != NO_BARRIER and (highest_at[link] < 0 or ack_barrier > highest[link]):
         highest[link], highest_at[link] = ack_barrier, position
     return outcome

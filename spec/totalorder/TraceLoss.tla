@@ -109,7 +109,7 @@ HostPutKeeps ==
       knows == AckBarrier # Absent /\ h \in Known
   IN
   [AckBarrierBelowOutstanding |->                                                \* TO-ACK-INIT
-     knows /\ waiters # {} => AckBarrier = (CHOOSE t \in waiters : \A u \in waiters : t <= u) - 1,
+     knows => \A t \in waiters : AckBarrier < t,
    IdleAckBarrierRises |->                                                      \* TO-ACK-IDLE
      knows /\ waiters = {} /\ Clock # Absent /\ Packet = "beacon" => AckBarrier = NextPossible(h) - 1,
    HostSetsLossFlag |->                                                         \* TO-FLAG-HOST
