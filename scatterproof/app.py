@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -99,6 +99,8 @@ app = typer.Typer(
 
 def _tell_version(asked: bool) -> None:
     if asked:
+        from importlib import metadata  # it brings the modules of e-mail with it
+
         out.print(f"scatterproof {metadata.version('scatterproof')}", highlight=False)
         raise typer.Exit
 
