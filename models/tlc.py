@@ -122,8 +122,8 @@ def run_tlc(
         cfg = scratch / f"{module.stem}.cfg"
         cfg.write_text(configuration, encoding="utf-8")
         command = [
-            # What runs beside it in real time comes first.
-            *(["nice", "-n", "10"] if shutil.which("nice") else []),
+            # What runs beside it in real time comes first, unless it comes before us already.
+            *(["nice", "-n", "10"] if os.nice(0) == 0 and shutil.which("nice") else []),
             str(java), "-XX:+UseSerialGC", f"-XX:TieredStopAtLevel={1 if short else 4}",
             # By itself Java begins with so little that it collects and grows it time and again.
             "-Xms128m", "-XX:NewSize=64m", f"-Xmx{HEAP_MB}m",
