@@ -31,6 +31,7 @@ from conformance.verdict import Verdict
 from impl.totalorder import make_core
 from spec.core import Deliver, Effect, Event, NodeConfig, Send
 from spec.errors import BadInput
+from spec.files import cache_folder
 from spec.trace import ABSENT, Domain, Header, Kind, Row, Trace, schema
 
 TOTALORDER = [*totalorder.WITHOUT_LOSS, *totalorder.UNDER_LOSS, *totalorder.WITH_CHOICES]
@@ -165,9 +166,11 @@ print(rows)
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("protocol", RUNS)
-def test_no_kernel_reaches_outside_its_arrays(protocol: str, tmp_path: Path) -> None:
-    """With numba's own checks of bounds, in a process and caches of its own: kernels that have them are others."""
-    caches = {"SCATTERPROOF_CACHE": str(tmp_path / "kernels"), "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
+def test_no_kernel_reaches_outside_its_arrays(protocol: str) -> None:
+    """With numba's own checks of bounds, in a process and caches of its own: kernels that have them are others, and
+    take minutes to compile."""
+    apart = cache_folder() / "bounds-checked"
+    caches = {"SCATTERPROOF_CACHE": str(apart), "NUMBA_CACHE_DIR": str(apart / "numba")}
     ran = subprocess.run(
         [sys.executable, "-c", BOUNDS_CHECKED, protocol],
         env={**os.environ, **caches, "NUMBA_BOUNDSCHECK": "1"},
