@@ -9,6 +9,9 @@ _UNRECORDED = "submissions are not recorded, without which no check judges TO-BA
 
 DIFFERENCES = Differences(
     otherwise={
+        "TO-ACK-INIT.falls": Otherwise(
+            position=2, why="TLC refuses the same row because an ack barrier falls, and names no clause for that"
+        ),
         "TO-ACK-INIT.timestamp-at-the-ack-barrier": Otherwise(position=0, why=_UNRECORDED),
         "TO-ACK-MEAN.sent-after-its-ack-barrier": Otherwise(position=0, why=_UNRECORDED),
         "TO-LOSS-SAFE.late": Otherwise(
