@@ -236,6 +236,12 @@ def check_model(
     return ModelRun(model, run, compare(model, run))
 
 
+def make_ready(models: Sequence[Model]) -> None:
+    """What makes each start of TLC shorter is made once, where there are models enough that it pays."""
+    if len(models) >= WORTH_AN_ARCHIVE:
+        make_archive(find_java(), find_jar())
+
+
 def check_models(
     protocol: str,
     tier: Tier = Tier.QUICK,
@@ -252,8 +258,7 @@ def check_models(
     from two at once; `on_result` gets each result as soon as it is there.
     """
     chosen = models_in(protocol, tier, spec_folder)
-    if len(chosen) >= WORTH_AN_ARCHIVE:
-        make_archive(find_java(), find_jar())
+    make_ready(chosen)
     news = _News(chosen, on_progress)
 
     def check(model: Model) -> ModelResult:

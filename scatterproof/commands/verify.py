@@ -67,7 +67,7 @@ def command(
         for name in protocols
     ]
     with alone_in(results / "latest"), Board() as board:
-        outcomes = run(todo, chosen, BESIDE, board, jobs or len(os.sched_getaffinity(0)))
+        outcomes = run(todo, chosen, BESIDE, board, jobs or os.cpu_count() or 1)
     ended = [_ended(outcome, report if one else report / outcome.job.protocol) for outcome in outcomes]
     if as_json:
         found = [

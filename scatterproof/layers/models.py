@@ -9,7 +9,7 @@ import msgspec
 
 from models.claim import ClaimResult
 from models.claim import Verdict as ClaimVerdict
-from models.expected import Kind, Model, ModelResult, Tier, check_model, models_in
+from models.expected import Kind, Model, ModelResult, Tier, check_model, make_ready, models_in
 from models.java import find_java
 from models.z3_claims import check_claims, claims_of
 from scatterproof.layer_report import Cell, LayerReport, Status, detail
@@ -22,9 +22,9 @@ SMALL = 2.0  # seconds that a model of a quick run may take
 
 def tlc_units(job: Job) -> list[Unit]:
     find_java()
-    return [
-        Unit(text=model.name, weight=model.weight, work=partial(_check, model, job.protocol)) for model in _chosen(job)
-    ]
+    models = _chosen(job)
+    make_ready(models)
+    return [Unit(text=model.name, weight=model.weight, work=partial(_check, model, job.protocol)) for model in models]
 
 
 def _chosen(job: Job) -> Sequence[Model]:
