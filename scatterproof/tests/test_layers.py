@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import CaseResult, cases
+from conformance.case import Case, CaseResult, cases
 from conformance.verdict import Verdict
 from models.expected import Tier, models_in
 from scatterproof.layer_report import Status
@@ -26,8 +26,9 @@ def job(protocol: str, depth: Depth = Depth.EVERYDAY) -> Job:
 
 
 def given(units: list[Unit]) -> list[str]:
-    """The ids of the cases that the units give."""
-    return [case.id for unit in units for case in unit.work.args[1]]  # type: ignore[attr-defined]
+    """The ids of the cases that the units give, or may come to give."""
+    listed = (argument for unit in units for argument in unit.work.args if isinstance(argument, list | tuple))  # type: ignore[attr-defined]
+    return [case.id for some in listed for case in some]
 
 
 def passed(units: list[Unit]) -> list[list[CaseResult]]:
@@ -74,6 +75,31 @@ def test_only_clocks_that_drift_are_left_out_over_udp_and_nothing_in_a_full_run(
     missing = {case.clause for case in by_id.values()} - {by_id[name].clause for name in everyday}
     assert missing == {"TO-ADJ-ROUNDS"}
     assert set(given(of_cases.over_udp(job(OVER_SOCKETS, Depth.FULL)))) == by_id.keys()
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "told"),
+    [
+        ([Verdict.PASS], (0, Verdict.PASS)),
+        ([Verdict.NOT_RUN, Verdict.PASS], (1, Verdict.PASS)),
+        ([Verdict.NOT_RUN, Verdict.FAIL], (1, Verdict.FAIL)),
+        ([Verdict.FAIL], (0, Verdict.FAIL)),
+        ([Verdict.NOT_RUN, Verdict.NOT_RUN], (0, Verdict.NOT_RUN)),
+    ],
+)
+def test_a_clause_whose_shortest_case_is_left_open_over_udp_has_its_next_one(
+    monkeypatch: pytest.MonkeyPatch, verdicts: list[Verdict], told: tuple[int, Verdict]
+) -> None:
+    left = iter(verdicts)
+
+    def given_as(case: Case, *_: object) -> CaseResult:
+        return CaseResult(case=case, verdict=next(left), reason="", results=(), trace=None)
+
+    monkeypatch.setattr(of_cases, "_in_real_time", given_as)
+    monkeypatch.setattr("scatterproof.iuts.maker", lambda *_: lambda *_: None)
+    some = [case for case in cases(OVER_SOCKETS) if case.clause == "TO-RETX-BAR"][:2]
+    assert [(some.index(one.case), one.verdict) for one in of_cases.until_told(some, job(OVER_SOCKETS))] == [told]
+    assert next(left, None) is None
 
 
 @pytest.mark.parametrize("protocol", clauses.protocols())
