@@ -23,6 +23,7 @@ from conformance.report.run import broken, folder_name, printable
 from conformance.verdict import Verdict
 from scatterproof import iuts
 from scatterproof.baseline import Baseline, advised
+from scatterproof.case_journal import alone_in
 from scatterproof.case_runs import run_cases
 from scatterproof.conform_options import protocol_meant
 from scatterproof.options import RESULTS
@@ -122,6 +123,17 @@ class SuitePlugin:
             root.suite = self._suite
             report.result.append(root)
         return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Keep other runs out of the results; workers of pytest-xdist write for the session that started them."""
+        if session.config.option.collectonly or hasattr(session.config, "workerinput"):
+            return (yield)
+        try:
+            with alone_in(self._suite.results / "latest"):
+                return (yield)
+        except CannotRun as error:
+            pytest.exit(str(error), returncode=error.exit_code)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.nodeid.startswith(PREFIX) and report.when == "call":

@@ -19,6 +19,7 @@ from fuzz.protocol import load
 from fuzz.spread import PER_CLAUSE, SpreadResult, fuzz_spread
 from fuzz.stopping import Signals
 from scatterproof import fuzz_report, iuts
+from scatterproof.case_journal import alone_in
 from scatterproof.conform_options import ProfileFile, protocol_meant
 from scatterproof.console import OK, VIOLATIONS, Progress, print_json, print_table
 from scatterproof.fuzz_options import EXAMPLES, Examples, Mutants, Only, PerClause, Seconds, SharedOut
@@ -84,7 +85,7 @@ def command(
         seed=seed,
         results=results,
     )
-    with Progress(f"Fuzzing {iut} (seed {seed})") as progress:
+    with alone_in(results / "failures"), Progress(f"Fuzzing {iut} (seed {seed})") as progress:
         result = how.fuzz(progress) if master is None else how.fuzz_on(master, per_clause, progress)
     if as_json:
         print_json(result)
@@ -173,7 +174,7 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
 
 
 def _try_mutants(protocol: str, seed: int, only: str, results: Path, *, as_json: bool) -> int:
-    with Progress("Kill matrix") as progress:
+    with alone_in(results / "mutants"), Progress("Kill matrix") as progress:
         found = kill_matrix(
             protocol,
             seed=seed,

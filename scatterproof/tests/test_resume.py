@@ -172,9 +172,18 @@ def test_two_runs_do_not_write_into_one_folder(console: Console, tmp_path: Path)
         for other in (("conform", "--logs", str(tmp_path)), ("conform", *program), ("race", *program)):
             code, _, complaint = console(*other, "--results", str(tmp_path))
             assert (code, "another run writes there now" in complaint) == (3, True), complaint
+        suite = [sys.executable, "-m", "pytest", "--scatterproof-iut=reference", "scatterproof::TO-MONO::one-instant"]
+        held = subprocess.run(
+            [*suite, f"--scatterproof-results={tmp_path}"], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert (held.returncode, "another run writes there now" in held.stdout + held.stderr) == (3, True), held
         # It is nobody's concern in another folder.
         assert console("conform", *REFERENCE, "--results", str(tmp_path / "other"))[0] == 0
     assert console(*words)[0] == 0
+    with alone_in(tmp_path / "failures"), alone_in(tmp_path / "mutants"):
+        for more in ((), ("--mutants",)):
+            code, _, complaint = console("fuzz", *more, "--results", str(tmp_path))
+            assert (code, "another run writes there now" in complaint) == (3, True), complaint
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
