@@ -6,7 +6,6 @@ protocol's messages.py, never edited, checked for staleness.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.util
 import inspect
@@ -17,10 +16,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from spec import adapter
+from spec import adapter, generated
 from spec.clauses import SPEC, protocols
-from spec.errors import ScatterproofError
-from spec.files import write_atomically
 
 FILE = "adapter.schema.json"
 COMMAND = "python -m spec.adapter_schema"
@@ -86,27 +83,13 @@ def _finish_all(values: Iterable[object]) -> None:
         _finish(value)
 
 
-def text() -> bytes:
-    return msgspec.json.format(msgspec.json.encode(document()), indent=1) + b"\n"
+def text() -> str:
+    return msgspec.json.format(msgspec.json.encode(document()), indent=1).decode() + "\n"
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = SPEC) -> int:
     """Write the schema, or with ``--check`` only compare it; the exit code."""
-    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--check", action="store_true", help=f"write nothing; exit with 1 when {FILE} is stale")
-    target = folder / FILE
-    try:
-        if not parser.parse_args(arguments).check:
-            write_atomically(target, text())
-            print(f"wrote {target}")
-            return 0
-        if not target.is_file() or target.read_bytes() != text():
-            print(f"{target} is stale: run `{COMMAND}` and commit the result.", file=sys.stderr)
-            return 1
-    except ScatterproofError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+    return generated.command(COMMAND, folder / FILE, text, arguments)
 
 
 if __name__ == "__main__":

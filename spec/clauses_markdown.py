@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from spec import generated
 from spec.clauses import SPEC, Catalogue, Clause, Layer, load, protocols
-from spec.errors import ScatterproofError
-from spec.files import write_atomically
 
 PAGE = "CLAUSES.md"
 
@@ -97,35 +94,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
 
 
-def write(folder: Path = SPEC) -> Path:
-    """Write the page beside the catalogues, whole or not at all."""
-    target = folder / PAGE
-    write_atomically(target, page(folder).encode())
-    return target
-
-
-def is_stale(folder: Path = SPEC) -> bool:
-    """Whether the page is missing or differs from the catalogues."""
-    target = folder / PAGE
-    return not target.is_file() or target.read_text(encoding="utf-8") != page(folder)
-
-
 def main(arguments: Sequence[str] | None = None, folder: Path = SPEC) -> int:
-    """Write the page, or with ``--check`` only compare it; the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m spec.clauses", description=__doc__)
-    parser.add_argument("--check", action="store_true", help=f"write nothing; exit with 1 when {PAGE} is stale")
-    options = parser.parse_args(arguments)
-    try:
-        if not options.check:
-            print(f"wrote {write(folder)}")
-            return 0
-        if is_stale(folder):
-            print(
-                f"{folder / PAGE} is stale: run `python -m spec.clauses` and commit the result.",
-                file=sys.stderr,
-            )
-            return 1
-    except ScatterproofError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+    """Write the page beside the catalogues, or with ``--check`` only compare it; the exit code."""
+    return generated.command("python -m spec.clauses", folder / PAGE, lambda: page(folder), arguments)

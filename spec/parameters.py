@@ -6,7 +6,6 @@ defaults, and the table of ADAPTER.md is made.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +14,11 @@ from pathlib import Path
 
 import msgspec
 
+from spec import generated
 from spec.clauses import SPEC, protocols
 from spec.clauses_markdown import table
 from spec.core import Parameter
-from spec.errors import BadInput, ScatterproofError
-from spec.files import write_atomically
+from spec.errors import BadInput
 
 FILE_NAME = "parameters.toml"
 PAGE = "ADAPTER.md"
@@ -167,22 +166,8 @@ def page(folder: Path = SPEC) -> str:
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = SPEC) -> int:
-    """Write the table, or with ``--check`` only compare it; the exit code."""
-    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--check", action="store_true", help=f"write nothing; exit with 1 when {PAGE} is stale")
-    target = folder / PAGE
-    try:
-        made = page(folder)
-        if not parser.parse_args(arguments).check:
-            write_atomically(target, made.encode())
-            print(f"wrote {target}")
-        elif target.read_text(encoding="utf-8") != made:
-            print(f"{target} is stale: run `{COMMAND}` and commit the result.", file=sys.stderr)
-            return 1
-    except ScatterproofError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+    """Write the page with its table, or with ``--check`` only compare it; the exit code."""
+    return generated.command(COMMAND, folder / PAGE, lambda: page(folder), arguments)
 
 
 if __name__ == "__main__":
