@@ -87,7 +87,8 @@ class FuzzPlugin:
     one stays longer. max_events: after how many a run in the kill matrix is cut, which is a failure of it: of rules
     that send again, many a mutant floods its network without end. beyond: how a drawn schedule goes beyond what its
     parameters provide for, or None: only who claims everything is given it. breaks: for
-    each clause the name of a mutant that breaks it in one of the cases that are about it."""
+    each clause the name of a mutant that breaks it in one of the cases that are about it. areas: where core mutants are
+    made, module or module:function, and what each belongs to, as of `fuzz.core_mutants`."""
 
     name: str
     groups: tuple[RuleGroup, ...]
@@ -101,6 +102,7 @@ class FuzzPlugin:
     max_events: int = MAX_EVENTS
     beyond: Callable[[Schedule], str | None] = lambda schedule: None
     breaks: Mapping[str, str] = field(default_factory=dict)
+    areas: Mapping[str, str] = field(default_factory=dict)
 
     def schedules(self, group: int | None = None) -> SearchStrategy[Schedule]:
         """Schedules that put the rules of this group at stake; of all groups in turn for None."""

@@ -28,6 +28,8 @@ COMMANDS = {
     " failures.",
     "race": "Run several programs under the same schedules, one after the other, and compare speed and verdicts.",
     "fuzz": "Run random schedules; each failure is shrunk, and saved as a schedule that `replay` plays again.",
+    "core-mutants": "Change the reference cores in one place, thousands of times, and count what tells: the rate, area"
+    " by area.",
     "replay": "Replay a schedule, or a run of a corpus, against an implementation, and judge the trace that it leaves.",
     "explore": "Step forwards and backwards through a run: every node's barrier, buffer and deliveries, and what breaks"
     " a clause.",
@@ -43,7 +45,7 @@ COMMANDS = {
 
 def whole(name: str) -> TyperCommand:
     """The command with its options; its module is imported."""
-    module = import_module(f"scatterproof.commands.{'import_' if name == 'import' else name}")
+    module = import_module(f"scatterproof.commands.{'import_' if name == 'import' else name.replace('-', '_')}")
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich", context_settings=SETTINGS)
     alone.command(name=name)(module.command)
     command = typer.main.get_command(alone)

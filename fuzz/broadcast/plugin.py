@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.network.run import MakeNode
+from fuzz.broadcast.areas import AREAS
 from fuzz.broadcast.breaks import BREAKS
 from fuzz.broadcast.equivalences import EQUIVALENCES
 from fuzz.broadcast.mutants import MUTANTS
@@ -39,4 +40,5 @@ PLUGIN = FuzzPlugin(
     # Runs of the rules themselves have up to a thousand.
     max_events=5_000,
     breaks=BREAKS,
+    areas=AREAS,
 )

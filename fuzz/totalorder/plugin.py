@@ -10,6 +10,7 @@ from conformance.network.run import MakeNode
 from fuzz.machines.totalorder import machines
 from fuzz.protocol import FuzzPlugin, RuleGroup
 from fuzz.totalorder import loss_mutants, mutants, variant_mutants
+from fuzz.totalorder.areas import AREAS
 from fuzz.totalorder.breaks import BREAKS
 from fuzz.totalorder.equivalences import EQUIVALENCES
 from fuzz.totalorder.on_model import ON_MODEL
@@ -51,4 +52,5 @@ PLUGIN = FuzzPlugin(
     on_model=ON_MODEL,
     beyond=beyond,
     breaks=BREAKS,
+    areas=AREAS,
 )

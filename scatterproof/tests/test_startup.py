@@ -99,7 +99,7 @@ def test_ctrl_c_while_it_loads_ends_it_without_a_traceback(tmp_path: Path, modul
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_says_of_a_command_what_its_help_begins_with(console: Console, name: str) -> None:
-    module = import_module(f"scatterproof.commands.{'import_' if name == 'import' else name}")
+    module = import_module(f"scatterproof.commands.{'import_' if name == 'import' else name.replace('-', '_')}")
     assert " ".join((inspect.getdoc(module.command) or "").split("\n\n")[0].split()) == COMMANDS[name]
     code, said, _ = console(name, "-h")
     assert code == 0

@@ -1,0 +1,35 @@
+"""What the parts of the broadcast stack are there for: the areas by which core mutants are counted."""
+
+from __future__ import annotations
+
+_CORE = "impl.broadcast"
+LINKS = "broadcast: links"
+UNIFORM = "broadcast: urb"
+FIFO = "broadcast: fifo"
+CAUSAL = "broadcast: lcb"
+
+_AREAS = {
+    "link": LINKS,
+    "rules": LINKS,
+    "rules:heard_first": UNIFORM,
+    "rules:majority": UNIFORM,
+    "rules:forwards_to": UNIFORM,
+    "rules:enters_pending": UNIFORM,
+    "rules:in_turn": FIFO,
+    "rules:may_begin": FIFO,
+    "rules:attached": CAUSAL,
+    "rules:ready": CAUSAL,
+    "rules:look": CAUSAL,
+    "rules:counts_as_dependency": CAUSAL,
+    "runs": UNIFORM,
+    "runs:Waiting": LINKS,
+    "runs:Run.part": UNIFORM,
+    "stack": LINKS,
+    "stack:UniformProcess": UNIFORM,
+    "stack:FifoProcess": FIFO,
+    "stack:CausalProcess": CAUSAL,
+    "uniform": UNIFORM,
+    "fifo": FIFO,
+    "causal": CAUSAL,
+}
+AREAS = {f"{_CORE}.{place}": area for place, area in _AREAS.items()}

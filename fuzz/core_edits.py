@@ -1,0 +1,149 @@
+"""What may be done to the source of a core: the operators of core mutants, each an edit of one place of a function.
+
+They change the syntax tree; statements and returns here, the rest in `expression_edits`. cosmic-ray and mutmut were
+looked at: both write every mutant to disk and run a test command for it, and neither has operators for statements that
+are dropped, repeated or exchanged, or for keys that are confused.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+
+from fuzz.edits import Edit, blocks_of, is_docstring, is_misuse
+from fuzz.expression_edits import conditions, expressions, state
+
+_SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
+_NO_EFFECT = ("assert_never", "super().__init__")  # or none that a mutant could do without
+
+
+def edits_of(function: ast.FunctionDef) -> Iterator[Edit]:
+    """Every edit of the function by every operator; some have the same effect."""
+    for make in (_statements, conditions, expressions, state, _returns):
+        yield from make(function)
+
+
+def _statements(function: ast.FunctionDef) -> Iterator[Edit]:
+    """Dropped, repeated, exchanged with the next; a loop that ends after its first turn, or has none."""
+    bound = _bound_once(function)
+    for owner, field, block in blocks_of(function):
+        for at, statement in enumerate(block):
+            if is_misuse(statement) or is_docstring(statement):
+                continue
+            if _may_go(function, owner, block, at, bound):
+                yield Edit("drop", statement, owner, field, at, [ast.Pass()])
+            if isinstance(statement, ast.AugAssign) or _is_call(statement):
+                yield Edit("repeat", statement, owner, field, at, [statement, copy.deepcopy(statement)])
+            if isinstance(statement, ast.For | ast.While):
+                once = copy.copy(statement)
+                once.body = [*statement.body, ast.Break()]
+                if not isinstance(statement.body[-1], ast.Break | ast.Return):
+                    yield Edit("one-turn", statement, owner, field, at, [once])
+                yield Edit("no-turn", statement, owner, field, at, list(statement.orelse) or [ast.Pass()])
+            if at + 1 < len(block) and _may_change_places(statement, block[at + 1], bound):
+                yield Edit("exchange", statement, owner, field, at, [block[at + 1], statement], 2)
+
+
+def _may_go(
+    function: ast.FunctionDef, owner: ast.AST, block: Sequence[ast.stmt], at: int, bound: frozenset[str]
+) -> bool:
+    """Whether the function is another one, and can still run, without the statement."""
+    statement = block[at]
+    if len(block) == 1 and isinstance(owner, ast.If) and block is owner.body and not owner.orelse:
+        return False  # as if its condition were never met
+    if isinstance(statement, ast.Return):
+        return not (owner is function and at == len(block) - 1)
+    if isinstance(statement, ast.AnnAssign) and statement.value is None:
+        return False
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        if function.name == "__init__" and any(isinstance(target, ast.Attribute) for target in targets):
+            return False  # there would be no such attribute
+        return not _written_names(statement) & bound
+    dropped = (ast.AugAssign, ast.Delete, ast.Continue, ast.Break, ast.Raise)
+    return isinstance(statement, dropped) or _is_call(statement)
+
+
+def _is_call(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    return ast.unparse(statement.value.func) not in _NO_EFFECT
+
+
+def _bound_once(function: ast.FunctionDef) -> frozenset[str]:
+    """The local names that one statement alone binds: without it they would not be there."""
+    names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    arguments = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
+    return frozenset(name for name in names if names.count(name) == 1 and name not in arguments)
+
+
+def _may_change_places(one: ast.stmt, other: ast.stmt, bound: frozenset[str]) -> bool:
+    """Whether the order of two simple statements may matter, and the second does not need a name from the first."""
+    if not isinstance(one, _SIMPLE) or not isinstance(other, _SIMPLE):
+        return False
+    read = {node.id for node in ast.walk(other) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    if read & _written_names(one) & bound:
+        return False
+    if _is_call(one) or _is_call(other):
+        return True
+    return bool(_written(one) & _used(other) or _written(other) & _used(one))
+
+
+def _written_names(statement: ast.stmt) -> set[str]:
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _written(statement: ast.stmt) -> set[str]:
+    return {
+        ast.unparse(node).split("[")[0]
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del)
+    } | ({ast.unparse(statement.target)} if isinstance(statement, ast.AugAssign) else set())
+
+
+def _used(statement: ast.stmt) -> set[str]:
+    calls = {"call"} if any(isinstance(node, ast.Call) for node in ast.walk(statement)) else set()
+    return calls | {
+        ast.unparse(node).split("[")[0]
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+    }
+
+
+def _returns(function: ast.FunctionDef) -> Iterator[Edit]:
+    """Early: nothing is done; or what was found until then. A result one off."""
+    body = function.body
+    first = 1 if is_docstring(body[0]) else 0
+    if len(body) == first or function.name == "__init__":
+        return
+    result = ast.unparse(function.returns) if function.returns is not None else ""
+    if len(body) - first > 1 or not isinstance(body[first], ast.Return):
+        for value in _empty(result):
+            yield Edit("early-return", body[first], function, "body", first, [ast.Return(value), body[first]])
+    last = body[-1]
+    for at in range(first + 1, len(body)):
+        before = {name for statement in body[:at] for name in _written_names(statement)}
+        if result == "None":
+            yield Edit("early-return", body[at], function, "body", at, [ast.Return(), body[at]])
+        elif at < len(body) - 1 and isinstance(last, ast.Return) and _is_among(last.value, before):
+            yield Edit("early-return", body[at], function, "body", at, [ast.Return(last.value), body[at]])
+    if result == "int":
+        for node in ast.walk(function):
+            if isinstance(node, ast.Return) and node.value is not None:
+                for sign in (ast.Add(), ast.Sub()):
+                    yield Edit("one-off", node, node, "value", None, ast.BinOp(node.value, sign, ast.Constant(1)))
+
+
+def _is_among(value: ast.expr | None, names: set[str]) -> bool:
+    return isinstance(value, ast.Name) and value.id in names
+
+
+def _empty(result: str) -> list[ast.expr | None]:
+    if result == "None":
+        return [None]
+    if result == "bool":
+        return [ast.Constant(True), ast.Constant(False)]
+    if result.startswith(("list[", "Sequence[", "Iterable[")):
+        return [ast.List([], ast.Load())]
+    return [ast.Constant(None)] if result.endswith("| None") else []

@@ -1,0 +1,191 @@
+"""Edits of expressions and of state: conditions, values, keys, and what is kept from one event to the next.
+
+Those that change one expression by itself are the operators of `mutations`, which knows rules.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from fuzz.edits import Edit, blocks_of, is_docstring, is_misuse
+from fuzz.mutations import OPERATORS, Signature
+
+_NUMBERS = ("int", "NodeId", "LinkId")
+_NO_OTHER = {
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+def conditions(function: ast.FunctionDef) -> Iterator[Edit]:
+    """Always met, or never."""
+    for statement, parent, field, at, node in _expressions_in(function):
+        is_test = field == "test" and isinstance(parent, ast.If | ast.IfExp | ast.While)
+        if not is_test and not (field == "ifs" and isinstance(parent, ast.comprehension)):
+            continue
+        if not (isinstance(parent, ast.While) or isinstance(node, ast.Constant)):
+            yield Edit("always", statement, parent, field, at, ast.Constant(True))
+        yield Edit("never", statement, parent, field, at, ast.Constant(False))
+
+
+def expressions(function: ast.FunctionDef) -> Iterator[Edit]:
+    """The operators of rules; and those that rules have no use for."""
+    signature = _signature(function)
+    for statement, parent, field, at, node in _expressions_in(function):
+        if isinstance(node, ast.Tuple | ast.List):
+            continue
+        for operator in OPERATORS:
+            # As a condition it was forced before.
+            if operator.name == "dropped-guard" and isinstance(node, ast.Compare) and field in ("test", "ifs"):
+                continue
+            if operator.name == "one-off" and field == "args":
+                continue
+            for _, replacement in operator.changes(node, signature):
+                yield Edit(operator.name, statement, parent, field, at, replacement)
+        for name, replacement in _others(node, parent, signature):
+            yield Edit(name, statement, parent, field, at, replacement)
+
+
+def _both_numbers(one: ast.expr, two: ast.expr, signature: Signature) -> bool:
+    """Whether both are arguments that are numbers, or attributes of one thing: others would but crash."""
+    if isinstance(one, ast.Name) and isinstance(two, ast.Name):
+        return signature.parameters.get(one.id) in _NUMBERS and signature.parameters.get(two.id) in _NUMBERS
+    if isinstance(one, ast.Attribute) and isinstance(two, ast.Attribute):
+        return ast.unparse(one.value) == ast.unparse(two.value)
+    return False
+
+
+def _others(node: ast.expr, parent: ast.AST, signature: Signature) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _NO_OTHER:
+        yield "negation", ast.Compare(node.left, [_NO_OTHER[type(node.ops[0])]()], node.comparators)
+    elif isinstance(node, ast.BoolOp):
+        yield "and-or", ast.BoolOp(ast.And() if isinstance(node.op, ast.Or) else ast.Or(), node.values)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield "negation", ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int) and not isinstance(parent, ast.Subscript):
+        yield "one-off", ast.Constant(node.value + 1)
+        yield "one-off", ast.Constant(node.value - 1)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        yield "one-off", ast.BinOp(node, ast.Add(), ast.Constant(1))
+        yield "one-off", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+    elif isinstance(node, ast.Call):
+        named = node.func.id if isinstance(node.func, ast.Name) else ""
+        if named in ("any", "all"):
+            other = ast.Name("all" if named == "any" else "any", ast.Load())
+            yield "any-all", ast.Call(other, node.args, node.keywords)
+        for at in range(len(node.args) - 1):
+            one, two = node.args[at : at + 2]
+            if named not in ("min", "max") and _both_numbers(one, two, signature):
+                yield "keys", ast.Call(node.func, [*node.args[:at], two, one, *node.args[at + 2 :]], node.keywords)
+
+
+def state(function: ast.FunctionDef) -> Iterator[Edit]:
+    """What is kept: assigned once and then no more, added where it is set, one off, or another one like it."""
+    for owner, field, block in blocks_of(function):
+        for at, statement in enumerate(block):
+            if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add | ast.Sub):
+                other = ast.Sub() if isinstance(statement.op, ast.Add) else ast.Add()
+                changed = ast.AugAssign(statement.target, other, statement.value)
+                yield Edit("sign", statement, owner, field, at, [changed])
+            if isinstance(statement, ast.AugAssign):
+                changed_to = ast.Assign([statement.target], statement.value)
+                yield Edit("set-for-add", statement, owner, field, at, [changed_to])
+            if not isinstance(statement, ast.Assign) or len(statement.targets) > 1 or function.name == "__init__":
+                continue
+            target = statement.targets[0]
+            if isinstance(target, ast.Attribute):
+                read = ast.Attribute(target.value, target.attr, ast.Load())
+                kept = ast.Assign([target], ast.BoolOp(ast.Or(), [read, statement.value]))
+                yield Edit("first-stays", statement, owner, field, at, [kept])
+    for place in _expressions_in(function):
+        yield from _confused(function, *place)
+
+
+def _confused(
+    function: ast.FunctionDef, statement: ast.stmt, parent: ast.AST, field: str, at: int | None, node: ast.expr
+) -> Iterator[Edit]:
+    """Another key, or another attribute of the same thing, that stands in the same kind of place in the function."""
+    if isinstance(parent, ast.Subscript) and field == "slice" and isinstance(node, ast.Name | ast.Attribute):
+        keys = {
+            ast.unparse(other.slice): other.slice
+            for other in ast.walk(function)
+            if isinstance(other, ast.Subscript) and isinstance(other.slice, ast.Name | ast.Attribute)
+        }
+        for text, key in keys.items():
+            if text != ast.unparse(node) and text not in _of_comprehensions(function):
+                yield Edit("keys", statement, parent, field, at, key)
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        alike = {
+            other.attr
+            for holder in ast.walk(function)
+            for other_field, value in ast.iter_fields(holder)
+            for other in (value if isinstance(value, list) else [value])
+            if isinstance(other, ast.Attribute)
+            and isinstance(other.ctx, ast.Load)
+            and type(holder) is type(parent)
+            and other_field == field
+            and field not in ("func", "value", "args")
+            and ast.unparse(other.value) == ast.unparse(node.value)
+        }
+        if isinstance(parent, ast.Subscript) and field == "value":
+            index = ast.unparse(parent.slice)
+            alike = {
+                other.value.attr
+                for other in ast.walk(function)
+                if isinstance(other, ast.Subscript)
+                and isinstance(other.value, ast.Attribute)
+                and ast.unparse(other.slice) == index
+                and ast.unparse(other.value.value) == ast.unparse(node.value)
+            }
+        for attribute in sorted(alike - {node.attr}):
+            yield Edit("attribute", statement, parent, field, at, ast.Attribute(node.value, attribute, ast.Load()))
+
+
+def _of_comprehensions(function: ast.FunctionDef) -> set[str]:
+    """Names that are there within an expression only."""
+    return {
+        name.id
+        for found in ast.walk(function)
+        if isinstance(found, ast.comprehension)
+        for name in ast.walk(found.target)
+        if isinstance(name, ast.Name)
+    }
+
+
+def _signature(function: ast.FunctionDef) -> Signature:
+    arguments = [a for a in (*function.args.args, *function.args.kwonlyargs) if a.annotation is not None]
+    parameters = {a.arg: ast.unparse(a.annotation) for a in arguments if a.annotation is not None}
+    return Signature(parameters, ast.unparse(function.returns) if function.returns is not None else "")
+
+
+def _expressions_in(
+    function: ast.FunctionDef,
+) -> Iterator[tuple[ast.stmt, ast.AST, str, int | None, ast.expr]]:
+    """(statement, parent, field, place in the field, expression) for all that are evaluated when the function runs; not
+    what is said of an error, or to a type checker."""
+
+    def within(statement: ast.stmt, parent: ast.AST) -> Iterator[tuple[ast.stmt, ast.AST, str, int | None, ast.expr]]:
+        for field, value in ast.iter_fields(parent):
+            if field in ("annotation", "returns", "decorator_list", "ctx", "type_comment", "args") and isinstance(
+                parent, ast.AnnAssign | ast.FunctionDef | ast.Lambda
+            ):
+                continue
+            for at, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr | ast.Assert | ast.Raise):
+                    continue
+                if isinstance(child, ast.stmt):
+                    if not is_misuse(child) and not is_docstring(child):
+                        yield from within(child, child)
+                    continue
+                if isinstance(child, ast.expr) and not isinstance(getattr(child, "ctx", None), ast.Store | ast.Del):
+                    if isinstance(child, ast.Call) and ast.unparse(child.func) in ("assert_never", "Refuse", "cast"):
+                        continue
+                    yield statement, parent, field, at, child
+                yield from within(statement, child)
+
+    for statement in function.body:
+        if not is_misuse(statement) and not is_docstring(statement):
+            yield from within(statement, statement)

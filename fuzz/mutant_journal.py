@@ -1,0 +1,69 @@
+"""What a measure of core mutants has found so far, a line a mutant, so that one that is broken off can go on."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from fuzz.core_mutants import modules_of
+from fuzz.protocol import FuzzPlugin
+from fuzz.trying import Tried
+from spec.errors import BadInput, CannotRun
+from spec.files import read_bytes, write_atomically
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """What has to be the same for a measure to go on. schedules: drawn for each group of rules. cores: a digest of
+    their source."""
+
+    protocol: str
+    schedules: int
+    cores: str
+
+
+def measured(plugin: FuzzPlugin, schedules: int) -> Measured:
+    texts = (inspect.getsource(importlib.import_module(module)) for module in modules_of(plugin.areas))
+    cores = hashlib.blake2b("\n".join(texts).encode(), digest_size=8).hexdigest()
+    return Measured(protocol=plugin.name, schedules=schedules, cores=cores)
+
+
+class MutantJournal:
+    """The file. known: what earlier measures, which this one goes on from, have found, by mutant."""
+
+    def __init__(self, path: Path, what: Measured, *, resume: bool) -> None:
+        self._path = path
+        self.known = {one.mutant: one for one in _read(path, what)} if resume else {}
+        self._write(what, self.known.values())
+
+    def add(self, found: Tried) -> None:
+        self.known[found.mutant] = found
+        try:
+            with self._path.open("ab") as file:
+                file.write(msgspec.json.encode(found) + b"\n")
+        except OSError as error:
+            raise CannotRun(f"{self._path}: cannot be written: {error.strerror}; check the disk") from None
+
+    def _write(self, what: Measured, found: Iterable[Tried]) -> None:
+        write_atomically(self._path, b"".join(msgspec.json.encode(line) + b"\n" for line in (what, *found)))
+
+
+def _read(path: Path, what: Measured) -> list[Tried]:
+    """The mutants of the journal; a last line that was cut short is left out. Nothing where there is no file."""
+    if not path.is_file():
+        return []
+    first, *lines = read_bytes(path, "journal").split(b"\n")
+    try:
+        before = msgspec.json.decode(first, type=Measured)
+        found = [msgspec.json.decode(line, type=Tried) for line in lines[:-1]]
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{path}: is no journal of core mutants: {error}; leave --resume out") from None
+    for name in Measured.__struct_fields__:
+        was, now = getattr(before, name), getattr(what, name)
+        if was != now:
+            raise BadInput(f"{path}: holds a measure with {name} {was}, not {now}; leave --resume out")
+    return found

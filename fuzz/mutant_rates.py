@@ -1,0 +1,78 @@
+"""How many core mutants are killed, area by area, and between which bounds the rate of all of them lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import sqrt
+
+import msgspec
+
+from fuzz.survivors import Entry, Standing
+from fuzz.trying import Outcome, Tried
+
+_Z = 1.959964  # of 95 % of a normal distribution
+EVERYTHING = "all"
+
+
+class Rate(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one area. mutants: tried. by: how many were killed, by how. standings: what is known of survivors. fresh:
+    survivors that nobody has looked at. telling: mutants that something can tell: neither equivalent nor pace only."""
+
+    area: str
+    mutants: int
+    by: dict[Outcome, int]
+    standings: dict[Standing, int]
+    fresh: tuple[str, ...]
+
+    @property
+    def killed(self) -> int:
+        return sum(count for outcome, count in self.by.items() if outcome is not Outcome.SURVIVED)
+
+    @property
+    def telling(self) -> int:
+        return self.killed + self.standings[Standing.OPEN] + len(self.fresh)
+
+    @property
+    def rate(self) -> float:
+        return self.killed / self.telling if self.telling else 1.0
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return wilson(self.killed, self.telling)
+
+    @property
+    def not_killed(self) -> int:
+        """Those that something should tell, and nothing does."""
+        return self.telling - self.killed
+
+
+def wilson(count: int, of: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share, seen `count` times in `of`; 0 to 1 for none."""
+    if of == 0:
+        return 0.0, 1.0
+    share, more = count / of, _Z * _Z / of
+    middle = (share + more / 2) / (1 + more)
+    width = _Z * sqrt(share * (1 - share) / of + more / (4 * of)) / (1 + more)
+    return max(0.0, middle - width), min(1.0, middle + width)
+
+
+def rates(found: Iterable[Tried], area_of: Mapping[str, str], known: Mapping[str, Entry]) -> list[Rate]:
+    """A rate an area, in the order of the areas, and one of all at the end. area_of: by mutant."""
+    tried = list(found)
+    areas = dict.fromkeys(area for area in area_of.values())
+    by_area = [_rate(area, [one for one in tried if area_of[one.mutant] == area], known) for area in areas]
+    return [*(rate for rate in by_area if rate.mutants), _rate(EVERYTHING, tried, known)]
+
+
+def _rate(area: str, tried: list[Tried], known: Mapping[str, Entry]) -> Rate:
+    survived = [one.mutant for one in tried if not one.killed]
+    return Rate(
+        area=area,
+        mutants=len(tried),
+        by={outcome: sum(one.outcome is outcome for one in tried) for outcome in Outcome},
+        standings={
+            standing: sum(name in known and known[name].standing is standing for name in survived)
+            for standing in Standing
+        },
+        fresh=tuple(name for name in survived if name not in known),
+    )

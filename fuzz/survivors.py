@@ -1,0 +1,56 @@
+"""What became of the core mutants that nothing kills: looked at one by one, kept in `fuzz/<protocol>/survivors.toml`.
+
+Each entry has a standing, a reason, and the mutants by name; `fuzz.core_mutants` says how they are named.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from spec.errors import BadInput
+from spec.files import read_bytes
+
+FOLDER = Path(__file__).parent
+
+
+class Standing(StrEnum):
+    EQUIVALENT = "equivalent"  # no run of right neighbours can tell it, whatever the schedule
+    PACE = "pace only"  # things happen sooner or later, never otherwise; no clause speaks of it
+    OPEN = "open"  # it breaks something, or may, and nothing tells
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    standing: Standing
+    reason: str
+    mutants: tuple[str, ...]
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    survivors: tuple[Entry, ...] = ()
+
+
+def file_of(protocol: str) -> Path:
+    return FOLDER / protocol / "survivors.toml"
+
+
+def survivors(protocol: str) -> dict[str, Entry]:
+    """The entries by mutant. BadInput for a file that cannot be, and for a mutant that is in two entries."""
+    path = file_of(protocol)
+    if not path.is_file():
+        return {}
+    try:
+        found = msgspec.toml.decode(read_bytes(path, "survivors"), type=_File)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: {error}; give each entry a standing, a reason and mutants") from None
+    entries: dict[str, Entry] = {}
+    for entry in found.survivors:
+        if not entry.reason.strip():
+            raise BadInput(f"{path}: the entry of {entry.mutants[0] if entry.mutants else 'nothing'} has no reason")
+        for mutant in entry.mutants:
+            if mutant in entries:
+                raise BadInput(f"{path}: {mutant} is in two entries; leave one out")
+            entries[mutant] = entry
+    return entries

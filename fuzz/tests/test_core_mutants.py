@@ -1,0 +1,281 @@
+"""Core mutants: how they are made and put in place, what reaches them, and what is said of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.case import cases
+from conformance.network.run import simulate
+from fuzz import survivors as survivors_of
+from fuzz import trying
+from fuzz.core_edits import edits_of
+from fuzz.core_mutants import CoreMutant, apply, area_of, core_mutants, function_at, mutants_of, places_of
+from fuzz.mutant_journal import Measured, MutantJournal
+from fuzz.mutant_rates import rates, wilson
+from fuzz.protocol import load
+from fuzz.reach import Reached
+from fuzz.survivors import Entry, Standing, survivors
+from fuzz.trying import Bench, Outcome, Tried, sampled
+from spec.clauses import protocols
+from spec.errors import BadInput
+
+FUNCTION = '''
+def take(self, now: int, link: int, values: list[int]) -> int:
+    """What it is there for."""
+    if not values:
+        raise BadInput("nothing to take")
+    self.seen += 1
+    self.last = max(now, self.last)
+    self.by_link[link] = now
+    for value in values:
+        if value > self.least:
+            self.keep(value)
+    return self.last
+'''
+
+
+def changed(source: str) -> set[tuple[str, str]]:
+    """(operator, the whole function) of each edit."""
+    tree = ast.parse(source).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    before = ast.unparse(tree)
+    found: set[tuple[str, str]] = set()
+    for edit in edits_of(tree):
+        undo = edit.swap()
+        found.add((edit.operator, ast.unparse(ast.fix_missing_locations(tree))))
+        undo.swap()
+        assert ast.unparse(tree) == before
+    return found
+
+
+@pytest.mark.parametrize(
+    ("operator", "before", "after"),
+    [
+        ("drop", "    self.seen += 1\n", "    pass\n"),
+        ("repeat", "self.keep(value)\n", "self.keep(value)\n            self.keep(value)\n"),
+        ("exchange", "    self.seen += 1\n    self.last = max(now, self.last)", None),
+        ("always", "if value > self.least", "if True"),
+        ("never", "if value > self.least", "if False"),
+        ("comparison", "value > self.least", "value >= self.least"),
+        ("min-max", "max(now, self.last)", "min(now, self.last)"),
+        ("dropped-term", "max(now, self.last)", "now"),
+        ("first-stays", "self.last = max(now, self.last)", "self.last = self.last or max(now, self.last)"),
+        ("sign", "self.seen += 1", "self.seen -= 1"),
+        ("set-for-add", "self.seen += 1", "self.seen = 1"),
+        ("stale-value", "self.by_link[link] = now", "self.by_link[link] = link"),
+        ("stale-value", "self.by_link[link]", "self.by_link[now]"),
+        ("attribute", "value > self.least", None),
+        ("one-off", "return self.last", "return self.last + 1"),
+        (
+            "no-turn",
+            "    for value in values:\n        if value > self.least:\n            self.keep(value)",
+            "    pass",
+        ),
+    ],
+)
+def test_an_operator_changes_what_it_says(operator: str, before: str, after: str | None) -> None:
+    source = FUNCTION.strip()
+    whole = ast.unparse(ast.parse(source))
+    wanted = None if after is None else ast.unparse(ast.parse(whole.replace(before.rstrip("\n"), after.rstrip("\n"))))
+    found = {text for name, text in changed(source) if name == operator}
+    if after is None:  # neither statement writes what the other reads; nothing stands in a place like it
+        assert not found
+    else:
+        assert wanted in found
+
+
+def test_what_misuse_alone_reaches_has_no_mutants() -> None:
+    guard = "    if not values:\n        raise BadInput('nothing to take')"
+    assert all(guard in text for _, text in changed(FUNCTION.strip()))
+
+
+@pytest.fixture(scope="module", params=sorted(protocols()))
+def protocol(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def mutants(protocol: str) -> tuple[CoreMutant, ...]:
+    return core_mutants(load(protocol).areas)
+
+
+def test_there_are_many_each_with_a_name_of_its_own(protocol: str, mutants: tuple[CoreMutant, ...]) -> None:
+    assert len(mutants) > 1_000
+    assert len({mutant.name for mutant in mutants}) == len(mutants)
+    assert {mutant.area for mutant in mutants} == set(load(protocol).areas.values())
+
+
+def test_every_core_function_has_an_area(protocol: str) -> None:
+    """A module that is new is listed, or left out on purpose."""
+    here = Path(f"impl/{protocol}")
+    left_out = {
+        "totalorder": {"__init__", "codec", "iuts", "limits", "literal_embodiments", "records"},
+        "broadcast": {
+            "__init__",
+            "bench",
+            "codec",
+            "course_files",
+            "limits",
+            "literal_rules",
+            "output",
+            "process",
+            "program",
+            "records",
+            "settings",
+            "sockets",
+        },
+    }[protocol]
+    modules = {place.partition(":")[0].rpartition(".")[2] for place in load(protocol).areas}
+    assert modules | left_out == {path.stem for path in here.glob("*.py")}
+
+
+def test_a_triaged_survivor_is_a_mutant(protocol: str, mutants: tuple[CoreMutant, ...]) -> None:
+    """One whose statement was changed since is gone, and so is what was said of it."""
+    assert set(survivors(protocol)) <= {mutant.name for mutant in mutants}
+
+
+def test_the_longest_name_of_a_place_tells_its_area() -> None:
+    areas = {"a.b": "all", "a.b:C": "class", "a.b:C.m": "method", "a.b:D": ""}
+    told = {place: area_of(place, areas) for place in ("a.b:f", "a.b:C", "a.b:C.n", "a.b:C.m", "a.b:D.m", "a.c:f")}
+    assert list(told.values()) == ["all", "class", "class", "method", "", ""]
+
+
+@pytest.fixture
+def whole() -> Iterator[None]:
+    """`apply` is for good: afterwards the function is as it was."""
+    function = function_at("impl.totalorder.failure_rules", "removes")
+    code = function.__code__
+    yield
+    function.__code__ = code
+
+
+@pytest.mark.usefixtures("whole")
+def test_a_mutant_takes_its_function_s_place_wherever_it_is_held() -> None:
+    from impl.totalorder import RULES
+
+    mutant = next(
+        m for m in mutants_of("impl.totalorder.failure_rules:removes", "any") if m.after == "return unanswered != 0"
+    )
+    assert RULES.removes(0)
+    apply(mutant)
+    assert not RULES.removes(0)
+
+
+def test_blocks_that_a_run_meets_are_told_apart() -> None:
+    plugin = load("totalorder")
+    reached = Reached(places_of({"impl.totalorder.host": "host"}))
+    plain = cases("totalorder")[0]
+    own = function_at("impl.totalorder.host", "Host.handle").__code__
+    with reached:
+        simulate(plain.schedule, plugin.node_with({}))
+        met = reached.names(reached.bits())
+        assert not reached.bits()
+    ways = {(block.place, block.way) for block in met}
+    assert ("impl.totalorder.host:Host.handle", "if isinstance(event, PacketArrived)") in ways
+    assert ("impl.totalorder.host:Host.handle", "if not isinstance(event, Submitted)") not in ways
+    assert function_at("impl.totalorder.host", "Host.handle").__code__ is own
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    return Bench("broadcast", 2)
+
+
+def tried(bench: Bench, place: str, after: str) -> Tried:
+    return bench.try_mutant(next(m for m in bench.mutants.values() if place in m.name and m.after == after))
+
+
+def test_mutants_end_as_they_deserve(bench: Bench) -> None:
+    by_clause = tried(bench, "rules:majority", "return False")
+    assert by_clause.outcome is Outcome.BY_CLAUSE
+    assert by_clause.clauses
+    assert by_clause.instance
+    turned = "while found[-1].last + 1 not in waiting:\n    found.append(waiting.pop(found[-1].last + 1))"
+    crashing = tried(bench, "fifo:Fifo.receive", turned)
+    assert crashing.outcome is Outcome.BY_CRASH
+    assert "KeyError" in crashing.why
+
+
+def test_a_mutant_without_end_is_cut(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trying, "RUN_S", 0.2)
+    found = tried(
+        bench, "stack:UniformProcess._begin", "handed.appendleft((payload, left)); handed.appendleft((payload, left))"
+    )
+    assert found.outcome is Outcome.BY_CRASH
+    assert "RanAway" in found.why
+
+
+def test_a_case_in_which_nothing_happens_any_more_is_told_apart(bench: Bench) -> None:
+    silent = tried(bench, "stack:UniformProcess._submit", "return; handed = self._handed")
+    assert silent.outcome is Outcome.BY_IDLENESS
+
+
+def test_what_no_stimulus_reaches_survives_without_a_run(bench: Bench) -> None:
+    bench_mutants = {m.block: m for m in bench.mutants.values() if m.function == "Segments._cut"}
+    found = bench.try_mutant(bench_mutants[max(bench_mutants)])
+    assert (found.outcome, found.reached, found.cpu_s) == (Outcome.SURVIVED, 0, 0.0)
+
+
+def test_samples_of_one_seed_are_the_same(bench: Bench) -> None:
+    everything = list(bench.mutants.values())
+    assert sampled(everything, None, 1) == everything
+    assert sampled(everything, 20, 1) == sampled(everything, 20, 1) != sampled(everything, 20, 2)
+    assert len(sampled(everything, 20, 3)) == 20
+
+
+def test_the_interval_is_wilson_s() -> None:
+    """Worked out by hand from the formula: 9 of 10, and the ends, where others leave 0 to 1."""
+    assert wilson(9, 10) == pytest.approx((0.5958, 0.9821), abs=1e-4)
+    assert wilson(0, 0) == (0.0, 1.0)
+    assert wilson(0, 10)[0] == 0.0
+    assert wilson(10, 10) == pytest.approx((0.7225, 1.0), abs=1e-4)
+
+
+def test_rates_leave_out_what_nothing_can_tell() -> None:
+    outcomes = {"a": Outcome.BY_CLAUSE, "b": Outcome.BY_CRASH, **dict.fromkeys("cdef", Outcome.SURVIVED)}
+    known = {
+        "c": Entry(Standing.EQUIVALENT, "same", ("c",)),
+        "d": Entry(Standing.PACE, "later", ("d",)),
+        "e": Entry(Standing.OPEN, "?", ("e",)),
+        "a": Entry(Standing.OPEN, "killed now", ("a",)),
+    }
+    found = [Tried(mutant=name, outcome=outcome) for name, outcome in outcomes.items()]
+    here, everything = rates(found, dict.fromkeys(outcomes, "here"), known)
+    assert (here.area, everything.area) == ("here", "all")
+    assert (here.killed, here.telling, here.not_killed, here.fresh) == (2, 4, 2, ("f",))
+    assert here.rate == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("survivors = 3", "give each entry"),
+        ('[[survivors]]\nstanding = "fine"\nreason = "x"\nmutants = ["a"]', "give each entry"),
+        ('[[survivors]]\nstanding = "open"\nreason = " "\nmutants = ["a"]', "has no reason"),
+        ('[[survivors]]\nstanding = "open"\nreason = "x"\nmutants = ["a", "a"]', "in two entries"),
+    ],
+)
+def test_a_wrong_file_of_survivors_is_refused(
+    text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "survivors.toml").write_text(text)
+    monkeypatch.setattr(survivors_of, "FOLDER", tmp_path)
+    with pytest.raises(BadInput, match=said):
+        survivors("p")
+
+
+def test_a_measure_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
+    path, what = tmp_path / "p.ndjson", Measured(protocol="p", schedules=3, cores="1")
+    one = Tried(mutant="a", outcome=Outcome.SURVIVED)
+    MutantJournal(path, what, resume=False).add(one)
+    with path.open("ab") as file:
+        file.write(b'{"mutant": "b", "outc')
+    assert MutantJournal(path, what, resume=True).known == {"a": one}
+    with pytest.raises(BadInput, match="schedules 3, not 4"):
+        MutantJournal(path, Measured(protocol="p", schedules=4, cores="1"), resume=True)
+    assert MutantJournal(path, what, resume=False).known == {}

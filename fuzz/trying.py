@@ -1,0 +1,235 @@
+"""Core mutants tried: each in a process of its own, on the cases and then on drawn schedules, the shortest first, until
+one breaks a clause.
+
+A run that cannot meet the changed line is not made, and one that leaves what the core itself leaves is not judged.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from random import Random
+from types import FrameType
+
+import msgspec
+
+from conformance.case import cases
+from conformance.judge import judge
+from conformance.network.run import MakeNode, simulate
+from conformance.verdict import Verdict
+from fuzz.core_mutants import CoreMutant, apply, core_mutants, places_of
+from fuzz.corpus import drawn_schedules
+from fuzz.fuzzer import RUN_ENDS, broken_by
+from fuzz.protocol import load
+from fuzz.reach import Reached
+from spec.errors import ScatterproofError
+from spec.schedule import Schedule
+from spec.trace import Row, Trace
+
+# Drawn for each group of rules. A mutant is tried on some of them first.
+SCHEDULES, FIRST = 400, 60
+# Times as many events as the core itself needs for a stimulus, and so many more.
+_TIMES_AS_MANY, _MORE_EVENTS = 20, 2_000
+RUN_S = 2.0  # CPU time of one run
+_ALL_S = 120  # of one mutant
+_MORE_BYTES = 1 << 30
+
+
+class Outcome(StrEnum):
+    BY_CLAUSE = "killed by a clause"
+    BY_IDLENESS = "killed by a case that is no pass"  # what it is about was not at stake
+    BY_CRASH = "killed by a crash"  # or a run without end, or rows that no check may look at
+    SURVIVED = "survived"
+
+
+class Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a mutant. instance: what killed it. clauses: those broken. why: of a crash. reached: how many
+    stimuli can meet the change; runs: how many were made; differing: how many of them left other rows than the core
+    itself. cpu_s: what it took."""
+
+    mutant: str
+    outcome: Outcome
+    instance: str = ""
+    clauses: tuple[str, ...] = ()
+    why: str = ""
+    reached: int = 0
+    runs: int = 0
+    differing: int = 0
+    cpu_s: float = 0.0
+
+    @property
+    def killed(self) -> bool:
+        return self.outcome is not Outcome.SURVIVED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stimulus:
+    """at_stake: the clauses of a case that its run must put at stake. rows: what the core itself leaves. blocks: those
+    of the cores that it reaches, as of `Reached.bits`. max_events: when a mutant's run is cut."""
+
+    name: str
+    schedule: Schedule
+    at_stake: tuple[str, ...]
+    rows: list[Row]
+    blocks: int
+    max_events: int
+
+
+class RanAway(BaseException):
+    """A run has taken more CPU time than any may."""
+
+
+# What a mutant ends with, when its nodes are made or where it takes the harness with it.
+FAILURES = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RuntimeError, TypeError, ValueError),
+    *(MemoryError, OSError, ScatterproofError, RanAway),
+)
+
+
+class Bench:
+    """What all mutants of a protocol have in common. stimuli: cases, then drawn schedules, the shortest of each first;
+    `upto(n)`: those with at most n schedules of each group."""
+
+    def __init__(
+        self, protocol: str, schedules: int, *, seed: int = 1, on_progress: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self.plugin = load(protocol)
+        self.schedules = schedules
+        self._tell = on_progress
+        self.make_node: MakeNode = self.plugin.node_with({})
+        self.mutants = {mutant.name: mutant for mutant in core_mutants(self.plugin.areas)}
+        self.reached = Reached(places_of(self.plugin.areas))
+        with self.reached:
+            named = [(case.id, case.schedule, case.at_stake) for case in cases(protocol)]
+            self._cases = sorted((self._stimulus(*one) for one in named), key=lambda stimulus: len(stimulus.rows))
+            self._drawn = [list(self._drawn_of(group, schedules, seed)) for group in range(len(self.plugin.groups))]
+
+    def upto(self, schedules: int) -> list[Stimulus]:
+        drawn = [stimulus for group in self._drawn for stimulus in group[:schedules]]
+        return [*self._cases, *sorted(drawn, key=lambda stimulus: len(stimulus.rows))]
+
+    def _drawn_of(self, group: int, count: int, seed: int) -> Iterator[Stimulus]:
+        for number, schedule in enumerate(islice(drawn_schedules(self.plugin.name, seed, group), count)):
+            yield self._stimulus(f"seed {seed}, group {group}, schedule {number}", schedule)
+
+    def _stimulus(self, name: str, schedule: Schedule, at_stake: tuple[str, ...] = ()) -> Stimulus:
+        self._tell(name)
+        trace = simulate(schedule, self.make_node, iut="core")
+        most = _TIMES_AS_MANY * len(trace.rows) + _MORE_EVENTS
+        return Stimulus(
+            name=name,
+            schedule=schedule,
+            at_stake=at_stake,
+            rows=trace.rows,
+            blocks=self.reached.bits(),
+            max_events=most,
+        )
+
+    def try_mutant(self, mutant: CoreMutant) -> Tried:
+        """In a process of its own, which ends with it; on all that reaches the change."""
+        bit = self.reached.bit(mutant.place, mutant.block)
+        few = self.upto(FIRST)
+        seen = {stimulus.name for stimulus in few}
+        stimuli = [s for s in (*few, *(s for s in self.upto(self.schedules) if s.name not in seen)) if s.blocks & bit]
+        if not stimuli:
+            return Tried(mutant=mutant.name, outcome=Outcome.SURVIVED, why="no stimulus reaches it")
+        return _in_a_process(self, mutant, stimuli)
+
+
+def sampled(mutants: Sequence[CoreMutant], count: int | None, seed: int) -> list[CoreMutant]:
+    """So many of them by the seed, in their order; all for None."""
+    if count is None or count >= len(mutants):
+        return list(mutants)
+    return [mutants[at] for at in sorted(Random(seed).sample(range(len(mutants)), count))]
+
+
+def _in_a_process(bench: Bench, mutant: CoreMutant, stimuli: Sequence[Stimulus]) -> Tried:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _child(bench, mutant, stimuli, writing)
+    os.close(writing)
+    ended = Tried(mutant=mutant.name, outcome=Outcome.BY_CRASH, why="its process ended", reached=len(stimuli))
+    told = b""
+    try:
+        with os.fdopen(reading, "rb") as pipe:
+            # CPU time is bounded in the child; this is for one that waits.
+            if select.select([pipe], [], [], 20 * _ALL_S)[0]:
+                told = pipe.read()
+    finally:
+        os.kill(child, signal.SIGKILL)  # it has told all, or nobody wants to know
+        _, _, used = os.wait4(child, 0)
+    found = msgspec.json.decode(told, type=Tried) if told else ended
+    return msgspec.structs.replace(found, cpu_s=round(used.ru_utime + used.ru_stime, 3))
+
+
+def _child(bench: Bench, mutant: CoreMutant, stimuli: Sequence[Stimulus], writing: int) -> None:
+    """Never returns: nothing of what the parent holds is to be ended here a second time."""
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CPU, (_ALL_S, _ALL_S + 5))
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + _MORE_BYTES, used + _MORE_BYTES))
+        apply(mutant)
+        found = _tried(bench.make_node, mutant, stimuli)
+        os.write(writing, msgspec.json.encode(found))
+    except FAILURES as error:
+        failed = Tried(mutant=mutant.name, outcome=Outcome.BY_CRASH, why=_said(error), reached=len(stimuli))
+        os.write(writing, msgspec.json.encode(failed))
+    finally:
+        os._exit(0)
+
+
+def _tried(make_node: MakeNode, mutant: CoreMutant, stimuli: Sequence[Stimulus]) -> Tried:
+    signal.signal(signal.SIGVTALRM, _run_away)
+    found = Tried(mutant=mutant.name, outcome=Outcome.SURVIVED, reached=len(stimuli))
+    for stimulus in stimuli:
+        found = _met(make_node, stimulus, msgspec.structs.replace(found, runs=found.runs + 1))
+        if found.killed:
+            break
+    return found
+
+
+def _met(make_node: MakeNode, stimulus: Stimulus, found: Tried) -> Tried:
+    """What is known after one more run."""
+    replace = msgspec.structs.replace
+    killed = replace(found, outcome=Outcome.BY_CRASH, instance=stimulus.name, differing=found.differing + 1)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, RUN_S)
+        trace = simulate(stimulus.schedule, make_node, iut="core", max_events=stimulus.max_events)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        if trace.rows == stimulus.rows:
+            return found
+        results = judge(trace, shown=1)
+    except FAILURES as error:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        return replace(killed, why=_said(error))
+    broken = broken_by(trace, results)
+    # What the core breaks itself says nothing of a mutant.
+    itself = Trace(trace.header, stimulus.rows)
+    own = broken_by(itself, judge(itself, shown=1)) if broken else {}
+    clauses = tuple(clause for clause in broken if clause != RUN_ENDS and clause not in own)
+    if clauses:
+        return replace(killed, outcome=Outcome.BY_CLAUSE, clauses=clauses)
+    if RUN_ENDS in broken:
+        return replace(killed, why="; ".join(trace.notes)[:200])
+    idle = [one for one in results if one.clause in stimulus.at_stake and one.verdict is not Verdict.PASS]
+    if idle:
+        return replace(killed, outcome=Outcome.BY_IDLENESS, clauses=tuple(one.clause for one in idle))
+    return replace(found, differing=found.differing + 1)
+
+
+def _run_away(_signal: int, _frame: FrameType | None) -> None:
+    raise RanAway(f"a run has not ended after {RUN_S:g} s of CPU time")
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:200]

@@ -1,0 +1,106 @@
+"""`scatterproof core-mutants`: one change somewhere in the reference cores, thousands of times, and who tells it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Annotated
+
+import typer
+
+from fuzz.core_mutants import CoreMutant
+from fuzz.mutant_journal import MutantJournal, measured
+from fuzz.mutant_rates import rates
+from fuzz.survivors import survivors
+from fuzz.trying import SCHEDULES, Bench, Tried, sampled
+from scatterproof.case_journal import alone_in
+from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
+from scatterproof.core_mutant_report import AREA_COLUMNS, area_rows, survivor_rows
+from scatterproof.jobs import Queue, as_done
+from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
+from spec.errors import BadInput, ScatterproofError
+
+
+def command(
+    protocol: Protocol = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=1, help="So many mutants, chosen by --seed; all when left out.")
+    ] = None,
+    only: Annotated[str, typer.Option("--only", help="Mutants whose name, or area, begins so.")] = "",
+    schedules: Annotated[
+        int, typer.Option("--schedules", min=1, max=10_000, help="Drawn for each group of rules, after the cases.")
+    ] = SCHEDULES,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, max=256, help="How many processes; one a core if not given.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from where the last measure was broken off.")] = False,
+    seed: Seed = 1,
+    results: Results = RESULTS,
+    as_json: Json = False,
+) -> None:
+    """Change the reference cores in one place, thousands of times, and count what tells: the rate, area by area.
+
+    A mutant is given the conformance cases, then drawn schedules, until a clause is broken. Each runs in a process of
+    its own, with a bound on events, time and memory; nothing on disk is touched. What survives is looked at by hand:
+    fuzz/PROTOCOL/survivors.toml says of each whether it is equivalent, pace only, or open.
+
+    What was found is kept in core-mutants/PROTOCOL.ndjson of the results folder, line by line: --resume goes on there.
+
+    Exit codes: 0 every survivor is known, and none is open; 1 one is not, or a known one is killed now.
+    """
+    chosen = resolve(protocol)
+    folder = results / "core-mutants"
+    with alone_in(folder):
+        with Progress(f"The core itself, on all stimuli of {chosen}") as progress:
+            bench = Bench(chosen, schedules, on_progress=progress)
+        mutants = [m for m in bench.mutants.values() if m.name.startswith(only) or m.area.startswith(only)]
+        if not mutants:
+            raise BadInput(f"--only {only!r}: no mutant's name, and no area, begins so")
+        mutants = sampled(mutants, sample, seed)
+        journal = MutantJournal(folder / f"{chosen}.ndjson", measured(bench.plugin, schedules), resume=resume)
+        _try_all(bench, mutants, journal, jobs or os.cpu_count() or 1)
+    found = [journal.known[mutant.name] for mutant in mutants]
+    known = survivors(chosen)
+    by_area = rates(found, {mutant.name: mutant.area for mutant in mutants}, known)
+    killed_now = [one.mutant for one in found if one.killed and one.mutant in known]
+    if as_json:
+        print_json({"protocol": chosen, "seed": seed, "areas": by_area, "mutants": found, "stale": killed_now})
+    else:
+        print_table(
+            f"Survivors: {chosen}",
+            ("mutant", "standing", "change", "reached by"),
+            survivor_rows(found, bench.mutants, known),
+        )
+        print_table(
+            f"Core mutants: {chosen}, seed {seed}, {schedules} schedules a group", AREA_COLUMNS, area_rows(by_area)
+        )
+        for name in killed_now:
+            out.print(f"{name} is killed now: take it out of survivors.toml", markup=False, highlight=False)
+        out.print(
+            f"{sum(one.cpu_s for one in found):.0f} s of CPU time; {folder / f'{chosen}.ndjson'}", highlight=False
+        )
+    raise typer.Exit(VIOLATIONS if by_area[-1].not_killed or killed_now else OK)
+
+
+def _try_all(bench: Bench, mutants: Sequence[CoreMutant], journal: MutantJournal, jobs: int) -> None:
+    """Those that the journal does not know, in the order of their places; it is told of each."""
+    todo = [mutant for mutant in mutants if mutant.name not in journal.known]
+    gc.collect()
+    gc.freeze()  # the forks would copy what the collector touches
+    begun, killed = time.monotonic(), 0
+
+    def work(number: int) -> Tried:
+        return bench.try_mutant(todo[number])
+
+    queues = [Queue(range(len(todo)), jobs)]
+    with Progress(f"{len(todo)} core mutants") as progress, closing(as_done(work, queues)) as results:
+        for done, (_, found) in enumerate(results, start=1):
+            if isinstance(found, ScatterproofError):
+                raise found
+            journal.add(found)
+            killed += found.killed
+            left = (time.monotonic() - begun) / done * (len(todo) - done)
+            progress(f"{done} of {len(todo)}: {killed} killed; {left / 60:.0f} minutes left ({found.mutant})")

@@ -1,0 +1,62 @@
+"""The tables of core mutants: by area, and of those that survive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fuzz.core_mutants import CoreMutant
+from fuzz.mutant_rates import Rate
+from fuzz.survivors import Entry, Standing
+from fuzz.trying import Outcome, Tried
+
+UNKNOWN = "not looked at"
+SURVIVOR_COLUMNS = ("mutant", "standing", "change", "reached by")
+AREA_COLUMNS = (
+    "area",
+    "mutants",
+    "by a clause",
+    "by an idle case",
+    "by a crash",
+    *Standing,
+    UNKNOWN,
+    "killed of those that can be told",
+    "95 % interval",
+)
+
+
+def area_rows(by_area: Sequence[Rate]) -> list[tuple[object, ...]]:
+    return [
+        (
+            rate.area,
+            rate.mutants,
+            rate.by[Outcome.BY_CLAUSE],
+            rate.by[Outcome.BY_IDLENESS],
+            rate.by[Outcome.BY_CRASH],
+            *(rate.standings[standing] for standing in Standing),
+            len(rate.fresh),
+            f"{rate.rate:.1%}",
+            "{:.1%} to {:.1%}".format(*rate.bounds),
+        )
+        for rate in by_area
+    ]
+
+
+def survivor_rows(
+    found: Sequence[Tried], mutants: Mapping[str, CoreMutant], known: Mapping[str, Entry]
+) -> list[tuple[object, ...]]:
+    """Those that something should tell, with what they change."""
+    rows: list[tuple[object, ...]] = []
+    for one in found:
+        entry = known.get(one.mutant)
+        if one.killed or (entry is not None and entry.standing is not Standing.OPEN):
+            continue
+        mutant = mutants[one.mutant]
+        change = f"line {mutant.line}: {_line(mutant.before)} -> {_line(mutant.after)}"
+        reached = f"{one.reached}, {one.differing} differ" if one.reached else "nothing"
+        rows.append((one.mutant, entry.standing if entry is not None else UNKNOWN, change, reached))
+    return rows
+
+
+def _line(text: str) -> str:
+    first, *more = text.splitlines()
+    return f"{first} ..." if more else first
