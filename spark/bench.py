@@ -23,7 +23,7 @@ from conformance.network.run import simulate
 from conformance.protocol import load
 from spark.configurations import FAULTY_PACKETS, draw_run
 from spark.corpus import make_corpus
-from spark.judge_part import judge_part
+from spark.judge_part import judge_part, warm
 from spark.kinds import RunKind, compared
 from spark.layout import MINED, events_path, runs_path
 from spark.mine import mine
@@ -86,6 +86,7 @@ def bench(
         for name, corpus in corpora.items():
             parts = parts_of(corpus)
             size = sum(part.rows for part in parts)
+            warm(parts)  # else so few rows are interpreted
             told(f"{name}: reading and kernel, one core", size, _timed(partial(_judge, parts))[1])
             told(f"{name}: mined in Spark tasks, first time", size, _timed(partial(_mine, corpus))[1])
             told(f"{name}: mined in Spark tasks, again", size, _timed(partial(_mine, corpus))[1])

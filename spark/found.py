@@ -88,13 +88,13 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     violations: int
 
 
-def judge_and_keep(part: Part, identity: Identity, path: Path) -> Found:
-    """In a task: judge one pair of files, and keep what was found at `path`."""
+def judge_and_keep(part: Part, identity: Identity, path: Path, *, interpret: bool = False) -> Found:
+    """In a task: judge one pair of files, and keep what was found at `path`. interpret: in plain Python."""
     tallies: dict[str, Tally] = {}
     violations: list[tuple[str | int, ...]] = []
     entries: list[RunEntry] = []
     measured = Measured(part.protocol)
-    for span, results in judge_part(part, measured=measured):
+    for span, results in judge_part(part, measured=measured, interpret=interpret):
         run = span.header.run
         entries.append(entry_of_header(span.header, events=span.rows, source=part.events, family="unknown"))
         replay = f"scatterproof replay --corpus {shlex.quote(identity.corpus)} --run {run}"

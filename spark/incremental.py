@@ -27,7 +27,7 @@ from spark.found import (
     read_violations,
 )
 from spark.jobs import OnProgress, run_tasks
-from spark.judge_part import warm
+from spark.judge_part import INTERPRETED_ROWS, is_warm, warm
 from spark.layout import MANIFEST, MINED, RunEntry, read_manifest, writing
 from spark.read import Pair, Part, sound_parts
 from spec.errors import BadInput, CannotRun
@@ -91,17 +91,19 @@ class Kept:
         self, session: SparkSession, wanted: Sequence[tuple[Part, Identity]], on_progress: OnProgress | None = None
     ) -> list[Found | BadInput]:
         """Judge these, and keep what is found; or why one cannot be judged."""
-        results = self.folder / VIOLATIONS_FOLDER
+        results, parts = self.folder / VIOLATIONS_FOLDER, [part for part, _ in wanted]
+        # Checked in this order: whether all is compiled is seen from the headers of all runs.
+        interpret = sum(part.rows for part in parts) <= INTERPRETED_ROWS and not (parts and is_warm(parts))
+        if not interpret:
+            warm(parts)
 
         def work(item: tuple[Part, Identity]) -> Found | BadInput:
             part, identity = item
             try:
-                return judge_and_keep(part, identity, results / part.events.name)
+                return judge_and_keep(part, identity, results / part.events.name, interpret=interpret)
             except BadInput as error:
                 return error
 
-        if wanted:
-            warm([part for part, _ in wanted])
         return run_tasks(session, wanted, work, weights=[part.rows for part, _ in wanted], on_progress=on_progress)
 
     def take_all(

@@ -1,9 +1,10 @@
-"""One pair of files judged by the compiled checks, in one pass over its rows, wherever this process runs."""
+"""One pair of files judged in one pass over its rows, wherever this process runs: by the compiled checks, or by the
+same ones in plain Python where compiling them would take longer."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import TypeAlias
@@ -11,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from conformance.checks.compiled import Kernel, Run
+from conformance.checks.interpreted import Interpreted, InterpretedRun
 from conformance.checks.rows import RowRules, refuse_rows_after_end, row_rules
 from conformance.checks.surroundings import Surroundings
 from conformance.judge import conclude, kernel, limits, shown_at
@@ -26,16 +28,24 @@ _Network: TypeAlias = tuple[Surroundings, Surroundings, RowRules]
 NETWORKS_KEPT = 256
 MOST_KEPT = 1000  # violations of a clause in a run; beyond, they are counted
 _KNOWN: dict[tuple[object, ...], _Network] = {}
+# In plain Python these take about as long as compiling all checks: 10 us a row, and a minute, of one core.
+INTERPRETED_ROWS = 5_000_000
 
 
 def judge_part(
-    part: Part, batch_rows: int = BATCH_ROWS, measured: Measured | None = None, most_kept: int = MOST_KEPT
+    part: Part,
+    batch_rows: int = BATCH_ROWS,
+    measured: Measured | None = None,
+    most_kept: int = MOST_KEPT,
+    *,
+    interpret: bool = False,
 ) -> list[tuple[RunSpan, list[ClauseResult]]]:
-    """Every run of one file, judged by the compiled checks; of a clause in a run the first `most_kept` violations are
-    put into words, so that memory does not grow with them. measured: takes what else the same pass shows."""
-    plugin = load(part.protocol)
+    """Every run of one file, judged; of a clause in a run the first `most_kept` violations are put into words, so that
+    memory does not grow with them. measured: takes what else the same pass shows. interpret: in plain Python."""
+    plugin, compiled = load(part.protocol), kernel(part.protocol)
     results: list[tuple[RunSpan, list[ClauseResult]]] = []
-    for span, run, rows in _fed(part, kernel(part.protocol), batch_rows, most_kept, measured=measured):
+    checks = compiled.interpreted if interpret else compiled
+    for span, run, rows in _fed(part, checks, batch_rows, most_kept, measured=measured):
         counts, place = run.counts.tolist(), f"{part.events}: run {span.header.run}"
         concluded = conclude(
             plugin, span.header, run.held.tolist(), run.broken, rows, shown=most_kept, place=place, counts=counts
@@ -65,19 +75,22 @@ def _kernel_of(protocol: str, clauses: frozenset[str]) -> tuple[Kernel, list[int
 
 def _fed(
     part: Part,
-    compiled: Kernel,
+    checks: Kernel | Interpreted,
     batch_rows: int,
     most_kept: int,
     *,
     measured: Measured | None = None,
     numbers: list[int] | None = None,
-) -> Iterator[tuple[RunSpan, Run, dict[int, Row]]]:
+) -> Iterator[tuple[RunSpan, Run | InterpretedRun, dict[int, Row]]]:
     """Each run of the file after all its rows, and of these the ones that break something, by position. Batches are cut
-    where runs end. numbers: those of the kernel's checks among all, where it has not all."""
+    where runs end. numbers: those of the checks among all, where these are not all."""
     measures = gauge(part.protocol) if measured is not None else None
+    gauges = None
+    if measures is not None:
+        gauges = measures.kernel if isinstance(checks, Kernel) else measures.kernel.interpreted
     # Where no row is kept, only what is judged is read.
     every = schema(part.protocol).columns
-    names = every if most_kept or measures else tuple({*compiled.columns, "kind", "node", "link"})
+    names = every if most_kept or measures else tuple({*checks.columns, "kind", "node", "link"})
     batches = read_batches(part, ("run", *names), batch_rows)
     batch, at, left = {}, 0, 0
     for span in read_spans(part):
@@ -89,8 +102,8 @@ def _fed(
         if numbers is not None:
             around = {**around, "applies": np.take(around["applies"], numbers)}
         shown = None if numbers is not None else shown_at(span.header)
-        run, done, ended = compiled.run(around, limits(span.header, most_kept), shown), 0, False
-        measuring = None if measures is None else measures.kernel.run(with_more)
+        run, done, ended = checks.run(around, limits(span.header, most_kept), shown), 0, False
+        measuring = None if gauges is None else gauges.run(with_more)
         rows: dict[int, Row] = {}
         while done < span.rows:
             if not left:
@@ -126,26 +139,39 @@ def _network(header: Header) -> _Network:
     return known
 
 
+def is_warm(parts: Sequence[Part]) -> bool:
+    """Whether all that these runs put at stake has been compiled on this machine."""
+    return all(piece.is_compiled for part, around in _wanted(parts) for piece in part.parts if piece.applies(around))
+
+
 def warm(parts: Sequence[Part]) -> None:
     """Compile here, once, what these runs put at stake, so that the tasks find it in the cache and do not all compile
     it."""
-    plugin, compiled = load(parts[0].protocol), kernel(parts[0].protocol)
-    nothing = {name: np.zeros(1, dtype=np.int64) for name in compiled.columns}  # a row of kind 0: no check reads it
-    every, warm = {check.part for check in plugin.checks}, set[str]()
-    measures = gauge(parts[0].protocol)
-    idle = {} if measures is None else {name: np.zeros(1, dtype=np.int64) for name in measures.kernel.columns}
+    for compiled, around in _wanted(parts):
+        # A row of kind 0: no check reads it.
+        compiled.run(around).feed({name: np.zeros(1, dtype=np.int64) for name in compiled.columns})
+        for piece in compiled.parts:
+            if piece.applies(around):
+                piece.mark()
+
+
+def _wanted(parts: Sequence[Part]) -> Iterable[tuple[Kernel, Surroundings]]:
+    """What has to be compiled for these runs: that of the measures, and of the checks those parts that apply in these
+    surroundings."""
+    plugin, measures = load(parts[0].protocol), gauge(parts[0].protocol)
+    every, known = {check.part for check in plugin.checks}, set[str]()
     for header in (span.header for span in chain.from_iterable(map(read_spans, parts))):
         try:
             plugin.parameters(header.parameters)
             needed = {check.part for check in plugin.applicable(header)}
-            if needed <= warm:
+            if needed <= known:
                 continue
             around, with_more, _ = _network(header)
         except BadInput:
             continue  # judging says why
-        if measures is not None and not warm:
-            measures.kernel.run(with_more).feed(idle)
-        compiled.run(around).feed(nothing)
-        warm |= needed
-        if warm == every:
+        if measures is not None and not known:
+            yield measures.kernel, with_more
+        yield kernel(plugin.name), around
+        known |= needed
+        if known == every:
             break

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.checks.compiled import Run
+from conformance.checks.interpreted import InterpretedRun
 from conformance.checks.surroundings import Surroundings
 from conformance.measures import BINS, Gauge, gauge, hops, least_of
 from spec.trace import Header
@@ -75,7 +76,7 @@ class Measured:
         self.taken += np.array(other.taken, np.int64)
         _pour(other.pairs, self.pairs)
 
-    def add_run(self, header: Header, run: Run, found: Gauge) -> None:
+    def add_run(self, header: Header, run: Run | InterpretedRun, found: Gauge) -> None:
         carrier = found.carrier(header.parameters)
         for measure in found.measures:
             self._add_bins((carrier, measure.name), run.state(measure.check.name, "bins").reshape(-1, BINS))

@@ -8,6 +8,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +16,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from conformance.checks.interpreted import Interpreted
 from conformance.checks.online import Broken
 from conformance.checks.source import (
     are_tables,
@@ -38,7 +40,8 @@ NO_LIMIT = 1 << 62
 
 class Kernel:
     """The compiled passes for a list of checks, one a part. Make it once a process; it holds no run's state. A part is
-    compiled when it is first needed: a run's surroundings say in `applies`, one number a check, which of them are."""
+    compiled when it is first needed: a run's surroundings say in `applies`, one number a check, which of them are.
+    interpreted: the same in plain Python, for so few rows that compiling would take longer."""
 
     def __init__(self, checks: Sequence[Check], columns: Sequence[str]) -> None:
         self.checks = tuple(checks)
@@ -47,6 +50,7 @@ class Kernel:
         for number, check in enumerate(checks):
             groups.setdefault(check.part, []).append(number)
         self.parts = tuple(Part(checks, numbers, columns) for numbers in groups.values())
+        self.interpreted = Interpreted(checks, columns)
 
     def run(self, around: Surroundings, limits: Mapping[int, int] | None = None, shown: Shown | None = None) -> Run:
         """limits: how many violations of a check, by its number, are kept at the most; all where none is named. They
@@ -71,7 +75,24 @@ class Part:
 
     @cached_property
     def module(self) -> Any:
-        return _load(compiled_source(self.checks, self._schema), self.checks)
+        return _load(self._path)
+
+    @cached_property
+    def _path(self) -> Path:
+        return _written(compiled_source(self.checks, self._schema), self.checks)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether some process has compiled it on this machine, and left it in the cache."""
+        return self._mark.exists()
+
+    def mark(self) -> None:
+        """It has been compiled."""
+        self._mark.touch()
+
+    @property
+    def _mark(self) -> Path:
+        return self._path.with_suffix(".compiled")
 
 
 class Run:
@@ -182,16 +203,20 @@ def _read_only(column: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return view
 
 
-def _load(text: str, checks: Sequence[Check]) -> ModuleType:
-    """Import `text` as a module. numba's own cache does not notice a change in a called step, so the file's name is a
-    digest of the text, of everything that the steps compile, and of numba's version."""
+def _written(text: str, checks: Sequence[Check]) -> Path:
+    """The text as a file of the cache. numba's own cache does not notice a change in a called step, so the file's name
+    is a digest of the text, of everything that the steps compile, and of numba's version."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}\n{text}".encode())
     for name in sorted({unit.step.__module__ for unit in units(checks)}):
         digest.update(_compiled_from(sys.modules[name]).encode())
-    name = f"kernel_{digest.hexdigest()[:24]}"
-    path = cache_folder() / "kernels" / f"{name}.py"
+    path = cache_folder() / "kernels" / f"kernel_{digest.hexdigest()[:24]}.py"
     if not path.is_file():
         write_atomically(path, text.encode())
+    return path
+
+
+def _load(path: Path) -> ModuleType:
+    name = path.stem
     if name in sys.modules:
         return sys.modules[name]
     found = importlib.util.spec_from_file_location(name, path)

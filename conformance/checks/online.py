@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from conformance.checks.source import plain_source, units
 from conformance.checks.step import Check
 from conformance.checks.surroundings import Surroundings
 from spec.trace import Row
+
+Made: TypeAlias = tuple[Callable[[int, Row], None], tuple[Any, ...]]
 
 
 class Broken(NamedTuple):
@@ -25,24 +27,31 @@ class Broken(NamedTuple):
 
 
 class Monitor:
-    """Judges one run as it happens. `held[k]` counts the rows at which check k was at stake and held."""
+    """Judges one run as it happens. `held[k]` counts the rows at which check k was at stake and held. state: that of
+    all steps, as `state_place` numbers it."""
 
     def __init__(self, checks: Sequence[Check], columns: Sequence[str], around: Surroundings) -> None:
         self.held = [0] * len(checks)
         self._broken: list[tuple[int, ...]] = []
         make = _maker(tuple(checks), tuple(columns))
         plain = {name: value if isinstance(value, int) else value.tolist() for name, value in around.items()}
-        self.observe = make([unit.step for unit in units(checks)], plain, self.held, self._broken)
+        self.observe, self.state = make([unit.step for unit in units(checks)], plain, self.held, self._broken)
 
     @property
     def broken(self) -> list[Broken]:
         return [Broken(*violation) for violation in self._broken]
 
+    def taken(self) -> list[Broken]:
+        """Those that were found since this was last asked; they are kept no longer."""
+        found = self.broken
+        self._broken.clear()
+        return found
+
 
 @lru_cache(maxsize=64)
-def _maker(checks: tuple[Check, ...], columns: tuple[str, ...]) -> Callable[..., Callable[[int, Row], None]]:
+def _maker(checks: tuple[Check, ...], columns: tuple[str, ...]) -> Callable[..., Made]:
     """`make` of `plain_source`. Writing its text and compiling it takes longer than judging a short run."""
     namespace: dict[str, Any] = {}
     exec(compile(plain_source(checks, columns), "<checks>", "exec"), namespace)
-    make: Callable[..., Callable[[int, Row], None]] = namespace["make"]
+    make: Callable[..., Made] = namespace["make"]
     return make

@@ -49,7 +49,8 @@ def used_surroundings(checks: Sequence[Check], columns: Sequence[str]) -> tuple[
 
 
 def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
-    """Text of `make(steps, around, held, broken)`, which returns `observe(position, row)`."""
+    """Text of `make(steps, around, held, broken)`, which returns `observe(position, row)` and the state of all steps,
+    as `state_place` numbers it."""
     around = used_surroundings(checks, columns)
     lines = ["from conformance.checks.tables import PlainTable"]
     lines += ["def make(steps, around, held, broken):"]
@@ -68,7 +69,7 @@ def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
         ]
 
     lines += _dispatch(checks, call, " " * 8)
-    lines += ["    return observe"]
+    lines += [f"    return observe, ({''.join(name + ', ' for name, _ in _states(checks))})"]
     return "\n".join(lines) + "\n"
 
 
@@ -198,7 +199,7 @@ def are_tables(checks: Sequence[Check]) -> tuple[bool, ...]:
 
 
 def state_place(checks: Sequence[Check], check: str, state: str) -> int:
-    """Where a check's own state stands in what `fresh` returns."""
+    """Where a check's own state stands among the state of all steps."""
     number = [check.name for check in checks].index(check)
     return [name for name, _ in _states(checks)].index(_named(number, state))
 

@@ -8,6 +8,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from conformance.checks.compiled import Kernel
+from conformance.checks.interpreted import Interpreted
 from conformance.checks.rows import columns_of_rows
 from conformance.judge import (
     Judging,
@@ -165,6 +167,10 @@ def test_row_with_a_column_missing_is_refused() -> None:
         judge(Trace(STAR.header, [STAR.rows[0], STAR.rows[1][:-1]]))
 
 
+KERNEL = kernel("totalorder")
+each_form = pytest.mark.parametrize("form", [KERNEL, KERNEL.interpreted], ids=["compiled", "interpreted"])
+
+
 def test_compiled_checks_stay_inside_their_arrays_whatever_the_free_columns_hold() -> None:
     """Every column but kind, node and link is full of the edges of int64: any index made of them would be far out."""
     edges = (-(1 << 63), -1, 0, 1, (1 << 63) - 1)
@@ -223,13 +229,14 @@ def test_miscounted_submissions_of_a_trace_with_gaps_decide_nothing() -> None:
     assert reasons(without)["TO-LOSS-SAFE"] == "the submitted events are not counted, and some are not recorded"
 
 
-def test_what_cannot_be_decided_keeps_no_violations() -> None:
+@each_form
+def test_what_cannot_be_decided_keeps_no_violations(form: Kernel | Interpreted) -> None:
     """Every delivery is of a message that the trace does not show to be submitted."""
     rows = [row for row in STAR.rows if value(row, "kind") != Kind.SUBMITTED]
     bare = with_header(Trace(STAR.header, rows), complete={**STAR.header.complete, "submitted": (), "sent": ()})
     found = []
     for shown in (None, shown_at(bare.header)):
-        run = kernel("totalorder").run(PLUGIN.surroundings(bare.header), limits(bare.header, len(rows)), shown)
+        run = form.run(PLUGIN.surroundings(bare.header), limits(bare.header, len(rows)), shown)
         run.feed(columns_of(bare))
         found.append(run)
     everything, kept = (run.broken for run in found)
@@ -242,15 +249,16 @@ def test_what_cannot_be_decided_keeps_no_violations() -> None:
     assert judged[0] == judged[1]
     # Of a premise that gaps may explain, one violation says as much as many.
     numbers = with_header(Trace(STAR.header, STAR.rows[3:]), complete={**STAR.header.complete, "sent": ()})
-    run = kernel("totalorder").run(PLUGIN.surroundings(numbers.header), limits(numbers.header, 9))
+    run = form.run(PLUGIN.surroundings(numbers.header), limits(numbers.header, 9))
     run.feed(columns_of(numbers))
     assert [one.check for one in run.broken if one.check >= len(PLUGIN.checks)] == [len(PLUGIN.checks)]
 
 
-def test_violations_beyond_a_limit_are_counted_and_not_kept() -> None:
+@each_form
+def test_violations_beyond_a_limit_are_counted_and_not_kept(form: Kernel | Interpreted) -> None:
     twice = [row for row in STAR.rows for _ in range(1 + (value(row, "kind") == Kind.DELIVERED))]
     trace = Trace(STAR.header, twice)
-    run = kernel("totalorder").run(PLUGIN.surroundings(trace.header), limits(trace.header, 3))
+    run = form.run(PLUGIN.surroundings(trace.header), limits(trace.header, 3))
     run.feed(columns_of(trace))
     found = conclude(PLUGIN, trace.header, run.held.tolist(), run.broken, twice, shown=3, counts=run.counts.tolist())
     assert found == judge(trace, shown=3)

@@ -24,7 +24,7 @@ from spark.benchmark.material import networks
 from spark.benchmark.processes import cpu_seconds
 from spark.java_home import java_home_for_spark
 from spark.jobs import run_tasks
-from spark.judge_part import count_part
+from spark.judge_part import count_part, warm
 from spark.layout import MINED
 from spark.mine import mine
 from spark.read import parts_of
@@ -59,9 +59,13 @@ def compared_clauses(protocol: str) -> tuple[str, ...]:
 @contextmanager
 def _mining() -> Iterator[Pass]:
     """As users run it: every clause, all measures, and the report."""
+    compiled: list[Path] = []
 
     def mined(corpus: Path) -> Counts:
         shutil.rmtree(corpus / MINED, ignore_errors=True)  # what is known is not judged again
+        if not compiled:
+            warm(parts_of(corpus))  # so few rows would be interpreted
+            compiled.append(corpus)
         return {clause.clause: clause.broken for clause in mine(corpus).clauses}
 
     with session_on(MASTER):

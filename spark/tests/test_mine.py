@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,15 +20,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from conformance.checks import compiled
 from conformance.judge import all_checks, judge, judge_by_oracles, judge_compiled, kernel
 from conformance.protocol import load
 from conformance.tests.agreement import beginning, damaged_rows
 from conformance.verdict import ClauseResult, Verdict
+from spark import incremental
 from spark.configurations import draw_run
 from spark.corpus import Plant, make_corpus, simulate_run
-from spark.judge_part import judge_part, warm
+from spark.judge_part import is_warm, judge_part, warm
 from spark.kinds import kinds_of
 from spark.layout import events_path, runs_path
+from spark.measured import Measured
 from spark.mine import MineResult, mine
 from spark.read import parts_of
 from spark.tests.material import PROTOCOLS, change, material, value
@@ -166,9 +170,9 @@ def test_damaged_runs_are_found_alike_in_one_file_and_in_four(
 
 @each_protocol
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(data=st.data(), batch_rows=st.integers(1, 400), most=st.integers(1, 3) | st.just(EVERY))
+@given(data=st.data(), batch_rows=st.integers(1, 400), most=st.integers(1, 3) | st.just(EVERY), interpret=st.booleans())
 def test_any_batching_finds_what_the_online_checks_find(
-    protocol: str, data: st.DataObject, batch_rows: int, most: int
+    protocol: str, data: st.DataObject, batch_rows: int, most: int, interpret: bool
 ) -> None:
     traces: list[Trace] = []
     for run in range(data.draw(st.integers(1, 4))):
@@ -178,7 +182,8 @@ def test_any_batching_finds_what_the_online_checks_find(
     with tempfile.TemporaryDirectory() as folder:
         write_part(Path(folder), 0, traces)
         (part,) = parts_of(Path(folder))
-        mined = outcome(lambda: [results for _, results in judge_part(part, batch_rows, most_kept=most)])
+        judged = partial(judge_part, part, batch_rows, most_kept=most, interpret=interpret)
+        mined = outcome(lambda: [results for _, results in judged()])
     assert mined == outcome(lambda: [judge(trace, shown=most) for trace in traces])
 
 
@@ -200,16 +205,48 @@ def test_a_run_longer_than_a_batch_keeps_its_state_from_one_to_the_next(tmp_path
 
 
 @each_protocol
-def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(tmp_path: Path, protocol: str) -> None:
+def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(
+    tmp_path: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     traces = material(protocol).parted()
     for file, trace in enumerate(traces):
         write_part(tmp_path, file, [trace])
     kernel.cache_clear()
+    (marks := tmp_path / "marks").mkdir()
+    monkeypatch.setattr(compiled.Part, "_mark", property(lambda part: marks / part._path.name))
+    assert not is_warm(parts_of(tmp_path))
     warm(parts_of(tmp_path))
+    assert is_warm(parts_of(tmp_path))
     plugin = load(protocol)
     needed = {check.part for trace in traces for check in plugin.applicable(trace.header)}
     parts = {all_checks(plugin)[part.numbers[0]].part: "module" in vars(part) for part in kernel(protocol).parts}
     assert {name for name, compiled in parts.items() if compiled} == needed < set(parts)
+
+
+@each_protocol
+def test_what_is_interpreted_is_measured_alike(tmp_path: Path, protocol: str) -> None:
+    """Parameters, networks and lacking clauses differ from run to run."""
+    write_part(tmp_path, 0, [numbered(trace, run) for run, trace in enumerate(material(protocol).traces())])
+    (part,) = parts_of(tmp_path)
+    by_kernel, in_python = Measured(protocol), Measured(protocol)
+    assert judge_part(part, measured=by_kernel) == judge_part(part, measured=in_python, interpret=True)
+    assert by_kernel.packed() == in_python.packed()
+
+
+@pytest.mark.parametrize(
+    ("few", "is_warm", "interprets"), [(True, False, True), (True, True, False), (False, False, False)]
+)
+def test_few_rows_are_interpreted_where_nothing_is_compiled(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: bool, is_warm: bool, interprets: bool
+) -> None:
+    write_part(tmp_path, 0, material(ANY).parted()[:1])
+    (part,) = parts_of(tmp_path)
+    warmed: list[object] = []
+    monkeypatch.setattr(incremental, "INTERPRETED_ROWS", part.rows if few else part.rows - 1)
+    monkeypatch.setattr(incremental, "is_warm", lambda parts: is_warm)
+    monkeypatch.setattr(incremental, "warm", warmed.append)
+    assert mine(tmp_path).events == part.rows
+    assert warmed == ([] if interprets else [[part]])
 
 
 def test_a_failed_mining_leaves_the_last_one_as_it_was(session: SparkSession, tmp_path: Path) -> None:

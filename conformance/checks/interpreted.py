@@ -1,0 +1,79 @@
+"""Checks in plain Python, over columns: what compiled ones find, without minutes of compiling."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.checks.online import Broken, Monitor
+from conformance.checks.source import state_place
+from conformance.checks.step import Check
+from conformance.checks.surroundings import Surroundings
+
+
+class Interpreted:
+    """A list of checks. columns: those of the schema, all of which a run must be fed with."""
+
+    def __init__(self, checks: Sequence[Check], columns: Sequence[str]) -> None:
+        self.checks, self.columns = tuple(checks), tuple(columns)
+
+    def run(
+        self,
+        around: Surroundings,
+        limits: Mapping[int, int] | None = None,
+        shown: npt.NDArray[np.bool_] | None = None,
+    ) -> InterpretedRun:
+        """As `Kernel.run`."""
+        return InterpretedRun(self, around, limits or {}, shown)
+
+
+class InterpretedRun:
+    """As `conformance.checks.compiled.Run`. Checks that do not apply are left out."""
+
+    def __init__(
+        self,
+        everything: Interpreted,
+        around: Surroundings,
+        limits: Mapping[int, int],
+        shown: npt.NDArray[np.bool_] | None,
+    ) -> None:
+        applies, count = around.get("applies", 1), len(everything.checks)
+        self._numbers = [at for at in range(count) if isinstance(applies, int) or applies[at]]
+        self._checks = [everything.checks[at] for at in self._numbers]
+        self._monitor = Monitor(self._checks, everything.columns, around)
+        self._count, self._columns, self._limits, self._shown = count, everything.columns, limits, shown
+        self._counts: Counter[int] = Counter()
+        self._rows = 0
+        self.broken: list[Broken] = []
+
+    def feed(self, columns: Mapping[str, npt.NDArray[np.int64]]) -> None:
+        """Judge the next rows."""
+        base, observe = self._rows, self._monitor.observe
+        for row in zip(*(columns[name].tolist() for name in self._columns), strict=True):
+            observe(self._rows, row)
+            self._rows += 1
+        for found in sorted(self._monitor.taken(), key=lambda found: (found.position, found.check)):
+            number = self._numbers[found.check]
+            if self._shown is None or self._shown[number, columns["node"][found.position - base]]:
+                self._counts[number] += 1
+                if self._counts[number] <= self._limits.get(number, self._counts[number]):
+                    self.broken.append(found._replace(check=number))
+
+    @property
+    def held(self) -> npt.NDArray[np.int64]:
+        """By the number of the check; 0 for one that does not apply."""
+        held = np.zeros(self._count, dtype=np.int64)
+        held[self._numbers] = self._monitor.held
+        return held
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many violations there are, kept or not; by the number of the check."""
+        return np.array([self._counts[number] for number in range(self._count)], dtype=np.int64)
+
+    def state(self, check: str, name: str) -> npt.NDArray[np.int64]:
+        """What a check keeps under this name."""
+        return np.array(self._monitor.state[state_place(self._checks, check, name)], dtype=np.int64)
