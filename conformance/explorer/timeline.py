@@ -15,11 +15,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from conformance.checks.compiled import Run
 from conformance.checks.online import Broken
 from conformance.checks.rows import refuse_rows_after_end, row_rules
 from conformance.explorer.sources import BLOCK, Source
-from conformance.judge import Judging, conclude, kernel, limits, shown_at
+from conformance.judge import conclude, kernel, limits, shown_at
 from conformance.protocol import load
 from conformance.verdict import foremost
 from conformance.views import NodeState, View
@@ -169,18 +168,14 @@ class _Judge:
         header = timeline.header
         self._header, self._plugin = header, load(header.protocol)
         self._rules = row_rules(header.protocol, header.topology)
-        self._limits, self._shown = limits(header, MOST_KEPT), shown_at(header)
         self._position = 0
         self._ended = False
         self.found: list[Broken] = []
         rows = self._source.rows
         # The length of a trace in NDJSON is not known yet; it is read more slowly than plain checks are run.
-        self._run: Run | None = None
-        self._plain: Judging | None = None
-        if rows is None or rows < COMPILED_FROM:
-            self._plain = Judging(header, self._source.name)
-        else:
-            self._run = kernel(header.protocol).run(self._plugin.surroundings(header), self._limits, self._shown)
+        is_long = rows is not None and rows >= COMPILED_FROM
+        checks = kernel(header.protocol) if is_long else kernel(header.protocol).interpreted
+        self._run = checks.run(self._plugin.surroundings(header), limits(header, MOST_KEPT), shown_at(header))
 
     def feed(self, rows: list[Row]) -> None:
         table = np.array(rows, dtype=np.int64)
@@ -188,11 +183,7 @@ class _Judge:
         place = self._source.name
         self._rules.refuse(columns, base=self._position, place=place)
         self._ended = refuse_rows_after_end(columns, ended=self._ended, place=place)
-        if self._plain is not None:
-            for position, row in enumerate(rows, self._position):
-                self._plain.observe_sound(position, row)
-        if self._run is not None:
-            self._run.feed(columns)
+        self._run.feed(columns)
         self._position += len(rows)
         if self._position <= ANEW * BLOCK or self._position // BLOCK % ANEW == 0:
             self.found = self._counting()
@@ -200,7 +191,7 @@ class _Judge:
     def end(self) -> None:
         """Nothing follows. Raises BadInput for a run that no check can say anything of, as judging it would."""
         self.found = self._counting()
-        for one in self._all():
+        for one in self._run.broken:
             if one.check >= len(self._plugin.checks):
                 (row,) = self._source.window(one.position, 1) or [()]
                 held = [0] * (len(self._plugin.checks) + len(self._plugin.premises))
@@ -208,17 +199,5 @@ class _Judge:
                 conclude(self._plugin, self._header, held, [one], {one.position: row}, shown=1, place=place)
 
     def _counting(self) -> list[Broken]:
-        """Without premises, and what the trace cannot show: these are no violations."""
-        checks = len(self._plugin.checks)
-        found = [one for one in self._all() if one.check < checks and self._is_shown(one)]
-        return sorted(found, key=lambda one: one.position)
-
-    def _is_shown(self, one: Broken) -> bool:
-        if self._shown is None or self._run is not None:
-            return True
-        (row,) = self._source.window(one.position, 1) or [()]
-        return bool(self._shown[one.check, row[self._plugin.columns.index("node")]])
-
-    def _all(self) -> list[Broken]:
-        judge = self._plain or self._run
-        return [] if judge is None else judge.broken
+        """Without premises: these are no violations."""
+        return [one for one in self._run.broken if one.check < len(self._plugin.checks)]
