@@ -16,6 +16,8 @@ from fuzz.expression_edits import conditions, expressions, state
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
 _NO_EFFECT = ("assert_never", "super().__init__")  # or none that a mutant could do without
+# Done twice they have done the same.
+_IDEMPOTENT = ("add", "discard", "update", "clear", "allow", "heapify")
 
 
 def edits_of(function: ast.FunctionDef) -> Iterator[Edit]:
@@ -33,7 +35,7 @@ def _statements(function: ast.FunctionDef) -> Iterator[Edit]:
                 continue
             if _may_go(function, owner, block, at, bound):
                 yield Edit("drop", statement, owner, field, at, [ast.Pass()])
-            if isinstance(statement, ast.AugAssign) or _is_call(statement):
+            if isinstance(statement, ast.AugAssign) or (_is_call(statement) and not _is_idempotent(statement)):
                 yield Edit("repeat", statement, owner, field, at, [statement, copy.deepcopy(statement)])
             if isinstance(statement, ast.For | ast.While):
                 once = copy.copy(statement)
@@ -41,7 +43,11 @@ def _statements(function: ast.FunctionDef) -> Iterator[Edit]:
                 if not isinstance(statement.body[-1], ast.Break | ast.Return):
                     yield Edit("one-turn", statement, owner, field, at, [once])
                 yield Edit("no-turn", statement, owner, field, at, list(statement.orelse) or [ast.Pass()])
-            if at + 1 < len(block) and _may_change_places(statement, block[at + 1], bound):
+            if (
+                function.name != "__init__"
+                and at + 1 < len(block)
+                and _may_change_places(statement, block[at + 1], bound)
+            ):
                 yield Edit("exchange", statement, owner, field, at, [block[at + 1], statement], 2)
 
 
@@ -69,6 +75,14 @@ def _is_call(statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     return ast.unparse(statement.value.func) not in _NO_EFFECT
+
+
+def _is_idempotent(statement: ast.stmt) -> bool:
+    """By its name; taking out what need not be there is, too."""
+    assert isinstance(statement, ast.Expr)
+    assert isinstance(statement.value, ast.Call)
+    called = ast.unparse(statement.value.func).rpartition(".")[2]
+    return called in _IDEMPOTENT or (called == "pop" and len(statement.value.args) == 2)
 
 
 def _bound_once(function: ast.FunctionDef) -> frozenset[str]:
@@ -122,11 +136,11 @@ def _returns(function: ast.FunctionDef) -> Iterator[Edit]:
         for value in _empty(result):
             yield Edit("early-return", body[first], function, "body", first, [ast.Return(value), body[first]])
     last = body[-1]
-    for at in range(first + 1, len(body)):
+    for at in range(first + 1, len(body) - 1):  # before the last: as if that were dropped
         before = {name for statement in body[:at] for name in _written_names(statement)}
         if result == "None":
             yield Edit("early-return", body[at], function, "body", at, [ast.Return(), body[at]])
-        elif at < len(body) - 1 and isinstance(last, ast.Return) and _is_among(last.value, before):
+        elif at < len(body) - 2 and isinstance(last, ast.Return) and _is_among(last.value, before):
             yield Edit("early-return", body[at], function, "body", at, [ast.Return(last.value), body[at]])
     if result == "int":
         for node in ast.walk(function):

@@ -123,7 +123,7 @@ def _texts(tree: ast.FunctionDef, edit: Edit) -> tuple[str, str, str]:
 
 @cache
 def functions_of(module: str) -> dict[str, ast.FunctionDef]:
-    """The functions and methods that a module defines, by qualified name."""
+    """The functions and methods that a module defines, by qualified name; not those that only say what there is."""
     tree = ast.parse(inspect.getsource(importlib.import_module(module)))
     found: dict[str, ast.FunctionDef] = {}
     for statement in tree.body:
@@ -132,7 +132,11 @@ def functions_of(module: str) -> dict[str, ast.FunctionDef]:
         elif isinstance(statement, ast.ClassDef):
             methods = (part for part in statement.body if isinstance(part, ast.FunctionDef))
             found.update((f"{statement.name}.{method.name}", method) for method in methods)
-    return found
+    return {name: function for name, function in found.items() if not _is_stub(function)}
+
+
+def _is_stub(function: ast.FunctionDef) -> bool:
+    return all(isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in function.body)
 
 
 def apply(mutant: CoreMutant) -> None:

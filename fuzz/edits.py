@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-# Raised for a configuration, or a call, that cannot be: no run that a schedule describes comes there.
-MISUSE = ("BadInput", "LocalProtocolError", "NotImplementedError")
+# Raised for a configuration, a call or a packet that cannot be: no run that a schedule describes comes there, as no
+# right neighbour sends such a packet. What refuses them is tried by damaged packets, in tests of the cores.
+MISUSE = ("BadInput", "LocalProtocolError", "NotImplementedError", "Refusal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Edit:
 
 
 def is_misuse(statement: ast.stmt) -> bool:
-    """Whether it is there for what only a wrong configuration or call brings about."""
+    """Whether it is there for what only a wrong configuration, call or neighbour brings about."""
     if isinstance(statement, ast.Raise):
         return isinstance(statement.exc, ast.Call | ast.Name) and _raised(statement.exc) in MISUSE
     guarded = isinstance(statement, ast.If) and not statement.orelse and len(statement.body) == 1

@@ -38,15 +38,23 @@ def expressions(function: ast.FunctionDef) -> Iterator[Edit]:
         if isinstance(node, ast.Tuple | ast.List):
             continue
         for operator in OPERATORS:
-            # As a condition it was forced before.
-            if operator.name == "dropped-guard" and isinstance(node, ast.Compare) and field in ("test", "ifs"):
-                continue
-            if operator.name == "one-off" and field == "args":
+            if _is_made_elsewhere(operator.name, node, parent, field):
                 continue
             for _, replacement in operator.changes(node, signature):
                 yield Edit(operator.name, statement, parent, field, at, replacement)
         for name, replacement in _others(node, parent, signature):
             yield Edit(name, statement, parent, field, at, replacement)
+
+
+def _is_made_elsewhere(operator: str, node: ast.expr, parent: ast.AST, field: str) -> bool:
+    """Whether another edit has the same effect: a condition is forced, or a part of it dropped; a sum is one off, or a
+    comparison strict; and an argument is where it is used."""
+    if operator == "dropped-guard":
+        return isinstance(node, ast.Compare) and (field in ("test", "ifs") or isinstance(parent, ast.BoolOp))
+    order = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+    compared = isinstance(parent, ast.Compare) and isinstance(parent.ops[0], order)
+    summed = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add | ast.Sub)
+    return operator == "one-off" and (field == "args" or compared or summed)
 
 
 def _both_numbers(one: ast.expr, two: ast.expr, signature: Signature) -> bool:
@@ -68,7 +76,7 @@ def _others(node: ast.expr, parent: ast.AST, signature: Signature) -> Iterator[t
     elif isinstance(node, ast.Constant) and isinstance(node.value, int) and not isinstance(parent, ast.Subscript):
         yield "one-off", ast.Constant(node.value + 1)
         yield "one-off", ast.Constant(node.value - 1)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub) and not isinstance(parent, ast.BinOp):
         yield "one-off", ast.BinOp(node, ast.Add(), ast.Constant(1))
         yield "one-off", ast.BinOp(node, ast.Sub(), ast.Constant(1))
     elif isinstance(node, ast.Call):
@@ -96,7 +104,7 @@ def state(function: ast.FunctionDef) -> Iterator[Edit]:
             if not isinstance(statement, ast.Assign) or len(statement.targets) > 1 or function.name == "__init__":
                 continue
             target = statement.targets[0]
-            if isinstance(target, ast.Attribute):
+            if isinstance(target, ast.Attribute) and not isinstance(statement.value, ast.Constant):
                 read = ast.Attribute(target.value, target.attr, ast.Load())
                 kept = ast.Assign([target], ast.BoolOp(ast.Or(), [read, statement.value]))
                 yield Edit("first-stays", statement, owner, field, at, [kept])

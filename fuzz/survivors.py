@@ -1,6 +1,7 @@
 """What became of the core mutants that nothing kills: looked at one by one, kept in `fuzz/<protocol>/survivors.toml`.
 
-Each entry has a standing, a reason, and the mutants by name; `fuzz.core_mutants` says how they are named.
+Each entry has a standing, a reason, and the mutants by name; `fuzz.core_mutants` says how they are named. The file
+says, too, what a sample may not fall short of.
 """
 
 from __future__ import annotations
@@ -28,29 +29,38 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mutants: tuple[str, ...]
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Triage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """at_least: the rate of kills, of those that can be told, by the last measure. done: areas in which every survivor
+    has been looked at, so that one that is not here is news."""
+
+    at_least: float = 0.0
+    done: tuple[str, ...] = ()
     survivors: tuple[Entry, ...] = ()
+
+    @property
+    def by_mutant(self) -> dict[str, Entry]:
+        return {mutant: entry for entry in self.survivors for mutant in entry.mutants}
 
 
 def file_of(protocol: str) -> Path:
     return FOLDER / protocol / "survivors.toml"
 
 
-def survivors(protocol: str) -> dict[str, Entry]:
-    """The entries by mutant. BadInput for a file that cannot be, and for a mutant that is in two entries."""
+def triage(protocol: str) -> Triage:
+    """What is known. BadInput for a file that cannot be, and for a mutant that is in two entries."""
     path = file_of(protocol)
     if not path.is_file():
-        return {}
+        return Triage()
     try:
-        found = msgspec.toml.decode(read_bytes(path, "survivors"), type=_File)
+        found = msgspec.toml.decode(read_bytes(path, "survivors"), type=Triage)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: {error}; give each entry a standing, a reason and mutants") from None
-    entries: dict[str, Entry] = {}
+    seen: set[str] = set()
     for entry in found.survivors:
         if not entry.reason.strip():
             raise BadInput(f"{path}: the entry of {entry.mutants[0] if entry.mutants else 'nothing'} has no reason")
         for mutant in entry.mutants:
-            if mutant in entries:
+            if mutant in seen:
                 raise BadInput(f"{path}: {mutant} is in two entries; leave one out")
-            entries[mutant] = entry
-    return entries
+            seen.add(mutant)
+    return found

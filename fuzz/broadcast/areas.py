@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _CORE = "impl.broadcast"
+LEFT_OUT = ""  # what refuses packets and calls that cannot be, as of `fuzz.edits.MISUSE`
 LINKS = "broadcast: links"
 UNIFORM = "broadcast: urb"
 FIFO = "broadcast: fifo"
@@ -10,6 +11,8 @@ CAUSAL = "broadcast: lcb"
 
 _AREAS = {
     "link": LINKS,
+    "link:Links.check_data": LEFT_OUT,
+    "link:Links.check_ack": LEFT_OUT,
     "rules": LINKS,
     "rules:heard_first": UNIFORM,
     "rules:majority": UNIFORM,
@@ -25,10 +28,16 @@ _AREAS = {
     "runs:Waiting": LINKS,
     "runs:Run.part": UNIFORM,
     "stack": LINKS,
+    "stack:Stack._check_handed": LEFT_OUT,
+    "stack:Stack._may_be_for": LEFT_OUT,
+    "stack:LinkProcess._may_be_for": LEFT_OUT,
+    "stack:LinkProcess._check_run": LEFT_OUT,
+    "stack:UniformProcess._check_run": LEFT_OUT,
     "stack:UniformProcess": UNIFORM,
     "stack:FifoProcess": FIFO,
     "stack:CausalProcess": CAUSAL,
     "uniform": UNIFORM,
+    "uniform:Uniform.check": LEFT_OUT,
     "fifo": FIFO,
     "causal": CAUSAL,
 }

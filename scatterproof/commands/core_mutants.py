@@ -14,7 +14,7 @@ import typer
 from fuzz.core_mutants import CoreMutant
 from fuzz.mutant_journal import MutantJournal, measured
 from fuzz.mutant_rates import rates
-from fuzz.survivors import survivors
+from fuzz.survivors import triage
 from fuzz.trying import SCHEDULES, Bench, Tried, sampled
 from scatterproof.case_journal import alone_in
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
@@ -63,7 +63,7 @@ def command(
         journal = MutantJournal(folder / f"{chosen}.ndjson", measured(bench.plugin, schedules), resume=resume)
         _try_all(bench, mutants, journal, jobs or os.cpu_count() or 1)
     found = [journal.known[mutant.name] for mutant in mutants]
-    known = survivors(chosen)
+    known = triage(chosen).by_mutant
     by_area = rates(found, {mutant.name: mutant.area for mutant in mutants}, known)
     killed_now = [one.mutant for one in found if one.killed and one.mutant in known]
     if as_json:

@@ -1,4 +1,5 @@
-"""The layer that measures the others: mutants of the rules and of the nodes, each of which something must tell."""
+"""The layer that measures the others: mutants of the rules and of the nodes, each of which something must tell, and a
+sample of those of whole cores."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from fuzz.kill_matrix import KillMatrix, Row, Standing, broken, matrix_of, subje
 from fuzz.layers import LAYERS, Outcome, Subject
 from fuzz.protocol import load
 from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
+from scatterproof.layers import core_mutants
 from scatterproof.layers.job import Found, Job, Unit, report_of, shares
 
 # The cheapest first. The layers that are left out read the same runs once more: what only they could kill is open here.
@@ -21,13 +23,15 @@ EVERYDAY_S, FULL_S = 0.3, 1.2  # a mutant
 
 
 def units(job: Job) -> list[Unit]:
-    """First what breaks each clause; then mutants of one group of rules together, as they meet the same schedules."""
+    """First what breaks each clause, and the sample; then mutants of one group of rules together, as they meet the same
+    schedules."""
     names: dict[int, list[str]] = {}
     for subject in chosen(job):
         names.setdefault(subject.group, []).append(subject.name)
     clauses = Unit(text="what breaks each clause", weight=4.0, work=partial(broken, job.protocol))
     return [
         clauses,
+        core_mutants.unit(job),
         *(
             Unit(
                 text=f"{some[0]} and {len(some) - 1} more",
@@ -65,7 +69,7 @@ def _try(job: Job, names: Sequence[str]) -> list[Row]:
 
 def report(job: Job, found: Found) -> LayerReport:
     """A clause that nothing breaks any more fails: its checks may be empty."""
-    clauses, *tries = found["mutants"]
+    clauses, cores, *tries = found["mutants"]
     rows, layers = [row for some in tries for row in some], asked(job)
     if "tlc" in found:
         rows, layers = with_models(job.protocol, rows, found["tlc"]), ("tlc", *layers)
@@ -75,12 +79,13 @@ def report(job: Job, found: Found) -> LayerReport:
         for clause, cell in clauses.items()
     }
     of = f" (every third of {len(subjects_of(load(job.protocol)))}, by the seed)" if not job.full else ""
-    return msgspec.structs.replace(
+    report = msgspec.structs.replace(
         report,
         status=gravest([report.status, *(cell.status for cell in cells.values())]),
         sentence=f"{report.sentence}{of}; each of {len(cells)} clauses is broken by one",
         cells=report.cells | cells,
     )
+    return core_mutants.with_sample(report, job, cores)
 
 
 def summarise_matrix(matrix: KillMatrix) -> LayerReport:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from conformance.case import Case, CaseResult, cases
 from conformance.verdict import Verdict
+from fuzz.mutant_rates import Rate
+from fuzz.survivors import Standing, Triage
+from fuzz.trying import Outcome
 from models.expected import Tier, models_in
 from scatterproof.layer_report import Status
 from scatterproof.layers import cases as of_cases
-from scatterproof.layers import mutants
+from scatterproof.layers import core_mutants, mutants
 from scatterproof.layers.every import LAYERS
-from scatterproof.layers.job import Depth, Job, Lane, Unit
+from scatterproof.layers.job import Depth, Job, Lane, Unit, report_of
 from scatterproof.matrix import matrix
 from scatterproof.program_runs import reference_command
 from spec import clauses
@@ -109,8 +113,8 @@ def test_what_waits_in_real_time_has_processes_of_its_own(protocol: str) -> None
 
 
 def names_of(protocol: str, depth: Depth, seed: int = 1) -> list[str]:
-    """The mutants that the units try; the first unit tries none by name."""
-    units = mutants.units(Job(protocol=protocol, seed=seed, results=Path(), depth=depth))[1:]
+    """The mutants that the units try; the first two units try none by name."""
+    units = mutants.units(Job(protocol=protocol, seed=seed, results=Path(), depth=depth))[2:]
     return [name for unit in units for name in unit.work.args[1]]  # type: ignore[attr-defined]
 
 
@@ -140,3 +144,49 @@ def test_what_a_quick_run_leaves_out_is_not_run_and_fails_nothing(protocol: str)
     assert {cell.status for cell in report.cells.values()} == {Status.NOT_RUN}
     asked = {clause.id for clause in clauses.load(protocol).clauses if clauses.Layer.TLC in clause.layers}
     assert asked <= report.cells.keys()
+
+
+def rate_of(killed: int, fresh: int, area: str = "here") -> Rate:
+    by = dict.fromkeys(Outcome, 0) | {Outcome.BY_CLAUSE: killed, Outcome.SURVIVED: fresh}
+    names = tuple(f"mutant {number}" for number in range(fresh))
+    return Rate(area=area, mutants=killed + fresh, by=by, standings=dict.fromkeys(Standing, 0), fresh=names)
+
+
+@pytest.mark.parametrize(
+    ("known", "killed", "fresh", "said"),
+    [
+        (Triage(at_least=0.6), 50, 50, ["the rate has fallen: it was 60% of those that can be told"]),
+        (Triage(at_least=0.55), 50, 50, []),  # it may be luck
+        (Triage(), 0, 3, ["none was killed"]),
+        (Triage(done=("here",)), 99, 1, ["mutant 0 survives in here, where all survivors were known"]),
+        (Triage(done=("here",)), 99, 0, []),
+        (Triage(done=("there",)), 99, 1, []),
+    ],
+)
+def test_a_sample_of_core_mutants_fails_by_what_is_no_luck(
+    known: Triage, killed: int, fresh: int, said: list[str]
+) -> None:
+    assert core_mutants.faults(known, [rate_of(killed, fresh), rate_of(killed, fresh, "all")]) == said
+
+
+def test_what_is_wrong_with_the_sample_is_wrong_with_the_layer() -> None:
+    before = report_of(Status.PASS, "fine", {})
+    bad = core_mutants.Sampled(seed=7, of=9, rates=(rate_of(0, 3), rate_of(0, 3, "all")), survived=())
+    report = core_mutants.with_sample(before, job(OVER_SOCKETS), bad)
+    assert (report.status, len(report.details)) == (Status.FAIL, 2)
+    assert "by seed 7" in report.sentence
+
+
+def test_the_sample_is_another_one_each_day_and_for_each_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Clock:
+        day = datetime(2026, 1, 1, tzinfo=UTC)
+
+        @classmethod
+        def now(cls, _zone: object) -> datetime:
+            return cls.day
+
+    monkeypatch.setattr(core_mutants, "datetime", Clock)
+    today = core_mutants.seed_of_today(1)
+    assert today == core_mutants.seed_of_today(1) != core_mutants.seed_of_today(2)
+    Clock.day = datetime(2026, 1, 2, tzinfo=UTC)
+    assert core_mutants.seed_of_today(1) != today

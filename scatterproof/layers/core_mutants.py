@@ -1,0 +1,106 @@
+"""A sample of core mutants, for the layer of mutants: other ones each day, by a seed that is printed, and the rate of
+all of them, between bounds.
+
+A part of the main job and no test: what it says is a figure, which belongs on the page, and another one each day. What
+`survivors.toml` says of a mutant is taken as it is; all others are tried, always on the same stimuli. So it fails by
+what has changed in a core, a check, a case or a strategy, and not by the luck of the seed: by a survivor that is news
+in an area where all were known, or by a rate that is, with 95 % certainty, below that of the last measure.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+
+import msgspec
+
+from fuzz.mutant_rates import Rate, rates
+from fuzz.survivors import Standing, Triage, triage
+from fuzz.trying import Bench, Outcome, Tried, sampled
+from scatterproof.core_mutant_report import AREA_COLUMNS, SURVIVOR_COLUMNS, area_rows, survivor_rows
+from scatterproof.layer_report import LayerReport, Status, detail, gravest
+from scatterproof.layers.job import Job, Unit
+
+SAMPLE = 100  # of each protocol; all of them take an hour, and have a command of their own
+SCHEDULES = 20  # of each group of rules; `scatterproof core-mutants` draws more
+_SEEDS_A_DAY = 100_000
+
+
+class Sampled(msgspec.Struct, frozen=True, kw_only=True):
+    """seed: of the sample. of: how many mutants there are. survived: rows about those that something should tell."""
+
+    seed: int
+    of: int
+    rates: tuple[Rate, ...]
+    survived: tuple[tuple[str, ...], ...]
+
+
+def seed_of_today(seed: int) -> int:
+    """Another one each day, and for each seed of the job."""
+    return seed * _SEEDS_A_DAY + datetime.now(UTC).toordinal() % _SEEDS_A_DAY
+
+
+def unit(job: Job) -> Unit:
+    """One piece: what the core itself leaves is made once."""
+    return Unit(text=f"{SAMPLE} core mutants", weight=30.0, work=partial(sample, job))
+
+
+def sample(job: Job) -> Sampled:
+    bench, known = Bench(job.protocol, SCHEDULES), triage(job.protocol).by_mutant
+    seed = seed_of_today(job.seed)
+    chosen = sampled(list(bench.mutants.values()), SAMPLE, seed)
+    gc.freeze()
+    found = [
+        Tried(mutant=mutant.name, outcome=Outcome.SURVIVED) if mutant.name in known else bench.try_mutant(mutant)
+        for mutant in chosen
+    ]
+    gc.unfreeze()
+    return Sampled(
+        seed=seed,
+        of=len(bench.mutants),
+        rates=tuple(rates(found, {mutant.name: mutant.area for mutant in chosen}, known)),
+        survived=tuple(tuple(map(str, row)) for row in survivor_rows(found, bench.mutants, known)),
+    )
+
+
+def with_sample(report: LayerReport, job: Job, result: Sampled) -> LayerReport:
+    """The report with what the sample shows."""
+    everything, wrong = result.rates[-1], faults(triage(job.protocol), result.rates)
+    low, high = everything.bounds
+    told = (
+        f"core mutants, {everything.mutants} of {result.of} by seed {result.seed}: {everything.rate:.0%} of those that"
+        f" can be told are killed (95 %: {low:.0%} to {high:.0%}), {everything.standings[Standing.OPEN]} open"
+    )
+    again = f"scatterproof core-mutants --protocol {job.protocol} --schedules {SCHEDULES}"
+    return msgspec.structs.replace(
+        report,
+        status=gravest([report.status, Status.FAIL if wrong else Status.PASS]),
+        sentence="; ".join((report.sentence, told, *wrong)),
+        details=(
+            *report.details,
+            detail("Core mutants by area", AREA_COLUMNS, area_rows(result.rates)),
+            detail(
+                "Core mutants that nothing tells",
+                SURVIVOR_COLUMNS,
+                result.survived,
+                [f"{again} --only {row[0]}" for row in result.survived],
+            ),
+        ),
+    )
+
+
+def faults(known: Triage, by_area: Sequence[Rate]) -> list[str]:
+    """What makes the layer fail, in sentences."""
+    everything = by_area[-1]
+    found = [
+        f"{rate.fresh[0]} survives in {rate.area}, where all survivors were known"
+        for rate in by_area
+        if rate.area in known.done and rate.fresh
+    ]
+    if everything.bounds[1] < known.at_least:
+        found.append(f"the rate has fallen: it was {known.at_least:.0%} of those that can be told")
+    if not everything.killed:
+        found.append("none was killed")
+    return found
