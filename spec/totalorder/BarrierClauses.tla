@@ -53,14 +53,14 @@ DeliverBelowBarrier ==
 (* The messages that a step has put on link l. *)
 Put(l) == SubSeq(channel'[l], Len(channel[l]) + 1, Len(channel'[l]))
 
-(* TO-BAR-HOST: a host's barrier is the timestamp on data, and on beacons no  *)
-(* more than what the host knows that it will keep.                           *)
+(* TO-BAR-HOST: a host's barrier is the timestamp on data, and on beacons the  *)
+(* greater of its clock and its last timestamp, or what it promised, where its *)
+(* clock has fallen.  No timestamp given later is strictly below a promise.    *)
 HostBarrierIsItsPromise ==
   [][\A l \in HostEgress : \A i \in DOMAIN Put(l) :
-       LET m == Put(l)[i] IN
-       m.barrier # Absent =>
-         IF IsData(m) THEN m.barrier = m.timestamp
-         ELSE m.barrier <= Max(clock[l[1]], Last(l[1]))]_vars
+       LET m == Put(l)[i]  h == l[1] IN
+       IF IsData(m) THEN m.barrier \in {Absent, m.timestamp} /\ m.timestamp >= Promised(h)
+       ELSE m.barrier = MaxOver({clock[h], Last(h), Promised(h)})]_vars
 
 (* TO-BAR-MIN: a switch's barrier is at or below the newest barrier of every  *)
 (* link that reaches the egress link, and is the newest barrier of some link. *)

@@ -163,12 +163,16 @@ Scatter(h, receivers) ==
   /\ UNCHANGED <<clock, newest, buffer, delivered>>
 
 (***************************************************************************)
-(* A host puts a beacon on a link, if that raises what it has promised.    *)
+(* A host puts a beacon on a link that says something new.  One whose clock *)
+(* was set back waits until it is where it was; what its rule makes of that *)
+(* is for the clauses to judge.                                             *)
 (***************************************************************************)
 HostBeacon(l) ==
-  LET barrier == BeaconBarrier(clock[l[1]], Last(l[1])) IN             \* TO-BAR-HOST
+  LET h == l[1]
+      barrier == BeaconBarrier(clock[h], Last(h))                      \* TO-BAR-HOST
+  IN
   /\ BeaconsCarry                                                      \* TO-ENV-B, TO-ENV-C
-  /\ barrier > promised[l]                                             \* TO-BAR-RISE
+  /\ Max(clock[h], Last(h)) >= promised[l] /\ barrier # promised[l]
   /\ channel' = [channel EXCEPT ![l] = Append(@, Beacon(barrier))]
   /\ promised' = [promised EXCEPT ![l] = barrier]
   /\ UNCHANGED <<clock, sent, newest, buffer, delivered>>

@@ -10,6 +10,7 @@ ToBoth == [h \in TwoHosts |-> {{1, 2}}]
 ToOne == [h \in TwoHosts |-> {{1}, {2}}]
 OneEach == [h \in TwoHosts |-> 1]
 FirstOnly == [h \in TwoHosts |-> IF h = 1 THEN 1 ELSE 0]
+FirstTwice == [h \in TwoHosts |-> IF h = 1 THEN 2 ELSE 0]
 TwoEach == [h \in TwoHosts |-> 2]
 Zero == [h \in TwoHosts |-> 0]
 UpAndDown == {1, -1}
