@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from conformance.checks.compiled import Kernel, Shown
 from conformance.checks.online import Broken, Monitor
-from conformance.checks.rows import RowRules, columns_of_rows, refuse_rows_after_end, row_rules
+from conformance.checks.rows import RowRules, columns_of_rows, refuse_header, refuse_rows_after_end, row_rules
 from conformance.checks.step import Check
 from conformance.protocol import Plugin, load
 from conformance.verdict import ClauseResult, Verdict, Violation
@@ -158,7 +158,9 @@ def rules_of(header: Header, place: str) -> RowRules:
     """What the rows of such a run must be. Raises BadInput for a network, or parameters, that cannot be."""
     try:
         load(header.protocol).parameters(header.parameters)
-        return row_rules(header.protocol, header.topology)
+        rules = row_rules(header.protocol, header.topology)
+        refuse_header(header)
+        return rules
     except BadInput as error:
         raise BadInput(f"{place}: {error}") from None
 
@@ -192,10 +194,10 @@ def conclude(
             continue
         premise = plugin.premises[violation.check - count]
         if _unrecorded(header, premise) is None:
-            sentence = _words(plugin, header, premise, violation, rows)
-            raise BadInput(f"{place}: {sentence}; have the harness record submissions")
-        # A trace that owns up to gaps is not refused for them.
-        doubtful |= set(premise.kinds)
+            raise BadInput(f"{place}: {_words(plugin, header, premise, violation, rows)}")
+        # A trace that owns up to gaps, or to less order, is not refused for them.
+        if header.order.includes(premise.order):
+            doubtful |= set(premise.kinds)
     shown_where = shown_at(header)
     if shown_where is not None:
         at = plugin.columns.index("node")
@@ -264,6 +266,8 @@ def _unrecorded(header: Header, check: Check) -> str | None:
     """What the trace lacks for this check."""
     if not header.order.includes(check.order):
         return f"the rows are in {header.order} order only; the check needs {check.order} order"
+    if check.despite_gaps:
+        return None
     for kind, node in _lacking(header, check):
         name = header.topology.nodes[node].name
         return f"the trace does not record every {kind.name.lower()} event of node {name}"

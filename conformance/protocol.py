@@ -66,9 +66,9 @@ class Plugin:
         """What steps read of the network and the parameters; and `applies`, whether each check does, then premises."""
         import numpy as np
 
-        from conformance.checks.surroundings import surroundings
+        from conformance.checks.surroundings import recorded, surroundings
 
-        around = surroundings(header.topology, self.parameters(header.parameters))
+        around = surroundings(header.topology, self.parameters(header.parameters)) | recorded(header)
         around |= self.tables(header.topology, header.parameters)
         applicable = {check.name for check in self.applicable(header)}
         applies = [check.name in applicable for check in self.checks] + [True] * len(self.premises)

@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.checks.compiled import Kernel, Run
 from conformance.checks.interpreted import Interpreted, InterpretedRun
-from conformance.checks.rows import RowRules, refuse_rows_after_end, row_rules
+from conformance.checks.rows import RowRules, refuse_header, refuse_rows_after_end, row_rules
 from conformance.checks.surroundings import Surroundings
 from conformance.judge import conclude, kernel, limits, shown_at
 from conformance.measures import gauge
@@ -129,12 +129,14 @@ def _fed(
 def _network(header: Header) -> _Network:
     """What checks and measures read of this run's network, or of an equal one, and what its rows must be: steps only
     read them, and routing costs more than a short run."""
-    key = (header.protocol, header.topology, tuple(sorted(header.parameters.items())))
+    complete = tuple(sorted(header.complete.items()))
+    key = (header.protocol, header.topology, tuple(sorted(header.parameters.items())), header.order, complete)
     known = _KNOWN.get(key)
     if known is None:
         if len(_KNOWN) == NETWORKS_KEPT:
             _KNOWN.clear()
         around = load(header.protocol).surroundings(header)
+        refuse_header(header)
         known = _KNOWN[key] = (around, with_hops(around, header), row_rules(header.protocol, header.topology))
     return known
 

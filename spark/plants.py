@@ -115,18 +115,28 @@ def right_run(schedule: Schedule, make_core: MakeCore, max_events: int = MAX_EVE
 
 def altered(trace: Trace, number: int, clause: str = "") -> Trace:
     """The trace with one row changed in one value, left out, or moved behind the node's next row of its kind; the same
-    one for the same number. clause: whose check reads rows of this kind. As it is where no row can be altered."""
+    one for the same number. A packet is changed wherever it is on its link, as else no judge would look at the trace.
+    clause: whose check reads rows of this kind. As it is where no row can be altered."""
     draw = Random(f"{trace.header.seed} altered row {number} {clause}")
     columns = schema(trace.header.protocol).columns
     kinds = _kinds_of(trace.header.protocol, clause)
     places = [place for place, row in enumerate(trace.rows) if row[columns.index("kind")] in kinds]
     if not places:
         return trace
-    at, how = draw.choice(places), draw.choice(_WAYS)
     rows = list(trace.rows)
-    match how:
+    link, number = columns.index("link"), columns.index("link_seq")
+    how = draw.choice(_WAYS)
+    alone = [place for place in places if rows[place][number] == ABSENT] if how != "change" else []
+    at = draw.choice(alone or places)
+    on_link = rows[at][number] != ABSENT
+    match "change" if on_link else how:
         case "change":
-            rows[at] = _changed(draw, columns, rows[at], rows[draw.choice(places)])
+            column, value = _change(draw, columns, rows[at], rows[draw.choice(places)])
+            packet = (rows[at][link], rows[at][number])
+            both_ends = on_link and column > number
+            same = [n for n, row in enumerate(rows) if (row[link], row[number]) == packet] if both_ends else [at]
+            for place in same:
+                rows[place] = (*rows[place][:column], value, *rows[place][column + 1 :])
         case "leave out":
             del rows[at]
         case _:
@@ -139,14 +149,15 @@ def _kinds_of(protocol: str, clause: str) -> set[int]:
     return {int(kind) for kind in read - _HARNESS}
 
 
-def _changed(draw: Random, columns: Sequence[str], row: Row, other: Row) -> Row:
-    """One value one more or less, or that of another row."""
+def _change(draw: Random, columns: Sequence[str], row: Row, other: Row) -> tuple[int, int]:
+    """A column, and what it shall hold: one more or less, or what another row has there; the same where that is
+    nothing."""
     free = [at for at, name in enumerate(columns) if name not in _KEPT and row[at] != ABSENT]
     if not free:
-        return row
+        return 0, row[0]
     column = draw.choice(free)
     value = draw.choice((row[column] - 1, row[column] + 1, other[column]))
-    return row if value == ABSENT else (*row[:column], value, *row[column + 1 :])
+    return column, row[column] if value == ABSENT else value
 
 
 def _move(columns: Sequence[str], rows: list[Row], at: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import msgspec
@@ -63,6 +64,8 @@ def decode_row(line: bytes, names: TraceSchema, place: str) -> Row:
         found = msgspec.json.decode(line, type=dict[str, int | str | float | bool | None])
     except msgspec.DecodeError as error:
         raise BadInput(f"{place} is not a JSON object: {error}") from None
+    if line.count(b":") > len(found) and (twice := _given_twice(line)) is not None:
+        raise BadInput(f"{place} has column {twice} twice; keep one of them")
     kind = found.get("kind")
     if not isinstance(kind, str) or kind not in names.kinds:
         raise BadInput(f"{place} has kind {kind!r}; the kinds are {', '.join(names.kinds)}")
@@ -74,3 +77,10 @@ def decode_row(line: bytes, names: TraceSchema, place: str) -> Row:
             raise BadInput(f"{place}: {column} is {value!r}; give a whole number of 64 bits")
         values.append(value)
     return tuple(values)
+
+
+def _given_twice(line: bytes) -> str | None:
+    """The first name that the object has twice. Slow, and so asked only where there are more colons than names."""
+    pairs: list[tuple[str, object]] = json.loads(line, object_pairs_hook=list)
+    names = [name for name, _ in pairs]
+    return next((name for at, name in enumerate(names) if name in names[:at]), None)

@@ -144,6 +144,8 @@ def require_columns(path: Path, found: pa.Schema, wanted: pa.Schema, group: int)
             raise BadInput(
                 f"{path}: row group {group}: column {field.name} is missing; there are {', '.join(found.names)}"
             )
+        if found.names.count(field.name) > 1:
+            raise BadInput(f"{path}: row group {group}: column {field.name} is there twice; keep one of them")
         if found.field(field.name).type != field.type:
             kind = found.field(field.name).type
             raise BadInput(f"{path}: row group {group}: column {field.name} is {kind}; make it {field.type}")

@@ -1,12 +1,31 @@
-"""What a trace must be so that anything can be said of it: submissions are the recorder's own rows, counted by it."""
+"""What a trace must be so that anything can be said of it: submissions are the recorder's own rows, counted by it; and
+the packets on links are those that were sent."""
 
 from __future__ import annotations
 
 from conformance.broadcast.parameters import PL
-from conformance.checks.step import HOLDS, Outcome, PerNode, PerPair, State, check, violated
+from conformance.broadcast.recording import RESENT
+from conformance.checks.premises import compiled_apart, follow, packet_fields, packet_ways
+from conformance.checks.step import (
+    HOLDS,
+    Ints,
+    Outcome,
+    PerLink,
+    PerNode,
+    PerPair,
+    State,
+    Table,
+    TableState,
+    check,
+    violated,
+)
+from spec.broadcast.messages import PacketKind
 from spec.schedule import EVERYBODY
 from spec.topology import Role
-from spec.trace import Kind, Order
+from spec.trace import Kind, Order, schema
+
+DATA = int(PacketKind.DATA)
+CONTENTS = schema("broadcast").columns[schema("broadcast").index("sender") :]
 
 
 @check(
@@ -16,8 +35,9 @@ from spec.trace import Kind, Order
     order=Order.NODE,
     ways=(
         "a submission at {node} names sender {sender} and receiver {receiver}; name node itself, and another process "
-        "at level pl, -1 for everybody above it",
-        "message number {found} was submitted where {expected} is the next of sender and receiver; count from 1",
+        "at level pl, -1 for everybody above it; have the harness record submissions",
+        "message number {found} was submitted where {expected} is the next of sender and receiver; count from 1; "
+        "have the harness record submissions",
     ),
     for_one=PerPair(0),
     for_all=PerNode(0),
@@ -40,4 +60,61 @@ def submissions_are_counted(
     return HOLDS if number == expected else violated(1, expected, number, -1)
 
 
-PREMISES = (submissions_are_counted,)
+@check(
+    "PREMISE",
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.LOST, Kind.ENDED),
+    order=Order.LINK,
+    despite_gaps=True,
+    ways=packet_ways(CONTENTS),
+    sent=PerLink(0),
+    latest=PerLink(-1),
+    missing=PerLink(0),
+    on_link=Table(2, packet_fields(CONTENTS)),
+)
+def packets_arrive_as_sent(
+    position: int,
+    kind: int,
+    link: int,
+    link_seq: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    digest: int,
+    flags: int,
+    packet: int,
+    pseq: int,
+    count: int,
+    clock_sum: int,
+    clock_weighted: int,
+    link_count: int,
+    both_ends_recorded: Ints,
+    losses_recorded: Ints,
+    sent: State,
+    latest: State,
+    missing: State,
+    on_link: TableState,
+) -> Outcome:
+    """What arrives is what was put on the link; data sent for the first time came, or were lost. What is sent again for
+    ever, to a process that has crashed, keeps no run from being over."""
+    contents = (sender, receiver, number, digest, flags, packet, pseq, count, clock_sum, clock_weighted)
+    is_owed, is_fifo = packet == DATA and flags & RESENT == 0, False
+    return follow(
+        position,
+        kind,
+        link,
+        link_seq,
+        flags,
+        contents,
+        is_owed,
+        is_fifo,
+        link_count,
+        both_ends_recorded,
+        losses_recorded,
+        sent,
+        latest,
+        missing,
+        on_link,
+    )
+
+
+PREMISES = (submissions_are_counted, *compiled_apart(packets_arrive_as_sent))

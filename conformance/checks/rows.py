@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from spec.errors import BadInput
 from spec.topology import Topology, validate
-from spec.trace import ABSENT, Domain, Kind, Row, TraceSchema, schema
+from spec.trace import ABSENT, Domain, Header, Kind, Row, TraceSchema, schema
 
 Columns: TypeAlias = Mapping[str, npt.NDArray[np.int64]]
 # Where a row of some kind, with some link, must be, if not at a node.
@@ -131,6 +131,17 @@ class RowRules:
 
     def _duty(self, column: str) -> str:
         return next(known.duty for known in self._known if known.column == column)
+
+
+def refuse_header(header: Header) -> None:
+    """Raise BadInput for a header that tells of kinds and nodes that are not there."""
+    kinds, nodes = schema(header.protocol).kinds, range(len(header.topology.nodes))
+    for kind, recorded in header.complete.items():
+        if kind not in kinds:
+            raise BadInput(f"header: complete names kind {kind!r}; the kinds are {', '.join(kinds)}")
+        strange = [node for node in recorded if node not in nodes]
+        if strange:
+            raise BadInput(f"header: complete names node {strange[0]} of {kind!r}; nodes are 0 to {len(nodes) - 1}")
 
 
 @lru_cache(maxsize=64)

@@ -134,6 +134,7 @@ class Check:
     order that it needs; its verdict is the same for every linearisation that agrees with it. ways: what each way of
     violation means, as a sentence with {expected}, {found}, {expected_node} (the node with that number), {node},
     {link}, {sender}, {receiver}, {number}. part: checks of one part are compiled together, and only where one applies.
+    despite_gaps: rows that the trace lacks explain nothing that it finds, so the trace need not record what it reads.
     """
 
     clause: str
@@ -147,6 +148,7 @@ class Check:
     derived: tuple[Derived, ...]
     at: Role | None
     part: str = ""
+    despite_gaps: bool = False
 
     @property
     def reads(self) -> tuple[Kind, ...]:
@@ -162,6 +164,7 @@ def check(
     ways: tuple[str, ...],
     at: Role | None = None,
     derived: tuple[Derived, ...] = (),
+    despite_gaps: bool = False,
     **state: StateKind,
 ) -> Callable[[Callable[..., Outcome]], Check]:
     """Declare the decorated step to be the check of `clause`; further keyword arguments declare its state."""
@@ -178,6 +181,7 @@ def check(
             state=state,
             derived=derived,
             at=at,
+            despite_gaps=despite_gaps,
         )
 
     return declare

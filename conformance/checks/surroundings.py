@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spec.topology import Role, Topology, route
+from spec.trace import Header, Kind, Order
 
 Surroundings: TypeAlias = dict[str, "int | npt.NDArray[np.int64]"]
 
@@ -52,6 +53,23 @@ def surroundings(topology: Topology, parameters: Mapping[str, int]) -> Surroundi
         "ingress_links": ingress_links,
         "next_link": _array([link for row in routes.next_link for link in row]),
         **parameters,
+    }
+
+
+def recorded(header: Header) -> Surroundings:
+    """What the trace records of each link, as 0 or 1. both_ends_recorded: all that is sent and all that arrives, in the
+    order of link; losses_recorded: all that is lost besides."""
+
+    def complete(kind: Kind) -> set[int]:
+        return set(header.complete.get(kind.name.lower(), ()))
+
+    sent, arrived, lost = complete(Kind.SENT), complete(Kind.ARRIVED), complete(Kind.LOST)
+    ordered = header.order.includes(Order.LINK)
+    links = header.topology.links
+    both = [ordered and link.source in sent and link.target in arrived for link in links]
+    return {
+        "both_ends_recorded": _array(both),
+        "losses_recorded": _array([known and link.source in lost for known, link in zip(both, links, strict=True)]),
     }
 
 

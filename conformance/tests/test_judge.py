@@ -272,7 +272,8 @@ def test_what_one_log_shows_to_be_broken_fails_whatever_other_logs_lack() -> Non
         at for at, row in enumerate(STAR.rows) if value(row, "kind") == Kind.DELIVERED and value(row, "node") == 0
     ]
     rows, (one, other) = list(STAR.rows), first_two[:2]
-    rows[one], rows[other] = rows[other], rows[one]
+    for at, moved in ((one, other), (other, one)):
+        rows[at] = (*STAR.rows[at][:2], *STAR.rows[moved][2:])  # at their times
     left = tuple(range(1, len(STAR.header.topology.nodes)))
     for without, verdict in ((2, Verdict.FAIL), (0, Verdict.INCONCLUSIVE)):
         there = [node for node in (0, *left) if node != without]

@@ -1,11 +1,29 @@
-"""What a trace must be so that anything can be said of it: submissions are the recorder's own rows, counted by it."""
+"""What a trace must be so that anything can be said of it: submissions are the recorder's own rows, counted by it; and
+the packets on links are those that were sent."""
 
 from __future__ import annotations
 
-from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerNode, PerPair, State, check, violated
+from conformance.checks.premises import compiled_apart, follow, packet_fields, packet_ways
+from conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerLink,
+    PerNode,
+    PerPair,
+    State,
+    Table,
+    TableState,
+    check,
+    violated,
+)
 from spec.topology import Role
-from spec.trace import Kind, Order
+from spec.totalorder.messages import PacketKind
+from spec.trace import Kind, Order, schema
 
+DATA = int(PacketKind.DATA)
+CONTENTS = schema("totalorder").columns[schema("totalorder").index("sender") :]
 SENT = int(Kind.SENT)
 
 
@@ -15,9 +33,12 @@ SENT = int(Kind.SENT)
     at=Role.HOST,
     order=Order.NODE,
     ways=(
-        "a submission at {node} names sender {sender} and receiver {receiver}; name node itself, and a host",
-        "message number {found} was submitted where {expected} is the next of sender and receiver; count from 1",
-        "scattering {found} was submitted where {expected} is the next of the node; count from 1, each in one go",
+        "a submission at {node} names sender {sender} and receiver {receiver}; name node itself, and a host; have the "
+        "harness record submissions",
+        "message number {found} was submitted where {expected} is the next of sender and receiver; count from 1; "
+        "have the harness record submissions",
+        "scattering {found} was submitted where {expected} is the next of the node; count from 1, each in one "
+        "go; have the harness record submissions",
     ),
     submitted=PerPair(0),
     scatterings=PerNode(0),
@@ -56,4 +77,63 @@ def submissions_are_counted(
     return HOLDS
 
 
-PREMISES = (submissions_are_counted,)
+@check(
+    "PREMISE",
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.LOST, Kind.ENDED),
+    order=Order.LINK,
+    despite_gaps=True,
+    ways=packet_ways(CONTENTS),
+    sent=PerLink(0),
+    latest=PerLink(-1),
+    missing=PerLink(0),
+    on_link=Table(2, packet_fields(CONTENTS)),
+)
+def packets_arrive_as_sent(
+    position: int,
+    kind: int,
+    link: int,
+    link_seq: int,
+    sender: int,
+    receiver: int,
+    number: int,
+    digest: int,
+    flags: int,
+    packet: int,
+    scattering: int,
+    timestamp: int,
+    barrier: int,
+    ack_barrier: int,
+    loss_record: int,
+    greatest: int,
+    link_count: int,
+    both_ends_recorded: Ints,
+    losses_recorded: Ints,
+    sent: State,
+    latest: State,
+    missing: State,
+    on_link: TableState,
+) -> Outcome:
+    """What arrives is what was put on the link, in its order; data that went on their way came, or were lost."""
+    message = (sender, receiver, number, digest, flags, packet, scattering, timestamp)
+    contents = (*message, barrier, ack_barrier, loss_record, greatest)
+    is_owed, is_fifo = packet == DATA, True
+    return follow(
+        position,
+        kind,
+        link,
+        link_seq,
+        flags,
+        contents,
+        is_owed,
+        is_fifo,
+        link_count,
+        both_ends_recorded,
+        losses_recorded,
+        sent,
+        latest,
+        missing,
+        on_link,
+    )
+
+
+PREMISES = (submissions_are_counted, *compiled_apart(packets_arrive_as_sent))

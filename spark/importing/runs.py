@@ -70,6 +70,8 @@ class Importing:
                     self._quarantine.touch(node, None, f"there is no file of node {header.topology.nodes[node].name}")
             header, causal = _order(header, links, merged=len(nodes) > 1)
             sure = self._sure_of_losses(header) if causal else set[int]()
+            if per_node:
+                header = _with_losses_of(header, sure)
             merge = Merge(nodes, self._names, links if causal else None, lambda link: link in sure)
             submitted = self._write(source.run, self._with_end(merge.rows(), merge))
             if merge.contradictory:
@@ -150,6 +152,13 @@ class Importing:
             )
         )
         self._writer.end(self._quarantine.header(header))
+
+
+def _with_losses_of(header: Header, sure: set[int]) -> Header:
+    """No node can log what the network lost, whatever the mapping promises: it is known of these links alone."""
+    topology, lost = header.topology, Kind.LOST.name.lower()
+    known = tuple(node for node in header.complete.get(lost, ()) if sure.issuperset(topology.egress(node)))
+    return replace(header, complete={**header.complete, lost: known} if lost in header.complete else header.complete)
 
 
 def _order(header: Header, links: Links, *, merged: bool) -> tuple[Header, bool]:

@@ -100,6 +100,9 @@ def csv_runs(path: Path, run: int, mapping: Mapping, quarantine: Quarantine) -> 
     columns = mapping.columns
     known = (*schema(mapping.protocol).columns, *HELPERS, "run")
     place = {name: named.index(columns.get(name, name)) for name in known if columns.get(name, name) in named}
+    for theirs in (columns.get(name, name) for name in place):
+        if named.count(theirs) > 1:
+            raise BadInput(f"{path}: line 1: column {theirs} is there twice; keep one of them")
     for name in ("kind", "time_ns"):
         if name not in place and name not in mapping.constants:
             raise BadInput(f"{path}: line 1: column {name} is missing; there are {', '.join(named) or 'none'}")

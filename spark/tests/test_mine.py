@@ -37,7 +37,7 @@ from spark.read import parts_of
 from spark.tests.material import PROTOCOLS, change, material, value
 from spec import clauses
 from spec.errors import BadInput
-from spec.trace import Kind, Row, Trace
+from spec.trace import Kind, Row, Trace, schema
 from spec.trace_parquet import write_runs
 
 ANY = PROTOCOLS[0]
@@ -64,21 +64,39 @@ def planted(protocol: str, seed: int) -> dict[int, Plant]:
 
 
 def damaged(trace: Trace, draw: Random) -> Trace:
-    """The run after three damages that leave it a trace: packets and deliveries changed, dropped or swapped."""
+    """The run after three damages that leave it a trace: what packets and deliveries say changed or exchanged, and
+    deliveries dropped. What a packet says is the same wherever it is on its link."""
     rows = list(trace.rows)
     for _ in range(3):
-        places = [at for at, row in enumerate(rows) if value(trace, row, "kind") not in (Kind.SUBMITTED, Kind.ENDED)]
-        at, other = draw.sample(places, 2)
+        kinds = (Kind.SUBMITTED, Kind.ENDED, Kind.CRASHED, Kind.RESTARTED)
+        places = [at for at, row in enumerate(rows) if value(trace, row, "kind") not in kinds]
+        at = draw.choice(places)
+        is_packet = value(trace, rows[at], "link_seq") >= 0
+        other = draw.choice([p for p in places if (value(trace, rows[p], "link_seq") >= 0) == is_packet])
         match draw.randrange(3):
             case 0:
                 column = draw.choice(material(trace.header.protocol).damaged)
-                other_value = value(trace, rows[other], column) + draw.choice((-1, 0, 1))
-                rows[at] = change(trace, rows[at], **{column: other_value})
-            case 1:
+                changed = {column: value(trace, rows[other], column) + draw.choice((-1, 0, 1))}
+                for place in whereabouts(trace, rows, at):
+                    rows[place] = change(trace, rows[place], **changed)
+            case 1 if not is_packet:
                 del rows[at]
             case _:
-                rows[at], rows[other] = rows[other], rows[at]
+                first = schema(trace.header.protocol).index("sender")
+                said = rows[at][first:], rows[other][first:]
+                theirs = whereabouts(trace, rows, at), whereabouts(trace, rows, other)
+                for where, tail in zip(theirs, reversed(said), strict=True):
+                    for place in where:
+                        rows[place] = (*rows[place][:first], *tail)
     return Trace(trace.header, rows)
+
+
+def whereabouts(trace: Trace, rows: Sequence[Row], at: int) -> list[int]:
+    """The rows of the packet that this one is of; or this one."""
+    packet = [value(trace, rows[at], name) for name in ("link", "link_seq")]
+    if packet[1] < 0:
+        return [at]
+    return [p for p, row in enumerate(rows) if [value(trace, row, name) for name in ("link", "link_seq")] == packet]
 
 
 def write_part(corpus: Path, file: int, traces: Sequence[Trace]) -> None:
@@ -155,7 +173,7 @@ def test_damaged_runs_are_found_alike_in_one_file_and_in_four(
 ) -> None:
     draw = Random(4)
     drawn = [simulate_run(protocol, 4, run) for run in range(len(kinds_of(protocol)))]
-    every = [beginning(trace, LOOKED_AT) for trace in (*material(protocol).traces(), *drawn)]
+    every = [beginning(trace, LOOKED_AT, cut=True) for trace in (*material(protocol).traces(), *drawn)]
     traces = [numbered(damaged(trace, draw), run) for run, trace in enumerate(every)]
     write_part(tmp_path / "one", 0, traces)
     for file in range(4):
@@ -220,7 +238,7 @@ def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(
     plugin = load(protocol)
     needed = {check.part for trace in traces for check in plugin.applicable(trace.header)}
     parts = {all_checks(plugin)[part.numbers[0]].part: "module" in vars(part) for part in kernel(protocol).parts}
-    assert {name for name, compiled in parts.items() if compiled} == needed < set(parts)
+    assert {name for name, compiled in parts.items() if compiled} == {*needed, "premises"} < set(parts)
 
 
 @each_protocol
@@ -315,6 +333,14 @@ BAD_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
         ),
         r"events/part-00001.parquet: run 2: topology: link 0 joins 0 and 99",
     ),
+    "a header that lacks a node": (
+        lambda corpus: rewritten(runs_path(corpus, 0), with_header(lambda one: one["topology"]["nodes"].pop())),
+        r"events/part-00000.parquet: run 0: topology: link \d joins \d and \d; nodes are 0 to ",
+    ),
+    "a header that knows of a node too many": (
+        lambda corpus: rewritten(runs_path(corpus, 1), with_header(lambda one: one["complete"]["sent"].append(99))),
+        r"events/part-00001.parquet: run 2: header: complete names node 99 of 'sent'; nodes are 0 to ",
+    ),
     "no parameters": (
         lambda corpus: rewritten(runs_path(corpus, 1), with_header(lambda one: one["parameters"].clear())),
         r"events/part-00001.parquet: run 2: parameter ",
@@ -322,6 +348,16 @@ BAD_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no column": (
         lambda corpus: rewritten(events_path(corpus, 0), lambda table: table.drop_columns(["digest"])),
         "events/part-00000.parquet: row group 0: column digest is missing",
+    ),
+    "a column twice": (
+        lambda corpus: rewritten(
+            events_path(corpus, 0), lambda table: table.append_column("clock_ns", table.column("clock_ns"))
+        ),
+        "events/part-00000.parquet: row group 0: column clock_ns is there twice; keep one of them",
+    ),
+    "a clock that falls": (
+        lambda corpus: rewritten(events_path(corpus, 0), saying("clock_ns", -5_000_000, 9)),
+        r"events/part-00000.parquet: run 0: PREMISE, row 9 at \d+ ns: clock_ns of \w+ is -5000000 behind a row of ",
     ),
     "a column of another type": (
         lambda corpus: rewritten(

@@ -55,6 +55,7 @@ def test_ndjson_passes_over_columns_that_it_does_not_know() -> None:
         (b'"kind":"ended"', b'"kind":"over"', "line 5 has kind 'over'"),
         (b'"time_ns":9,', b'"time_ns":9223372036854775808,', "line 5: time_ns is 9223372036854775808"),
         (b'"time_ns":9,', b'"time_ns":true,', "line 5: time_ns is True"),
+        (b'"time_ns":9,', b'"time_ns":9,"time_ns" : 8,"mood":"a\\":b",', "line 5 has column time_ns twice; keep one"),
         (b'"time_ns":9,', b'"time_ns":,', "line 5 is not a JSON object"),
         (b'"trace":1', b'"trace":2', "trace version 2"),
         (b'"order":"global"', b'"order":"none"', "line 1 is not a trace header"),
@@ -107,6 +108,16 @@ def test_parquet_with_another_type_or_an_empty_place_is_refused(tmp_path: Path) 
         list(read_runs(events, runs))
     pq.write_table(table.set_column(at, "barrier", pa.array([1, 2, None, 4], pa.int64())), events)
     with pytest.raises(BadInput, match="row group 0: column barrier has empty places"):
+        list(read_runs(events, runs))
+
+
+@pytest.mark.parametrize("name", ["run", "barrier"])
+def test_parquet_with_a_column_twice_is_refused(tmp_path: Path, name: str) -> None:
+    events, runs = tmp_path / "e.parquet", tmp_path / "r.parquet"
+    write_runs(events, runs, [trace(0)])
+    table = pq.read_table(events)
+    pq.write_table(table.append_column(name, table.column(name)), events)
+    with pytest.raises(BadInput, match=rf"e\.parquet: row group 0: column {name} is there twice; keep one"):
         list(read_runs(events, runs))
 
 

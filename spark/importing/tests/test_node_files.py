@@ -172,7 +172,9 @@ def test_a_line_that_no_pattern_knows_touches_its_node_alone(tmp_path: Path) -> 
     assert [(kept["line"], kept["node"], kept["text"]) for kept in found.quarantined] == [
         (4, 1, "panic: out of memory")
     ]
-    assert all(nodes == (0, 2) for nodes in found.traces[0].header.complete.values())
+    # Links are not FIFO: nobody's log tells what was lost.
+    known = {kind: () if kind == "lost" else (0, 2) for kind in found.traces[0].header.complete}
+    assert found.traces[0].header.complete == known
     assert not failed(found.traces[0])
 
 

@@ -92,5 +92,5 @@ MATERIAL = Material(
     planted={"TO-DELIVER", "TO-ACK-MEAN", "TO-SWLOSS", "TO-ADJ-2"},
     seed=4,
     damaged=("timestamp", "barrier", "number", "digest"),
-    by_damage={"TO-RETX", "TO-ACK-MIN", "TO-LOSSCTR", "TO-ADJ-2", "TO-ORDER"},
+    by_damage={"TO-ACK-MIN", "TO-LOSSCTR", "TO-ADJ-2", "TO-ORDER"},
 )

@@ -1,0 +1,206 @@
+"""What a trace must be so that anything can be said of it, whatever the protocol, by what its columns mean
+(spec/common_trace.toml). All of this is the recorder's own doing: no clause speaks of it, and none can be judged by a
+trace that breaks it.
+
+- `time_ns` never falls where all rows have one time, nor `clock_ns` at a node between two of its restarts;
+- the packets of a link are numbered 0, 1, 2, ... as they are sent;
+- what arrives was sent under this number, and says in every column what was sent;
+- what later packets of a FIFO link overtook, or carried a message in a run that settled, arrived or was lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from numba.extending import register_jitable
+
+from conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Cell,
+    Check,
+    Ints,
+    Outcome,
+    PerNode,
+    State,
+    TableState,
+    check,
+    settled,
+    violated,
+)
+from conformance.checks.tables import field, find, put, remove, room, used
+from spec.trace import ABSENT, Kind, Order
+
+SENT, ARRIVED, LOST, ENDED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.LOST), int(Kind.ENDED)
+CRASHED, RESTARTED = int(Kind.CRASHED), int(Kind.RESTARTED)
+_LEAST = -(1 << 63)
+
+
+@check(
+    "PREMISE",
+    kinds=tuple(Kind),
+    order=Order.GLOBAL,
+    despite_gaps=True,
+    ways=("time_ns is {found} behind a row of {expected}; record rows of one time in its order",),
+    latest=Cell(_LEAST),
+    latest_at=Cell(-1),
+)
+def time_does_not_fall(position: int, time_ns: int, latest: State, latest_at: State) -> Outcome:
+    """Rows in global order have one time, which never falls."""
+    if time_ns < latest[0]:
+        return violated(0, latest[0], time_ns, latest_at[0])
+    latest[0], latest_at[0] = time_ns, position
+    return HOLDS
+
+
+@check(
+    "PREMISE",
+    kinds=tuple(kind for kind in Kind if kind is not Kind.ENDED),
+    order=Order.NODE,
+    despite_gaps=True,
+    ways=("clock_ns of {node} is {found} behind a row of {expected}; record clocks that fall in restarts alone",),
+    reading=PerNode(_LEAST),
+    read_at=PerNode(-1),
+)
+def clocks_do_not_fall(
+    position: int, kind: int, node: int, link: int, clock_ns: int, reading: State, read_at: State
+) -> Outcome:
+    """A node's local clock never falls until it begins anew. A row without a reading says nothing of it."""
+    if kind == RESTARTED and link == ABSENT:
+        reading[node] = _LEAST
+    elif clock_ns != ABSENT:
+        if clock_ns < reading[node]:
+            return violated(0, reading[node], clock_ns, read_at[node])
+        reading[node], read_at[node] = clock_ns, position
+    return HOLDS
+
+
+# The first fields of a packet on its link; what it says follows.
+_LINK, _NUMBER, _OWED, _POSITION, _CONTENTS = range(5)
+
+
+def packet_fields(contents: tuple[str, ...]) -> int:
+    """How many fields the table `on_link` has."""
+    return _CONTENTS + len(contents)
+
+
+def packet_ways(contents: tuple[str, ...]) -> tuple[str, ...]:
+    """The ways in which `follow` finds a trace wrong. contents: the columns of what a packet says."""
+    return (
+        "packet {found} was put on {link} where {expected} is the next; number the packets of a link from 0 as they "
+        "are sent",
+        "packet {found} came off {link}, which was never put on it; record all that is sent, before it arrives",
+        "packet {found} arrived from {link} behind packet {expected}; links are FIFO: record arrivals in their order",
+        "packet {found} of {link} arrived or was lost before; record once what became of a packet",
+        "{found} packets of link {expected} were overtaken, and neither arrived nor were lost; record what became of "
+        "them",
+        "packet {found} of link {expected} carries a message, and neither arrived nor was lost in a run in which "
+        "nothing is in flight any more; record what became of it",
+        *(
+            f"packet {{link_seq}} of {{link}} has {column} {{found}}, and was sent with {{expected}}; record what was "
+            "on the link"
+            for column in contents
+        ),
+    )
+
+
+# By the places of their sentences in `packet_ways`.
+_UNCOUNTED, _FROM_NOWHERE, _BEHIND, _TWICE, _OVERTAKEN, _IN_FLIGHT, _SAID = range(7)
+
+
+@register_jitable
+def _still_on_links(flags: int, link_count: int, losses_recorded: Ints, missing: Ints, on_link: TableState) -> Outcome:
+    """At a run's end: what is not accounted for."""
+    for link in range(link_count):
+        if losses_recorded[link] and missing[link] > 0:
+            return violated(_OVERTAKEN, link, missing[link], -1)
+    first = -1
+    if settled(flags):
+        for slot in range(room(on_link)):
+            if used(on_link, slot) and field(on_link, slot, _OWED) and losses_recorded[field(on_link, slot, _LINK)]:
+                position = field(on_link, slot, _POSITION)
+                first = slot if first < 0 or position < field(on_link, first, _POSITION) else first
+    if first >= 0:
+        link, number = field(on_link, first, _LINK), field(on_link, first, _NUMBER)
+        return violated(_IN_FLIGHT, link, number, field(on_link, first, _POSITION))
+    return HOLDS
+
+
+@register_jitable
+def _overtaken(link: int, first: int, end: int, on_link: TableState) -> int:
+    """How many packets of the link with these numbers are still in flight; none is after that."""
+    count = 0
+    for number in range(first, end):
+        slot = find(on_link, (link, number))
+        if slot >= 0:
+            remove(on_link, slot)
+            count += 1
+    return count
+
+
+@register_jitable
+def follow(
+    position: int,
+    kind: int,
+    link: int,
+    link_seq: int,
+    flags: int,
+    contents: tuple[int, ...],
+    is_owed: bool,
+    is_fifo: bool,
+    link_count: int,
+    both_ends_recorded: Ints,
+    losses_recorded: Ints,
+    sent: State,
+    latest: State,
+    missing: State,
+    on_link: TableState,
+) -> Outcome:
+    """Follow the packets of every link of which both ends are recorded: what was sent, arrived or was lost.
+
+    contents: of the packet, in the order of the columns in `packet_ways`. is_owed: whether a run with it in flight has
+    not settled. By link, sent: how many; latest: the greatest number that arrived; missing: how many were overtaken of
+    which nothing is known yet. on_link: (link, number) -> link, is_owed, position, contents, of those in flight. Where
+    links are not FIFO a packet may be there twice: only the first copy is followed.
+    """
+    if kind == ENDED:
+        return _still_on_links(flags, link_count, losses_recorded, missing, on_link)
+    if both_ends_recorded[link] == 0:
+        return SILENT
+    if kind == SENT:
+        if link_seq != sent[link]:
+            return violated(_UNCOUNTED, sent[link], link_seq, -1)
+        sent[link] += 1
+        put(on_link, (link, link_seq), (link, link_seq, int(is_owed), position) + contents)  # noqa: RUF005
+        return HOLDS
+    if not 0 <= link_seq < sent[link]:
+        return violated(_FROM_NOWHERE, sent[link], link_seq, -1)
+    slot = find(on_link, (link, link_seq))
+    if kind == LOST:
+        if slot >= 0:
+            remove(on_link, slot)
+        elif link_seq <= latest[link] and missing[link] > 0:
+            missing[link] -= 1
+        elif is_fifo:
+            return violated(_TWICE, -1, link_seq, -1)
+        return HOLDS
+    if is_fifo and link_seq <= latest[link]:
+        return violated(_BEHIND, latest[link], link_seq, -1)
+    if slot >= 0:
+        for at in range(len(contents)):
+            said = field(on_link, slot, _CONTENTS + at)
+            if said != contents[at]:
+                return violated(_SAID + at, said, contents[at], field(on_link, slot, _POSITION))
+        remove(on_link, slot)
+    elif is_fifo:
+        return violated(_TWICE, -1, link_seq, -1)
+    if is_fifo:
+        missing[link] += _overtaken(link, latest[link] + 1, link_seq, on_link)
+    latest[link] = max(latest[link], link_seq)
+    return HOLDS
+
+
+def compiled_apart(*own: Check) -> tuple[Check, ...]:
+    """The premises of every protocol, with these of one, in a part of their own: what compiles in minutes need not be
+    compiled again for them."""
+    return tuple(replace(premise, part="premises") for premise in (time_does_not_fall, clocks_do_not_fall, *own))
