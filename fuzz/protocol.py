@@ -18,7 +18,7 @@ from hypothesis.strategies import SearchStrategy
 from conformance.network.run import MakeNode
 from conformance.network.simulator import MAX_EVENTS
 from fuzz.mutations import Rule, rules_of_module
-from fuzz.strategies import Failures, schedules
+from fuzz.strategies import FAULTY, Failures, schedules
 from models.claim import ClaimResult
 from spec.core import Parameter
 from spec.errors import CannotRun
@@ -55,8 +55,9 @@ class Equivalence:
 class RuleGroup:
     """Rules that one kind of run puts at stake: `rules` is their module (None where what is at stake is a form of node,
     for which there are hand-written mutants alone), `parameters` and `fault_kinds` what such runs
-    are set to. often_faulty, answered, tree, spread, failures: as of `fuzz.strategies.schedules`. draws: such runs,
-    where that does not draw them. left_out: rules without mutants, by name, with the reason why no clause tells them.
+    are set to. often_faulty, answered, tree, spread, failures, faulty: as of `fuzz.strategies.schedules`. draws: such
+    runs, where that does not draw them. left_out: rules without mutants, by name, with the reason why no clause tells
+    them.
     """
 
     rules: ModuleType | None
@@ -67,6 +68,7 @@ class RuleGroup:
     tree: bool = False
     spread: int = 1
     failures: Failures | None = None
+    faulty: int = FAULTY
     draws: Callable[[], SearchStrategy[Schedule]] | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
 
@@ -120,6 +122,7 @@ class FuzzPlugin:
             tree=chosen.tree,
             spread=chosen.spread,
             failures=chosen.failures,
+            faulty=chosen.faulty,
         )
 
     @property

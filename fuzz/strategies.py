@@ -29,6 +29,7 @@ MAX_SWITCHES = 3
 MAX_HOSTS = 5
 MAX_SUBMISSIONS = 8
 MAX_FAULTS = 4
+FAULTY = 16
 MAX_GAP_NS = 12
 MAX_DELAY_NS = 8
 MAX_OFFSET_NS = 24
@@ -39,7 +40,7 @@ _SENDS, _RECEIVES, _BOTH = range(3)
 _TWO_WAY, _DOWN, _UP = range(3)
 
 
-# What fails in a run, from eight bytes, the network, and when the last submission is made.
+# What fails in a run, from 32 bytes, the network, and when the last submission is made.
 Failures: TypeAlias = Callable[[bytes, Topology, int], tuple[Failure, ...]]
 
 
@@ -89,7 +90,7 @@ def submissions(network: Network) -> SearchStrategy[tuple[Submission, ...]]:
 
 
 def faults(topology: Topology, kinds: tuple[FaultKind, ...]) -> SearchStrategy[tuple[Fault, ...]]:
-    """At most 4, of the given kinds only, on the first 16 packets of a link; none on most draws."""
+    """At most 4, of the given kinds only, on the first packets of a link; none on most draws."""
     return _numbers(_FAULTS).map(lambda numbers: _faults(numbers, topology, kinds))
 
 
@@ -106,11 +107,13 @@ def schedules(
     tree: bool = False,
     spread: int = 1,
     failures: Failures | None = None,
+    faulty: int = FAULTY,
 ) -> Schedule:
     """Schedules of `protocol` that run until all has settled. `fault_kinds` are those that its links may show; `places`
     draws other networks than `networks()` does. often_faulty: three of four schedules have faults, not one.
     answered: whoever is sent to can send back. tree: and there is one way alone. spread: submissions are so many times
-    as far apart. failures: what fails, from some bytes, the network and the time of the last submission."""
+    as far apart. failures: what fails, from some bytes, the network and the time of the last submission. faulty: how
+    many of the first packets of a link may have faults."""
     numbers = draw(_SCHEDULE)
     network = _network(numbers, answered=answered or tree, tree=tree) if places is None else draw(places)
     topology = network.topology
@@ -128,7 +131,7 @@ def schedules(
         submissions=sent,
         clocks=set_to,
         parameters=draw(parameters),
-        faults=_faults(numbers[at:], topology, fault_kinds, often=often_faulty),
+        faults=_faults(numbers[at:], topology, fault_kinds, often=often_faulty, faulty=faulty),
         failures=() if failures is None else failures(draw(_numbers(_FAILURE)), topology, sent[-1].time_ns),
         seed=int.from_bytes(numbers[-2:], "big"),
     )
@@ -142,7 +145,7 @@ def _numbers(count: int) -> SearchStrategy[bytes]:
 _NETWORK = 2 + (MAX_SWITCHES - 1) + MAX_HOSTS
 _SUBMISSIONS = 1 + 4 * MAX_SUBMISSIONS
 _FAULTS = 2 + 4 * MAX_FAULTS
-_FAILURE = 8
+_FAILURE = 32
 _MAX_LINKS, _MAX_NODES = 32, 16
 _SCHEDULE = _numbers(_NETWORK + _SUBMISSIONS + 1 + 2 * _MAX_LINKS + 1 + 2 * _MAX_NODES + _FAULTS + 2)
 
@@ -260,14 +263,14 @@ def _submissions(numbers: bytes, network: Network, spread: int = 1) -> tuple[Sub
 
 
 def _faults(
-    numbers: bytes, topology: Topology, kinds: tuple[FaultKind, ...], *, often: bool = False
+    numbers: bytes, topology: Topology, kinds: tuple[FaultKind, ...], *, often: bool = False, faulty: int = FAULTY
 ) -> tuple[Fault, ...]:
     if not kinds or numbers[0] < (64 if often else 192):
         return ()
     found: dict[tuple[int, int], Fault] = {}
     for at in range(numbers[1] % MAX_FAULTS + 1):
         link, index, kind, delay = numbers[2 + 4 * at : 6 + 4 * at]
-        place = (link % len(topology.links), index % 16)
+        place = (link % len(topology.links), index % faulty)
         chosen = kinds[kind % len(kinds)]
         found[place] = Fault(*place, chosen, delay % 64 if chosen is FaultKind.DELAY else 0)
     return tuple(found.values())

@@ -32,6 +32,7 @@ from spec.topology import NodeId, Topology
 MAX_PROCESSES = 5
 MAX_SUBMISSIONS = 5
 MAX_MESSAGES = 4
+MAX_EMPTY = 24
 MAX_FAULTS = 10
 MAX_GAP_NS = 24
 MAX_DELAY_NS = 8
@@ -41,6 +42,9 @@ MAX_LATE_NS = 96
 _LEVELS = ("urb", "pl", "fifo", "fifo", "lcb", "lcb", "lcb", "urb")
 _PROCESSES = (2, 3, 3, 4, 3, 4, 5, 3)
 _SHORT = (1, 2, 3, 8)
+# Without contents: messages of one packet, and how many a process may have begun with and not delivered.
+_RUNS = (2, 3, 5, 16)
+_UNDELIVERED = (16, 4, 32)
 _RESEND_NS = (40, 64, 100, 160)
 _KINDS = (FaultKind.LOSE, FaultKind.LOSE, FaultKind.DELAY, FaultKind.DUPLICATE)
 _SUBMISSION, _FAULT, _FAILURE = 4, 4, 3
@@ -70,13 +74,15 @@ def schedule_of(numbers: bytes) -> Schedule:
         "window": _SHORT[next(drawn) % len(_SHORT)],
         "most_undelivered": _SHORT[next(drawn) % len(_SHORT)],
     }
-    empty = next(drawn) >= 208
+    empties = next(drawn)
+    empty = empties >= 176
     late = next(drawn)
     depends = [_dependencies(process, next(drawn), processes) for process in range(MAX_PROCESSES)][:processes]
     if level == "lcb":
         parameters["dependencies"] = ";".join(depends)
     if empty:
-        parameters["most_undelivered"] = 16  # runs of two
+        parameters["most_in_run"] = _RUNS[empties % len(_RUNS)]
+        parameters["most_undelivered"] = _UNDELIVERED[empties // 4 % len(_UNDELIVERED)]
     topology = _mesh(processes)
     return Schedule(
         protocol="broadcast",
@@ -109,7 +115,7 @@ def _submissions(drawn: Iterator[int], level: str, processes: int, empty: bool) 
             chosen = receivers if whom >= 192 else receivers[whom % len(receivers) :][:1]
             messages = tuple(Message(receiver, b"" if empty else bytes([number])) for receiver in chosen)
         else:
-            places = range(many % MAX_MESSAGES + 1)
+            places = range(many % (MAX_EMPTY if empty else MAX_MESSAGES) + 1)
             messages = tuple(Message(EVERYBODY, b"" if empty else bytes([number, place])) for place in places)
         made.append(Submission(now, sender, messages))
     yield from made[:count]

@@ -7,11 +7,17 @@ from itertools import islice
 import pytest
 from hypothesis import find, given, settings
 
+from conformance.network.run import simulate
 from fuzz.corpus import drawn_schedules
 from fuzz.protocol import load
 from fuzz.strategies import network_of, topologies
-from spec.schedule import FaultKind, Schedule, validate
+from fuzz.totalorder.strategies import stops
+from impl.broadcast import make_core as make_process
+from impl.totalorder import make_core
+from spec.schedule import FailureKind, FaultKind, Schedule, validate
 from spec.topology import NO_LINK, Topology, route
+from spec.totalorder.messages import ANSWER, PacketKind
+from spec.trace import Kind, schema
 
 PLUGIN = load("totalorder")
 
@@ -73,6 +79,74 @@ def test_the_same_seed_draws_the_same_schedules() -> None:
 def test_a_few_hundred_schedules_show_every_kind_of_run(kind: str, shows: object, drawn: list[Schedule]) -> None:
     assert callable(shows)
     assert any(shows(schedule) for schedule in drawn), f"none of {len(drawn)} schedules has {kind}"
+
+
+@pytest.fixture(scope="module")
+def failing() -> list[Schedule]:
+    """Of the runs in which failures are handled."""
+    group = next(number for number, one in enumerate(PLUGIN.groups) if one.parameters.__name__ == "failing_parameters")
+    return list(islice(drawn_schedules("totalorder", 7, group), 300))
+
+
+def _of_nodes(schedule: Schedule, kind: FailureKind) -> list[int]:
+    return [failure.node for failure in schedule.failures if failure.kind is kind]
+
+
+def _kinds(schedule: Schedule) -> set[FailureKind]:
+    return {failure.kind for failure in schedule.failures}
+
+
+@pytest.mark.parametrize(
+    ("kind", "shows"),
+    [
+        ("several nodes that crash", lambda s: len(set(_of_nodes(s, FailureKind.CRASH))) > 2),
+        ("a restart and a cut together", lambda s: {FailureKind.RESTART, FailureKind.CUT} <= _kinds(s)),
+        (
+            "a host that restarts",
+            lambda s: any(s.topology.nodes[n].role == "host" for n in _of_nodes(s, FailureKind.RESTART)),
+        ),
+        (
+            "a switch that restarts again",
+            lambda s: any(_of_nodes(s, FailureKind.RESTART).count(n) > 1 for n in s.topology.switches()),
+        ),
+        ("a restart under loss", lambda s: bool(s.faults) and bool(_of_nodes(s, FailureKind.RESTART))),
+        ("a link that is mended", lambda s: FailureKind.MEND in _kinds(s)),
+        ("a silent neighbour", lambda s: any(_is_cut_off(s, host) for host in s.topology.hosts())),
+    ],
+)
+def test_runs_with_failures_have_several_of_all_kinds(kind: str, shows: object, failing: list[Schedule]) -> None:
+    assert callable(shows)
+    assert any(shows(schedule) for schedule in failing), f"none of {len(failing)} schedules has {kind}"
+
+
+def _is_cut_off(schedule: Schedule, host: int) -> bool:
+    cut = {failure.link for failure in schedule.failures if failure.kind is FailureKind.CUT}
+    return cut.issuperset((*schedule.topology.ingress(host), *schedule.topology.egress(host)))
+
+
+def test_notices_and_answers_are_lost_too(failing: list[Schedule]) -> None:
+    kind, packet, number = (schema("totalorder").index(name) for name in ("kind", "packet", "number"))
+    lost = {
+        bool(row[number] & ANSWER)
+        for schedule in failing[:100]
+        for row in simulate(schedule, make_core).rows
+        if row[kind] == Kind.LOST and row[packet] == PacketKind.NOTICE
+    }
+    assert lost == {False, True}
+
+
+def test_what_stops_for_good_never_comes_back_where_nothing_is_resent() -> None:
+    group = next(number for number, one in enumerate(PLUGIN.groups) if one.failures is stops)
+    drawn = list(islice(drawn_schedules("totalorder", 7, group), 100))
+    assert {FailureKind.CRASH, FailureKind.CUT} == {kind for schedule in drawn for kind in _kinds(schedule)}
+
+
+def test_runs_of_broadcast_have_many_messages_without_contents() -> None:
+    kind, count = (schema("broadcast").index(name) for name in ("kind", "count"))
+    counts: set[int] = set()
+    for schedule in islice(drawn_schedules("broadcast", 7), 60):
+        counts |= {row[count] for row in simulate(schedule, make_process).rows if row[kind] == Kind.SENT}
+    assert max(counts) > 4
 
 
 def _burst(schedule: Schedule, node: int) -> bool:

@@ -22,11 +22,14 @@ from fuzz.totalorder.strategies import (
     failing_parameters,
     failures,
     lossy_parameters,
+    outages,
     parameters,
     slow_parameters,
     split_parameters,
+    stops,
 )
 from impl.totalorder import RULES, adjustment_rules, loss_rules, make_core, rules
+from spec.schedule import FaultKind
 
 
 def node_with(functions: Mapping[str, Callable[..., Any]]) -> MakeNode:
@@ -43,7 +46,26 @@ PLUGIN = FuzzPlugin(
         RuleGroup(rules=adjustment_rules, parameters=adjusting_parameters, fault_kinds=FAULT_KINDS, answered=True),
         RuleGroup(rules=None, parameters=split_parameters, fault_kinds=LOSES, answered=True),
         RuleGroup(rules=None, parameters=slow_parameters, fault_kinds=FAULT_KINDS, answered=True, spread=20),
-        RuleGroup(rules=None, parameters=failing_parameters, fault_kinds=(), tree=True, spread=4, failures=failures),
+        RuleGroup(
+            rules=None,
+            parameters=failing_parameters,
+            fault_kinds=LOSES,
+            often_faulty=True,
+            tree=True,
+            spread=4,
+            failures=failures,
+            faulty=64,
+        ),
+        RuleGroup(
+            rules=None,
+            parameters=lossy_parameters,
+            fault_kinds=LOSES,
+            answered=True,
+            spread=4,
+            failures=outages,
+            faulty=64,
+        ),
+        RuleGroup(rules=None, parameters=parameters, fault_kinds=(FaultKind.DELAY,), spread=2, failures=stops),
     ),
     node_with=node_with,
     mutants=(*mutants.MUTANTS, *loss_mutants.MUTANTS, *variant_mutants.MUTANTS),
