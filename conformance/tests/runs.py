@@ -42,6 +42,9 @@ VARIANTS: dict[str, dict[str, int | str]] = {
     "C adjusted": {"environment": "C", "adjustment_interval_ns": 6000},
     "D9, the switch restarts": {"environment": "D9"},
     "D9 adjusted": {"environment": "D9", "adjustment_interval_ns": 6000},
+    "D9, a host fails": {"environment": "D9", "failure_timeout_ns": 12_000, "host_flags": 1},
+    "D8, a host begins anew": {"environment": "D8", "failure_timeout_ns": 12_000},
+    "D7, a link is cut": {"environment": "D7", "failure_timeout_ns": 12_000, "causal": 1},
     "B with two processors": {"environment": "B", "switch": "two", "processor_delay_ns": 900},
 }
 WITHOUT_LOSS = [(network, variant) for network in list(NETWORKS)[:4] for variant in "ABC"]
@@ -50,7 +53,12 @@ UNDER_LOSS = [
     *((network, "D9") for network in ("star", "chain", "two ingress links", "diamond")),
     ("two ingress links", "D7"),
 ]
-WHERE = {"C adjusted": "star", "D6 with host flags": "two ingress links", "D9 with host flags": "two ingress links"}
+WHERE = {
+    **dict.fromkeys(("D9, a host fails", "D8, a host begins anew", "D7, a link is cut"), "star"),
+    "C adjusted": "star",
+    "D6 with host flags": "two ingress links",
+    "D9 with host flags": "two ingress links",
+}
 WITH_CHOICES = [(WHERE.get(variant, "pair"), variant) for variant in list(VARIANTS)[8:]]
 
 
@@ -83,10 +91,21 @@ def schedule(network: Topology, variant: str, *, seed: int = 0, count: int = 6) 
             clocks=tuple(Clock(offset_ns=50 * (node % 3)) for node in range(len(network.nodes))),
             parameters={"beacon_interval_ns": INTERVAL_NS, "retransmit_timeout_ns": 2 * INTERVAL_NS, **parameters},
             faults=losses(network, seed) if loses else (),
-            failures=restart(network) if "restarts" in variant else (),
+            failures=failing(network, variant),
             seed=seed,
         )
     )
+
+
+def failing(network: Topology, variant: str) -> tuple[Failure, ...]:
+    if "restarts" in variant:
+        return restart(network)
+    crash = Failure(2500, FailureKind.CRASH, node=0)
+    if "anew" in variant:
+        return (crash, Failure(9000, FailureKind.RESTART, node=0))
+    if "cut" in variant:
+        return (Failure(2500, FailureKind.CUT, link=0),)
+    return (crash,) if "fails" in variant else ()
 
 
 def restart(network: Topology) -> tuple[Failure, ...]:

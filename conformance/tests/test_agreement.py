@@ -64,7 +64,8 @@ def test_reference_run_passes_and_all_three_judges_agree(network: str, variant: 
     assert {result.verdict for result in results} <= {Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE}
     idle = {result.clause for result in results if result.verdict is Verdict.INCONCLUSIVE}
     without_beacons = {"TO-DELIVER", "TO-ORDER", "TO-ONCE", "TO-COMPLETE", "TO-LOSS-SAFE"} if variant == "D5" else set()
-    assert idle <= _AT_STAKE_NOW_AND_THEN | without_beacons
+    handled = {"TO-DELIVER"} if "fails" in variant else set()  # the loss state lasts until the host is given up
+    assert idle <= _AT_STAKE_NOW_AND_THEN | without_beacons | handled
     assert judge_compiled(trace) == results
     start = beginning(trace, 600, cut=True)
     JUDGES.assert_agreement(start, [1, 7, 40])

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.judge import judge, judge_compiled
-from conformance.network.run import simulate
+from conformance.network.run import MakeNode, simulate
 from conformance.network.topologies import chain, diamond, star
 from conformance.totalorder.cases.building import scatter
 from conformance.totalorder.oracles import failures, promises
 from conformance.verdict import Verdict
 from impl.totalorder import RULES, Rules, make_core
+from impl.totalorder.sending import Sender
 from spec.core import Parameter
 from spec.errors import BadInput
 from spec.schedule import Delay, Failure, FailureKind, Fault, FaultKind, Schedule, Submission, validate
@@ -203,6 +205,54 @@ def test_to_restart_a_switch_that_speaks_at_once_is_noticed() -> None:
     rules = replace(RULES, may_tell=lambda restarted, value: True)
     assert "TO-RESTART" in failed(simulate(run, partial(make_core, rules=rules)))
     assert not failed(simulate(run, make_core))
+
+
+def _on_data_alone(kind: int) -> bool:
+    return kind == 1
+
+
+@pytest.mark.parametrize(
+    ("clause", "changed"),
+    [
+        ("TO-BAR-MIN", {"aggregate": max}),
+        ("TO-BAR-PART", {"counted": lambda reaching, ingress: ingress}),
+        ("TO-ACK-MIN", {"aggregate_ack": max}),
+        ("TO-ACK-MEAN", {"ack_barrier": lambda outstanding, acknowledged, possible: possible - 1}),
+        ("TO-ACK-INIT", {"ack_barrier": lambda outstanding, acknowledged, possible: possible - 1}),
+        ("TO-ACK-IDLE", {"ack_barrier": lambda outstanding, acknowledged, possible: (outstanding or possible - 1) - 1}),
+        ("TO-SWLOSS", {"passed_record": lambda carried, least, largest, greatest: 0}),
+        ("TO-LOSSCTR", {"noticed_record": lambda least, largest, greatest: 0}),
+        ("TO-FLAG-SW", {"flag_on": _on_data_alone}),
+        ("TO-FLAG-BEACON", {"flag_on": _on_data_alone}),
+        ("TO-COMPLETE", {"may_deliver": lambda timestamp, ack, barrier: timestamp < ack - 10**9}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_holds_without_failures_holds_of_those_that_go_on(clause: str, changed: dict[str, Any]) -> None:
+    assert told(partial(make_core, rules=replace(RULES, **changed)))[clause] is Verdict.FAIL
+    assert told(make_core)[clause] is Verdict.PASS
+
+
+def test_to_retx_those_that_go_on_resend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sender, "resend_due", lambda self, now: ())
+    monkeypatch.setattr(Sender, "acknowledged", lambda self, now, receiver, number: ())
+    monkeypatch.setattr(Sender, "next_deadline", lambda self: None)
+    assert told(partial(make_core))["TO-RETX"] is Verdict.FAIL
+
+
+@cache
+def told(make_node: MakeNode) -> dict[str, Verdict]:
+    return {result.clause: result.verdict for result in judge(simulate(lossy_crash(), make_node))}
+
+
+@cache
+def lossy_crash() -> Schedule:
+    """Host 3 crashes and is given up; before and after that, some packets to and from switch 4 are lost."""
+    network = chain(2, 2)
+    between = [number for number, link in enumerate(network.links) if link.source > 3 and link.target > 3]
+    faults = tuple(Fault(link, index, FaultKind.LOSE) for link in (0, *between) for index in (3, 12, 13, 30, 31, 70))
+    submissions = everybody(4, range(20_000, 160_000, 35_000))
+    return schedule(network, submissions, (Failure(101_000, CRASH, node=3),), environment="D9", faults=faults)
 
 
 def test_to_fail_networks_with_several_paths_are_refused() -> None:

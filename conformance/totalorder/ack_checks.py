@@ -21,14 +21,15 @@ from conformance.checks.step import (
 )
 from conformance.checks.tables import field, find, put, remove, room, used
 from conformance.totalorder.host_clocks import adjusted, adjustments
-from conformance.totalorder.ingress_barriers import kept_lowest, loss_registers, lowest_at
+from conformance.totalorder.ingress_barriers import kept_lowest, loss_registers, lowest_at, lowest_barrier
 from conformance.totalorder.outstanding import is_resent, outstanding_messages
+from conformance.totalorder.silent_links import live_lowest, silences
 from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
+from spec.totalorder.messages import ANSWER, NO_BARRIER, NOT_SPOKEN, PacketKind
 from spec.trace import ABSENT, Kind, Order
 
 SENT, ARRIVED, CRASHED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.CRASHED)
-DATA = int(PacketKind.DATA)
+DATA, NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
 
 
 @register_jitable
@@ -105,6 +106,7 @@ def ack_barrier_promise_holds(
     timestamp: int,
     ack_barrier: int,
     loses: int,
+    failure_timeout_ns: int,
     node_count: int,
     next_link: Ints,
     link_target: Ints,
@@ -115,7 +117,8 @@ def ack_barrier_promise_holds(
     given: State,
 ) -> Outcome:
     """When an ack barrier rises on a link, every message that takes the link and is at or below it has been received;
-    and none is given later. At stake with each rise behind the first message.
+    and none is given later. At stake with each rise behind the first message. Where failures are handled, this is so
+    of messages among hosts that no notice names, and a recall stands for its message (TO-FAIL, TO-ATOMIC).
 
     in_flight: (sender, receiver, number, timestamp) -> (timestamp, position, sender, receiver), until it is received.
     """
@@ -126,18 +129,21 @@ def ack_barrier_promise_holds(
             stopped[node] = 1
         return SILENT
     known = packet == DATA and 0 <= sender < node_count and 0 <= receiver < node_count
+    told = packet == NOTICE and failure_timeout_ns > 0
     if kind == ARRIVED:
-        if known and receiver == node:
+        if (known or (told and 0 < number < ANSWER)) and receiver == node:
             slot = find(in_flight, (sender, receiver, number, timestamp))
             if slot >= 0:
                 remove(in_flight, slot)
         return SILENT
+    if told and number == 0 and 0 <= sender < node_count:
+        stopped[sender] = 1
     outcome = SILENT
     if known and sender == node and not is_resent(flags):
         put(in_flight, (sender, receiver, number, timestamp), (timestamp, position, sender, receiver))
         given[0] += 1
         bound, bound_at = highest_on_route(highest, highest_at, next_link, link_target, node_count, sender, receiver)
-        if bound_at >= 0 and timestamp <= bound:
+        if bound_at >= 0 and timestamp <= bound and not (failure_timeout_ns and stopped[sender]):
             outcome = violated(1, bound, timestamp, bound_at)
     if ack_barrier != NO_BARRIER and (highest_at[link] < 0 or ack_barrier > highest[link]):
         highest[link], highest_at[link] = ack_barrier, position
@@ -212,12 +218,14 @@ def ack_barrier_below_outstanding(
     derived=(outstanding_messages, adjustments),
     last=PerNode(0),
     promised=PerNode(NOT_SPOKEN),
+    recalls=PerNode(0),
 )
 def idle_ack_barrier_rises(
     clock_ns: int,
     node: int,
     link: int,
     sender: int,
+    number: int,
     packet: int,
     timestamp: int,
     barrier: int,
@@ -228,17 +236,21 @@ def idle_ack_barrier_rises(
     adjustment: Ints,
     last: State,
     promised: State,
+    recalls: State,
 ) -> Outcome:
     """With nothing outstanding on a link a host's ack barrier there is the one next below the least timestamp that it
     could still give: the greatest of its adjusted clock, the timestamp next to its last one, and its promises. A host
     that has delivered, and stamps above that (TO-CAUSAL), may go further; without a recorded clock it is only held to
-    the rest.
+    the rest. What it has recalled may hold it down (TO-ATOMIC).
 
-    last: the greatest timestamp given, or ack barrier sent. promised: the greatest barrier sent.
+    last: the greatest timestamp given, or ack barrier sent. promised: the greatest barrier sent. recalls: whether it
+    has recalled anything.
     """
     if not loses:
         return SILENT
     outcome = SILENT
+    if packet == NOTICE and node == sender and 0 < number < ANSWER:
+        recalls[node] = 1
     if ack_barrier != NO_BARRIER and least_at[link] < 0:
         now = adjusted(clock_ns, adjustment[node])
         known = clock_ns >= 0
@@ -249,7 +261,7 @@ def idle_ack_barrier_rises(
             due = now - 1
         outcome = HOLDS
         if ack_barrier < due:
-            outcome = violated(0, due, ack_barrier, -1)
+            outcome = SILENT if recalls[node] else violated(0, due, ack_barrier, -1)
         elif ack_barrier > due and known and not causal:
             outcome = violated(1, due, ack_barrier, -1)
     if packet == DATA and node == sender:
@@ -268,7 +280,7 @@ def idle_ack_barrier_rises(
         "node {node} sent ack barrier {found} on link {link}, above {expected}, the least of the links that reach it",
         "node {node} sent ack barrier {found} on link {link}, below {expected}, the least of the links that reach it",
     ),
-    derived=(loss_registers,),
+    derived=(loss_registers, silences),
     kept=PerLink(-1),
     kept_link=PerLink(0),
 )
@@ -277,19 +289,35 @@ def switch_ack_barrier_is_minimum(
     ack_barrier: int,
     loses: int,
     late: int,
+    failure_timeout_ns: int,
     feeds_first: Ints,
     feeds_links: Ints,
     feeds_group: Ints,
     newest_ack: Ints,
     newest_ack_at: Ints,
+    live: Ints,
+    low_ack: Ints,
     kept: State,
     kept_link: State,
 ) -> Outcome:
     """A switch's ack barrier is the minimum over the ingress links that reach the egress link; where switches may be
-    late, at or below it."""
+    late, at or below it. Where failures are handled, links that it may have given up need not count, and may count as
+    they did then."""
     first, last = feeds_first[link], feeds_first[link + 1]
     if not loses or ack_barrier == NO_BARRIER or first == last:
         return SILENT
+    if failure_timeout_ns:
+        bound = live_lowest(newest_ack, live, feeds_links, first, last)
+        if bound != NO_BARRIER and ack_barrier > bound:
+            return violated(
+                0, bound, ack_barrier, lowest_at(newest_ack, newest_ack_at, feeds_links, first, last, bound)
+            )
+        least = lowest_barrier(low_ack, feeds_links, first, last)
+        if ack_barrier < least:
+            return violated(
+                1, least, ack_barrier, lowest_at(newest_ack, newest_ack_at, feeds_links, first, last, least)
+            )
+        return SILENT if bound == NO_BARRIER else HOLDS
     minimum = kept_lowest(newest_ack, feeds_links, first, last, kept, kept_link, feeds_group[link])
     if ack_barrier == minimum or (late and ack_barrier < minimum):
         return HOLDS

@@ -11,6 +11,7 @@ from __future__ import annotations
 from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, PerNode, State, check, violated
 from conformance.totalorder.ingress_barriers import kept_lowest, lowest_at, lowest_barrier, newest_barriers
 from conformance.totalorder.outstanding import is_resent
+from conformance.totalorder.silent_links import live_lowest, silences
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
 from spec.trace import Kind, Order
@@ -27,7 +28,7 @@ DATA = int(PacketKind.DATA)
         "node {node} sent barrier {found} on link {link}, above {expected}, the least of the links that reach it",
         "node {node} sent barrier {found} on link {link}, below {expected}, the least of all its ingress links",
     ),
-    derived=(newest_barriers,),
+    derived=(newest_barriers, silences),
     kept=PerLink(-1),
     kept_link=PerLink(0),
 )
@@ -36,6 +37,7 @@ def switch_barrier_is_minimum(
     link: int,
     barrier: int,
     late: int,
+    failure_timeout_ns: int,
     feeds_first: Ints,
     feeds_links: Ints,
     feeds_group: Ints,
@@ -43,14 +45,26 @@ def switch_barrier_is_minimum(
     ingress_links: Ints,
     newest: Ints,
     newest_at: Ints,
+    live: Ints,
+    low_barrier: Ints,
     kept: State,
     kept_link: State,
 ) -> Outcome:
     """A switch's barrier is at or below the minimum over the ingress links that reach the egress link, and at or above
-    the minimum over all its ingress links unless switches may be late."""
+    the minimum over all its ingress links unless switches may be late. Where failures are handled, links that it may
+    have given up need not count, and may count as they did then."""
     first, last = feeds_first[link], feeds_first[link + 1]
     if barrier == NO_BARRIER or first == last:
         return SILENT
+    if failure_timeout_ns:
+        bound = live_lowest(newest, live, feeds_links, first, last)
+        if bound != NO_BARRIER and barrier > bound:
+            return violated(0, bound, barrier, lowest_at(newest, newest_at, feeds_links, first, last, bound))
+        first, last = ingress_first[node], ingress_first[node + 1]
+        least = lowest_barrier(low_barrier, ingress_links, first, last)
+        if barrier < least:
+            return violated(1, least, barrier, lowest_at(newest, newest_at, ingress_links, first, last, least))
+        return SILENT if bound == NO_BARRIER else HOLDS
     minimum = kept_lowest(newest, feeds_links, first, last, kept, kept_link, feeds_group[link])
     if barrier == minimum:
         return HOLDS
@@ -74,7 +88,7 @@ def switch_barrier_is_minimum(
         "node {node} sent barrier {found} on link {link}: it waited for ingress links that do not reach it; those that "
         "do give {expected}",
     ),
-    derived=(newest_barriers,),
+    derived=(newest_barriers, silences),
     kept=PerLink(-1),
     kept_link=PerLink(0),
     least_kept=PerNode(-1),
@@ -84,6 +98,7 @@ def only_reaching_links_count(
     node: int,
     link: int,
     barrier: int,
+    failure_timeout_ns: int,
     feeds_first: Ints,
     feeds_links: Ints,
     feeds_group: Ints,
@@ -91,19 +106,24 @@ def only_reaching_links_count(
     ingress_links: Ints,
     newest: Ints,
     newest_at: Ints,
+    low_barrier: Ints,
     kept: State,
     kept_link: State,
     least_kept: State,
     least_link: State,
 ) -> Outcome:
     """Ingress links that cannot reach the egress link hold its barrier down nowhere. At stake when one of them is
-    below all those that can."""
+    below all those that can. A link that may have been given up may hold it down where it was then (TO-FAIL)."""
     first, last = feeds_first[link], feeds_first[link + 1]
     all_first, all_last = ingress_first[node], ingress_first[node + 1]
     if barrier == NO_BARRIER or first == last or last - first == all_last - all_first:
         return SILENT
-    minimum = kept_lowest(newest, feeds_links, first, last, kept, kept_link, feeds_group[link])
-    least = kept_lowest(newest, ingress_links, all_first, all_last, least_kept, least_link, node)
+    if failure_timeout_ns:
+        minimum = lowest_barrier(low_barrier, feeds_links, first, last)
+        least = lowest_barrier(low_barrier, ingress_links, all_first, all_last)
+    else:
+        minimum = kept_lowest(newest, feeds_links, first, last, kept, kept_link, feeds_group[link])
+        least = kept_lowest(newest, ingress_links, all_first, all_last, least_kept, least_link, node)
     if least >= minimum or barrier < least:
         return SILENT
     if barrier >= minimum:

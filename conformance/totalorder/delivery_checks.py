@@ -19,6 +19,7 @@ from conformance.checks.step import (
     TableState,
     check,
     derive,
+    elapsed,
     settled,
     violated,
 )
@@ -32,12 +33,12 @@ from conformance.totalorder.ingress_barriers import (
 )
 from conformance.totalorder.parameters import ENVIRONMENT_CODES
 from spec.topology import Role
-from spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
+from spec.totalorder.messages import ANSWER, NOT_SPOKEN, Environment, PacketKind
 from spec.trace import ABSENT, Kind, Order
 
 SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
 CRASHED = int(Kind.CRASHED)
-DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
+DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
 A, D5 = ENVIRONMENT_CODES[Environment.A], ENVIRONMENT_CODES[Environment.D5]
 
@@ -184,15 +185,17 @@ def is_passed(
     record: Ints,
     ingress_first: Ints,
     ingress_links: Ints,
+    only_acknowledged: bool,
 ) -> bool:
-    """Whether a host must deliver a message by the registers of its ingress links (TO-DELIVER, TO-FLAG-RX)."""
+    """Whether a host must deliver a message by the registers of its ingress links (TO-DELIVER, TO-FLAG-RX); where
+    failures are handled, only what is acknowledged (TO-ATOMIC)."""
     first, last = ingress_first[host], ingress_first[host + 1]
     if first == last:
         return False
     # Without loss there is neither an ack barrier nor a record.
     ack = lowest_barrier(newest_ack, ingress_links, first, last)
-    if ack > NOT_SPOKEN and timestamp <= ack:
-        return True
+    if only_acknowledged or (ack > NOT_SPOKEN and timestamp <= ack):
+        return ack > NOT_SPOKEN and timestamp <= ack
     in_loss_state = highest_record(record, ingress_links, first, last) > ack
     return not in_loss_state and timestamp < lowest_barrier(newest, ingress_links, first, last)
 
@@ -206,7 +209,10 @@ def kept_messages(
     ingress_first: Ints,
     ingress_links: Ints,
     stopped: Ints,
+    cut: Ints,
+    node_count: int,
     only_passed: bool,
+    only_acknowledged: bool,
 ) -> tuple[int, int, int]:
     """How many of the waiting messages should have been delivered; timestamp and position of the first to arrive."""
     kept, first_timestamp, first_at = 0, 0, -1
@@ -214,10 +220,11 @@ def kept_messages(
         if not used(waiting, slot):
             continue
         sent_timestamp, arrived_at, host = field(waiting, slot, 0), field(waiting, slot, 1), field(waiting, slot, 2)
-        if stopped[host]:
+        sender = field(waiting, slot, 3)
+        if stopped[host] or (0 <= sender < node_count and 0 <= cut[host * node_count + sender] <= sent_timestamp):
             continue
         if only_passed and not is_passed(
-            sent_timestamp, host, newest, newest_ack, record, ingress_first, ingress_links
+            sent_timestamp, host, newest, newest_ack, record, ingress_first, ingress_links, only_acknowledged
         ):
             continue
         kept += 1
@@ -242,7 +249,7 @@ def await_delivery(
         return
     if 0 <= sender < node_count and 1 <= number <= in_order[receiver * node_count + sender]:
         return
-    put(waiting, key, (timestamp, position, receiver))
+    put(waiting, key, (timestamp, position, receiver, sender))
 
 
 @register_jitable
@@ -269,9 +276,10 @@ def note_delivery(
 @derive(
     kinds=(Kind.ARRIVED, Kind.DELIVERED),
     newest_data_seq=PerLink(-1),
-    waiting=Table(3, 3),
+    waiting=Table(3, 4),
     ahead=Table(3, 1),
     in_order=PerPair(0),
+    cut=PerPair(-1),
     delivered=Cell(0),
 )
 def awaited_deliveries(
@@ -285,22 +293,33 @@ def awaited_deliveries(
     number: int,
     packet: int,
     timestamp: int,
+    failure_timeout_ns: int,
     node_count: int,
     node_is_host: Ints,
     newest_data_seq: State,
     waiting: TableState,
     ahead: TableState,
     in_order: State,
+    cut: State,
     delivered: State,
 ) -> None:
-    """What arrived at its receiver and is not delivered.
+    """What arrived at its receiver and is neither delivered nor, where failures are handled, to be discarded.
 
-    waiting: (receiver, sender, number) -> (timestamp, position of arrival, receiver). in_order: by receiver and sender,
-    the number up to which all was delivered; ahead: (receiver, sender, number) of what was delivered beyond that.
+    waiting: (receiver, sender, number) -> (timestamp, position of arrival, receiver, sender). in_order: by receiver and
+    sender, the number up to which all was delivered; ahead: (receiver, sender, number) of what was delivered beyond
+    that. cut: by receiver and sender, the least timestamp that a notice told it to discard; -1 for none.
     """
     if kind == DELIVERED:
         if note_delivery(waiting, ahead, in_order, node_count, (node, sender, number)):
             delivered[0] += 1
+    elif packet == NOTICE:
+        if not failure_timeout_ns or receiver != node or not 0 <= sender < node_count:
+            return
+        if number == 0 and timestamp >= 0:
+            pair = node * node_count + sender
+            cut[pair] = timestamp if cut[pair] < 0 else min(cut[pair], timestamp)
+        elif 0 < number < ANSWER:
+            note_delivery(waiting, ahead, in_order, node_count, (node, sender, number))
     elif packet == DATA and not 0 <= link_seq <= newest_data_seq[link]:
         newest_data_seq[link] = max(newest_data_seq[link], link_seq)
         if receiver == node and node_is_host[node]:
@@ -319,9 +338,11 @@ def awaited_deliveries(
     newest_seq=PerLink(-1),
     passing=PerNode(0),
     stopped=PerNode(0),
+    spoke_ns=PerNode(0),
     outages=Cell(0),
 )
 def arrived_is_delivered(
+    time_ns: int,
     kind: int,
     node: int,
     link: int,
@@ -329,24 +350,31 @@ def arrived_is_delivered(
     flags: int,
     packet: int,
     environment: int,
+    failure_timeout_ns: int,
     node_count: int,
     node_is_host: Ints,
     ingress_first: Ints,
     ingress_links: Ints,
     newest: Ints,
     newest_ack: Ints,
-    record: Ints,
+    most: Ints,
     waiting: TableState,
+    cut: Ints,
     delivered: Ints,
     newest_seq: State,
     passing: State,
     stopped: State,
+    spoke_ns: State,
     outages: State,
 ) -> Outcome:
     """At the end of a run that settled, what arrived at its receiver is delivered. Where nobody need raise barriers
     any more, since there are no beacons (environment A, structure 5) or something stopped for good, only what the
     receiver's barriers have passed. A switch that keeps what it should send on is judged here too: no other clause
     speaks of it. passing: what arrived at each switch and did not leave; a copy that the network makes does not count.
+
+    Where failures are handled, what a receiver's ack barriers have passed is delivered, unless a notice or a recall
+    told the receiver to discard it; one that was silent for the time-out in the end has stopped, and what switches
+    discard is not told.
     """
     if kind == ARRIVED:
         if packet in (DATA, ACK, ADJUST, ADJUSTED) and not 0 <= link_seq <= newest_seq[link]:
@@ -354,6 +382,7 @@ def arrived_is_delivered(
             passing[node] += 1
         return SILENT
     if kind == SENT:
+        spoke_ns[node] = time_ns
         if packet in (DATA, ACK, ADJUST, ADJUSTED):
             passing[node] -= 1
         return SILENT
@@ -364,14 +393,28 @@ def arrived_is_delivered(
         return SILENT
     if not settled(flags):
         return SILENT
-    only_passed = environment in (A, D5) or outages[0] > 0
+    handled = failure_timeout_ns > 0
+    for host in range(node_count):
+        if handled and elapsed(spoke_ns[host], time_ns, failure_timeout_ns):
+            stopped[host] = 1
+    only_passed = environment in (A, D5) or outages[0] > 0 or handled
     kept, first_timestamp, first_at = kept_messages(
-        waiting, newest, newest_ack, record, ingress_first, ingress_links, stopped, only_passed
+        waiting,
+        newest,
+        newest_ack,
+        most,
+        ingress_first,
+        ingress_links,
+        stopped,
+        cut,
+        node_count,
+        only_passed,
+        handled,
     )
     if kept > 0:
         return violated(0, first_timestamp, kept, first_at)
     for switch in range(node_count):
-        if passing[switch] > 0 and not node_is_host[switch] and not stopped[switch]:
+        if passing[switch] > 0 and not node_is_host[switch] and not stopped[switch] and not handled:
             return violated(1, switch, passing[switch], -1)
     return HOLDS if delivered[0] > 0 else SILENT
 

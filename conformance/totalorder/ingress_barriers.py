@@ -56,6 +56,8 @@ def newest_barriers(
     record=PerLink(NO_LOSS),
     record_at=PerLink(-1),
     gap_record=PerLink(NO_LOSS),
+    most=PerLink(NO_LOSS),
+    greatest_heard=PerLink(NO_LOSS),
     gaps=Cell(0),
 )
 def loss_registers(
@@ -78,6 +80,8 @@ def loss_registers(
     record: State,
     record_at: State,
     gap_record: State,
+    most: State,
+    greatest_heard: State,
     gaps: State,
 ) -> tuple[int, int]:
     """The other registers of each ingress link, all of them maxima: the newest ack barrier, the loss record, and that
@@ -87,7 +91,8 @@ def loss_registers(
     A node that begins anew does not know the number that is next: the first packet of a link shows a gap there. So does
     the first packet of a node that has begun anew: its numbers begin anew, and what it held is lost.
 
-    begun: how often the node at the other end had begun anew.
+    begun: how often the node at the other end had begun anew. most: the record of who takes the greatest that the link
+    ever told for what a gap shows; a node that begins anew tells less than it did.
     """
     if not loses:
         return (0, NO_LOSS)
@@ -97,6 +102,7 @@ def loss_registers(
                 its = ingress_links[at]
                 highest_seq[its], begun[its], newest_ack[its] = -2, 0, NOT_SPOKEN
                 record[its], gap_record[its] = NO_LOSS, NO_LOSS
+                most[its], greatest_heard[its] = NO_LOSS, NO_LOSS
         return (0, NO_LOSS)
     gap = 0
     if flags >> 1 > begun[link]:
@@ -105,12 +111,15 @@ def loss_registers(
         if link_seq - 1 > highest_seq[link]:
             gap = 1
         highest_seq[link] = link_seq
+    greatest_heard[link] = max(greatest_heard[link], greatest)
     if gap:
+        most[link] = max(most[link], greatest_heard[link])
         gaps[0] += 1
         gap_record[link] = max(gap_record[link], greatest)
         if greatest > record[link]:
             record[link] = greatest
             record_at[link] = position
+    most[link] = max(most[link], loss_record)
     if loss_record > record[link]:
         record[link] = loss_record
         record_at[link] = position

@@ -23,6 +23,7 @@ from conformance.checks.step import (
 )
 from conformance.totalorder.ingress_barriers import highest_record, loss_registers, lowest_at, lowest_barrier
 from conformance.totalorder.parameters import ENVIRONMENT_CODES
+from conformance.totalorder.silent_links import live_highest, live_lowest, silences
 from spec.topology import Role
 from spec.totalorder.messages import NO_LOSS, Environment, PacketKind
 from spec.trace import Kind, Order
@@ -42,7 +43,7 @@ D5 = ENVIRONMENT_CODES[Environment.D5]
         "node {node} sent loss record {found} on link {link}; loss was noticed, or told, up to {expected}",
         "node {node} sent loss record {found} on link {link}; no loss was noticed or told strictly above {expected}",
     ),
-    derived=(loss_registers,),
+    derived=(loss_registers, silences),
 )
 def switch_notices_loss(
     link: int,
@@ -53,18 +54,21 @@ def switch_notices_loss(
     newest_ack: Ints,
     record: Ints,
     record_at: Ints,
+    most: Ints,
+    live: Ints,
 ) -> Outcome:
     """In the loss state a switch's loss record equals the greatest that gaps and loss records of the reaching ingress
-    links make; it is never above that."""
+    links make; it is never above that. Links that may have been given up need not count (TO-FAIL)."""
     first, last = feeds_first[link], feeds_first[link + 1]
     if not loses or first == last:
         return SILENT
-    known = highest_record(record, feeds_links, first, last)
+    known = highest_record(most, feeds_links, first, last)
     if loss_record > known:
         return violated(1, known, loss_record, -1)
-    if known <= lowest_barrier(newest_ack, feeds_links, first, last):
+    known = live_highest(record, live, feeds_links, first, last)
+    if known <= max(NO_LOSS, live_lowest(newest_ack, live, feeds_links, first, last)):
         return SILENT
-    if loss_record == known:
+    if loss_record >= known:
         return HOLDS
     return violated(0, known, loss_record, lowest_at(record, record_at, feeds_links, first, last, known))
 
@@ -77,7 +81,7 @@ def switch_notices_loss(
         "node {node} sent loss record {found} on link {link} after gaps in its ingress links' numbers up to {expected}",
         "a packet that calls {found} the greatest timestamp left on link {link} after a message of {expected}",
     ),
-    derived=(loss_registers,),
+    derived=(loss_registers, silences),
     highest=PerLink(0),
     highest_at=PerLink(-1),
 )
@@ -98,6 +102,7 @@ def loss_counter_spans_link(
     feeds_links: Ints,
     newest_ack: Ints,
     gap_record: Ints,
+    live: Ints,
     highest: State,
     highest_at: State,
 ) -> Outcome:
@@ -117,8 +122,8 @@ def loss_counter_spans_link(
         outcome = violated(1, highest[link], greatest, highest_at[link])
     elif not node_is_host[node]:
         first, last = feeds_first[link], feeds_first[link + 1]
-        shown = highest_record(gap_record, feeds_links, first, last)
-        if first < last and shown > lowest_barrier(newest_ack, feeds_links, first, last):
+        shown = live_highest(gap_record, live, feeds_links, first, last)
+        if first < last and shown > max(NO_LOSS, live_lowest(newest_ack, live, feeds_links, first, last)):
             outcome = HOLDS if loss_record >= shown else violated(0, shown, loss_record, -1)
     if packet == DATA and (highest_at[link] < 0 or timestamp > highest[link]):
         highest[link], highest_at[link] = timestamp, position
@@ -135,7 +140,7 @@ def loss_counter_spans_link(
         "has not reached that",
         "node {node} sent loss record {found} on link {link}, which its least ack barrier {expected} has reached",
     ),
-    derived=(loss_registers,),
+    derived=(loss_registers, silences),
     told=PerLink(NO_LOSS),
     told_at=PerLink(-1),
 )
@@ -145,17 +150,21 @@ def switch_sets_loss_flag(
     link: int,
     loss_record: int,
     loses: int,
+    failure_timeout_ns: int,
     link_count: int,
     link_source: Ints,
     feeds_first: Ints,
     feeds_links: Ints,
     newest_ack: Ints,
+    low_ack: Ints,
+    live: Ints,
     node: int,
     told: State,
     told_at: State,
 ) -> Outcome:
     """Once a switch has told of a loss on a link, everything that it sends there tells of it, with no lesser record,
-    until its least ack barrier is at or above the record; then nothing does."""
+    until its least ack barrier is at or above the record; then nothing does. Where a link may have been given up, what
+    was told of it need not be told any more (TO-FAIL)."""
     if not loses:
         return SILENT
     if kind != SENT:
@@ -167,11 +176,11 @@ def switch_sets_loss_flag(
     first, last = feeds_first[link], feeds_first[link + 1]
     if first == last:
         return SILENT
-    ack = lowest_barrier(newest_ack, feeds_links, first, last)
+    ack = lowest_barrier(low_ack if failure_timeout_ns else newest_ack, feeds_links, first, last)
     outcome = SILENT
     if loss_record > NO_LOSS and loss_record <= ack:
         outcome = violated(1, ack, loss_record, -1)
-    elif told[link] > ack:
+    elif told[link] > ack and lowest_barrier(live, feeds_links, first, last):
         outcome = HOLDS if loss_record >= told[link] else violated(0, told[link], loss_record, told_at[link])
     if loss_record > told[link]:
         told[link], told_at[link] = loss_record, position
@@ -187,7 +196,7 @@ def switch_sets_loss_flag(
         "node {node} sent a beacon without a loss record on link {link}, in the loss state: {expected} is lost, "
         "{found} acknowledged",
     ),
-    derived=(loss_registers,),
+    derived=(loss_registers, silences),
 )
 def beacons_carry_loss_flag(
     link: int,
@@ -199,13 +208,15 @@ def beacons_carry_loss_flag(
     newest_ack: Ints,
     record: Ints,
     record_at: Ints,
+    live: Ints,
 ) -> Outcome:
-    """In the loss state a switch's beacons carry a loss record, too."""
+    """In the loss state a switch's beacons carry a loss record, too. Links that may have been given up need not count
+    (TO-FAIL)."""
     first, last = feeds_first[link], feeds_first[link + 1]
     if not loses or packet != BEACON or first == last:
         return SILENT
-    known = highest_record(record, feeds_links, first, last)
-    ack = lowest_barrier(newest_ack, feeds_links, first, last)
+    known = live_highest(record, live, feeds_links, first, last)
+    ack = max(NO_LOSS, live_lowest(newest_ack, live, feeds_links, first, last))
     if known <= ack:
         return SILENT
     if loss_record > NO_LOSS:

@@ -7,11 +7,12 @@ from numba.extending import register_jitable
 from conformance.checks.step import PerLink, PerPair, State, Table, TableState, derive
 from conformance.checks.tables import field, put, remove, room, used
 from spec.topology import Role
-from spec.totalorder.messages import PacketKind
+from spec.totalorder.messages import ANSWER, PacketKind
 from spec.trace import Kind
 
 SENT = int(Kind.SENT)
-DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
+DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
+MIN_NUMBER = -(1 << 63)
 OWNER, TIMESTAMP, RECEIVER, NUMBER, POSITION, LINK = range(6)
 
 
@@ -22,9 +23,11 @@ def is_resent(flags: int) -> bool:
 
 
 @register_jitable
-def remove_acknowledged(unacknowledged: TableState, owner: int, receiver: int, number: int, least_at: State) -> bool:
-    """Take out what the receiver has acknowledged, and what was known of the links whose least was among it; whether
-    there were such links."""
+def remove_acknowledged(
+    unacknowledged: TableState, owner: int, receiver: int, lowest: int, number: int, least_at: State
+) -> bool:
+    """Take out what the receiver has acknowledged, from `lowest` up to `number`, and what was known of the links whose
+    least was among it; whether there were such links."""
     changed = False
     slot = 0
     while slot < room(unacknowledged):
@@ -32,7 +35,7 @@ def remove_acknowledged(unacknowledged: TableState, owner: int, receiver: int, n
             used(unacknowledged, slot)
             and field(unacknowledged, slot, OWNER) == owner
             and field(unacknowledged, slot, RECEIVER) == receiver
-            and field(unacknowledged, slot, NUMBER) <= number
+            and lowest <= field(unacknowledged, slot, NUMBER) <= number
         ):
             on = field(unacknowledged, slot, LINK)
             if field(unacknowledged, slot, POSITION) == least_at[on]:
@@ -64,6 +67,7 @@ def outstanding_messages(
     packet: int,
     timestamp: int,
     loses: int,
+    failure_timeout_ns: int,
     node_count: int,
     unacknowledged: TableState,
     sent_number: State,
@@ -72,6 +76,8 @@ def outstanding_messages(
 ) -> None:
     """The least timestamp outstanding among what a host put on each of its links, and where it was sent (-1 for none),
     the packet of this row included. An acknowledgement counts when its number was sent to the host that acknowledges.
+    So does, where failures are handled, the answer to a recall; nothing is outstanding at a host whose failure was told
+    (TO-FAIL, TO-ATOMIC).
 
     unacknowledged: (sender, position of sending) -> (sender, timestamp, receiver, number, position, link).
     sent_number: the greatest number that each sender has sent to each receiver.
@@ -88,11 +94,18 @@ def outstanding_messages(
         if least_at[link] < 0 or timestamp < least[link]:
             least[link], least_at[link] = timestamp, position
         return
-    if packet != ACK or receiver != node or not 0 <= sender < node_count:
+    if receiver != node or not 0 <= sender < node_count:
         return
-    if number > sent_number[node * node_count + sender]:
+    lowest = MIN_NUMBER
+    if packet == NOTICE and failure_timeout_ns:
+        if number != 0 and number < ANSWER:
+            return
+        # A notice is about all that was sent; an answer about one message.
+        lowest = number - ANSWER if number else MIN_NUMBER
+        number = lowest if number else sent_number[node * node_count + sender]
+    elif packet != ACK or number > sent_number[node * node_count + sender]:
         return
-    if remove_acknowledged(unacknowledged, node, sender, number, least_at):
+    if remove_acknowledged(unacknowledged, node, sender, lowest, number, least_at):
         for slot in range(room(unacknowledged)):
             if used(unacknowledged, slot) and field(unacknowledged, slot, OWNER) == node:
                 its, at = field(unacknowledged, slot, TIMESTAMP), field(unacknowledged, slot, POSITION)

@@ -149,7 +149,9 @@ def acknowledgements_cumulative(
 
 
 @register_jitable
-def never_resent(waiting: TableState, acknowledged: Ints, stopped: Ints, node_count: int) -> tuple[int, int, int]:
+def never_resent(
+    waiting: TableState, acknowledged: Ints, stopped: Ints, told: Ints, node_count: int
+) -> tuple[int, int, int]:
     """The first message that its sender sent once only, though no acknowledgement came for it nor for one below it:
     its number, sender and position, -1 for none. Only the oldest of a pair must be sent again."""
     number, owner, first_at = 0, 0, -1
@@ -160,6 +162,8 @@ def never_resent(waiting: TableState, acknowledged: Ints, stopped: Ints, node_co
         at = field(waiting, slot, 2)
         oldest = its - 1 == acknowledged[sender * node_count + receiver]
         if field(waiting, slot, 3) or stopped[sender] or stopped[receiver] or not oldest:
+            continue
+        if told[sender * node_count + receiver]:
             continue
         if first_at < 0 or at < first_at:
             number, owner, first_at = its, sender, at
@@ -240,9 +244,12 @@ def compare_with_first(
     wanted_ns=PerPair(0),
     wanted_at=PerPair(-1),
     stopped=PerNode(0),
+    told=PerPair(0),
+    spoke_ns=PerNode(0),
 )
 def lost_is_resent(
     position: int,
+    time_ns: int,
     kind: int,
     clock_ns: int,
     node: int,
@@ -255,6 +262,7 @@ def lost_is_resent(
     packet: int,
     timestamp: int,
     beacon_interval_ns: int,
+    failure_timeout_ns: int,
     node_count: int,
     waiting: TableState,
     sent_number: State,
@@ -264,28 +272,39 @@ def lost_is_resent(
     wanted_ns: State,
     wanted_at: State,
     stopped: State,
+    told: State,
+    spoke_ns: State,
 ) -> Outcome:
     """What is sent again equals what was sent; it is sent again soon after two equal acknowledgements, within a beacon
-    interval; and at the end of a run that settled, what is not acknowledged was sent again.
+    interval; and at the end of a run that settled, what is not acknowledged was sent again. Where failures are handled,
+    not by a host that was silent for the time-out in the end, nor to one whose failure it was told (TO-FAIL).
 
     waiting: (sender, receiver, number) -> (timestamp, digest, position, sent again, sender, receiver, number), until
     acknowledged. By sender and receiver: acknowledged, the greatest number that came, of those sent; newest, the last
-    one that came; wanted, the number that two equal ones ask for, 0 for none."""
+    one that came; wanted, the number that two equal ones ask for, 0 for none; told, whether a notice came."""
     if kind == CRASHED:
         if link == ABSENT:
             stopped[node] = 1
         return SILENT
     if kind == ENDED:
-        lost, owner, at = never_resent(waiting, acknowledged, stopped, node_count)
+        for host in range(node_count):
+            if failure_timeout_ns > 0 and elapsed(spoke_ns[host], time_ns, failure_timeout_ns):
+                stopped[host] = 1
+        lost, owner, at = never_resent(waiting, acknowledged, stopped, told, node_count)
         return violated(2, owner, lost, at) if at >= 0 and settled(flags) else SILENT
     if kind == ARRIVED:
-        if packet == ACK and receiver == node and 0 <= sender < node_count:
+        if receiver != node or not 0 <= sender < node_count:
+            return SILENT
+        if packet == NOTICE and number == 0 and failure_timeout_ns > 0:
+            told[node * node_count + sender] = 1
+        elif packet == ACK:
             pair, key = node * node_count + sender, (node, sender, number)
             if number <= sent_number[pair]:
                 note_acknowledgement(
                     waiting, acknowledged, newest, wanted, wanted_ns, wanted_at, pair, key, clock_ns, position
                 )
         return SILENT
+    spoke_ns[node] = time_ns
     if packet != DATA or node != sender or not 0 <= receiver < node_count:
         return SILENT
     pair, key = node * node_count + receiver, (node, receiver, number)

@@ -27,7 +27,7 @@ from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from spec.trace import Kind, Order
 
 ARRIVED = int(Kind.ARRIVED)
-DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
+DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 
 
 @check(
@@ -113,6 +113,7 @@ def greatest_lost(lost: TableState, link: int) -> tuple[int, int]:
     lost=Table(3, 6),
     again=PerLink(NO_LOSS),
     acknowledgeable=PerPair(0),
+    told=PerNode(0),
 )
 def host_sets_loss_flag(
     position: int,
@@ -127,16 +128,19 @@ def host_sets_loss_flag(
     timestamp: int,
     loss_record: int,
     host_flags: int,
+    failure_timeout_ns: int,
     node_count: int,
     least: Ints,
     least_at: Ints,
     lost: TableState,
     again: State,
     acknowledgeable: State,
+    told: State,
 ) -> Outcome:
     """A host that sets the flag tells, on each link, a record at or above every timestamp that it sent again there,
     until that is acknowledged; it tells none above what it sent again, and none that its ack barrier has reached. What
-    it knows to be lost shows when it is sent again.
+    it knows to be lost shows when it is sent again. What a host that is told to have failed lost, nobody waits for,
+    and what it recalls then is outstanding still (TO-FAIL, TO-ATOMIC).
 
     lost: (sender, receiver, number) -> (timestamp, position, sender, receiver, number, link), until an acknowledgement
     comes. again: the greatest timestamp sent again.
@@ -145,6 +149,8 @@ def host_sets_loss_flag(
         return SILENT
     if kind == ARRIVED:
         known = packet == ACK and receiver == node and 0 <= sender < node_count
+        if failure_timeout_ns and packet == NOTICE and number == 0 and receiver == node and 0 <= sender < node_count:
+            known, number, told[node] = True, acknowledgeable[node * node_count + sender], 1
         if known and number <= acknowledgeable[node * node_count + sender]:
             slot = 0
             while slot < room(lost):
@@ -167,7 +173,7 @@ def host_sets_loss_flag(
         return violated(0, greatest, loss_record, at)
     if loss_record > again[link]:
         return violated(1, again[link], loss_record, -1)
-    if loss_record > NO_LOSS and (least_at[link] < 0 or loss_record < least[link]):
+    if not told[node] and loss_record > NO_LOSS and (least_at[link] < 0 or loss_record < least[link]):
         return violated(2, 0, loss_record, -1)
     return HOLDS if at >= 0 else SILENT
 

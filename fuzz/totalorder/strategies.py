@@ -103,7 +103,8 @@ def failing_parameters() -> SearchStrategy[dict[str, Parameter]]:
         }
 
     times = st.builds(detected, st.integers(*LONG_INTERVALS_NS), st.integers(6, 10), st.integers(2, 4))
-    return _set_to(st.sampled_from(["D9", "D8", "D7", "D6"]), _long_intervals(), times)
+    variants = _variants("host_flags", "fill_barrier", "causal")
+    return _set_to(st.sampled_from(["D9", "D8", "D7", "D6"]), _long_intervals(), times, variants)
 
 
 def failures(numbers: bytes, topology: Topology, last_ns: int) -> tuple[Failure, ...]:

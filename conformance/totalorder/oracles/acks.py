@@ -6,7 +6,7 @@ from conformance.totalorder.oracles.adjustment import adjusted, adjustment
 from conformance.totalorder.oracles.loss import from_switches, least_ack
 from conformance.totalorder.oracles.resending import outstanding
 from conformance.totalorder.oracles.whole import Event, Whole, before, look
-from spec.totalorder.messages import NO_BARRIER
+from spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
 from spec.trace import Trace
 
 
@@ -25,7 +25,8 @@ def ack_barrier_promise_holds(trace: Trace) -> set[int]:
     for message in given:
         route = whole.routes.path(whole.topology, message.sender, message.receiver)
         said = [other for other in before(whole.sent, message.position) if other.link in route]
-        if any(NO_BARRIER != other.ack_barrier >= message.timestamp for other in said):
+        named = whole.failure_timeout and _had_stopped(whole, message.sender, message.position)
+        if not named and any(NO_BARRIER != other.ack_barrier >= message.timestamp for other in said):
             broken.add(message.position)
     return broken
 
@@ -40,12 +41,11 @@ def _rises(whole: Whole, event: Event) -> bool:
 
 def _is_passed_over(whole: Whole, message: Event, event: Event) -> bool:
     """Whether an ack barrier covers a message that takes its link and has not been received by then."""
+    data = [other for other in whole.arrived if other.is_data and other.node == other.receiver]
     received = any(
-        other.is_data
-        and message.position < other.position < event.position
-        and other.node == other.receiver
+        message.position < other.position < event.position
         and (*other.key, other.timestamp) == (*message.key, message.timestamp)
-        for other in whole.arrived
+        for other in (*data, *whole.recalls)
     )
     return (
         not received
@@ -57,7 +57,10 @@ def _is_passed_over(whole: Whole, message: Event, event: Event) -> bool:
 
 
 def _had_stopped(whole: Whole, node: int, until: int) -> bool:
-    return any(event.node == node for event in before(whole.crashes, until))
+    """Whether the node had crashed, or some notice had named it, where failures are handled."""
+    named = [event for event in whole.sent if whole.failure_timeout and event.packet == PacketKind.NOTICE]
+    told = any(event.number == 0 and event.sender == node for event in before(named, until + 1))
+    return told or any(event.node == node for event in before(whole.crashes, until))
 
 
 def ack_barrier_below_outstanding(trace: Trace) -> set[int]:
@@ -95,7 +98,11 @@ def idle_ack_barrier_rises(trace: Trace) -> set[int]:
         now = adjusted(event.clock_ns, adjustment(whole, event.node, event.position))
         least = max([*possible, now] if known else possible)
         ahead = event.ack_barrier > least - 1 and known and not whole.is_on("causal")
-        if event.ack_barrier < least - 1 or ahead:
+        recalls = any(
+            other.packet == PacketKind.NOTICE and other.node == other.sender and 0 < other.number < ANSWER
+            for other in (*earlier, event)
+        )
+        if (event.ack_barrier < least - 1 and not recalls) or ahead:
             broken.add(event.position)
     return broken
 
@@ -104,7 +111,14 @@ def switch_ack_barrier_is_minimum(trace: Trace) -> set[int]:
     whole = look(trace)
     broken: set[int] = set()
     for event in from_switches(whole):
-        if event.ack_barrier != NO_BARRIER:
+        if event.ack_barrier == NO_BARRIER:
+            continue
+        if whole.failure_timeout:
+            low = min(whole.low(link, event, whole.newest_ack) for link in whole.routes.reaching[event.link])
+            above = any(event.ack_barrier > whole.newest_ack(link, event.position) for link in whole.live(event))
+            if above or event.ack_barrier < low:
+                broken.add(event.position)
+        else:
             minimum = least_ack(whole, event)
             if event.ack_barrier > minimum or (event.ack_barrier < minimum and not whole.late):
                 broken.add(event.position)

@@ -88,13 +88,31 @@ def _switch_barriers(whole: Whole) -> list[tuple[Event, int, int]]:
 def switch_barrier_is_minimum(trace: Trace) -> set[int]:
     whole = look(trace)
     sent = _switch_barriers(whole)
+    if whole.failure_timeout:
+        return {event.position for event, _, _ in sent if _counts_what_cannot_be_given_up(whole, event)}
     if whole.late:
         return {event.position for event, minimum, _ in sent if event.barrier > minimum}
     return {event.position for event, minimum, least in sent if not least <= event.barrier <= minimum}
 
 
+def _counts_what_cannot_be_given_up(whole: Whole, event: Event) -> bool:
+    """Whether a barrier is above one of a link that counts, or below all that can hold it down."""
+    above = any(event.barrier > whole.newest(link, event.position) for link in whole.live(event))
+    return above or event.barrier < min(whole.low(link, event, whole.newest) for link in whole.ingress(event.node))
+
+
 def only_reaching_links_count(trace: Trace) -> set[int]:
-    sent = _switch_barriers(look(trace))
+    whole = look(trace)
+    sent = _switch_barriers(whole)
+    if whole.failure_timeout:
+        sent = [
+            (
+                event,
+                min(whole.low(link, event, whole.newest) for link in whole.routes.reaching[event.link]),
+                min(whole.low(link, event, whole.newest) for link in whole.ingress(event.node)),
+            )
+            for event, _, _ in sent
+        ]
     return {event.position for event, minimum, least in sent if least <= event.barrier < minimum}
 
 
@@ -186,15 +204,27 @@ def arrived_is_delivered(trace: Trace) -> set[int]:
         and (event.node, event.sender, event.number) not in delivered
     ]
     without_beacons = whole.environment in (Environment.A, Environment.D5)
-    if without_beacons or whole.of(Kind.CRASHED):
+    if without_beacons or whole.of(Kind.CRASHED) or whole.failure_timeout:
         kept = [event for event in kept if _must_be_delivered(whole, event)]
-    swallowed = any(
+    if whole.failure_timeout:
+        kept = [event for event in kept if not (whole.fell_silent(event.node) or _is_discarded(whole, event))]
+    swallowed = not whole.failure_timeout and any(
         sum(event.node == switch for event in for_others)
         > sum(event.node == switch and event.packet in FORWARDED for event in whole.sent)
         for switch in whole.topology.switches()
         if not whole.stopped(switch)
     )
     return positions(event for event in whole.of(Kind.ENDED) if event.settled and (kept or swallowed))
+
+
+def _is_discarded(whole: Whole, message: Event) -> bool:
+    """Whether a notice told the receiver to discard all of the sender from that timestamp on, or a recall this one."""
+    to_receiver = [event for event in (*whole.notices, *whole.recalls) if event.node == message.node]
+    return any(
+        event.sender == message.sender
+        and (event.number == message.number if event.number else 0 <= event.timestamp <= message.timestamp)
+        for event in to_receiver
+    )
 
 
 def _originals(arrived: list[Event]) -> list[Event]:
@@ -210,7 +240,8 @@ def _originals(arrived: list[Event]) -> list[Event]:
 
 
 def _must_be_delivered(whole: Whole, event: Event) -> bool:
-    """Whether the receiver's barriers have passed the message in the end."""
+    """Whether the receiver's barriers have passed the message in the end; where failures are handled, its ack
+    barriers."""
     end, ingress = len(whole.events), whole.ingress(event.node)
     if not ingress:
         return False
@@ -218,7 +249,7 @@ def _must_be_delivered(whole: Whole, event: Event) -> bool:
     if not whole.environment.loses:
         return covered
     ack = min(whole.newest_ack(link, end) for link in ingress)
-    in_loss_state = any(whole.record(link, end) > ack for link in ingress)
+    in_loss_state = whole.failure_timeout or any(whole.most_record(link, end) > ack for link in ingress)
     return NOT_SPOKEN < ack >= event.timestamp or (covered and not in_loss_state)
 
 

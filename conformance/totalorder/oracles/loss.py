@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.totalorder.oracles.whole import Event, Whole, before, look, positions
-from spec.totalorder.messages import Environment
+from spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, Environment
 from spec.trace import Kind, Trace
 
 
@@ -16,17 +16,27 @@ def least_ack(whole: Whole, event: Event) -> int:
     return min(whole.newest_ack(link, event.position) for link in whole.routes.reaching[event.link])
 
 
-def known_loss(whole: Whole, event: Event) -> int:
-    return max(whole.record(link, event.position) for link in whole.routes.reaching[event.link])
+def live_ack(whole: Whole, event: Event) -> int:
+    """The least ack barrier of the links that cannot have been given up; 0 where there is none."""
+    return min((whole.newest_ack(link, event.position) for link in whole.live(event)), default=NOT_SPOKEN)
+
+
+def live_loss(whole: Whole, event: Event) -> int:
+    """The greatest loss record of the links that cannot have been given up."""
+    return max([NO_LOSS] + [whole.record(link, event.position) for link in whole.live(event)])
+
+
+def most_loss(whole: Whole, event: Event) -> int:
+    return max(whole.most_record(link, event.position) for link in whole.routes.reaching[event.link])
 
 
 def switch_notices_loss(trace: Trace) -> set[int]:
     whole = look(trace)
     broken: set[int] = set()
     for event in from_switches(whole):
-        known = known_loss(whole, event)
-        in_loss_state = known > least_ack(whole, event)
-        if event.loss_record > known or (in_loss_state and event.loss_record != known):
+        in_loss_state = live_loss(whole, event) > live_ack(whole, event)
+        tells_less = in_loss_state and event.loss_record < live_loss(whole, event)
+        if event.loss_record > most_loss(whole, event) or tells_less:
             broken.add(event.position)
     return broken
 
@@ -40,8 +50,8 @@ def loss_counter_spans_link(trace: Trace) -> set[int]:
         if any(other.timestamp > event.greatest for other in earlier if other.position > since):
             broken.add(event.position)
     for event in from_switches(whole):
-        shown = max(whole.gap_record(link, event.position) for link in whole.routes.reaching[event.link])
-        if event.loss_record < shown > least_ack(whole, event):
+        shown = max([NO_LOSS] + [whole.gap_record(link, event.position) for link in whole.live(event)])
+        if event.loss_record < shown > live_ack(whole, event):
             broken.add(event.position)
     return broken
 
@@ -56,8 +66,10 @@ def switch_sets_loss_flag(trace: Trace) -> set[int]:
             for other in before(whole.sent, event.position)
             if other.link == event.link and other.position > since
         ]
-        ack = least_ack(whole, event)
-        cleared_early = any(ack < record > event.loss_record for record in told)
+        reaching = whole.routes.reaching[event.link]
+        ack = min(whole.low(link, event, whole.newest_ack) for link in reaching)
+        all_count = whole.live(event) == list(reaching)
+        cleared_early = all_count and any(ack < record > event.loss_record for record in told)
         if cleared_early or 0 < event.loss_record <= ack:
             broken.add(event.position)
     return broken
@@ -68,7 +80,7 @@ def beacons_carry_loss_flag(trace: Trace) -> set[int]:
     return {
         event.position
         for event in from_switches(whole)
-        if event.is_beacon and event.loss_record <= 0 and known_loss(whole, event) > least_ack(whole, event)
+        if event.is_beacon and event.loss_record <= 0 and live_loss(whole, event) > live_ack(whole, event)
     }
 
 

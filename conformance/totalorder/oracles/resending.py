@@ -74,12 +74,11 @@ def acknowledgements_cumulative(trace: Trace) -> set[int]:
         if whole.is_host(event.node)
     ]
     came = [event for event in whole.arrived if event.is_data and event.receiver == event.node]
-    recalled = [event for event in whole.arrived if _recalls(whole, event) and event.receiver == event.node]
     broken: set[int] = set()
     for event in sent:
         held = {
             other.number
-            for other in before([*came, *recalled], event.position)
+            for other in before([*came, *whole.recalls], event.position)
             if other.node == event.node and other.sender == event.receiver
         }
         upto = 0
@@ -91,22 +90,10 @@ def acknowledgements_cumulative(trace: Trace) -> set[int]:
         sum(event.node == host and event.sender == other for event in came)
         > sum(event.node == host and event.receiver == other for event in sent)
         for host in whole.topology.hosts()
-        if not whole.stopped(host) and not _fell_silent(whole, host)
+        if not whole.stopped(host) and not whole.fell_silent(host)
         for other in range(count)
     )
     return broken | positions(event for event in whole.of(Kind.ENDED) if owed and event.settled)
-
-
-def _recalls(whole: Whole, event: Event) -> bool:
-    """Whether the packet is a recall: its message is to be discarded, and counts as held (TO-ATOMIC)."""
-    return whole.failure_timeout > 0 and event.packet == PacketKind.NOTICE and 0 < event.number < ANSWER
-
-
-def _fell_silent(whole: Whole, host: int) -> bool:
-    """Whether the host sent nothing for the failure time-out in the end: then it has stopped (TO-FAIL)."""
-    timeout = whole.failure_timeout
-    last = max([0] + [event.time_ns for event in whole.sent if event.node == host])
-    return timeout > 0 and whole.events[-1].time_ns - last >= timeout
 
 
 def lost_is_resent(trace: Trace) -> set[int]:
@@ -121,6 +108,8 @@ def lost_is_resent(trace: Trace) -> set[int]:
         and not any(_repeats(other, event) for other in own_data(whole))
         for event in own_data(whole)
         if not event.resent and not whole.stopped(event.node) and not whole.stopped(event.receiver)
+        if not whole.fell_silent(event.node)
+        if not any(told.node == event.node and told.sender == event.receiver for told in whole.notices)
     )
     return broken | positions(event for event in whole.of(Kind.ENDED) if forgotten and event.settled)
 
@@ -187,25 +176,38 @@ def host_sets_loss_flag(trace: Trace) -> set[int]:
         again = [other for other in again if other.is_data and other.resent and other.node == other.sender]
         came = acknowledgements(whole, event.node, event.position)
 
-        def covered(message: Event, came: list[Event] = came) -> bool:
-            return any(
+        def covered(message: Event, came: list[Event] = came, at: int = event.position) -> bool:
+            acknowledged = any(
                 ack.sender == message.receiver and ack.number >= message.number and ack.position > message.position
                 for ack in came
+            )
+            return acknowledged or any(
+                told.node == message.node
+                and told.sender == message.receiver
+                and message.position < told.position < at
+                and message.number <= _greatest_given(whole, message, told.position)
+                for told in whole.notices
             )
 
         missing = [other.timestamp for other in own if other.resent and not covered(other)]
         waiting = [other.timestamp for other in outstanding(whole, event)]
         tells_all = all(event.loss_record >= timestamp for timestamp in missing)
         tells_more = event.loss_record > max([0] + [other.timestamp for other in again])
-        tells_old = event.loss_record > 0 and all(timestamp > event.loss_record for timestamp in waiting)
+        told = any(other.node == event.node for other in before(whole.notices, event.position))
+        tells_old = not told and event.loss_record > 0 and all(timestamp > event.loss_record for timestamp in waiting)
         if not tells_all or tells_more or tells_old:
             broken.add(event.position)
     return broken
 
 
+def _greatest_given(whole: Whole, message: Event, until: int) -> int:
+    given = given_to_receiver(whole, message._replace(position=until))
+    return max([0] + [other.number for other in given])
+
+
 def outstanding(whole: Whole, event: Event) -> list[Event]:
     """What the event's host has put on the event's link, with the event itself, and no acknowledgement that arrived
-    there since covers."""
+    there since covers; nor the answer to a recall, nor the notice that the receiver has failed."""
     came = acknowledgements(whole, event.node, event.position)
     return [
         other
@@ -214,6 +216,13 @@ def outstanding(whole: Whole, event: Event) -> list[Event]:
         if not any(
             ack.sender == other.receiver and ack.number >= other.number and ack.position > other.position
             for ack in came
+        )
+        if not any(
+            told.node == event.node
+            and told.sender == other.receiver
+            and other.position < told.position < event.position
+            and told.number in (0, other.number + ANSWER)
+            for told in (*whole.notices, *whole.answers)
         )
     ]
 

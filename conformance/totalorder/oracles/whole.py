@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from spec.topology import Role, route
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
+from spec.totalorder.messages import ANSWER, NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
 from spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
 
 GREATEST = (1 << 63) - 1
@@ -146,6 +146,61 @@ class Whole:
         switch to take the timestamp instead."""
         return max([NOT_SPOKEN] + [self._barrier(event) for event in self.heard(link, until)])
 
+    def silent_from(self, link: int, event: Event) -> int | None:
+        """Where a switch that sends `event` may have given the link up, None where it cannot have: when it was silent
+        for the failure time-out on the switch's clock, or when a host behind it spoke that had begun anew (TO-FAIL).
+        Where the clock says nothing, half that time-out in true time counts."""
+        if not self.failure_timeout:
+            return None
+        begun = self.began(event.node, event.position)
+        begun_ns = self.events[begun].time_ns if begun >= 0 else 0
+        last: Event | None = None
+        for packet in [*self.heard(link, event.position), event]:
+            if last is None or last.clock_ns < 0 or packet.clock_ns < 0:
+                silent = packet.time_ns - begun_ns >= max(1, self.failure_timeout // 2)
+            else:
+                silent = packet.clock_ns - last.clock_ns >= self.failure_timeout
+            anew = packet is not event and packet.incarnation > 0 and self.is_host(self.topology.links[link].source)
+            if silent or anew:
+                return packet.position
+            last = packet
+        return None
+
+    def live(self, event: Event) -> list[int]:
+        """The ingress links that reach the event's link and cannot have been given up."""
+        return [link for link in self.routes.reaching[event.link] if self.silent_from(link, event) is None]
+
+    def low(self, link: int, event: Event, newest: Callable[[int, int], int]) -> int:
+        """What was the newest on the link when it may have been given up, or is."""
+        silent = self.silent_from(link, event)
+        return newest(link, event.position if silent is None else silent)
+
+    @cached_property
+    def notices(self) -> list[Event]:
+        """Those that arrived where they should: in the name of a host that has failed (TO-FAIL)."""
+        return [event for event in self._told if event.number == 0]
+
+    @cached_property
+    def recalls(self) -> list[Event]:
+        """Those that arrived where they should, in the name of the message's sender (TO-ATOMIC)."""
+        return [event for event in self._told if 0 < event.number < ANSWER]
+
+    @cached_property
+    def answers(self) -> list[Event]:
+        return [event for event in self._told if event.number >= ANSWER]
+
+    @cached_property
+    def _told(self) -> list[Event]:
+        count = len(self.topology.nodes) if self.failure_timeout else 0
+        came = [event for event in self.arrived if event.packet == PacketKind.NOTICE and event.receiver == event.node]
+        return [event for event in came if 0 <= event.sender < count]
+
+    def fell_silent(self, host: int) -> bool:
+        """Whether, where failures are handled, the host sent nothing for the time-out in the end: then it has stopped
+        (TO-FAIL)."""
+        last = max([0] + [event.time_ns for event in self.sent if event.node == host])
+        return 0 < self.failure_timeout <= self.events[-1].time_ns - last
+
     def _barrier(self, event: Event) -> int:
         fills = self.is_on("fill_barrier") and self.environment.data_carry_barriers
         from_host = self.is_host(self.topology.links[event.link].source)
@@ -178,6 +233,14 @@ class Whole:
     def record(self, link: int, until: int) -> int:
         """The link's loss record before position `until`: from gaps, and as it was told."""
         return max([self.gap_record(link, until)] + [event.loss_record for event in self.heard(link, until)])
+
+    def most_record(self, link: int, until: int) -> int:
+        """The same, of who takes the greatest that the link ever told for what a gap shows: a node that began anew
+        tells less than it did."""
+        heard = self.heard(link, until)
+        gaps = [event.position for event in self.gaps if event.link == link]
+        behind = [event.greatest for event in heard if any(event.position <= gap < until for gap in gaps)]
+        return max([NO_LOSS, *behind] + [event.loss_record for event in heard])
 
     @cached_property
     def sendings(self) -> list[tuple[Event, Event | None]]:

@@ -1,0 +1,118 @@
+"""Which ingress links a switch may have given up (TO-FAIL), and what those that it cannot have given up say.
+
+Whom a switch has given up cannot be seen; whom it may have given up can: a link that was silent for the failure
+time-out on the switch's clock, or over which a host that has begun anew has spoken (TO-RESTART). Such a link may count
+as it did then, as it does now, or not at all. All others count as if nothing ever failed.
+"""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from conformance.checks.step import Ints, PerLink, PerNode, State, derive, elapsed
+from spec.topology import Role
+from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
+from spec.trace import ABSENT, Kind
+
+SENT, ARRIVED = int(Kind.SENT), int(Kind.ARRIVED)
+DATA = int(PacketKind.DATA)
+NOT_HEARD = -1
+
+
+@derive(
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.RESTARTED),
+    at=Role.SWITCH,
+    live=PerLink(1),
+    suspect=PerLink(0),
+    heard_ns=PerLink(NOT_HEARD),
+    begun_ns=PerNode(0),
+    low_barrier=PerLink(NOT_SPOKEN),
+    low_ack=PerLink(NOT_SPOKEN),
+)
+def silences(
+    time_ns: int,
+    clock_ns: int,
+    kind: int,
+    node: int,
+    link: int,
+    flags: int,
+    packet: int,
+    timestamp: int,
+    barrier: int,
+    ack_barrier: int,
+    fill_barrier: int,
+    failure_timeout_ns: int,
+    node_is_host: Ints,
+    link_source: Ints,
+    ingress_first: Ints,
+    ingress_links: Ints,
+    live: State,
+    suspect: State,
+    heard_ns: State,
+    begun_ns: State,
+    low_barrier: State,
+    low_ack: State,
+) -> None:
+    """By ingress link: live, whether the switch cannot have given it up by this row, in which it sends; low_barrier,
+    low_ack, the newest ones that came before it may have been given up.
+
+    suspect: whether it may have been given up before its last packet. heard_ns: when that came, on the local clock.
+    begun_ns: when the node began, in true time.
+    """
+    if not failure_timeout_ns or node_is_host[node]:
+        return
+    if kind == ARRIVED:
+        from_host = node_is_host[link_source[link]]
+        silent = is_silent(heard_ns[link], begun_ns[node], time_ns, clock_ns, failure_timeout_ns)
+        if silent or (from_host and flags > 1):
+            suspect[link] = 1
+        heard_ns[link] = clock_ns
+        if suspect[link]:
+            return
+        if fill_barrier and barrier == NO_BARRIER and packet == DATA and from_host:
+            barrier = timestamp
+        low_barrier[link] = max(low_barrier[link], barrier)
+        low_ack[link] = max(low_ack[link], ack_barrier)
+        return
+    if kind != SENT:
+        if link != ABSENT:
+            return
+        begun_ns[node] = time_ns
+    for at in range(ingress_first[node], ingress_first[node + 1]):
+        its = ingress_links[at]
+        if kind != SENT:
+            suspect[its], heard_ns[its] = 0, NOT_HEARD
+            low_barrier[its], low_ack[its] = NOT_SPOKEN, NOT_SPOKEN
+        elif suspect[its] or is_silent(heard_ns[its], begun_ns[node], time_ns, clock_ns, failure_timeout_ns):
+            live[its] = 0
+        else:
+            live[its] = 1
+
+
+@register_jitable
+def is_silent(heard: int, begun: int, time_ns: int, clock_ns: int, timeout: int) -> bool:
+    """Whether a link may have been silent for the time-out. Where nothing was heard yet, or the clock is not known,
+    true time is all there is; no clock runs half as fast again."""
+    if heard < 0 or clock_ns < 0:
+        return elapsed(begun, time_ns, max(1, timeout // 2))
+    return elapsed(heard, clock_ns, timeout)
+
+
+@register_jitable
+def live_lowest(newest: Ints, live: Ints, links: Ints, first: int, last: int) -> int:
+    """The least of `newest` over those of links[first:last] that are live; NO_BARRIER for none."""
+    lowest = NO_BARRIER
+    for at in range(first, last):
+        if live[links[at]] and (lowest == NO_BARRIER or newest[links[at]] < lowest):
+            lowest = newest[links[at]]
+    return lowest
+
+
+@register_jitable
+def live_highest(record: Ints, live: Ints, links: Ints, first: int, last: int) -> int:
+    """The greatest of `record` over those of links[first:last] that are live; NO_LOSS for none."""
+    highest = NO_LOSS
+    for at in range(first, last):
+        if live[links[at]]:
+            highest = max(highest, record[links[at]])
+    return highest
