@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from conformance.judge import judge, judge_by_oracles, judge_compiled
 from conformance.tests.agreement import Judges, beginning, damaged_rows
-from conformance.tests.runs import UNDER_LOSS, WITH_CHOICES, WITHOUT_LOSS, conforming, value
+from conformance.tests.runs import UNDER_LOSS, VARIANTS, WITH_CHOICES, WITHOUT_LOSS, conforming, value
 from conformance.verdict import Verdict
 from spec.totalorder.messages import PacketKind
 from spec.trace import Kind, Order, Row, Trace
@@ -64,7 +64,8 @@ def test_reference_run_passes_and_all_three_judges_agree(network: str, variant: 
     assert {result.verdict for result in results} <= {Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE}
     idle = {result.clause for result in results if result.verdict is Verdict.INCONCLUSIVE}
     without_beacons = {"TO-DELIVER", "TO-ORDER", "TO-ONCE", "TO-COMPLETE", "TO-LOSS-SAFE"} if variant == "D5" else set()
-    handled = {"TO-DELIVER"} if "fails" in variant else set()  # the loss state lasts until the host is given up
+    # Under failures the loss state may last, and what a host sent be discarded.
+    handled = {"TO-DELIVER", "TO-ORDER"} if "failure_timeout_ns" in VARIANTS[variant] else set()
     assert idle <= _AT_STAKE_NOW_AND_THEN | without_beacons | handled
     assert judge_compiled(trace) == results
     start = beginning(trace, 600, cut=True)

@@ -91,41 +91,34 @@ def loss_registers(
     A node that begins anew does not know the number that is next: the first packet of a link shows a gap there. So does
     the first packet of a node that has begun anew: its numbers begin anew, and what it held is lost.
 
-    begun: how often the node at the other end had begun anew. most: the record of who takes the greatest that the link
-    ever told for what a gap shows; a node that begins anew tells less than it did.
-    """
+    begun: how often the node at the other end had begun anew; it tells less then. most: the record of who takes the
+    greatest that the link ever told for what a gap shows."""
     if not loses:
         return (0, NO_LOSS)
     if kind != ARRIVED:
-        if link == ABSENT:
-            for at in range(ingress_first[node], ingress_first[node + 1]):
-                its = ingress_links[at]
-                highest_seq[its], begun[its], newest_ack[its] = -2, 0, NOT_SPOKEN
-                record[its], gap_record[its] = NO_LOSS, NO_LOSS
-                most[its], greatest_heard[its] = NO_LOSS, NO_LOSS
+        for at in range(ingress_first[node], ingress_first[node + 1] if link == ABSENT else 0):
+            its = ingress_links[at]
+            highest_seq[its], begun[its], newest_ack[its] = -2, 0, NOT_SPOKEN
+            for registers in (record, gap_record, most, greatest_heard):
+                registers[its] = NO_LOSS
         return (0, NO_LOSS)
     gap = 0
     if flags >> 1 > begun[link]:
         begun[link], highest_seq[link] = flags >> 1, -2
     if link_seq > highest_seq[link]:
-        if link_seq - 1 > highest_seq[link]:
-            gap = 1
+        gap = 1 if link_seq - 1 > highest_seq[link] else 0
         highest_seq[link] = link_seq
     greatest_heard[link] = max(greatest_heard[link], greatest)
     if gap:
         most[link] = max(most[link], greatest_heard[link])
         gaps[0] += 1
         gap_record[link] = max(gap_record[link], greatest)
-        if greatest > record[link]:
-            record[link] = greatest
-            record_at[link] = position
     most[link] = max(most[link], loss_record)
-    if loss_record > record[link]:
-        record[link] = loss_record
-        record_at[link] = position
+    told = max(loss_record, greatest) if gap else loss_record
+    if told > record[link]:
+        record[link], record_at[link] = told, position
     if ack_barrier > newest_ack[link]:
-        newest_ack[link] = ack_barrier
-        newest_ack_at[link] = position
+        newest_ack[link], newest_ack_at[link] = ack_barrier, position
     return (gap, max(greatest, NO_LOSS) if gap else NO_LOSS)
 
 

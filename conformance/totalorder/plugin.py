@@ -11,6 +11,7 @@ from conformance.totalorder import (
     adjustment_checks,
     barrier_checks,
     carrier_checks,
+    completion_checks,
     delivery_checks,
     failure_checks,
     format_checks,
@@ -83,7 +84,7 @@ def _most_missing(schedule: Schedule, recovery: int) -> int:
 
 # Compiled together, and only for runs that put them at stake.
 _PARTS = {
-    "": (sending_checks, barrier_checks, delivery_checks, carrier_checks, promise_checks),
+    "": (sending_checks, barrier_checks, delivery_checks, completion_checks, carrier_checks, promise_checks),
     "resending": (resend_checks, sender_loss_checks),
     "loss": (loss_checks,),
     "acknowledged": (ack_checks,),

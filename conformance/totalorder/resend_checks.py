@@ -10,7 +10,6 @@ from conformance.checks.step import (
     SILENT,
     Ints,
     Outcome,
-    PerNode,
     PerPair,
     State,
     Table,
@@ -22,12 +21,12 @@ from conformance.checks.step import (
 )
 from conformance.checks.tables import change, field, find, put, remove, room, used
 from conformance.totalorder.outstanding import is_resent
+from conformance.totalorder.silent_links import stoppages
 from spec.topology import Role
 from spec.totalorder.messages import ANSWER, PacketKind
-from spec.trace import ABSENT, Kind, Order
+from spec.trace import Kind, Order
 
 SENT, ARRIVED, ENDED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.ENDED)
-CRASHED = int(Kind.CRASHED)
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 
 
@@ -73,24 +72,21 @@ def message_numbers_consecutive(
 
 @check(
     "TO-DUPACK",
-    kinds=(Kind.SENT, Kind.ARRIVED, Kind.CRASHED, Kind.ENDED),
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.ENDED),
     at=Role.HOST,
     order=Order.NODE,
     ways=(
         "node {node} acknowledged number {found} of {receiver}, where it holds all up to {expected}",
         "node {expected_node} left {found} of the data messages that arrived there without an acknowledgement",
     ),
+    derived=(stoppages,),
     held=PerPair(0),
     beyond=Table(3, 1),
     owed=PerPair(0),
-    stopped=PerNode(0),
-    spoke_ns=PerNode(0),
 )
 def acknowledgements_cumulative(
-    time_ns: int,
     kind: int,
     node: int,
-    link: int,
     sender: int,
     receiver: int,
     number: int,
@@ -103,8 +99,7 @@ def acknowledgements_cumulative(
     held: State,
     beyond: TableState,
     owed: State,
-    stopped: State,
-    spoke_ns: State,
+    stopped: Ints,
 ) -> Outcome:
     """An acknowledgement bears the number up to which its host holds all of that sender's messages, recalled ones too
     (TO-ATOMIC); in the end each data message that arrived has one, duplicates and those behind a gap included. Where
@@ -128,20 +123,14 @@ def acknowledgements_cumulative(
                 slot = find(beyond, (node, sender, held[pair] + 1))
         return SILENT
     if kind == SENT:
-        spoke_ns[node] = time_ns
         if packet != ACK or node != sender or not 0 <= receiver < node_count:
             return SILENT
         pair = node * node_count + receiver
         owed[pair] -= 1
         return HOLDS if number == held[pair] else violated(0, held[pair], number, -1)
-    if kind == CRASHED:
-        if link == ABSENT:
-            stopped[node] = 1
-        return SILENT
     if settled(flags):
         for host in range(node_count):
-            silent = failure_timeout_ns > 0 and elapsed(spoke_ns[host], time_ns, failure_timeout_ns)
-            if node_is_host[host] and not stopped[host] and not silent:
+            if node_is_host[host] and not stopped[host]:
                 for other in range(node_count):
                     if owed[host * node_count + other] > 0:
                         return violated(1, host, owed[host * node_count + other], -1)
@@ -226,7 +215,7 @@ def compare_with_first(
 
 @check(
     "TO-RETX",
-    kinds=(Kind.SENT, Kind.ARRIVED, Kind.CRASHED, Kind.ENDED),
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.ENDED),
     at=Role.HOST,
     order=Order.NODE,
     ways=(
@@ -236,6 +225,7 @@ def compare_with_first(
         "node {node} sent message {number} again at local clock {found}, more than a beacon interval after the second "
         "equal acknowledgement at {expected}",
     ),
+    derived=(stoppages,),
     waiting=Table(3, 7),
     sent_number=PerPair(0),
     acknowledged=PerPair(0),
@@ -243,17 +233,13 @@ def compare_with_first(
     wanted=PerPair(0),
     wanted_ns=PerPair(0),
     wanted_at=PerPair(-1),
-    stopped=PerNode(0),
     told=PerPair(0),
-    spoke_ns=PerNode(0),
 )
 def lost_is_resent(
     position: int,
-    time_ns: int,
     kind: int,
     clock_ns: int,
     node: int,
-    link: int,
     sender: int,
     receiver: int,
     number: int,
@@ -271,40 +257,29 @@ def lost_is_resent(
     wanted: State,
     wanted_ns: State,
     wanted_at: State,
-    stopped: State,
+    stopped: Ints,
     told: State,
-    spoke_ns: State,
 ) -> Outcome:
     """What is sent again equals what was sent; it is sent again soon after two equal acknowledgements, within a beacon
-    interval; and at the end of a run that settled, what is not acknowledged was sent again. Where failures are handled,
-    not by a host that was silent for the time-out in the end, nor to one whose failure it was told (TO-FAIL).
+    interval; and in the end, what is not acknowledged was sent again, unless its receiver is told to have failed.
 
     waiting: (sender, receiver, number) -> (timestamp, digest, position, sent again, sender, receiver, number), until
     acknowledged. By sender and receiver: acknowledged, the greatest number that came, of those sent; newest, the last
     one that came; wanted, the number that two equal ones ask for, 0 for none; told, whether a notice came."""
-    if kind == CRASHED:
-        if link == ABSENT:
-            stopped[node] = 1
-        return SILENT
     if kind == ENDED:
-        for host in range(node_count):
-            if failure_timeout_ns > 0 and elapsed(spoke_ns[host], time_ns, failure_timeout_ns):
-                stopped[host] = 1
         lost, owner, at = never_resent(waiting, acknowledged, stopped, told, node_count)
         return violated(2, owner, lost, at) if at >= 0 and settled(flags) else SILENT
     if kind == ARRIVED:
+        pair, key = node * node_count + sender, (node, sender, number)
         if receiver != node or not 0 <= sender < node_count:
             return SILENT
         if packet == NOTICE and number == 0 and failure_timeout_ns > 0:
-            told[node * node_count + sender] = 1
-        elif packet == ACK:
-            pair, key = node * node_count + sender, (node, sender, number)
-            if number <= sent_number[pair]:
-                note_acknowledgement(
-                    waiting, acknowledged, newest, wanted, wanted_ns, wanted_at, pair, key, clock_ns, position
-                )
+            told[pair] = 1
+        elif packet == ACK and number <= sent_number[pair]:
+            note_acknowledgement(
+                waiting, acknowledged, newest, wanted, wanted_ns, wanted_at, pair, key, clock_ns, position
+            )
         return SILENT
-    spoke_ns[node] = time_ns
     if packet != DATA or node != sender or not 0 <= receiver < node_count:
         return SILENT
     pair, key = node * node_count + receiver, (node, receiver, number)

@@ -139,8 +139,7 @@ def host_sets_loss_flag(
 ) -> Outcome:
     """A host that sets the flag tells, on each link, a record at or above every timestamp that it sent again there,
     until that is acknowledged; it tells none above what it sent again, and none that its ack barrier has reached. What
-    it knows to be lost shows when it is sent again. What a host that is told to have failed lost, nobody waits for,
-    and what it recalls then is outstanding still (TO-FAIL, TO-ATOMIC).
+    it knows to be lost shows when it is sent again. What a failed host lost, nobody waits for (TO-FAIL).
 
     lost: (sender, receiver, number) -> (timestamp, position, sender, receiver, number, link), until an acknowledgement
     comes. again: the greatest timestamp sent again.

@@ -14,7 +14,7 @@ from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from spec.trace import ABSENT, Kind
 
-SENT, ARRIVED = int(Kind.SENT), int(Kind.ARRIVED)
+SENT, ARRIVED, CRASHED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.CRASHED)
 DATA = int(PacketKind.DATA)
 NOT_HEARD = -1
 
@@ -116,3 +116,19 @@ def live_highest(record: Ints, live: Ints, links: Ints, first: int, last: int) -
         if live[links[at]]:
             highest = max(highest, record[links[at]])
     return highest
+
+
+@derive(kinds=(Kind.SENT, Kind.CRASHED, Kind.ENDED), stopped=PerNode(0), spoke_ns=PerNode(0))
+def stoppages(
+    time_ns: int, kind: int, node: int, link: int, failure_timeout_ns: int, stopped: State, spoke_ns: State
+) -> None:
+    """Who has crashed and, in the end, who was silent for the time-out where failures are handled: it has stopped
+    (TO-FAIL). spoke_ns: when it sent last."""
+    if kind == SENT:
+        spoke_ns[node] = time_ns
+    elif kind == CRASHED:
+        stopped[node] = 1 if link == ABSENT else stopped[node]
+    elif failure_timeout_ns > 0:
+        for each in range(len(stopped)):
+            if elapsed(spoke_ns[each], time_ns, failure_timeout_ns):
+                stopped[each] = 1
