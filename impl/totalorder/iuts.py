@@ -10,6 +10,7 @@ from impl.bmv2.core import with_bmv2_switches
 from impl.bmv2.session import COMMAND
 from impl.p4.builds import DEFAULT, FRAME_CLOCK, build
 from impl.p4.core import MakeCore, with_p4_switches
+from impl.totalorder.twin import make_core
 from spec.errors import CannotRun
 
 # What is behind the colon, empty for nothing, to a factory of nodes.
@@ -29,4 +30,9 @@ def _bmv2(build_name: str) -> MakeCore:
     return with_bmv2_switches(build_name or FRAME_CLOCK)
 
 
-FURTHER: dict[str, Further] = {"p4": _p4, "bmv2": _bmv2}
+def _twin(_: str) -> MakeCore:
+    """Nodes that use every freedom that the clauses leave."""
+    return make_core
+
+
+FURTHER: dict[str, Further] = {"p4": _p4, "bmv2": _bmv2, "twin": _twin}

@@ -79,6 +79,11 @@ class Receiver:
                 self._wanted.add((packet.sender, packet.number))
         return held.upto
 
+    def upto(self, sender: NodeId) -> int:
+        """The number up to which there are all of the sender's messages."""
+        held = self._held.get(sender)
+        return 0 if held is None else held.upto
+
     def cut_off(self, sender: NodeId, timestamp: int) -> None:
         """Discard a failed host's messages above the timestamp, now and later; of two cut-offs the lower holds
         (TO-FAIL)."""

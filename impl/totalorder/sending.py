@@ -171,7 +171,9 @@ class Sender:
 
     def _resend(self, now: int, pair: Pair, *, timed_out: bool) -> Send[Packet]:
         """Send the oldest waiting message again, with its old timestamp (TO-RETX)."""
-        old = pair.resend(now, timed_out=timed_out)
+        return self._again(now, pair, pair.resend(now, timed_out=timed_out))
+
+    def _again(self, now: int, pair: Pair, old: Packet) -> Send[Packet]:
         if self._settings.host_flags:
             pair.link.record = max(pair.link.record, old.timestamp)
         again = Packet(

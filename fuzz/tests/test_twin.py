@@ -1,0 +1,42 @@
+"""The weakest twins use what the clauses leave free: no check accuses them, in any case or drawn schedule."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from conformance.case import Case, cases, run_case
+from conformance.network.run import SimulatedIut
+from conformance.verdict import Verdict
+from fuzz.corpus import drawn_schedules
+from fuzz.fuzzer import violations_of
+from fuzz.protocol import load
+from impl.drivers.protocol import load as parts_of
+
+PROTOCOLS = ("totalorder", "broadcast")
+TWINS = {protocol: SimulatedIut("twin", parts_of(protocol, "twin").make_core) for protocol in PROTOCOLS}
+REFERENCE = {protocol: SimulatedIut("reference", load(protocol).node_with({})) for protocol in PROTOCOLS}
+DRAWN = 24
+# What they are about hangs on when packets come, and the twin's come otherwise.
+NOT_AT_STAKE = {
+    *("BC-LCB-CAUSAL/answer-overtakes-the-question", "BC-LCB-LOCAL/stranger-is-late"),
+    "BC-LCB-CHECK/dependency-comes-last",
+}
+GROUPS = [(protocol, group) for protocol in PROTOCOLS for group in range(len(load(protocol).groups))]
+
+
+@pytest.mark.parametrize("case", [case for protocol in PROTOCOLS for case in cases(protocol)], ids=lambda case: case.id)
+def test_twin_passes_every_case(case: Case) -> None:
+    found = run_case(case, TWINS[case.schedule.protocol])
+    assert found.verdict is (Verdict.INCONCLUSIVE if case.id in NOT_AT_STAKE else Verdict.PASS), found.reason
+
+
+@pytest.mark.parametrize(("protocol", "group"), GROUPS)
+def test_neither_the_twin_nor_the_reference_breaks_a_clause_in_drawn_runs(protocol: str, group: int) -> None:
+    differs = 0
+    for schedule in islice(drawn_schedules(protocol, 17, group), DRAWN):
+        trace, usual = TWINS[protocol].run(schedule), REFERENCE[protocol].run(schedule)
+        assert violations_of(trace) == violations_of(usual) == {}
+        differs += trace.rows != usual.rows
+    assert 2 * differs > DRAWN
