@@ -13,7 +13,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 from types import FrameType
 
@@ -27,7 +27,7 @@ from fuzz.core_mutants import CoreMutant, apply, core_mutants, places_of
 from fuzz.corpus import drawn_schedules
 from fuzz.fuzzer import RUN_ENDS, broken_by
 from fuzz.protocol import load
-from fuzz.reach import Reached
+from fuzz.reach import Block, Reached
 from spec.errors import ScatterproofError
 from spec.schedule import Schedule
 from spec.trace import Row, Trace
@@ -81,6 +81,18 @@ class Stimulus:
     max_events: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branches:
+    """Of the cores: how many there are, how many the cases and the drawn schedules reach; those that neither does, and
+    those that cases alone do."""
+
+    of: int
+    by_cases: int
+    by_schedules: int
+    missed: tuple[Block, ...]
+    not_by_schedules: tuple[Block, ...]
+
+
 class RanAway(BaseException):
     """A run has taken more CPU time than any may."""
 
@@ -129,6 +141,23 @@ class Bench:
             rows=trace.rows,
             blocks=self.reached.bits(),
             max_events=most,
+        )
+
+    @property
+    def branches(self) -> Branches:
+        """Who comes where."""
+        met = [0, 0]
+        for at, stimuli in enumerate((self._cases, chain.from_iterable(self._drawn))):
+            for stimulus in stimuli:
+                met[at] |= stimulus.blocks
+        names = self.reached.names
+        both = set(names(met[0] | met[1]))
+        return Branches(
+            of=len(self.reached.blocks),
+            by_cases=len(names(met[0])),
+            by_schedules=len(names(met[1])),
+            missed=tuple(block for block in self.reached.blocks if block not in both),
+            not_by_schedules=tuple(names(met[0] & ~met[1])),
         )
 
     def try_mutant(self, mutant: CoreMutant) -> Tried:

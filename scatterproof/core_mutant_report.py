@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from fuzz.core_mutants import CoreMutant
 from fuzz.mutant_rates import Rate
 from fuzz.survivors import Entry, Standing
-from fuzz.trying import Outcome, Tried
+from fuzz.trying import Branches, Outcome, Tried
 
 UNKNOWN = "not looked at"
 SURVIVOR_COLUMNS = ("mutant", "standing", "change", "reached by")
+BRANCH_COLUMNS = ("place", "line", "branch", "reached by")
 AREA_COLUMNS = (
     "area",
     "mutants",
@@ -60,3 +61,16 @@ def survivor_rows(
 def _line(text: str) -> str:
     first, *more = text.splitlines()
     return f"{first} ..." if more else first
+
+
+def branch_rows(branches: Branches) -> list[tuple[object, ...]]:
+    """Those that no drawn schedule reaches."""
+    told = {**dict.fromkeys(branches.missed, "nothing"), **dict.fromkeys(branches.not_by_schedules, "cases alone")}
+    return [(block.place.split(".", 2)[2], block.line, block.way, by) for block, by in told.items()]
+
+
+def branch_sentence(branches: Branches) -> str:
+    return (
+        f"{branches.of} branches of the cores: cases reach {branches.by_cases},"
+        f" drawn schedules {branches.by_schedules}, neither {len(branches.missed)}"
+    )

@@ -221,6 +221,16 @@ def test_what_no_stimulus_reaches_survives_without_a_run(bench: Bench) -> None:
     assert (found.outcome, found.reached, found.cpu_s) == (Outcome.SURVIVED, 0, 0.0)
 
 
+def test_branches_that_nothing_reaches_are_listed(bench: Bench) -> None:
+    """No packet is refused where all are right; and some branch needs more than two schedules."""
+    branches = bench.branches
+    missed = {(block.place, block.way) for block in branches.missed}
+    assert ("impl.broadcast.stack:Stack.handle", "except Refusal") in missed
+    assert ("impl.broadcast.stack:Stack.handle", "called") not in missed
+    assert branches.not_by_schedules
+    assert len(branches.missed) + len(branches.not_by_schedules) + branches.by_schedules == branches.of
+
+
 def test_samples_of_one_seed_are_the_same(bench: Bench) -> None:
     everything = list(bench.mutants.values())
     assert sampled(everything, None, 1) == everything

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -18,7 +19,14 @@ from fuzz.survivors import triage
 from fuzz.trying import SCHEDULES, Bench, Tried, sampled
 from scatterproof.case_journal import alone_in
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
-from scatterproof.core_mutant_report import AREA_COLUMNS, area_rows, survivor_rows
+from scatterproof.core_mutant_report import (
+    AREA_COLUMNS,
+    BRANCH_COLUMNS,
+    area_rows,
+    branch_rows,
+    branch_sentence,
+    survivor_rows,
+)
 from scatterproof.jobs import Queue, as_done
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
 from spec.errors import BadInput, ScatterproofError
@@ -47,6 +55,8 @@ def command(
     its own, with a bound on events, time and memory; nothing on disk is touched. What survives is looked at by hand:
     fuzz/PROTOCOL/survivors.toml says of each whether it is equivalent, pace only, or open.
 
+    Branches of the cores that no drawn schedule reaches are listed, too.
+
     What was found is kept in core-mutants/PROTOCOL.ndjson of the results folder, line by line: --resume goes on there.
 
     Exit codes: 0 every survivor is known, and none is open; 1 one is not, or a known one is killed now.
@@ -67,7 +77,8 @@ def command(
     by_area = rates(found, {mutant.name: mutant.area for mutant in mutants}, known)
     killed_now = [one.mutant for one in found if one.killed and one.mutant in known]
     if as_json:
-        print_json({"protocol": chosen, "seed": seed, "areas": by_area, "mutants": found, "stale": killed_now})
+        told = {"protocol": chosen, "seed": seed, "areas": by_area, "mutants": found, "stale": killed_now}
+        print_json({**told, "branches": asdict(bench.branches)})
     else:
         print_table(
             f"Survivors: {chosen}",
@@ -77,6 +88,8 @@ def command(
         print_table(
             f"Core mutants: {chosen}, seed {seed}, {schedules} schedules a group", AREA_COLUMNS, area_rows(by_area)
         )
+        print_table("Branches that no drawn schedule reaches", BRANCH_COLUMNS, branch_rows(bench.branches))
+        out.print(branch_sentence(bench.branches), highlight=False)
         for name in killed_now:
             out.print(f"{name} is killed now: take it out of survivors.toml", markup=False, highlight=False)
         out.print(

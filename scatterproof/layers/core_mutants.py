@@ -19,7 +19,15 @@ import msgspec
 from fuzz.mutant_rates import Rate, rates
 from fuzz.survivors import Standing, Triage, triage
 from fuzz.trying import Bench, Outcome, Tried, sampled
-from scatterproof.core_mutant_report import AREA_COLUMNS, SURVIVOR_COLUMNS, area_rows, survivor_rows
+from scatterproof.core_mutant_report import (
+    AREA_COLUMNS,
+    BRANCH_COLUMNS,
+    SURVIVOR_COLUMNS,
+    area_rows,
+    branch_rows,
+    branch_sentence,
+    survivor_rows,
+)
 from scatterproof.layer_report import LayerReport, Status, detail, gravest
 from scatterproof.layers.job import Job, Unit
 
@@ -29,12 +37,15 @@ _SEEDS_A_DAY = 100_000
 
 
 class Sampled(msgspec.Struct, frozen=True, kw_only=True):
-    """seed: of the sample. of: how many mutants there are. survived: rows about those that something should tell."""
+    """seed: of the sample. of: how many mutants there are. survived: rows about those that something should tell.
+    branches: a sentence about them all, and unreached: rows about those that no drawn schedule reaches."""
 
     seed: int
     of: int
     rates: tuple[Rate, ...]
     survived: tuple[tuple[str, ...], ...]
+    branches: str = ""
+    unreached: tuple[tuple[str, ...], ...] = ()
 
 
 def seed_of_today(seed: int) -> int:
@@ -61,8 +72,14 @@ def sample(job: Job) -> Sampled:
         seed=seed,
         of=len(bench.mutants),
         rates=tuple(rates(found, {mutant.name: mutant.area for mutant in chosen}, known)),
-        survived=tuple(tuple(map(str, row)) for row in survivor_rows(found, bench.mutants, known)),
+        survived=_texts(survivor_rows(found, bench.mutants, known)),
+        branches=branch_sentence(bench.branches),
+        unreached=_texts(branch_rows(bench.branches)),
     )
+
+
+def _texts(rows: Sequence[Sequence[object]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(str, row)) for row in rows)
 
 
 def with_sample(report: LayerReport, job: Job, result: Sampled) -> LayerReport:
@@ -81,6 +98,7 @@ def with_sample(report: LayerReport, job: Job, result: Sampled) -> LayerReport:
         details=(
             *report.details,
             detail("Core mutants by area", AREA_COLUMNS, area_rows(result.rates)),
+            detail(f"Branches that no drawn schedule reaches: {result.branches}", BRANCH_COLUMNS, result.unreached),
             detail(
                 "Core mutants that nothing tells",
                 SURVIVOR_COLUMNS,

@@ -173,7 +173,7 @@ def test_what_is_wrong_with_the_sample_is_wrong_with_the_layer() -> None:
     before = report_of(Status.PASS, "fine", {})
     bad = core_mutants.Sampled(seed=7, of=9, rates=(rate_of(0, 3), rate_of(0, 3, "all")), survived=())
     report = core_mutants.with_sample(before, job(OVER_SOCKETS), bad)
-    assert (report.status, len(report.details)) == (Status.FAIL, 2)
+    assert (report.status, len(report.details)) == (Status.FAIL, 3)
     assert "by seed 7" in report.sentence
 
 
