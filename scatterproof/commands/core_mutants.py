@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from typing import Annotated
@@ -14,14 +14,15 @@ import typer
 
 from fuzz.core_mutants import CoreMutant
 from fuzz.mutant_journal import MutantJournal, measured
-from fuzz.mutant_rates import rates
-from fuzz.survivors import triage
+from fuzz.mutant_rates import Rate, rates
+from fuzz.survivors import Entry, triage
 from fuzz.trying import SCHEDULES, Bench, Tried, sampled
 from scatterproof.case_journal import alone_in
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
 from scatterproof.core_mutant_report import (
     AREA_COLUMNS,
     BRANCH_COLUMNS,
+    SURVIVOR_COLUMNS,
     area_rows,
     branch_rows,
     branch_sentence,
@@ -80,22 +81,21 @@ def command(
         told = {"protocol": chosen, "seed": seed, "areas": by_area, "mutants": found, "stale": killed_now}
         print_json({**told, "branches": asdict(bench.branches)})
     else:
-        print_table(
-            f"Survivors: {chosen}",
-            ("mutant", "standing", "change", "reached by"),
-            survivor_rows(found, bench.mutants, known),
-        )
-        print_table(
-            f"Core mutants: {chosen}, seed {seed}, {schedules} schedules a group", AREA_COLUMNS, area_rows(by_area)
-        )
-        print_table("Branches that no drawn schedule reaches", BRANCH_COLUMNS, branch_rows(bench.branches))
-        out.print(branch_sentence(bench.branches), highlight=False)
+        _show(bench, found, known, by_area)
         for name in killed_now:
             out.print(f"{name} is killed now: take it out of survivors.toml", markup=False, highlight=False)
-        out.print(
-            f"{sum(one.cpu_s for one in found):.0f} s of CPU time; {folder / f'{chosen}.ndjson'}", highlight=False
-        )
+        spent = sum(one.cpu_s for one in found)
+        out.print(f"seed {seed}, {spent:.0f} s of CPU time; {folder / f'{chosen}.ndjson'}", highlight=False)
     raise typer.Exit(VIOLATIONS if by_area[-1].not_killed or killed_now else OK)
+
+
+def _show(bench: Bench, found: Sequence[Tried], known: Mapping[str, Entry], by_area: Sequence[Rate]) -> None:
+    protocol = bench.plugin.name
+    print_table(f"Survivors: {protocol}", SURVIVOR_COLUMNS, survivor_rows(found, bench.mutants, known))
+    title = f"Core mutants: {protocol}, {bench.schedules} schedules of each group of rules"
+    print_table(title, AREA_COLUMNS, area_rows(by_area))
+    print_table("Branches that no drawn schedule reaches", BRANCH_COLUMNS, branch_rows(bench.branches))
+    out.print(branch_sentence(bench.branches), highlight=False)
 
 
 def _try_all(bench: Bench, mutants: Sequence[CoreMutant], journal: MutantJournal, jobs: int) -> None:
