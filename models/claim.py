@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from spec.errors import CannotRun
+from spec.errors import BadInput, CannotRun
 
 if TYPE_CHECKING:
     import z3
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Rules: TypeAlias = Mapping[str, Callable[..., Any]]
 Value: TypeAlias = int | bool | str
 TIMEOUT_MS = 5_000
+
+INDUCTION = "any number of nodes, by induction"
+"""The scope of a claim that is an invariant of all networks."""
 
 
 class Verdict(StrEnum):
@@ -56,7 +59,8 @@ class Mutant:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """``obligations(rules)`` states the claim for the rules that it is handed; ``hypotheses`` are its premises in
-    words.
+    words. ``scope`` says of what it is proved: of any number of nodes, of one link, of runs of a fixed network. Whoever
+    prints that it is proved prints that, too.
 
     ``induction(rules)`` states the steps of an inductive proof, where there is one. The proof needs them, too; but a
     refuted step may speak of a state that is never reached, so that no mutant is killed by one. A claim that is not
@@ -65,6 +69,7 @@ class Claim:
     """
 
     name: str
+    scope: str
     clauses: tuple[str, ...]
     sentence: str
     hypotheses: tuple[str, ...]
@@ -73,6 +78,12 @@ class Claim:
     induction: Callable[[Rules], Iterable[Obligation]] | None = None
     mutants: tuple[Mutant, ...]
     normative: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.scope.strip():
+            raise BadInput(
+                f"claim {self.name!r} does not say its scope: say of how many nodes, links or runs it is proved"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +113,7 @@ class MutantResult:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimResult:
     name: str
+    scope: str
     clauses: tuple[str, ...]
     sentence: str
     hypotheses: tuple[str, ...]
@@ -123,6 +135,7 @@ def prove(claim: Claim, *, timeout_ms: int = TIMEOUT_MS) -> ClaimResult:
     bites = bool(mutants) and all(mutant.verdict is Verdict.REFUTED for mutant in mutants)
     return ClaimResult(
         name=claim.name,
+        scope=claim.scope,
         clauses=claim.clauses,
         sentence=claim.sentence,
         hypotheses=claim.hypotheses,

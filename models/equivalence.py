@@ -79,6 +79,7 @@ def equivalence_claim(
         )
     return Claim(
         name=name,
+        scope="one call of the rule" + (f", up to {max(SIZES)} links" if "ints" in params.values() else ""),
         clauses=clauses,
         sentence=sentence,
         hypotheses=(f"All numbers are at or above {least}.", *((given,) if given else ())),

@@ -17,6 +17,7 @@ from types import ModuleType
 from models.expected import SPEC_FOLDER, Kind, Model, ModelRun, check_model, models_of
 from models.finding import Finding, Suspicion, findings_of
 from models.tlc import TlcRun
+from models.z3_claims import claims_of
 from spec.errors import BadInput, CannotRun, ScatterproofError
 from spec.files import write_atomically
 
@@ -100,8 +101,9 @@ def _section(protocol: str, finding: Finding, runs: Mapping[str, ModelRun], fold
         *(_counterexample(protocol, runs[name]) for name in finding.models),
     ]
     if finding.claims:
-        named = ", ".join(f"`{name}`" for name in finding.claims)
-        lines.append(f"**Proof.** Z3, for any number of nodes: {named}.\n")
+        scopes = {claim.name: claim.scope for claim in claims_of(protocol)}
+        named = "; ".join(f"`{name}` ({scopes[name]})" for name in finding.claims)
+        lines.append(f"**Proof.** Z3: {named}.\n")
     lines.append(_replay(protocol, finding, folder))
     kept = "kept as it is" if finding.suspicion is Suspicion.REFUTED else "corrected"
     lines.append(f"**The rule, {kept}.** {finding.corrected}\n")

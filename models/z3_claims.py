@@ -83,7 +83,10 @@ def main(arguments: list[str]) -> int:
     for result in results:
         remark = "" if result.hypotheses_satisfiable else ", hypotheses not shown satisfiable"
         clauses = ", ".join(result.clauses)
-        print(f"{result.verdict.upper():8} {result.name} ({clauses}){remark}, {result.milliseconds:.0f} ms")
+        print(
+            f"{result.verdict.upper():8} {result.name} ({clauses}) for {result.scope}{remark}, "
+            f"{result.milliseconds:.0f} ms"
+        )
         for obligation in result.obligations:
             if obligation.verdict is not Verdict.PROVED or not obligation.satisfiable:
                 print(f"    obligation {obligation.name}: {obligation.verdict}, {obligation.counterexample}")

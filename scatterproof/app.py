@@ -21,7 +21,7 @@ COMMANDS = {
     "verify": "Run everything: models, proofs, cases over three transports, fuzzing, mutants, mining. The main job.",
     "doctor": "Show which tools are found, and which layers can run on this machine.",
     "clauses": "List the clauses of a protocol, and which layers check each now.",
-    "check": "Model-check the specification (TLC) and prove its claims for any number of nodes (Z3).",
+    "check": "Model-check the specification (TLC) and prove its claims, each for the scope that it names (Z3).",
     "conform": "Give the conformance cases to an implementation, or run a program under stress, and judge what it"
     " does.",
     "compare": "Compare conformance runs: a table of clauses against implementations, and a page with their cases and"

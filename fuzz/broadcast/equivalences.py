@@ -31,6 +31,7 @@ def _prove_alike(
     return prove(
         Claim(
             name=name,
+            scope="one call of the rule",
             clauses=(),
             sentence="The mutant answers as the rule does.",
             hypotheses=(hypothesis,),

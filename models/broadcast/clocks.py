@@ -143,6 +143,7 @@ _ONE_SHORT = Mutant(
 CLAIMS = (
     Claim(
         name="dependencies_first",
+        scope="any number of processes, by induction",
         clauses=("BC-LCB-CAUSAL",),
         sentence="A message that passes the test has all that its clock counts delivered before it, and so, step by "
         "step, has whatever that depended on.",
@@ -160,6 +161,7 @@ CLAIMS = (
     ),
     Claim(
         name="fifo_without_dependencies",
+        scope="any number of processes",
         clauses=("BC-LCB-FIFO", "BC-FIFO-ORDER"),
         sentence="A message that passes the test is the next of its creator, if it was not delivered before.",
         hypotheses=("The own entry counts the creator's earlier messages.",),
@@ -176,6 +178,7 @@ CLAIMS = (
     ),
     Claim(
         name="others_delay_nothing",
+        scope="any number of processes",
         clauses=("BC-LCB-LOCAL", "BC-LCB-CHECK"),
         sentence="A message whose past is delivered passes the test, and one that passes it does so after any further "
         "deliveries, so that looking later is never too late.",
@@ -202,6 +205,7 @@ CLAIMS = (
     ),
     Claim(
         name="dependency_clock_at_beginning",
+        scope="any number of processes, entry by entry, by induction",
         clauses=("BC-LCB-CLOCKS",),
         sentence="The dependency clock of the design with two clocks is, at every moment, the vector clock at the "
         "dependencies with the number of own messages begun: the two designs attach the same clock.",

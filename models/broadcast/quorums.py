@@ -109,6 +109,7 @@ _AT_LEAST_HALF = Mutant(
 CLAIMS = (
     Claim(
         name="majority_has_it",
+        scope="any number of processes",
         clauses=("BC-URB-MAJ", "BC-URB-AGREE", "BC-URB-VALID"),
         sentence="Any two processes that may deliver have heard of one process in common, at least one correct process "
         "has what is delivered, and the correct ones are enough to deliver.",
@@ -136,6 +137,7 @@ CLAIMS = (
     ),
     Claim(
         name="oneself_counts",
+        scope="any number of processes",
         clauses=("BC-URB-SELF",),
         sentence="What the other correct processes have, and a process itself, is enough for it to deliver.",
         hypotheses=(_LESS_THAN_HALF_CRASH,),
@@ -156,6 +158,7 @@ CLAIMS = (
     ),
     Claim(
         name="minority_delivers_nothing",
+        scope="any number of processes",
         clauses=("BC-URB-MINORITY",),
         sentence="Processes that can hear of no more than half of all do not deliver.",
         hypotheses=(),
@@ -165,6 +168,7 @@ CLAIMS = (
     ),
     Claim(
         name="one_more_than_crash_is_enough",
+        scope="any number of processes",
         clauses=("BC-URB-MAJ",),
         sentence="Where at most f processes crash, f + 1 that have a message are enough for uniform agreement, and no "
         "fewer are; the majority is this bound for the largest f that leaves a majority correct, when n is odd.",

@@ -98,6 +98,7 @@ def _flow(using: Rules) -> Iterable[Obligation]:
 CLAIMS = (
     Claim(
         name="delivered_prefix_collapses",
+        scope="one sender at one receiver, any number of packets",
         clauses=("BC-PL-MEMORY", "BC-PL-ONCE"),
         sentence="A prefix and the numbers beyond it know exactly what was delivered, before and after collapsing, and "
         "when no packet is missing they are one number.",
@@ -129,6 +130,7 @@ CLAIMS = (
     ),
     Claim(
         name="link_numbers_apart",
+        scope="one sender, any number of destinations",
         clauses=("BC-PL-PSEQ",),
         sentence="The numbers that a destination sees are 1 up to how many packets were made for it, however many were "
         "made for others.",
@@ -146,6 +148,7 @@ CLAIMS = (
     ),
     Claim(
         name="own_undelivered_is_bounded",
+        scope="one process",
         clauses=("BC-FIFO-FLOW",),
         sentence="A process never has more own messages undelivered than the threshold, and goes on when it has fewer, "
         "so that it goes on when nothing is undelivered.",

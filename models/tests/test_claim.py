@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dataclasses
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
@@ -39,6 +40,7 @@ def _claim(
 
     return Claim(
         name="rule_rises",
+        scope="one number",
         clauses=("TO-MONO",),
         sentence="The answer is above the argument.",
         hypotheses=(),
@@ -98,12 +100,28 @@ def test_step_of_an_invariant_kills_no_mutant() -> None:
 
 def test_claim_without_obligations_does_not_count() -> None:
     empty = Claim(
-        name="nothing", clauses=(), sentence="", hypotheses=(), rules={}, obligations=lambda _: (), mutants=()
+        name="nothing",
+        scope="nothing",
+        clauses=(),
+        sentence="",
+        hypotheses=(),
+        rules={},
+        obligations=lambda _: (),
+        mutants=(),
     )
     result = prove(empty)
 
     assert result.verdict is Verdict.UNKNOWN
     assert not result.counts
+
+
+def test_a_claim_that_does_not_say_its_scope_is_refused_by_name() -> None:
+    with pytest.raises(BadInput, match="claim 'rule_rises' does not say its scope"):
+        dataclasses.replace(_claim(lambda x: x + 1), scope=" ")
+
+
+def test_the_result_tells_the_scope_of_the_claim() -> None:
+    assert prove(_claim(lambda x: x + 1)).scope == "one number"
 
 
 def test_time_out_is_unknown() -> None:
@@ -112,7 +130,14 @@ def test_time_out_is_unknown() -> None:
         name="fermat", hypotheses=(n > 2, a > 0, b > 0, c > 0), goal=a * a * a + b * b * b + c * c * c != 42 * n
     )
     claim = Claim(
-        name="hard", clauses=(), sentence="", hypotheses=(), rules={}, obligations=lambda _: (fermat,), mutants=()
+        name="hard",
+        scope="four numbers",
+        clauses=(),
+        sentence="",
+        hypotheses=(),
+        rules={},
+        obligations=lambda _: (fermat,),
+        mutants=(),
     )
 
     assert prove(claim, timeout_ms=1).verdict is Verdict.UNKNOWN

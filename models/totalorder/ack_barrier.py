@@ -13,7 +13,7 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
+from models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
 from models.symbolic import lift
 from models.totalorder import loss_rules as wrong
 from models.totalorder.aggregation_rules import MAX_FOR_MIN, minimum_of
@@ -203,6 +203,7 @@ NOT_PROMISED = Mutant(
 CLAIMS = (
     Claim(
         name="ack_barrier_below_outstanding",
+        scope="one sender, any number of messages",
         clauses=("TO-ACK-INIT",),
         sentence="A sender's ack barrier, strictly below the least outstanding timestamp or the least that it could "
         "still give, is a true promise; timestamps given later are strictly above it.",
@@ -218,6 +219,7 @@ CLAIMS = (
     ),
     Claim(
         name="idle_ack_barrier_rises",
+        scope="one sender, any number of messages",
         clauses=("TO-ACK-IDLE",),
         sentence="With nothing outstanding the ack barrier keeps up with the clock, so that it reaches every loss "
         "record in the end; and it never falls, whatever the clock does, without a clamp of its own.",
@@ -228,6 +230,7 @@ CLAIMS = (
     ),
     Claim(
         name="idle_sender_that_keeps_its_value_ends_no_loss_state",
+        scope="one sender, any number of messages",
         clauses=("TO-ACK-IDLE",),
         sentence="The literal ack barrier of an idle sender, what it was last acknowledged, is a true promise; but no "
         "combined ack barrier ever passes it, so that a loss state with a record above it never ends.",
@@ -245,6 +248,7 @@ CLAIMS = (
     ),
     Claim(
         name="ack_barrier_promise_holds",
+        scope=INDUCTION,
         clauses=("TO-ACK-MEAN", "TO-ACK-MIN", "TO-ACK-INIT"),
         sentence="On every link of any network, every message that can take it and whose timestamp is at or below an "
         "ack barrier sent there has been received.",
@@ -256,6 +260,7 @@ CLAIMS = (
     ),
     Claim(
         name="switch_ack_barrier_is_minimum",
+        scope="one switch, any number of links; the rule as a program: up to four links",
         clauses=("TO-ACK-MIN",),
         sentence="The least ack barrier of the ingress links that count is a true promise, the largest one, and never "
         "falls, for any number of links.",

@@ -182,6 +182,7 @@ CLOCKS = "Each clock may be off by a constant."
 CLAIMS = (
     Claim(
         name="receiver_returns_aligned_maximum",
+        scope="any number of senders and receivers, one round",
         clauses=("TO-ADJ-1",),
         sentence="A message sent at its aligned timestamp would arrive with the latest one, and what a receiver "
         "returns is the time of the latest arrival less the least delay to it (less the skew of that sender's clock).",
@@ -192,6 +193,7 @@ CLAIMS = (
     ),
     Claim(
         name="sender_takes_least_difference",
+        scope="any number of senders and receivers, one round",
         clauses=("TO-ADJ-2", "TO-ADJ-1"),
         sentence="The adjustment is the least, over the receivers, of the sender's own delay less the least delay to "
         "that receiver; it is never below zero, a second round with equal delays changes nothing, and none falls.",
@@ -212,6 +214,7 @@ CLAIMS = (
     ),
     Claim(
         name="adjustment_of_worked_example",
+        scope="two senders and two receivers, the document's delays",
         clauses=("TO-ADJ-EX", "TO-ADJ-1", "TO-ADJ-2"),
         sentence="With one-way delays S1-R1 10, S1-R2 10, S2-R1 1, S2-R2 5, all sending at 0, R1 returns 9 and R2 5; "
         "S1 compensates to 29 and 25, takes 9 and 5, and adjusts by 5; S2 adjusts by 0; the waits fall from 9 to 4 and "

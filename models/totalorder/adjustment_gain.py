@@ -140,6 +140,7 @@ def _mutant(name: str, sentence: str, rules: Mapping[str, Any]) -> Mutant:
 CLAIMS = (
     Claim(
         name="adjustment_narrows_arrivals",
+        scope="any number of senders and receivers, one round",
         clauses=("TO-ADJ-GAIN",),
         sentence="At each receiver the first arrival of equal timestamps stays where it is and the last gets no later, "
         "so the waiting never grows; one sender's own latency can (own_latency_can_grow: S3, from 1 to 2).",
@@ -160,6 +161,7 @@ CLAIMS = (
     ),
     Claim(
         name="waiting_grows_by_at_most_twice_the_change",
+        scope="any number of senders and receivers, one round",
         clauses=("TO-ADJ-GAIN",),
         sentence="When delays change after the round, each by c at most, the waiting is at most 2c above that without "
         "adjustment. The least growth: two senders, one receiver, delays 1 and 0, then 0 and 0: from 0 to 1.",

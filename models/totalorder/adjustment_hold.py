@@ -81,6 +81,7 @@ def _mutant(name: str, sentence: str, **replaced: Callable[..., Any]) -> Mutant:
 CLAIMS = (
     Claim(
         name="hold_time_needs_no_round_trip",
+        scope="any number of senders and receivers, one round",
         clauses=("TO-ADJ-2", "TO-ADJ-1"),
         sentence="The returned maximum less the first timestamp less the holding time equals the document's "
         "difference with the true round trip, whatever the ways back are, whenever message 2 leaves, and whichever "

@@ -150,6 +150,7 @@ def _up_to_last(reading: int, last: int, promised: int) -> int:
 CLAIMS = (
     Claim(
         name="adjustment_keeps_promises",
+        scope="one host, each step from any state",
         clauses=("TO-ADJ-SAFE",),
         sentence="Whatever the adjustments, timestamps rise, none is below a barrier promised before, beacons never "
         "fall, and both follow the adjusted clock.",
@@ -196,6 +197,7 @@ CLAIMS = (
     ),
     Claim(
         name="plain_beacons_are_safe_without_the_clamp",
+        scope="one host, each step from any state",
         clauses=("TO-ADJ-SAFE",),
         sentence="With beacons of max(plain clock, last), and adjustments never below zero, promises are kept even by "
         "timestamps that are only clamped to rise; the price is that beacons lag by the adjustment.",

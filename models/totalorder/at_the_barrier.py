@@ -13,7 +13,7 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
+from models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
 from models.symbolic import lift
 from models.totalorder import network
 from models.totalorder.aggregation_rules import may_go_on, minimum_of
@@ -166,6 +166,7 @@ ONE_BEYOND = Mutant(
 CLAIMS = (
     Claim(
         name="at_the_barrier_is_safe_for_single_messages",
+        scope=INDUCTION,
         clauses=("TO-DELIVER", "TO-ENV-A"),
         sentence="In environment A, where no link carries two messages of one scattering, nothing at or below a "
         "receiver's "

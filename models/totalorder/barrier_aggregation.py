@@ -15,7 +15,7 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
+from models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
 from models.symbolic import lift
 from models.totalorder import network
 from models.totalorder.aggregation_rules import (
@@ -271,6 +271,7 @@ SENDING = rules("stamp", "data_barrier", "beacon_barrier", "register", "aggregat
 CLAIMS = (
     Claim(
         name="barrier_promise_holds",
+        scope=INDUCTION,
         clauses=("TO-BAR-LINK", "TO-BAR-PART", "TO-ENV-A", "TO-ENV-B", "TO-ENV-C"),
         sentence="On every link, after a barrier b no data message with a timestamp strictly below b follows.",
         hypotheses=NETWORK,
@@ -296,6 +297,7 @@ CLAIMS = (
     ),
     Claim(
         name="stale_barrier_is_safe",
+        scope=INDUCTION,
         clauses=("TO-BAR-LINK",),
         sentence="The link promise needs no more than a barrier at or below the minimum: a stale register is safe.",
         hypotheses=NETWORK,
@@ -312,6 +314,7 @@ CLAIMS = (
     ),
     Claim(
         name="barriers_never_fall",
+        scope=INDUCTION,
         clauses=("TO-BAR-RISE",),
         sentence="The barriers that a switch sends on a link never fall, nor does a register.",
         hypotheses=(*NETWORK, "A falling barrier is refused before it is registered."),
@@ -329,6 +332,7 @@ CLAIMS = (
     ),
     Claim(
         name="switch_barrier_is_minimum",
+        scope="one switch, any number of links; the rule as a program: up to four links",
         clauses=("TO-BAR-MIN",),
         sentence="The barrier of an egress link is the largest sound one: the minimum of the newest barriers of the "
         "links that "
@@ -351,6 +355,7 @@ CLAIMS = (
     ),
     Claim(
         name="only_reaching_links_count",
+        scope="one switch, any number of links; which of them count: up to three links",
         clauses=("TO-BAR-PART",),
         sentence="Exactly the links from which data can reach the egress link count, and its barrier is at or above "
         "the minimum "

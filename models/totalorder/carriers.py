@@ -32,6 +32,7 @@ def _only_when_idle(using: Rules) -> Iterable[Obligation]:
 CLAIMS = (
     Claim(
         name="beacons_only_when_idle",
+        scope="one link",
         clauses=("TO-ENV-C",),
         sentence="A beacon is due on a link exactly when the last data message on it is at least the interval ago.",
         hypotheses=("last_carried is the time of the last data message on that link.", "The interval is positive."),

@@ -204,6 +204,7 @@ def _strictly_below(using: Rules) -> Iterable[Obligation]:
 CLAIMS = (
     Claim(
         name="delivered_in_total_order",
+        scope="two receivers, any number of links, senders and messages, by induction",
         clauses=("TO-ORDER", "TO-DELIVER"),
         sentence="If every receiver delivers strictly below its barrier, least first in (timestamp, sender), then "
         "nothing that "
@@ -244,6 +245,7 @@ CLAIMS = (
     ),
     Claim(
         name="deliver_below_barrier",
+        scope="one message at one receiver",
         clauses=("TO-DELIVER",),
         sentence="A message may be delivered exactly when its timestamp is strictly below the receiver's barrier.",
         hypotheses=("Timestamps and barriers are not negative.",),

@@ -147,6 +147,7 @@ TIES = (
 CLAIMS = (
     Claim(
         name="flagged_deliver_at_ack_barrier",
+        scope="one receiver, any number of links",
         clauses=("TO-FLAG-RX", "TO-DELIVER"),
         sentence="A receiver delivers at or below its ack barrier, and outside the loss state strictly below its "
         "barrier: nothing that precedes is then missing on any of its links; and of all rules that know only the "
@@ -184,6 +185,7 @@ CLAIMS = (
     ),
     Claim(
         name="delivery_asked_of_every_link_is_the_weakest",
+        scope="one receiver, up to three links",
         clauses=("TO-FLAG-RX",),
         sentence="Asked of each ingress link by itself, the rule is safe and refuses the least of all rules that know "
         "the three registers of every link; combining the registers first refuses more.",
@@ -209,6 +211,7 @@ CLAIMS = (
     ),
     Claim(
         name="record_taken_at_every_look_ends_no_loss_state",
+        scope="one receiver",
         clauses=("TO-FLAG-RX",),
         sentence="If each look at an undelivered flagged message records the barrier minimum again, the record is "
         "above the ack barrier after every look.",

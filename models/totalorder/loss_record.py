@@ -196,6 +196,7 @@ GAP = (
 CLAIMS = (
     Claim(
         name="switch_sets_loss_flag",
+        scope="one link",
         clauses=("TO-FLAG-SW",),
         sentence="The packet's greatest, as record of a gap, is at or above every message that may be lost in it; and "
         "any smaller record may miss one, if the greatest is not below the barrier held.",
@@ -216,6 +217,7 @@ CLAIMS = (
     ),
     Claim(
         name="gap_below_the_barrier_loses_nothing",
+        scope="one link",
         clauses=("TO-FLAG-SW",),
         sentence="A gap needs a record only if the greatest is at or above the barrier that the link held before: so "
         "beacons lost on an idle link start no loss state.",
@@ -234,6 +236,7 @@ CLAIMS = (
     ),
     Claim(
         name="largest_barrier_is_record_enough_next_to_a_host",
+        scope="one link",
         clauses=("TO-FLAG-SW",),
         sentence="On a link from a host the greatest barrier seen is a record as good: every packet bears a barrier at "
         "or above all timestamps put before.",
@@ -252,6 +255,7 @@ CLAIMS = (
     ),
     Claim(
         name="loss_counter_spans_link",
+        scope="runs of two hosts, one switch and two receivers",
         clauses=("TO-LOSSCTR",),
         sentence="With one counter over data and beacons, looked at before a packet's values are used, a lost message "
         "is not overtaken.",
@@ -262,6 +266,7 @@ CLAIMS = (
     ),
     Claim(
         name="data_counted_in_every_packet_is_enough",
+        scope="one link, any number of packets, by induction",
         clauses=("TO-LOSSCTR",),
         sentence="A counter of data alone is enough if every packet, beacons too, tells how many data messages went "
         "ahead of it: lost data are noticed by the next packet, and lost beacons start no loss state.",
@@ -279,6 +284,7 @@ CLAIMS = (
     ),
     Claim(
         name="withheld_barrier_needs_no_record",
+        scope="one switch, any number of links",
         clauses=("TO-FLAG-SW", "TO-FLAG-RX", "TO-FLAG-BEACON"),
         sentence="A switch that holds the barrier of a losing link back, until its ack barrier has reached the record, "
         "need send no record or flag at all: nothing below such a barrier is missing, it never falls, and receivers "

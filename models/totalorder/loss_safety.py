@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
+from models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
 from models.totalorder import loss_rules as wrong
 from models.totalorder.loss_invariant import agree, covered, kept
 from models.totalorder.loss_rules import RUN_RULES
@@ -154,6 +154,7 @@ RUNS = ("Two hosts, one switch, two receivers; which packets are lost is fixed i
 CLAIMS = (
     Claim(
         name="order_survives_loss",
+        scope=INDUCTION,
         clauses=("TO-LOSS-SAFE", "TO-ORDER", "TO-ACK-MEAN", "TO-BAR-LINK"),
         sentence="Whatever is lost, every message that precedes a delivered one, for the same receiver, was delivered "
         "earlier; so any two receivers deliver the scatterings that both get in one order.",
@@ -177,6 +178,7 @@ CLAIMS = (
     ),
     Claim(
         name="switch_notices_loss",
+        scope="runs of two hosts, one switch and two receivers",
         clauses=("TO-SWLOSS",),
         sentence="A switch that takes gaps and carried records for losses, and keeps them as maxima, passes no barrier "
         "on past a lost message without a record.",
@@ -187,6 +189,7 @@ CLAIMS = (
     ),
     Claim(
         name="receiver_notices_loss",
+        scope="runs of two hosts, one switch and two receivers",
         clauses=("TO-LASTHOP",),
         sentence="A message lost on the last link is not overtaken, when the receiver counts what comes over it.",
         hypotheses=RUNS,
@@ -196,6 +199,7 @@ CLAIMS = (
     ),
     Claim(
         name="beacons_carry_loss_flag",
+        scope="runs of two hosts, one switch and two receivers",
         clauses=("TO-FLAG-BEACON",),
         sentence="A beacon that carries a barrier past a lost message carries the record of the loss.",
         hypotheses=RUNS,
@@ -205,6 +209,7 @@ CLAIMS = (
     ),
     Claim(
         name="host_sets_loss_flag",
+        scope="runs of two hosts, one switch and two receivers",
         clauses=("TO-FLAG-HOST",),
         sentence="Hosts may set any loss record at any time, or none at all: the order does not depend on it.",
         hypotheses=(*RUNS, "The induction of order_survives_loss has hosts that say any record, too."),
@@ -214,6 +219,7 @@ CLAIMS = (
     ),
     Claim(
         name="resent_carries_current_barrier",
+        scope="runs of two hosts, one switch and two receivers",
         clauses=("TO-RETX-BAR", "TO-BAR-RISE"),
         sentence="A resent message lowers no barrier, since it carries the current one and registers are maxima.",
         hypotheses=RUNS,
@@ -230,6 +236,8 @@ CLAIMS = (
     *(
         Claim(
             name=f"either_half_of_the_resent_barrier_is_enough_{name}",
+            scope="runs of two hosts, one switch and two receivers"
+            + ("; that resending keeps the invariant: any number of nodes" if induction else ""),
             clauses=("TO-RETX-BAR", "TO-BAR-RISE"),
             sentence=sentence,
             hypotheses=RUNS,

@@ -174,6 +174,7 @@ ANY_CLOCK = "The clock shows any number at each reading; it may stand still or s
 CLAIMS = (
     Claim(
         name="timestamps_rise",
+        scope="one host, each step from any state",
         clauses=("TO-MONO",),
         sentence="Each timestamp is strictly above the sender's last one and at or above its clock, and no further "
         "ahead of the "
@@ -195,6 +196,7 @@ CLAIMS = (
     ),
     Claim(
         name="host_barrier_is_its_promise",
+        scope="one host, each step from any state",
         clauses=("TO-BAR-HOST",),
         sentence="After a host has sent a barrier, on data or on a beacon, no timestamp strictly below it is given.",
         hypotheses=(ANY_CLOCK, "Promised is the greatest barrier that the host has sent."),
@@ -221,6 +223,7 @@ CLAIMS = (
     ),
     Claim(
         name="host_barriers_never_fall",
+        scope="one host, by induction",
         clauses=("TO-BAR-RISE", "TO-BAR-HOST"),
         sentence="The barriers that a host sends never fall, on data and beacons together.",
         hypotheses=(

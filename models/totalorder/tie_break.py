@@ -66,6 +66,7 @@ def _newest_first(timestamp: int, sender: int) -> tuple[int, ...]:
 CLAIMS = (
     Claim(
         name="precedence_is_a_strict_total_order",
+        scope="any three scatterings",
         clauses=("TO-ORDER", "TO-SCATTER"),
         sentence="Of two scatterings with different (timestamp, sender) exactly one precedes the other, transitively, "
         "and a "

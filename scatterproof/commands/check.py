@@ -37,7 +37,7 @@ def command(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Model-check the specification (TLC) and prove its claims for any number of nodes (Z3).
+    """Model-check the specification (TLC) and prove its claims, each for the scope that it names (Z3).
 
     The models of every day check each clause that TLC checks, with a damaged rule that it refutes where there is one.
     At the end stand the findings: rules of the source document, and whether they were confirmed to be wrong.

@@ -122,6 +122,7 @@ def summarise_claims(protocol: str, results: Sequence[ClaimResult]) -> LayerRepo
             result.name,
             ", ".join(result.clauses),
             result.verdict,
+            result.scope,
             "yes" if result.hypotheses_satisfiable else "no",
             f"{refuted[result.name]} of {len(result.mutants)}",
             f"{result.milliseconds:.0f}",
@@ -131,12 +132,12 @@ def summarise_claims(protocol: str, results: Sequence[ClaimResult]) -> LayerRepo
     ]
     return report_of(
         Status.PASS if results and counting == len(results) else Status.FAIL,
-        f"{counting} of {len(results)} claims proved for any number of nodes;"
+        f"{counting} of {len(results)} claims proved, each for its scope;"
         f" {sum(refuted.values())} of their {mutants} mutants refuted",
         cells,
         detail(
             "Z3 claims",
-            ("claim", "clauses", "verdict", "hypotheses satisfiable", "mutants refuted", "ms", "sentence"),
+            ("claim", "clauses", "verdict", "scope", "hypotheses satisfiable", "mutants refuted", "ms", "sentence"),
             rows,
         ),
     )
