@@ -3,14 +3,14 @@
 ``spec/<protocol>/models.toml`` lists the models. A model is a module, a .cfg and, where the .cfg is to be read
 otherwise, lines of it replaced (`set`, `invariants`, `properties`): a mutant or a literal rule is one replaced line,
 never another copy of a module. A result that differs from what is expected, a count of states too, is a failure.
+What must be violated so that a property is known to say something is listed shorter, as a `Refutation`.
 """
 
 from __future__ import annotations
 
 import re
-import threading
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +20,8 @@ import msgspec
 
 from models.class_archive import make_archive
 from models.java import find_java
-from models.tlc import Outcome, TlcRun, Walks, find_jar, run_tlc
+from models.progress import News, OnProgress
+from models.tlc import Outcome, TlcRun, Walks, find_jar, listed, run_tlc
 from spec.errors import BadInput
 
 SPEC_FOLDER = Path(__file__).resolve().parent.parent / "spec"
@@ -35,7 +36,6 @@ WORTH_AN_ARCHIVE = 12
 
 Checked = Callable[["ModelResult"], None]
 Counted = Callable[[str, int], None]
-OnProgress = Callable[["Progress"], None]
 
 
 class Kind(StrEnum):
@@ -105,6 +105,52 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return Walks(self.behaviours, self.length) if self.tier is Tier.RANDOM else None
 
 
+class Refutation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mutant that a property of another model is to refute: `of` names that model, of which only the lines in `set`
+    differ. `trace` counts the states of a shortest counterexample, and is left out where it is a loop."""
+
+    property: str
+    of: str
+    set: dict[str, str]
+    says: str
+    tier: Tier = Tier.DEEP
+    trace: int | None = None
+    cost: float | None = None
+
+    def model(self, base: Model, spec_folder: Path, protocol: str) -> Model:
+        """The model that it stands for; BadInput where `base` does not hold that property."""
+        text = configuration(base, spec_folder, protocol)
+        sections = [section for section in ("INVARIANTS", "PROPERTIES") if self.property in listed(text, section)]
+        if base.violates is not None or not sections:
+            raise BadInput(
+                f"{spec_folder / protocol / 'models.toml'}: {self.property} is to be refuted in {base.name!r}, which "
+                "does not hold it; name a model that lists it and in which all holds"
+            )
+        alone = (self.property,)
+        lines = "_and_".join(f"{_snake(name)}_is_{_snake(value)}" for name, value in self.set.items())
+        return msgspec.structs.replace(
+            base,
+            name=f"{_snake(self.property)}_in_{base.name}_where_{lines}",
+            says=self.says,
+            kind=Kind.MUTANT,
+            tier=self.tier,
+            set=base.set | self.set,
+            invariants=alone if sections == ["INVARIANTS"] else (),
+            properties=alone if sections == ["PROPERTIES"] else (),
+            clauses=(),
+            violates=self.property,
+            distinct=None,
+            depth=None,
+            trace=self.trace,
+            every_action=False,
+            cost=self.cost,
+        )
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"\W+", "", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).lower()
+
+
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
     result: str
     violates: str | None
@@ -137,20 +183,7 @@ class ModelResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     model: list[Model]
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """News of the models that are being checked. name: of the model that has news. distinct: its states so far. done,
-    total: the weight of the models that have ended, and of all."""
-
-    name: str
-    distinct: int
-    done: float
-    total: float
-
-    def __str__(self) -> str:
-        return f"{self.done / self.total:.0%}, {self.name}, {self.distinct} distinct states"
+    refuted: list[Refutation] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,17 +205,23 @@ def models_of(protocol: str, spec_folder: Path = SPEC_FOLDER) -> tuple[Model, ..
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: not TOML: {error}") from None
     try:
-        models = msgspec.convert(content, _File).model
+        file = msgspec.convert(content, _File)
     except msgspec.ValidationError as error:
         raise BadInput(f"{path}: {error}; see the fields of Model in models/expected.py") from None
-    names: set[str] = set()
-    for model in models:
-        _check(path, model, names)
-        names.add(model.name)
-    return tuple(models)
+    models: dict[str, Model] = {}
+    for model in file.model:
+        _check(path, model, models)
+        models[model.name] = model
+    for refutation in file.refuted:
+        if refutation.of not in models:
+            raise BadInput(f"{path}: {refutation.property} is to be refuted in {refutation.of!r}, which is not listed")
+        model = refutation.model(models[refutation.of], spec_folder, protocol)
+        _check(path, model, models)
+        models[model.name] = model
+    return tuple(models.values())
 
 
-def _check(path: Path, model: Model, names: set[str]) -> None:
+def _check(path: Path, model: Model, names: Collection[str]) -> None:
     place = f"{path}: model {model.name!r}"
     if model.name in names:
         raise BadInput(f"{place} is listed twice; give each model its own name")
@@ -259,12 +298,12 @@ def check_models(
     """
     chosen = models_in(protocol, tier, spec_folder)
     make_ready(chosen)
-    news = _News(chosen, on_progress)
+    news = News((model.weight for model in chosen), on_progress)
 
     def check(model: Model) -> ModelResult:
         news.tell(model.name, 0)
         result = check_model(model, protocol, spec_folder=spec_folder, on_progress=news.tell).result
-        news.end(model, result)
+        news.end(model.name, model.weight, result.seen.distinct)
         return result
 
     results: dict[str, ModelResult] = {}
@@ -280,26 +319,6 @@ def check_models(
         # After an error or an interrupt, what has not begun is not begun any more.
         pool.shutdown(cancel_futures=True)
     return [results[model.name] for model in chosen]
-
-
-class _News:
-    """Adds up what models have ended."""
-
-    def __init__(self, models: Sequence[Model], on_progress: OnProgress | None) -> None:
-        self._total = sum(model.weight for model in models)
-        self._done = 0.0
-        self._on_progress = on_progress
-        self._lock = threading.Lock()
-
-    def tell(self, name: str, distinct: int) -> None:
-        with self._lock:
-            if self._on_progress is not None:
-                self._on_progress(Progress(name, distinct, self._done, self._total))
-
-    def end(self, model: Model, result: ModelResult) -> None:
-        with self._lock:
-            self._done += model.weight
-        self.tell(model.name, result.seen.distinct)
 
 
 def compare(model: Model, run: TlcRun) -> ModelResult:

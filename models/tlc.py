@@ -187,8 +187,8 @@ def listed(configuration: str, section: str) -> tuple[str, ...]:
 
 
 def read_answer(code: int, text: str, seconds: float, properties: tuple[str, ...] = ()) -> TlcRun:
-    """What TLC's `-tool` output says. TLC does not name a liveness property that fails: it is the only one of
-    `properties`, or else they are named together."""
+    """What TLC's `-tool` output says. TLC names neither a liveness property nor a refinement that fails: it is the only
+    one of `properties`, or else they are named together."""
     messages = [(int(match.group(1)), match.group(2)) for match in _MESSAGE.finditer(text)]
     outcome = _VERDICTS.get(code, Outcome.FAILED)
     generated, distinct = _statistics(messages)
@@ -243,7 +243,8 @@ def _statistics(messages: list[tuple[int, str]]) -> tuple[int, int]:
 def _violated(messages: list[tuple[int, str]], properties: tuple[str, ...]) -> str | None:
     for kind, body in messages:
         if kind in (2107, 2110, 2112) and (match := re.match(r"(?:Invariant|Action property) (.*?) is violated", body)):
-            return match.group(1)
+            # Of a refinement it tells the line of the module that is refined.
+            return match.group(1) if match.group(1).isidentifier() else " or ".join(properties)
         if kind == 2116:
             return " or ".join(properties)
     return None
@@ -262,6 +263,8 @@ def _trace(messages: list[tuple[int, str]]) -> tuple[tuple[State, ...], int | No
             action = re.match(r"\d+: <(Initial predicate|\w+)", head)
             if action is not None:
                 states.append(State(action=action.group(1).split()[0], variables=parse_state(rest)))
+        elif kind == 2107:  # "Invariant x is violated by the initial state:": it comes as no state of a trace
+            states.append(State(action="Initial", variables=parse_state(body.partition("\n")[2])))
     return tuple(states), back_to
 
 

@@ -59,8 +59,8 @@ def last_arrived(held: int, arrived: int) -> int:
     return arrived
 
 
-def strictly_below_ack(timestamp: int, barrier: int, ack: int, record: int) -> bool:
-    """Literal TO-FLAG-RX: delivery is below the bound, whichever bound it is."""
+def one_bound_at_a_time(timestamp: int, barrier: int, ack: int, record: int) -> bool:
+    """Literal TO-FLAG-RX: strictly below the ack barrier in the loss state, else strictly below the barrier."""
     return timestamp < (barrier if record <= ack else ack)
 
 
@@ -187,10 +187,10 @@ MUTANTS = (
         register_under_loss=last_arrived,
     ),
     by_rules(
-        "deliverable_under_loss/strictly-below-ack",
-        "Literal: strictly below the ack barrier.",
+        "deliverable_under_loss/one-bound-at-a-time",
+        "Literal: the ack barrier counts in the loss state alone.",
         LOSS,
-        deliverable_under_loss=strictly_below_ack,
+        deliverable_under_loss=one_bound_at_a_time,
     ),
     altered("never-resends", _HOST, "What is lost is never sent again.", host_never_resends, LOSS),
     altered(

@@ -12,7 +12,6 @@ from models.expected import (
     STATES_A_SECOND,
     Kind,
     Model,
-    Progress,
     Tier,
     check_models,
     compare,
@@ -21,7 +20,8 @@ from models.expected import (
     models_of,
 )
 from models.finding import findings_of
-from models.tlc import Outcome, State, TlcRun
+from models.progress import Progress
+from models.tlc import Outcome, State, TlcRun, listed
 from spec.clauses import Layer
 from spec.clauses import load as load_clauses
 from spec.errors import BadInput
@@ -64,8 +64,9 @@ says = "Steps of two meet two at once."
 """
 
 
+LIVENESS = {"ArrivedIsDelivered", "ScatteredIsDelivered", "LostIsResent", "LossStateEnds", "IdleAckBarrierRises"}
+LIVENESS |= {"AdjustmentIsRepeated", "FailureStopsNobody"}
 PROTOCOLS = sorted(path.parent.name for path in SPEC_FOLDER.glob("*/models.toml"))
-LIVENESS = ("ArrivedIsDelivered", "ScatteredIsDelivered")
 
 
 @pytest.fixture
@@ -208,6 +209,85 @@ def test_a_malformed_list_is_refused_by_file_and_place(spec_folder: Path, text: 
     rewrite(spec_folder, text)
     with pytest.raises(BadInput, match=sentence):
         models_of("steps", spec_folder)
+
+
+REFUTED = """
+[[refuted]]
+property = "Small"
+of = "small"
+set = { Step = "ByThree" }
+says = "Steps of three grow big."
+tier = "quick"
+trace = 3
+"""
+
+
+def test_a_refutation_is_the_model_that_holds_the_property_with_other_lines(spec_folder: Path) -> None:
+    (spec_folder / "steps" / "Steps.tla").write_text(STEPS.replace("NotTwo ==", "ByThree(n) == n + 3\nNotTwo =="))
+    rewrite(spec_folder, HOLDS + REFUTED)
+    _, refuted = check_models("steps", spec_folder=spec_folder)
+    assert refuted.name == "small_in_small_where_step_is_by_three"
+    assert (refuted.kind, refuted.seen.violates, refuted.seen.trace) == (Kind.MUTANT, "Small", 3)
+    assert refuted.agrees
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (REFUTED.replace('of = "small"', 'of = "gone"'), "Small is to be refuted in 'gone', which is not listed"),
+        (REFUTED.replace('"Small"', '"NotTwo"'), "NotTwo is to be refuted in 'small', which does not hold it"),
+        (FINDING + REFUTED.replace('of = "small"', 'of = "big_steps"'), "in 'big_steps', which does not hold it"),
+        (REFUTED + REFUTED, "is listed twice"),
+    ],
+)
+def test_a_refutation_of_what_is_not_held_is_refused(spec_folder: Path, text: str, sentence: str) -> None:
+    rewrite(spec_folder, HOLDS + text)
+    with pytest.raises(BadInput, match=sentence):
+        models_of("steps", spec_folder)
+
+
+def properties(protocol: str, one: Model) -> set[tuple[str, str]]:
+    text = configuration(one, SPEC_FOLDER, protocol)
+    return {(section, name) for section in ("INVARIANTS", "PROPERTIES") for name in listed(text, section)}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_property_that_some_model_holds_is_refuted_by_a_model_of_its_own(protocol: str) -> None:
+    models = models_of(protocol)
+    held = {name for one in models if one.violates is None for _, name in properties(protocol, one)}
+    # Of liveness and of refinement TLC tells no name: it must be the only one there.
+    refuted = {
+        one.violates
+        for one in models
+        if one.violates is not None
+        and (("INVARIANTS", one.violates) in properties(protocol, one) or len(properties(protocol, one)) == 1)
+    }
+    refuted |= {one.violates for one in models if one.violates is not None and one.trace is not None}
+    assert held - refuted == set()
+
+
+FAIR = {
+    "MCLoss": {"Readings", "Copies", "Answers", "Resendings", "HostTells", "SwitchTells", "Takings", "Deliveries"},
+    # Where nothing arrives, what has arrived is delivered.
+    "MCOneSwitch": {"Tick", "Deliver", "TakeBeacon", "HostBeacon", "SwitchBeacon"},
+    "MCFailures": {"Tick", "HostBeacon", "SwitchBeacon", "Learn", "Arrive", "GiveUp", "Notice", "Remove", "Answer"},
+    "MCLinks": {"Resend", "Arrive", "Acknowledge"},
+    "MCMajority": {"Receive", "Forward", "Deliver"},
+    "MCFifo": {"Receive", "Deliver", "HasLooked"},
+    "MCCausal": {"Receive", "Deliver", "HasLooked"},
+}
+
+
+@pytest.mark.parametrize("module", FAIR)
+def test_each_action_that_fairness_asks_for_is_missed_by_some_model_where_it_is_never_taken(module: str) -> None:
+    never = {
+        name
+        for protocol in PROTOCOLS
+        for one in models_of(protocol)
+        for name, value in one.set.items()
+        if one.module == module and value.startswith(("Never", "Nothing"))
+    }
+    assert FAIR[module] - never == set()
 
 
 def test_a_protocol_without_models_is_named() -> None:

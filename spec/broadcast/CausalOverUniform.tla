@@ -118,8 +118,8 @@ FairSpec == Spec /\ Fairness
 -----------------------------------------------------------------------------
 (* A fair run ends in such a state, as every step is taken but finitely often (see MajorityBroadcast). *)
 Rested ==
-  /\ Settled
-  /\ \A p \in Process \ crashed : \A m \in Message : Uniform!Owed(m) => m \in received[p]
+  ~ ENABLED \E p \in Process :
+      Deliver(p) \/ HasLooked(p) \/ \E m \in Message : Receive(p, m) /\ Uniform!Owed(m)
 
 Causal == INSTANCE CausalBroadcast
 RefinesCausalBroadcast == Causal!Spec

@@ -59,5 +59,6 @@ OnlyNew(new) == new
 OnlyCrashed(crashed) == crashed
 OneBehind(r, number) ==
   LET c == Collapsing(r, number) IN [c EXCEPT !.prefix = IF c.beyond = {} THEN @ + 1 ELSE @]
+Forgetting(r, number) == r
 PastGaps(r, number) == [prefix |-> IF number > r.prefix THEN number ELSE r.prefix, beyond |-> {}]
 =============================================================================

@@ -12,4 +12,9 @@ Chain == [p \in Process |-> IF p = 1 THEN {} ELSE {p - 1}]
 Cycle == [p \in Process |-> IF p = 1 THEN Process \ {1} ELSE {1}]
 None == [p \in Process |-> {}]
 Themselves == [p \in Process |-> {p}]
+
+(* Mutants.  Actions that are never taken; a process that comes back, in the place of Rest. *)
+NeverAt(p) == FALSE
+NeverOf(p, m) == FALSE
+Revived == crashed' = {} /\ UNCHANGED <<begun, received, past, clock, dependency, waiting, delivered, looking>>
 =============================================================================

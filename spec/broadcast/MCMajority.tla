@@ -17,4 +17,14 @@ OneEach == [p \in Process |-> 1]
 
 (* Sound for invariants: nothing tells processes apart that broadcast equally many messages. *)
 Alike == UNION {Permutations({p \in Process : MostBegun[p] = k}) : k \in {MostBegun[p] : p \in Process}}
+
+(* Mutants.  Actions that are never taken; in the place of Rest a process that comes back, and links that make *)
+(* things up.                                                                                                  *)
+NeverAt(p) == FALSE
+NeverOf(p, m) == FALSE
+NeverFrom(p, q, m) == FALSE
+Revived == crashed' = {} /\ UNCHANGED <<begun, pending, heard, owes, link, delivered>>
+MadeUp ==
+  /\ link' = Process \X Process \X Message
+  /\ UNCHANGED <<begun, crashed, pending, heard, owes, delivered>>
 =============================================================================

@@ -112,8 +112,9 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 (* Perfect links between correct processes, and processes that go on. *)
+Brings(p, q, m) == Receive(p, q, m) /\ p \notin crashed
 Fairness ==
-  /\ \A p, q \in Process, m \in Message : WF_vars(Receive(p, q, m) /\ p \notin crashed)
+  /\ \A p, q \in Process, m \in Message : WF_vars(Brings(p, q, m))
   /\ \A p \in Process, m \in Message : WF_vars(Forward(p, m)) /\ WF_vars(Deliver(p, m))
 
 FairSpec == Spec /\ Fairness
@@ -125,10 +126,8 @@ FairSpec == Spec /\ Fairness
 (* finds shortest counterexamples.                                         *)
 (***************************************************************************)
 Rested ==
-  /\ \A send \in link : send[1] \in crashed \/ send[2] \in crashed
-  /\ \A p \in Process \ crashed :
-       /\ owes[p] = {} \/ ~ MayForward(Undelivered(p))
-       /\ \A m \in pending[p] : ~ Enough(Cardinality(heard[p][m]), N)
+  ~ ENABLED \E p \in Process, m \in Message :
+      Forward(p, m) \/ Deliver(p, m) \/ \E q \in Process : Brings(p, q, m)
 
 Uniform == INSTANCE UniformBroadcast WITH received <- [p \in Process |-> Delivered(p)]
 

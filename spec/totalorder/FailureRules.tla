@@ -10,7 +10,13 @@ AckOfLink(ack, barrier) == ack
 
 (* MayDeliver: what every receiver has, and nothing else. *)
 ByAckAlone(timestamp, ack, barrier) == timestamp <= ack
+
+(* Speaks: what it told is known once its ack barrier is. *)
+WithAckBarrier(carried) == "ack" \in carried
 -----------------------------------------------------------------------------
+(* Speaks, with any packet. *)
+WithAny(carried) == TRUE
+
 (* CutOff by the barrier, as without ack barriers; and one below and above the ack barrier. *)
 BelowBarrierOfLink(ack, barrier) == barrier - 1
 OneLess(ack, barrier) == IF ack = 0 THEN 0 ELSE ack - 1
@@ -18,4 +24,8 @@ OneMore(ack, barrier) == ack + 1
 
 (* MayDeliver as environment D does. *)
 ByEitherBarrier(timestamp, ack, barrier) == timestamp <= ack \/ timestamp < barrier
+-----------------------------------------------------------------------------
+(* Actions that are never taken. *)
+NeverAt(node) == FALSE
+NeverOf(s, n, r) == FALSE
 =============================================================================

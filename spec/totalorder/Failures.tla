@@ -28,7 +28,9 @@ CONSTANTS
   MostCrashed,    \* how many hosts crash, at most
   MostGivenUp,    \* how many links are given up, at most
   MostRestarts,   \* how often a switch restarts, at most
-  KeepsBarriers   \* whether barriers are kept beside the ack barriers, for rules that look at them
+  KeepsBarriers,  \* whether barriers are kept beside the ack barriers, for rules that look at them
+  Beacons,        \* of each kind of beacon what it carries: of "ack" and "barrier"
+  AnswersTravel   \* whether answers are packets: a sender learns, or never, what was so when they left
 
 CONSTANTS         \* the rules; see FailureRules
   CutOff(_, _),       \* the cut-off of a link, from its ack barrier and its barrier
@@ -41,7 +43,8 @@ CONSTANTS         \* the rules; see FailureRules
   NoticeResent,       \* whether notices are sent until they are answered
   RestartWaits,       \* whether a restarted switch tells nothing until every counted link has spoken
   SpeaksAlone,        \* whether a switch goes on to tell the time on a link to which no link is left that counts
-  RestartTrusts       \* whether it gives up links that have not spoken to it
+  RestartTrusts,      \* whether it gives up links that have not spoken to it
+  Speaks(_)           \* whether a link has spoken with a beacon that carries this
 
 Sender == {h \in Host : Destinations[h] # {}}
 Max(a, b) == IF a >= b THEN a ELSE b
@@ -75,6 +78,7 @@ VARIABLES
   sent,      \* sent[h] is the sequence of h's scatterings, oldest first
   settled,   \* settled[s] has <<n, r>> when s need not wait for r's answer to scattering n any more
   recalled,  \* recalled[s] is the set of the scatterings of s that it has recalled
+  answers,   \* the answers <<s, n, r, what>> that have left, where they travel
   void,      \* void[r] is the set of messages that were recalled at r
   buffer,    \* buffer[r] is the set of messages received and not delivered
   delivered, \* delivered[h] is the sequence of h's deliveries, oldest first
@@ -85,12 +89,15 @@ VARIABLES
   cut,       \* cut[r][f] is the cut-off of host f that r was told, or None
   mislaid,   \* the notices <<l, f, r>> that were lost, where none is sent again
   crashed,   \* the hosts that have crashed
-  unheard,   \* the links that have not spoken since the switch they lead to restarted
+  unheard,   \* the links that have told no ack barrier since the switch they lead to restarted
+  silent,    \* those of them that have not spoken
   restarts   \* how often a switch restarted
 sending == <<clock, sent>>
 holding == <<void, buffer, delivered>>
-waiting == <<settled, recalled>>
-links == <<ack, barrier, unheard, restarts>>
+knowing == <<settled, recalled>>
+waiting == <<knowing, answers>>
+hearing == <<unheard, silent>>
+links == <<ack, barrier, hearing, restarts>>
 failing == <<given, removed, cut, mislaid, crashed>>
 vars == <<sending, waiting, holding, links, failing>>
 -----------------------------------------------------------------------------
@@ -130,6 +137,7 @@ Init ==
   /\ sent = [h \in Host |-> <<>>]
   /\ settled = [s \in Sender |-> {}]
   /\ recalled = [s \in Sender |-> {}]
+  /\ answers = {}
   /\ void = [h \in Host |-> {}]
   /\ buffer = [h \in Host |-> {}]
   /\ delivered = [h \in Host |-> <<>>]
@@ -140,7 +148,7 @@ Init ==
   /\ cut = [r \in Host |-> [f \in Host |-> None]]
   /\ mislaid = {}
   /\ crashed = {}
-  /\ unheard = {}
+  /\ unheard = {} /\ silent = {}
   /\ restarts = 0
 
 Tick(s) ==
@@ -167,12 +175,20 @@ Arrive(s, n, r) ==
   /\ Holds(r, buffer[r] \cup {Message(s, n)}, ack[LastLink(r)], barrier[LastLink(r)])
   /\ UNCHANGED <<sending, waiting, void, links, failing>>
 
+(* A receiver answers; that one sent earlier is not taken again is a loss, too. *)
+Answer(s, n, r) ==
+  /\ AnswersTravel /\ r \notin crashed
+  /\ \/ Message(s, n) \in Received(r) /\ answers' = answers \cup {<<s, n, r, "received">>}
+     \/ Message(s, n) \in void[r] /\ answers' = answers \cup {<<s, n, r, "discarded">>}
+  /\ UNCHANGED <<sending, knowing, holding, links, failing>>
+
 (* A sender learns that a message was received, or a recalled one discarded. *)
 Learn(s, n, r) ==
   /\ s \notin crashed /\ r \in sent[s][n].receivers \ Known(s) /\ <<n, r>> \notin settled[s]
-  /\ Message(s, n) \in IF n \in recalled[s] THEN void[r] ELSE Received(r)
+  /\ IF AnswersTravel THEN <<s, n, r, IF n \in recalled[s] THEN "discarded" ELSE "received">> \in answers
+     ELSE Message(s, n) \in IF n \in recalled[s] THEN void[r] ELSE Received(r)
   /\ settled' = [settled EXCEPT ![s] = @ \cup {<<n, r>>}]
-  /\ UNCHANGED <<sending, recalled, holding, links, failing>>
+  /\ UNCHANGED <<sending, recalled, answers, holding, links, failing>>
 
 (* A receiver discards a recalled message, or will not take it (TO-ATOMIC). *)
 TakeRecall(s, n, r) ==
@@ -182,11 +198,16 @@ TakeRecall(s, n, r) ==
   /\ buffer' = [buffer EXCEPT ![r] = @ \ {Message(s, n)}]
   /\ UNCHANGED <<sending, waiting, delivered, links, failing>>
 
+(* A beacon that carries this comes over link l, with these barriers. *)
+Tells(l, carried, a, b) ==
+  /\ ack' = IF "ack" \in carried THEN [ack EXCEPT ![l] = a] ELSE ack
+  /\ barrier' = IF "barrier" \in carried THEN [barrier EXCEPT ![l] = b] ELSE barrier
+  /\ unheard' = IF "ack" \in carried THEN unheard \ {l} ELSE unheard
+  /\ silent' = IF Speaks(carried) THEN silent \ {l} ELSE silent
+
 HostBeacon(s) ==
   /\ s \notin crashed /\ First[s] \notin Frozen
-  /\ ack' = [ack EXCEPT ![First[s]] = AckBarrier(s)]
-  /\ barrier' = [barrier EXCEPT ![First[s]] = IF KeepsBarriers THEN clock[s] ELSE 0]
-  /\ unheard' = unheard \ {First[s]}
+  /\ \E carried \in Beacons : Tells(First[s], carried, AckBarrier(s), IF KeepsBarriers THEN clock[s] ELSE 0)
   /\ UNCHANGED <<sending, waiting, holding, failing, restarts>>
 
 (* The least timestamp that is missing at r: being in the loss state, r does not deliver by a barrier above it. *)
@@ -206,10 +227,9 @@ SwitchBeacon(l) ==
   IN
   /\ Reaching[l] # {} /\ (counted # {} \/ SpeaksAlone) /\ l \notin Frozen /\ (ClosesBack => Back(l) \notin Frozen)
   /\ RestartWaits => counted \cap unheard = {}                         \* TO-RESTART
-  /\ <<a, most>> # <<ack[l], barrier[l]>>
-  /\ ack' = [ack EXCEPT ![l] = a] /\ barrier' = [barrier EXCEPT ![l] = most]
-  /\ unheard' = unheard \ {l}
-  /\ IF l[2] \in Host /\ l[2] \notin crashed THEN Holds(l[2], buffer[l[2]], a, most)
+  /\ \E carried \in Beacons : Tells(l, carried, a, most)
+  /\ <<ack', barrier'>> # <<ack, barrier>>
+  /\ IF l[2] \in Host /\ l[2] \notin crashed THEN Holds(l[2], buffer[l[2]], ack'[l], barrier'[l])
      ELSE UNCHANGED <<buffer, delivered>>
   /\ UNCHANGED <<sending, waiting, void, failing, restarts>>
 
@@ -224,7 +244,7 @@ Crash(h) ==
 (***************************************************************************)
 GiveUp(l) ==
   /\ l \notin Frozen /\ Cardinality(Frozen) < MostGivenUp
-  /\ RestartTrusts \/ l \notin unheard
+  /\ RestartTrusts \/ l \notin silent
   /\ given' = [given EXCEPT ![l] = CutOff(ack[l], barrier[l])]
   /\ UNCHANGED <<sending, waiting, holding, links, removed, cut, mislaid, crashed>>
 
@@ -238,7 +258,7 @@ Takes(r, f, cutoff) ==
   /\ IF r \in Sender /\ f \notin Known(r) /\ Recalls
      THEN /\ recalled' = [recalled EXCEPT ![r] = @ \cup unanswered]    \* TO-ATOMIC
           /\ settled' = [settled EXCEPT ![r] = {p \in @ : p[1] \notin unanswered \ recalled[r]}]
-     ELSE UNCHANGED waiting
+     ELSE UNCHANGED knowing
 
 Answered(l, f, r) == cut[r][f] <= given[l]
 
@@ -248,7 +268,7 @@ Notice(l, f, r) ==
   /\ ~ Answered(l, f, r) /\ <<l, f, r>> \notin mislaid
   /\ LowerHolds \/ f \notin Known(r)
   /\ Takes(r, f, given[l])
-  /\ UNCHANGED <<sending, void, delivered, links, given, removed, mislaid, crashed>>
+  /\ UNCHANGED <<sending, answers, void, delivered, links, given, removed, mislaid, crashed>>
 
 (* A notice is lost; where notices are sent again, that changes nothing. *)
 LoseNotice(l, f, r) ==
@@ -274,14 +294,14 @@ Restart(x) ==
   /\ restarts' = restarts + 1
   /\ ack' = [l \in Link |-> IF l \in into THEN 0 ELSE ack[l]]
   /\ barrier' = [l \in Link |-> IF l \in into THEN 0 ELSE barrier[l]]
-  /\ unheard' = unheard \cup into
+  /\ unheard' = unheard \cup into /\ silent' = silent \cup into
   /\ UNCHANGED <<sending, waiting, holding, failing>>
 
 (* Everything that goes on as long as it changes anything. *)
 Progress ==
   \/ \E s \in Sender :
        \/ Tick(s) \/ HostBeacon(s)
-       \/ \E n \in DOMAIN sent[s], r \in Host : Learn(s, n, r) \/ TakeRecall(s, n, r)
+       \/ \E n \in DOMAIN sent[s], r \in Host : Answer(s, n, r) \/ Learn(s, n, r) \/ TakeRecall(s, n, r)
        \/ s \in Live /\ \E n \in DOMAIN sent[s], r \in Host : Arrive(s, n, r)
   \/ \E l \in SwitchEgress : SwitchBeacon(l)
   \/ \E l \in Watched : \/ Behind[l] \subseteq crashed /\ GiveUp(l)
@@ -312,7 +332,7 @@ TypeOK ==
   /\ clock \in [Sender -> Time]
   /\ \A h \in Host : buffer[h] \cup void[h] \subseteq Abstract!Delivery
   /\ ack \in [Link -> Nat] /\ barrier \in [Link -> Nat]
-  /\ removed \subseteq Frozen /\ unheard \subseteq Link /\ crashed \subseteq Host
+  /\ removed \subseteq Frozen /\ silent \cup unheard \subseteq Link /\ crashed \subseteq Host
 
 (* Whether m will never come to r, though it is for r. *)
 Lacks(r, m) == m \notin Received(r) /\ (m.sender \in Known(r) \/ m \in void[r])

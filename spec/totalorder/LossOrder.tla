@@ -130,16 +130,21 @@ Init ==
   /\ lost = 0
   /\ restarts = 0
 
+(***************************************************************************)
+(* What goes on by itself chooses from a set: the readings, worlds, numbers *)
+(* or messages that may come next.  Nothing is enabled where they are all   *)
+(* empty (Resting), and an action is taken out by an empty set for its own. *)
+(***************************************************************************)
+Readings(s) == {t \in Time : t = clock[s] + 1 /\ pending[s] = <<>> /\ Settled}
 Tick(s) ==
-  /\ pending[s] = <<>> /\ clock[s] + 1 \in Time /\ Settled
-  /\ clock' = [clock EXCEPT ![s] = @ + 1]
+  /\ \E t \in Readings(s) : clock' = [clock EXCEPT ![s] = t]
   /\ UNCHANGED <<sent, pending, acked, network, delivered, restarts>>
 
 (* A data packet leaves s for r; before it there were the earlier scatterings. *)
 Put(s, r, m, history, earlier, barrier) ==
   LET l == Route[<<s, r>>][1] IN
-  \E p \in HostPackets(s, l, history, IF TellsOwn THEN history ELSE earlier, "data", barrier) :
-    Goes(Carried(World, l, DataPacket(p, m, r)))
+  UNION {Carried(World, l, DataPacket(p, m, r)) :
+           p \in HostPackets(s, l, history, IF TellsOwn THEN history ELSE earlier, "data", barrier)}
 
 (* A sender scatters at a clock not used yet; the first copy leaves, the others are pending. *)
 Scatter(s, receivers) ==
@@ -152,50 +157,58 @@ Scatter(s, receivers) ==
   /\ Settled
   /\ sent' = [sent EXCEPT ![s] = Append(@, [timestamp |-> t, receivers |-> receivers])]
   /\ pending' = [pending EXCEPT ![s] = Tail(order)]
-  /\ Put(s, Head(order), m, sent'[s], sent[s], t)
+  /\ Goes(Put(s, Head(order), m, sent'[s], sent[s], t))
   /\ UNCHANGED <<clock, acked, delivered, restarts>>
 
 (* The next copy of a scattering leaves. *)
+Copies(s) ==
+  IF pending[s] = <<>> \/ ~ Settled THEN {}
+  ELSE Put(s, Head(pending[s]), Message(s, Len(sent[s])), sent[s], sent[s], clock[s])
 NextCopy(s) ==
-  /\ pending[s] # <<>> /\ Settled
+  /\ Goes(Copies(s))
   /\ pending' = [pending EXCEPT ![s] = Tail(@)]
-  /\ Put(s, Head(pending[s]), Message(s, Len(sent[s])), sent[s], sent[s], clock[s])
   /\ UNCHANGED <<clock, sent, acked, delivered, restarts>>
 
 (* A message that is not acknowledged is sent again, with its old timestamp. *)
-Resend(p) ==
+Resendings(p) ==
   LET s == p[1] IN
-  /\ pending[s] = <<>> /\ Outstanding(s, p[2]) # {} /\ Settled
-  /\ \E n \in Outstanding(s, p[2]) :                                   \* TO-RETX
-       Put(s, p[2], Message(s, n), sent[s], sent[s], ResentBarrier(sent[s][n].timestamp, clock[s]))  \* TO-RETX-BAR
+  IF pending[s] # <<>> \/ ~ Settled THEN {}
+  ELSE (UNION {Put(s, p[2], Message(s, n), sent[s], sent[s],
+                   ResentBarrier(sent[s][n].timestamp, clock[s])) :    \* TO-RETX-BAR
+                 n \in Outstanding(s, p[2])}) \ {World}               \* TO-RETX
+Resend(p) ==
+  /\ Goes(Resendings(p))
   /\ UNCHANGED <<senders, delivered, restarts>>
 
 (* An acknowledgement comes back, not necessarily the newest. *)
+Answers(p) ==
+  IF pending[p[1]] # <<>> \/ ~ Settled THEN {}
+  ELSE {n \in Outstanding(p[1], p[2]) : n <= Acknowledged(p[1], p[2])}
 Learn(p) ==
-  /\ pending[p[1]] = <<>> /\ Outstanding(p[1], p[2]) # {} /\ Settled
-  /\ \E n \in Outstanding(p[1], p[2]) :
-       n <= Acknowledged(p[1], p[2]) /\ acked' = [acked EXCEPT ![p] = n]
+  /\ \E n \in Answers(p) : acked' = [acked EXCEPT ![p] = n]
   /\ UNCHANGED <<clock, sent, pending, network, delivered, restarts>>
 
+HostTells(l) ==
+  LET s == l[1]
+      packets == UNION {HostPackets(s, l, sent[s], sent[s], kind, clock[s]) : kind \in BeaconKinds}
+  IN  IF pending[s] # <<>> \/ ~ Settled THEN {} ELSE (UNION {Carried(World, l, p) : p \in packets}) \ {World}
 HostBeacon(l) ==
-  LET s == l[1] IN
-  /\ Settled /\ pending[s] = <<>>
-  /\ \E kind \in BeaconKinds :
-       \E p \in HostPackets(s, l, sent[s], sent[s], kind, clock[s]) : Goes(Carried(World, l, p))
+  /\ Goes(HostTells(l))
   /\ UNCHANGED <<senders, delivered, restarts>>
 
 (* A switch puts a beacon on a link, at any time, or where it has something new to say. *)
+SwitchTells(l) ==
+  LET packets == {p \in {SwitchPacket(held, l, kind) : kind \in BeaconKinds} :
+                    BeaconMin => IsNews(told[l], p)}                   \* TO-BEACON-MIN
+  IN  IF ~ Settled THEN {} ELSE (UNION {Carried(World, l, p) : p \in packets}) \ {World}
 SwitchBeacon(l) ==
-  /\ Settled
-  /\ \E kind \in BeaconKinds :
-       LET p == SwitchPacket(held, l, kind) IN
-       (BeaconMin => IsNews(told[l], p)) /\ Goes(Carried(World, l, p)) \* TO-BEACON-MIN
+  /\ Goes(SwitchTells(l))
   /\ UNCHANGED <<senders, delivered, restarts>>
 
 (* The target of a slow link takes the oldest packet of its queue. *)
+Takings(l) == IF channel[l] = <<>> \/ ~ Settled THEN {} ELSE HeadTaken(World, l)
 Take(l) ==
-  /\ channel[l] # <<>> /\ Settled
-  /\ Goes(HeadTaken(World, l))
+  /\ Goes(Takings(l))
   /\ UNCHANGED <<senders, delivered, restarts>>
 
 (* A switch forgets all that it held, and numbers its packets from the start, so that *)
@@ -210,11 +223,12 @@ Restart(x) ==
   /\ UNCHANGED <<senders, buffer, flagged, channel, lost, delivered>>
 
 (* A receiver delivers; nothing else happens while one can. *)
+Deliveries(r) == IF CanDeliver(r) THEN {First(r)} ELSE {}
 Deliver(r) ==
-  /\ CanDeliver(r)
-  /\ delivered' = [delivered EXCEPT ![r] = Append(@, First(r))]
-  /\ buffer' = [buffer EXCEPT ![r] = @ \ {First(r)}]
-  /\ flagged' = [flagged EXCEPT ![r] = @ \ {First(r)}]
+  /\ \E m \in Deliveries(r) :
+       /\ delivered' = [delivered EXCEPT ![r] = Append(@, m)]
+       /\ buffer' = [buffer EXCEPT ![r] = @ \ {m}]
+       /\ flagged' = [flagged EXCEPT ![r] = @ \ {m}]
   /\ UNCHANGED <<senders, held, told, channel, lost, restarts>>
 
 (* Everything that goes on as long as it changes anything. *)
@@ -225,6 +239,14 @@ Progress ==
   \/ \E l \in SwitchEgress : SwitchBeacon(l)
   \/ \E l \in Slow : Take(l)
   \/ \E r \in Receiver : Deliver(r)
+
+Resting ==
+  /\ \A s \in Sender : Readings(s) = {} /\ Copies(s) = {}
+  /\ \A p \in DOMAIN Route : Answers(p) = {} /\ Resendings(p) = {}
+  /\ \A l \in HostEgress : HostTells(l) = {}
+  /\ \A l \in SwitchEgress : SwitchTells(l) = {}
+  /\ \A l \in Slow : Takings(l) = {}
+  /\ \A r \in Receiver : Deliveries(r) = {}
 
 (* It only keeps plain TLC from calling the end of a bounded time a deadlock. *)
 Rest == UNCHANGED vars

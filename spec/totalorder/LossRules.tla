@@ -79,4 +79,7 @@ NoRecord(least, largest, greatest) == 0
 NotPassed(carried, least, largest, greatest) == 0
 ByBarrierAlone(timestamp, barrier, ack, lossy, flagged) == timestamp < barrier
 ByAckAlone(timestamp, barrier, ack, lossy, flagged) == timestamp <= ack
+
+(* An action that has nothing to choose from is never taken. *)
+NothingOf(x) == {}
 =============================================================================

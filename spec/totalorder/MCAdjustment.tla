@@ -23,4 +23,7 @@ PromiseOf25Holds ==
 BeaconOf25Stays ==
   \A l \in Link : \A i, j \in DOMAIN channel[l] :
     i < j /\ channel[l][i].barrier = 25 => channel[l][j].barrier >= 25
+
+(* Mutant, in the place of Rests: a local clock is set back. *)
+SetBack == \E h \in Host : local' = [local EXCEPT ![h] = 0] /\ UNCHANGED vars
 =============================================================================

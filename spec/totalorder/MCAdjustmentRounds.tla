@@ -30,4 +30,8 @@ NoDelay == UpTo(0)
 (* The first sender's adjustment of the worked example, after one round and after three. *)
 StaysAtFive == AllEnd /\ round = MostRounds => adjustment[1] = 5
 NobodyIsAdjusted == AllEnd => \A s \in Sender : adjustment[s] = 0
+
+(* Mutants: an action that is never taken, and its end. *)
+Never == FALSE
+AnyRest == UNCHANGED vars
 =============================================================================

@@ -31,6 +31,12 @@ WideBothUp == WideUp \cup {<<11, 12>>}
 WideFirst == [h \in 1 .. 4 |-> CASE h = 1 -> {{3, 4}} [] OTHER -> {}]
 WideToAll == [h \in 1 .. 4 |-> CASE h = 2 -> {{1, 3, 4}} [] OTHER -> {}]
 
+FirstToThird == [h \in 1 .. 3 |-> IF h = 1 THEN {{3}} ELSE {}]
+
+(* Structure 7: beacons of the barrier, and beacons of the ack barrier. *)
+Together == {{"ack", "barrier"}}
+Apart == {{"ack"}, {"barrier"}}
+
 OneEach == [h \in 1 .. 4 |-> 1]
 FirstTwo == [h \in 1 .. 4 |-> IF h = 1 THEN 2 ELSE 0]
 SecondOne == [h \in 1 .. 4 |-> IF h = 2 THEN 1 ELSE 0]

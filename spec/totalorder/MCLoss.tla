@@ -22,6 +22,13 @@ AloneLinks == LinksOf(AloneRoute)
 AloneToBoth == [h \in AloneHosts |-> IF h = 1 THEN {{3, 4}} ELSE {}]
 One == <<1>>
 
+(* One sender with an egress link to each of two switches, with a receiver behind each. *)
+TwoEgressSwitches == {11, 12}
+TwoEgressRoute == [p \in {1} \X {3, 4} |-> LET x == 8 + p[2] IN <<<<1, x>>, <<x, p[2]>>>>]
+TwoEgressLinks == LinksOf(TwoEgressRoute)
+AloneToEach == [h \in AloneHosts |-> IF h = 1 THEN {{3, 4}, {3}, {4}} ELSE {}]
+Two == <<2>>
+
 (* Two switches in a row, a sender at each. *)
 RowSwitches == {11, 12}
 RowRoute ==

@@ -18,4 +18,7 @@ FirstAhead == [h \in TwoHosts |-> IF h = 1 THEN 2 ELSE 1]
 ThreeEach == [h \in TwoHosts |-> 3]
 OneToThree == 1 .. 3
 OneToTwo == 1 .. 2
+
+(* Mutant: where an action is never taken, nothing moves earlier than at the end of time. *)
+AnyRest == UNCHANGED vars
 =============================================================================

@@ -71,4 +71,8 @@ TimestampPerCopy(timestamp, index) == timestamp + index - 1
 (* BeaconsCarry, DataCarries: carriers of another environment. *)
 BeaconsAlways == TRUE
 DataAlways == TRUE
+
+(* Actions that are never taken: what must happen in the end does not. *)
+Never == FALSE
+NeverAt(node) == FALSE
 =============================================================================
