@@ -19,6 +19,8 @@ from spec.topology import NO_LINK, LinkId, NodeId, Role, Routes, Topology, route
 FORMAT = 1
 # Times stay far below the edge of int64, so that sums of a few of them cannot wrap anywhere.
 MAX_TIME_NS = 1 << 60
+# What a clock is ahead by: real ones count from 1970, and read 2^60 and more.
+MAX_OFFSET_NS = 1 << 62
 EVERYBODY: NodeId = -1  # as the receiver of a message: all hosts, the one at which it is handed over too
 
 
@@ -135,8 +137,11 @@ def validate(schedule: Schedule, name: str = "schedule") -> Schedule:
         if delay.base_ns + delay.jitter_ns > MAX_TIME_NS:
             raise refuse(f"delays[{number}] is over {MAX_TIME_NS} ns; give a shorter delay")
     for number, clock in enumerate(schedule.clocks):
-        if abs(clock.drift_ppb) >= 500_000_000 or abs(clock.offset_ns) > MAX_TIME_NS:
+        if abs(clock.drift_ppb) >= 500_000_000 or not -MAX_TIME_NS <= clock.offset_ns <= MAX_OFFSET_NS:
             raise refuse(f"clocks[{number}] is out of range; drift_ppb stays within half of 1e9")
+    offsets = [clock.offset_ns for clock in schedule.clocks]
+    if offsets and max(offsets) - min(offsets) > MAX_TIME_NS:
+        raise refuse(f"clocks are up to {max(offsets) - min(offsets)} ns apart; keep them within {MAX_TIME_NS}")
     for number, submission in enumerate(schedule.submissions):
         _check_submission(f"{name}: submissions[{number}]", submission, schedule.topology, routes)
     _check_faults(name, schedule)

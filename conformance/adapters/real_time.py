@@ -36,11 +36,15 @@ def stretch_of(schedule: Schedule) -> int:
 def stretched(schedule: Schedule, factor: int) -> Schedule:
     """The schedule in slow motion, without what cannot be imitated: clocks that drift."""
     replace = msgspec.structs.replace
+    least = min((clock.offset_ns for clock in schedule.clocks), default=0)  # when clocks begin is no matter of pace
     return replace(
         schedule,
         delays=tuple(Delay(delay.base_ns * factor, delay.jitter_ns * factor) for delay in schedule.delays),
         submissions=tuple(replace(one, time_ns=one.time_ns * factor) for one in schedule.submissions),
-        clocks=tuple(replace(clock, offset_ns=clock.offset_ns * factor, drift_ppb=0) for clock in schedule.clocks),
+        clocks=tuple(
+            replace(clock, offset_ns=least + (clock.offset_ns - least) * factor, drift_ppb=0)
+            for clock in schedule.clocks
+        ),
         parameters={
             name: value * factor if name.endswith("_ns") and isinstance(value, int) else value
             for name, value in schedule.parameters.items()

@@ -27,7 +27,7 @@
     const rows = $("rows");
     rows.replaceChildren(...found.rows.map((one) => {
       const row = make("tr", undefined, [one.kind, one.broken.length && "broken", one.row > found.row && "later"].filter(Boolean).join(" "));
-      for (const text of [one.row, number(one.time), one.node, one.kind, one.label, one.link]) row.append(make("td", text));
+      for (const text of [one.row, number(BigInt(one.time)), one.node, one.kind, one.label, one.link]) row.append(make("td", text));
       row.dataset.row = one.row;
       if (one.row === found.row) row.setAttribute("aria-current", "true");
       return row;

@@ -131,13 +131,13 @@ class Explorer:
         link = links[told["link"]] if 0 <= told["link"] < len(links) else None
         return {
             "row": position,
-            "time": told["time_ns"],
+            "time": str(told["time_ns"]),  # a page's numbers hold 53 bits
             "node": nodes[told["node"]].name if 0 <= told["node"] < len(nodes) else "",
             "kind": _KINDS.get(told["kind"], str(told["kind"])),
             "label": label_of(self.timeline.header.protocol, row),
             "link": f"{nodes[link.source].name}->{nodes[link.target].name}" if link is not None else "",
             "broken": broken.get(position, []),
-            "columns": {name: value for name, value in told.items() if value != -1},
+            "columns": {name: str(value) for name, value in told.items() if value != -1},
         }
 
     def _violation(self, query: Mapping[str, str]) -> Answer:

@@ -26,10 +26,9 @@ from impl.drivers.udp_node import UdpNode
 from spec.adapter import Connect, Init, Listening, Ready, Stop, Stopped, Submit
 from spec.core import LocalProtocolError
 from spec.errors import BadInput
+from spec.schedule import MAX_OFFSET_NS
 
 _CHUNK_BYTES = 1 << 16
-# As for the times of a schedule: sums stay far below the edge of int64.
-_MAX_OFFSET_NS = 1 << 60
 
 
 class Session:
@@ -72,8 +71,8 @@ class Session:
         """Open log and sockets, and say where the ingress links arrive."""
         if init.log is None:
             raise BadInput(f"{place}: init names no log; in datagram mode a node writes its own")
-        if abs(init.clock_offset_ns) > _MAX_OFFSET_NS:
-            raise BadInput(f"{place}: clock_offset_ns is {init.clock_offset_ns}; give at most {_MAX_OFFSET_NS}")
+        if abs(init.clock_offset_ns) > MAX_OFFSET_NS:
+            raise BadInput(f"{place}: clock_offset_ns is {init.clock_offset_ns}; give at most {MAX_OFFSET_NS}")
         parts = load(init.config.protocol, self._iut)
         core = parts.make_core(init.config)
         log = self._resources.enter_context(NodeLog(Path(init.log), init.config.node))

@@ -25,10 +25,12 @@ _TIMES = ("timestamp", "barrier", "clock_ns")
 _TIMES_UNDER_LOSS = ("ack_barrier", "loss_record", "greatest")
 # Parameters under which nodes do what the modules do not describe, and the value with which they do not.
 _NOT_DESCRIBED = {"switch": "one"}
+_INTEGERS = 1 << 31
 _LATEST = 1 << 28  # TLC's integers have 32 bits, and sums of a few times must be among them
 # What counts for a beacon interval: that a link has carried data, and what an acknowledgement asks for.
 _LASTING = {(int(Kind.SENT), int(PacketKind.DATA)), (int(Kind.ARRIVED), int(PacketKind.ACK))}
 _SETTLED = 3  # the flags of a run that ended as planned, with nothing in flight
+_OF_ROUNDS = (PacketKind.ADJUST, PacketKind.ADJUSTED)
 _PACKETS = {int(kind): kind.name.lower() for kind in PacketKind}
 
 # The actions of both modules, but those that take a fault of a node or of the recorder.
@@ -71,7 +73,8 @@ def reader_of(trace: Trace) -> Reader:
     shown = _times_of(trace.rows, columns, times, clocks)
     sums = adjusts and not timeout and max(shown, default=0) < _LATEST and min(shown, default=0) >= ABSENT
     rank = {time: time for time in shown | {0, ABSENT}} if sums else ranks(shown)
-    table = _Table(columns, times, clocks, sums, rank, {})
+    of_rounds = {row[columns["number"]] for row in trace.rows if row[columns["packet"]] in _OF_ROUNDS}
+    table = _Table(columns, times, clocks, sums, rank, {}, ranks(of_rounds))
     rows = ",\n  ".join(table.event(position, row) for position, row in enumerate(trace.rows))
     network = _network(trace, environment, sums)
     return Reader(
@@ -113,7 +116,8 @@ def _times_of(rows: Sequence[Row], columns: Mapping[str, int], names: Sequence[s
 @dataclass(frozen=True, slots=True)
 class _Table:
     """How columns become fields. times: the columns that are ranks. sums: whether these are the times themselves.
-    digests: digest -> number, as they come up."""
+    digests: digest -> number, as they come up. rounds: of adjustment, the number of each, renumbered in their order:
+    hosts may count them by their clocks."""
 
     columns: Mapping[str, int]
     times: Sequence[str]
@@ -121,6 +125,7 @@ class _Table:
     sums: bool
     rank: dict[int, int]
     digests: dict[int, int]
+    rounds: dict[int, int]
 
     def event(self, position: int, row: Row) -> str:
         def field(name: str) -> int:
@@ -143,6 +148,8 @@ class _Table:
             flags &= 1  # the modules know nothing of incarnations
         # Of a notice it matters alone whether it is 0; others are not among the integers of TLC.
         number = min(field("number"), 1) if packet == PacketKind.NOTICE else field("number")
+        if packet in _OF_ROUNDS:
+            number = self.rounds[number]
         rank, name_of = self.rank, "" if packet == ABSENT else _PACKETS.get(packet, "unknown")
         values: Iterable[int | str] = (
             f'"{kind.name.lower()}"', identity("node"), identity("link"), field("link_seq"), identity("sender"),
@@ -151,7 +158,11 @@ class _Table:
             *(rank[field(name)] for name in self.times if name in _TIMES_UNDER_LOSS),
             *((field("clock_ns"), held if packet == PacketKind.ADJUSTED else ABSENT) if self.sums else ()),
         )  # fmt: skip
-        return f"<<{', '.join(map(str, values))}>>"
+        told = tuple(values)
+        large = next((value for value in told if isinstance(value, int) and not -_INTEGERS <= value < _INTEGERS), None)
+        if large is not None:
+            raise CannotRun(f"row {position} has {large} in a column that is no time; TLC's integers have 32 bits")
+        return f"<<{', '.join(map(str, told))}>>"
 
 
 def _network(trace: Trace, environment: Environment, sums: bool) -> str:

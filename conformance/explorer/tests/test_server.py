@@ -124,12 +124,22 @@ def test_bad_row_ends_the_judging_with_a_sentence(row: int, column: str, value: 
 def test_row_is_shown_with_its_neighbours_and_every_node(server: ExplorerServer) -> None:
     answer = found(server, "at?row=50")
     assert [row["row"] for row in answer["rows"]] == [*range(answer["first"], answer["first"] + len(answer["rows"]))]
-    assert answer["rows"][50 - answer["first"]]["time"] == hasty().rows[50][TIME]
+    assert answer["rows"][50 - answer["first"]]["time"] == str(hasty().rows[50][TIME])
     assert len(answer["states"]) == len(hasty().header.topology.nodes)
     first = min(one.position for result in judge(hasty()) for one in result.violations)
     assert found(server, "violation?row=0&step=1")["row"] == first
     broken = found(server, f"at?row={first}")["rows"][first - max(0, first - 40)]["broken"]
     assert [clause for clause, _ in broken] == ["TO-DELIVER"]
+
+
+def test_numbers_of_the_trace_are_words_as_a_page_would_round_them(server: ExplorerServer) -> None:
+    """A digest has 63 bits; JSON.parse keeps 53."""
+    _, content = get(server, f"/{server.token}/at?row=50")
+    assert max(hasty().column("digest")) > 1 << 53
+    assert json.loads(content, parse_int=lambda text: int(float(text))) == json.loads(content)
+    shown = {row["row"]: row["columns"] for row in json.loads(content)["rows"]}
+    told = dict(zip(schema("totalorder").columns, hasty().rows[50], strict=True))
+    assert shown[50] == {name: str(value) for name, value in told.items() if value != -1}
 
 
 def test_time_leads_to_its_first_row(server: ExplorerServer) -> None:

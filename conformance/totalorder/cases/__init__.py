@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from conformance.totalorder.cases import acknowledged, adjustment, best_effort, choices, failures, loss, structures
+from conformance.totalorder.cases import (
+    acknowledged,
+    adjustment,
+    best_effort,
+    choices,
+    failures,
+    loss,
+    numbers,
+    structures,
+)
 
 CASES = (
     *best_effort.CASES,
@@ -12,4 +21,5 @@ CASES = (
     *choices.CASES,
     *adjustment.CASES,
     *failures.CASES,
+    *numbers.CASES,
 )

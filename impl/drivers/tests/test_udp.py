@@ -232,7 +232,7 @@ def test_every_way_to_end_leaves_a_complete_log_and_code_0(
     [
         ([Stop()], "stdin: line 1 has type 'stop'; the first line is an init"),
         ([Init(config(0))], "stdin: line 1: init names no log"),
-        ([Init(config(0), log="LOG", clock_offset_ns=1 << 62)], "stdin: line 1: clock_offset_ns"),
+        ([Init(config(0), log="LOG", clock_offset_ns=(1 << 62) + 1)], "stdin: line 1: clock_offset_ns"),
         (
             [Init(config(0), log="LOG"), Submit((Payload(1, b""),))],
             "stdin: line 2 has type 'submit'; now comes connect",
