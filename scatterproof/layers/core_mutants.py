@@ -4,7 +4,7 @@ all of them, between bounds.
 A part of the main job and no test: what it says is a figure, which belongs on the page, and another one each day. What
 `survivors.toml` says of a mutant is taken as it is; all others are tried, always on the same stimuli. So it fails by
 what has changed in a core, a check, a case or a strategy, and not by the luck of the seed: by a survivor that is news
-in an area where all were known, or by a rate that is, with 95 % certainty, below that of the last measure.
+in an area where all were known, or by a rate that is, with 95 % certainty, below the one that is kept there.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def faults(known: Triage, by_area: Sequence[Rate]) -> list[str]:
         if rate.area in known.done and rate.fresh
     ]
     if everything.bounds[1] < known.at_least:
-        found.append(f"the rate has fallen: it was {known.at_least:.0%} of those that can be told")
+        found.append(f"the rate has fallen below {known.at_least:.0%} of those that can be told")
     if not everything.killed:
         found.append("none was killed")
     return found

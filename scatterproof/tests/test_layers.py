@@ -155,7 +155,7 @@ def rate_of(killed: int, fresh: int, area: str = "here") -> Rate:
 @pytest.mark.parametrize(
     ("known", "killed", "fresh", "said"),
     [
-        (Triage(at_least=0.6), 50, 50, ["the rate has fallen: it was 60% of those that can be told"]),
+        (Triage(at_least=0.6), 50, 50, ["the rate has fallen below 60% of those that can be told"]),
         (Triage(at_least=0.55), 50, 50, []),  # it may be luck
         (Triage(), 0, 3, ["none was killed"]),
         (Triage(done=("here",)), 99, 1, ["mutant 0 survives in here, where all survivors were known"]),
