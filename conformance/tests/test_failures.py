@@ -3,6 +3,7 @@ that does not."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.case import cases
 from conformance.judge import judge, judge_compiled
 from conformance.network.run import MakeNode, simulate
 from conformance.network.topologies import chain, diamond, star
@@ -18,6 +20,9 @@ from conformance.totalorder.cases.building import scatter
 from conformance.totalorder.oracles import failures, promises
 from conformance.verdict import Verdict
 from impl.totalorder import RULES, Rules, make_core
+from impl.totalorder.link_state import Combined, LinkStates
+from impl.totalorder.notices import GivenUp, Notices
+from impl.totalorder.recalls import Recalls
 from impl.totalorder.sending import Sender
 from spec.core import Parameter
 from spec.errors import BadInput
@@ -231,6 +236,62 @@ def _on_data_alone(kind: int) -> bool:
 def test_what_holds_without_failures_holds_of_those_that_go_on(clause: str, changed: dict[str, Any]) -> None:
     assert told(partial(make_core, rules=replace(RULES, **changed)))[clause] is Verdict.FAIL
     assert told(make_core)[clause] is Verdict.PASS
+
+
+def test_to_fail_a_barrier_that_what_failed_holds_down_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = Combined.leave
+
+    def leave(self: Combined, links: LinkStates, place: int) -> None:
+        held = self.barrier
+        usual(self, links, place)
+        self.barrier = held
+
+    monkeypatch.setattr(Combined, "leave", leave)
+    assert told(partial(make_core))["TO-FAIL"] is Verdict.FAIL
+
+
+def _case(name: str) -> Schedule:
+    return next(case.schedule for case in cases("totalorder") if case.id == name)
+
+
+def test_to_fail_a_link_that_is_left_out_before_all_have_answered_is_noticed() -> None:
+    rules = replace(RULES, removes=lambda unanswered: True)
+    trace = simulate(_case("TO-FAIL/notice-that-is-lost"), partial(make_core, rules=rules))
+    assert {result.clause for result in judge(trace) if result.verdict is Verdict.FAIL} >= {"TO-FAIL", "TO-ATOMIC"}
+
+
+def test_to_fail_who_waits_for_an_answer_of_the_dead_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    expect = Notices.expect
+
+    def forgetful(self: Notices, fresh: list[GivenUp]) -> None:
+        waiting = [(entry, dict(entry.unanswered)) for entry in self.given_up.values() if entry not in fresh]
+        expect(self, fresh)
+        for entry, unanswered in waiting:
+            entry.unanswered |= unanswered
+
+    monkeypatch.setattr(Notices, "expect", forgetful)
+    trace = simulate(_case("TO-FAIL/second-before-the-first-is-answered"), make_core)
+    assert "TO-FAIL" in {result.clause for result in judge(trace) if result.verdict is Verdict.FAIL}
+
+
+def test_to_atomic_half_a_recall_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = Recalls.fail
+
+    def half(self: Recalls, *given: Any, **more: Any) -> Sequence[tuple[int, int, int]]:
+        first, *others = usual(self, *given, **more) or [(0, 0, 0)]
+        for receiver, number, _ in others:
+            self.answered(receiver, number)
+        return [first] if first[1] else []
+
+    monkeypatch.setattr(Recalls, "fail", half)
+    trace = simulate(_case("TO-ATOMIC/recall-before-its-message"), make_core)
+    assert "TO-ATOMIC" in {result.clause for result in judge(trace) if result.verdict is Verdict.FAIL}
+
+
+def test_to_atomic_an_ack_barrier_that_passes_what_is_recalled_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recalls, "least", lambda self, outstanding: outstanding)
+    trace = simulate(_case("TO-ATOMIC/recall-that-is-lost"), make_core)
+    assert "TO-ATOMIC" in {result.clause for result in judge(trace) if result.verdict is Verdict.FAIL}
 
 
 def test_to_retx_those_that_go_on_resend(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from conformance.checks.step import (
     HOLDS,
     SILENT,
     Cell,
+    Ints,
     Outcome,
     PerNode,
     PerPair,
@@ -26,12 +27,15 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import change, field, find, put, remove, room, used
-from spec.totalorder.messages import NOT_SPOKEN, PacketKind
+from conformance.totalorder.ingress_barriers import loss_registers, newest_barriers
+from conformance.totalorder.parameters import ENVIRONMENT_CODES
+from spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
 from spec.trace import ABSENT, Kind, Order
 
 SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
 CRASHED, RESTARTED = int(Kind.CRASHED), int(Kind.RESTARTED)
 NOTICE = int(PacketKind.NOTICE)
+D6 = ENVIRONMENT_CODES[Environment.D6]  # its beacons carry no barrier
 
 
 @register_jitable
@@ -178,8 +182,10 @@ def scattering_is_all_or_nothing(
     ways=(
         "node {expected_node} never delivered a message, although everybody whom its scattering concerns stays up",
         "a host that stays up delivered timestamp {found} of a failed host, strictly above its cut-off {expected}",
+        "a host that stays up hears ack barriers up to {found}, and barriers up to {expected} only: what failed holds "
+        "them down",
     ),
-    derived=(scatterings,),
+    derived=(scatterings, newest_barriers, loss_registers),
     delivered_of=PerPair(NOT_SPOKEN),
     least_cut=PerNode(-1),
     up=PerNode(0),
@@ -193,8 +199,13 @@ def failure_stops_nobody(
     flags: int,
     packet: int,
     timestamp: int,
+    environment: int,
     failure_timeout_ns: int,
     node_count: int,
+    ingress_first: Ints,
+    ingress_links: Ints,
+    newest: Ints,
+    newest_ack: Ints,
     copies: TableState,
     nodes_stopped: State,
     last_heard: State,
@@ -205,8 +216,8 @@ def failure_stops_nobody(
     up: State,
 ) -> Outcome:
     """When all has settled after a failure, hosts that stay up have delivered all that they scattered among themselves,
-    and of a failed host nothing that is strictly above the cut-off that was told. least_cut: by host, the least
-    timestamp that notices discard."""
+    and of a failed host nothing that is strictly above the cut-off that was told; and barriers have risen with the ack
+    barriers, where beacons carry them. least_cut: by host, the least timestamp that notices discard."""
     if kind == SENT:
         if packet == NOTICE and number == 0 and 0 <= sender < node_count:
             least_cut[sender] = timestamp if least_cut[sender] < 0 else min(least_cut[sender], timestamp)
@@ -228,6 +239,10 @@ def failure_stops_nobody(
             highest = delivered_of[host * node_count + failed]
             if up[host] and 0 <= least_cut[failed] <= highest:
                 return violated(1, least_cut[failed] - 1, highest, -1)
+        for at in range(ingress_first[host], ingress_first[host + 1]):
+            barrier, ack = newest[ingress_links[at]], newest_ack[ingress_links[at]]
+            if up[host] and environment != D6 and elapsed(barrier, ack, failure_timeout_ns):
+                return violated(2, barrier, ack, -1)
     return HOLDS if delivered_since[0] > 0 else SILENT
 
 

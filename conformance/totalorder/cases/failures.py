@@ -8,7 +8,7 @@ from typing import Any
 from conformance.case import Case
 from conformance.network.topologies import chain, star
 from conformance.totalorder.cases.building import INTERVAL_NS, case, everybody, scatter
-from spec.schedule import Failure, FailureKind
+from spec.schedule import Delay, Failure, FailureKind
 
 CRASH, RESTART, CUT, MEND = FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND
 _DETECTED: dict[str, Any] = {
@@ -17,6 +17,18 @@ _DETECTED: dict[str, Any] = {
 }
 # In stars of three the last link leads to host 2.
 _TO_HOST_2 = next(number for number, link in enumerate(star(3).links) if link.target == 2)
+_TO_HOST_1 = next(number for number, link in enumerate(star(3).links) if link.target == 1)
+_TO_2_OF_4 = next(number for number, link in enumerate(star(4).links) if link.target == 2)
+_FROM_ROOT = next(number for number, link in enumerate(chain(2, 2).links) if (link.source, link.target) == (4, 5))
+
+
+def _silent(link: int, *spans: tuple[int, int]) -> tuple[Failure, ...]:
+    """The link carries nothing in these spans of time."""
+    return tuple(f for begin, end in spans for f in (Failure(begin, CUT, link=link), Failure(end, MEND, link=link)))
+
+
+def _in_order(*failures: Failure) -> tuple[Failure, ...]:
+    return tuple(sorted(failures, key=lambda failure: failure.time_ns))
 
 
 def _failing(made: Case) -> Case:
@@ -82,6 +94,88 @@ CASES = (
                 Failure(31_000, CRASH, node=0),
                 Failure(33_000, MEND, link=_TO_HOST_2),
             ),
+            also=("TO-FAIL",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-FAIL/notice-that-is-lost",
+            "a host crashes when one copy of its scattering is lost, and the notice to who has the other is lost, too",
+            "tells it again, and holds everybody down until all have answered: the copy is delivered nowhere",
+            star(3),
+            "D8",
+            (
+                scatter(1_000, 0, 1, 2),
+                scatter(25_000, 0, 1, 2),
+                *(scatter(time, host, 1, 2) for time in range(100_000, 200_000, 20_000) for host in (1, 2)),
+            ),
+            failures=_in_order(
+                *_silent(_TO_HOST_2, (24_000, 31_000)),
+                Failure(31_000, CRASH, node=0),
+                *_silent(_TO_HOST_1, (86_000, 98_000)),
+            ),
+            also=("TO-ATOMIC",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-FAIL/second-before-the-first-is-answered",
+            "two hosts crash, the second one before it could answer the notice about the first",
+            "waits for no answer of who has failed",
+            star(4),
+            "D7",
+            (*everybody(star(4), _BUSY), *(scatter(time + 7_000, 0, 1) for time in _BUSY)),
+            failures=(Failure(101_000, CRASH, node=3), Failure(130_000, CRASH, node=2)),
+            also=("TO-ATOMIC",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-FAIL/link-from-the-root",
+            "the link that leads down to a switch is cut for good",
+            "stops that switch and the hosts behind it, which the others give up",
+            chain(2, 2),
+            "D8",
+            (*everybody(chain(2, 2), _BUSY), *(scatter(time + 7_000, 0, 1) for time in _BUSY)),
+            failures=(Failure(101_000, CUT, link=_FROM_ROOT),),
+            also=("TO-ATOMIC",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-ATOMIC/recall-before-its-message",
+            "a receiver crashes, and another one gets the recall of a scattering before its copy",
+            "discards the copy when it comes, as the third receiver discards its own",
+            star(4),
+            "D8",
+            (
+                scatter(25_000, 0, 1, 2, 3),
+                *(scatter(time, host, 0, 1, 2) for time in range(100_000, 220_000, 20_000) for host in (0, 1)),
+            ),
+            failures=_in_order(
+                Failure(24_000, CRASH, node=3), *_silent(_TO_2_OF_4, (24_000, 31_000), (53_000, 61_000))
+            ),
+            also=("TO-FAIL",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-ATOMIC/recall-that-is-lost",
+            "a receiver crashes, and the recall to one of two others is lost",
+            "recalls again, and acknowledges nothing of it until both have answered",
+            star(4),
+            "D8",
+            (
+                scatter(25_000, 0, 1, 2, 3),
+                *(scatter(time, host, 0, 1, 2) for time in range(100_000, 220_000, 20_000) for host in (0, 1)),
+            ),
+            delays=(Delay(500),) * len(star(4).links),
+            failures=_in_order(Failure(24_000, CRASH, node=3), *_silent(_TO_2_OF_4, (81_300, 97_000))),
             also=("TO-FAIL",),
             **_DETECTED,
         )
