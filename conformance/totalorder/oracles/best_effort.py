@@ -133,7 +133,8 @@ def barriers_never_fall(trace: Trace) -> set[int]:
         event.position
         for event in sent
         for earlier in before(sent, event.position)
-        if earlier.link == event.link and NOT_SPOKEN != event.barrier < earlier.barrier
+        if earlier.link == event.link and event.barrier < earlier.barrier
+        if NOT_SPOKEN not in (event.barrier, earlier.barrier)
     }
 
 
