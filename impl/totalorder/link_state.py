@@ -148,7 +148,8 @@ class LinkStates:
 
     def _barrier_of(self, packet: Packet) -> int:
         """The packet's barrier; that of a first transmission may be left to this node (TO-BAR-FILL)."""
-        if self._fills and packet.barrier == NO_BARRIER and packet.kind == _DATA:
+        # A switch that has begun anew leaves it out, too, and promises nothing by that (TO-RESTART).
+        if self._fills and packet.barrier == NO_BARRIER and packet.kind == _DATA and not packet.incarnation:
             return self._rules.data_barrier(packet.timestamp)
         return packet.barrier
 
