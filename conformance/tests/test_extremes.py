@@ -88,10 +88,9 @@ def strict_monitor(header: Header) -> Callable[[int, Row], None]:
         name: value if isinstance(value, int) else Strict(value.tolist())
         for name, value in plugin.surroundings(header).items()
     }
-    made: Callable[[int, Row], None] = namespace["make"](
-        [unit.step for unit in units(checks)], around, [0] * len(checks), []
-    )
-    return made
+    observe: Callable[[int, Row], None]
+    observe, _ = namespace["make"]([unit.step for unit in units(checks)], around, [0] * len(checks), [])
+    return observe
 
 
 def changed(trace: Trace, position: int, column: str, value: int) -> Trace:

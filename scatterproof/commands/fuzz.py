@@ -85,7 +85,7 @@ def command(
         seed=seed,
         results=results,
     )
-    with alone_in(results / "failures"), Progress(f"Fuzzing {iut} (seed {seed})") as progress:
+    with alone_in(results), Progress(f"Fuzzing {iut} (seed {seed})") as progress:
         result = how.fuzz(progress) if master is None else how.fuzz_on(master, per_clause, progress)
     if as_json:
         print_json(result)
@@ -174,7 +174,7 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
 
 
 def _try_mutants(protocol: str, seed: int, only: str, results: Path, *, as_json: bool) -> int:
-    with alone_in(results / "mutants"), Progress("Kill matrix") as progress:
+    with alone_in(results), Progress("Kill matrix") as progress:
         found = kill_matrix(
             protocol,
             seed=seed,

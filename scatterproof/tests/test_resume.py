@@ -180,7 +180,7 @@ def test_two_runs_do_not_write_into_one_folder(console: Console, tmp_path: Path)
         # It is nobody's concern in another folder.
         assert console("conform", *REFERENCE, "--results", str(tmp_path / "other"))[0] == 0
     assert console(*words)[0] == 0
-    with alone_in(tmp_path / "failures"), alone_in(tmp_path / "mutants"):
+    with alone_in(tmp_path):
         for more in ((), ("--mutants",)):
             code, _, complaint = console("fuzz", *more, "--results", str(tmp_path))
             assert (code, "another run writes there now" in complaint) == (3, True), complaint
