@@ -24,7 +24,7 @@ from conformance.network.clocks import local_clocks
 from conformance.network.delays import Delays
 from conformance.network.outages import Outages
 from spec.core import Began, Core, Deliver, Event, PacketArrived, Refuse, Send, Submitted, TimerFired
-from spec.schedule import Failure, FailureKind, Fault, FaultKind, Schedule, Submission
+from spec.schedule import FailureKind, Fault, FaultKind, Schedule, Submission
 from spec.topology import LinkId, NodeId
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
 
@@ -32,8 +32,8 @@ AnyCore: TypeAlias = Core[Any, Any]
 AnyEvent: TypeAlias = Event[Any]
 Observer: TypeAlias = Callable[[int, Row], None]
 # When; a running number; the link, the packet's index on it, the packet, and its columns in the trace, the same where
-# it is sent and arrives. Instead of a link one of the marks below; then node, and deadline, submission, failure, link
-# and index of a packet that is lost, or link, index and packet of one that has come to a paused node.
+# it is sent and arrives. Instead of a link one of the marks below; then node, and deadline, submission, failure, or
+# link, index and packet of one that is lost or has come to a paused node.
 _Entry: TypeAlias = tuple[int, int, int, int, Any, Row]
 
 _SUBMITTED, _SENT, _ARRIVED, _DELIVERED, _REFUSED, _LOST, _ENDED, _CRASHED, _RESTARTED, _BEGUN = map(
@@ -229,7 +229,7 @@ class Simulation:
                 self._now = now
                 return True
             else:
-                self._befall(now, clock, node, packet, tail)
+                self._befall(now, clock, node, link, packet, tail)
                 continue
             try:
                 effects = handle[node](event)
@@ -318,7 +318,7 @@ class Simulation:
             if lost == now:
                 self.rows.append((now, clock, node, _LOST, link, index, *tail))
             elif lost is not None:
-                heappush(self._heap, (lost, self._caused() - _LAST, _LOSS, node, (link, index), tail))
+                heappush(self._heap, (lost, self._caused() - _LAST, _LOSS, node, (link, index, packet), tail))
             else:
                 self._free_from[link] = arrival
                 target = self._targets[link]
@@ -327,13 +327,13 @@ class Simulation:
                 else:
                     heappush(self._heap, (arrival, self._caused(), _HELD, target, (link, index, packet), tail))
 
-    def _befall(self, now: int, clock: int, node: NodeId, what: Failure | tuple[Any, ...], tail: Row) -> None:
+    def _befall(self, now: int, clock: int, node: NodeId, mark: int, what: Any, tail: Row) -> None:
         """Carry out a failure, record that a packet was lost on its way, or let one wait in the order of arrival."""
-        if isinstance(what, tuple):
-            if len(what) == 2:
-                self.rows.append((now, clock, node, _LOST, *what, *tail))
-            else:
-                heappush(self._heap, (self._outages.awake(node, now), self._caused(), *what, tail))
+        if mark == _LOSS:
+            self.rows.append((now, clock, node, _LOST, *what[:2], *tail))
+            return
+        if mark == _HELD:
+            heappush(self._heap, (self._outages.awake(node, now), self._caused(), *what, tail))
             return
         self.rows.append((now, clock, node, _FAILED_ROW[what.kind], what.link, ABSENT, *self._nothing))
         if what.link != ABSENT or what.kind in (FailureKind.PAUSE, FailureKind.RESUME):
@@ -365,11 +365,14 @@ class Simulation:
         return NodeFailed(f"node {node} ({self._schedule.topology.nodes[node].name}) failed at {now} ns: {how}")
 
     def _finish(self) -> None:
-        """Close the trace: clean when nothing was cut short, quiescent when no message was left in flight."""
+        """Close the trace: clean when nothing was cut short, quiescent when no message was left in flight, not even
+        one that is yet to be lost."""
         clean = self._end >= self._horizon and not self.notes
         in_flight = any(
-            link in (_SUBMISSION, _HELD) or (link >= 0 and self._recorder.carries_message(packet))
-            for _, _, link, _, packet, _ in self._heap
+            mark in (_SUBMISSION, _HELD)
+            or (mark == _LOSS and self._recorder.carries_message(what[-1]))
+            or (mark >= 0 and self._recorder.carries_message(what))
+            for _, _, mark, _, what, _ in self._heap
         )
         flags = (CLEAN if clean else 0) | (QUIESCENT if clean and not in_flight else 0)
         end = self._now if self.notes else self._end

@@ -36,7 +36,7 @@ from spec.schedule import (
     validate,
 )
 from spec.topology import Role, Topology, route
-from spec.totalorder.messages import Delivery, Packet
+from spec.totalorder.messages import Delivery, Packet, PacketKind
 from spec.trace import CLEAN, QUIESCENT, Kind, Row, Trace, schema
 
 NAMES = schema("totalorder").columns
@@ -471,6 +471,45 @@ def test_a_lost_packet_does_not_hold_up_those_behind_it() -> None:
     failures = [Failure(5, CUT, link=0), Failure(6, MEND, link=0)]
 
     assert told(relayed([0, 50], failures, faults=faults), Kind.DELIVERED)[0][0] == 70
+
+
+class LastWord(Relay):
+    """Host 0 puts one more packet on its link, 5 ns before the end."""
+
+    kind = PacketKind.DATA
+
+    def handle(self, event: Event[Packet]) -> Sequence[Effect[Packet, Delivery]]:
+        self.sent += 1
+        return [Send(0, Packet(self.kind, 0, 1, 1, 1, 1, 1, b"x"))]
+
+    def next_deadline(self) -> int | None:
+        return END - 4 if self.config.node == 0 and not self.sent else None  # clocks begin at 1
+
+
+class LastBeacon(LastWord):
+    kind = PacketKind.BEACON
+
+
+END = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("make_node", "failures", "flags"),
+    [
+        (LastWord, [], CLEAN),
+        (LastWord, [Failure(12, CRASH, node=2)], CLEAN),
+        (LastWord, [Failure(12, CUT, link=0)], CLEAN | QUIESCENT),  # lost at once
+        (LastBeacon, [Failure(12, CRASH, node=2)], CLEAN | QUIESCENT),
+    ],
+)
+def test_a_message_is_in_flight_at_the_end_though_nobody_is_there_to_take_it(
+    make_node: Any, failures: list[Failure], flags: int
+) -> None:
+    schedule = busy(one_way(1, 1), delays=(Delay(10), Delay(10)), submissions=(), failures=tuple(failures), end_ns=END)
+    trace = simulate(schedule, make_node)
+
+    assert told(trace, Kind.SENT) == [(END - 5, Kind.SENT, 0, 0, 0)]
+    assert trace.rows[-1][FLAGS] == flags
 
 
 def test_a_crashed_host_submits_nothing_and_its_timer_is_gone() -> None:
