@@ -7,11 +7,11 @@ from itertools import islice
 import pytest
 from hypothesis import find, given, settings
 
+from conformance.network.incidents import stops
 from conformance.network.run import simulate
 from fuzz.corpus import drawn_schedules
 from fuzz.protocol import load
 from fuzz.strategies import network_of, topologies
-from fuzz.totalorder.strategies import stops
 from impl.broadcast import make_core as make_process
 from impl.totalorder import make_core
 from spec.schedule import FailureKind, FaultKind, Schedule, validate

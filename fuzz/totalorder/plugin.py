@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from conformance.network.incidents import failures, outages, stops
 from conformance.network.run import MakeNode
 from fuzz.machines.totalorder import machines
 from fuzz.protocol import FuzzPlugin, RuleGroup
@@ -20,13 +21,10 @@ from fuzz.totalorder.strategies import (
     adjusting_parameters,
     beyond,
     failing_parameters,
-    failures,
     lossy_parameters,
-    outages,
     parameters,
     slow_parameters,
     split_parameters,
-    stops,
 )
 from impl.totalorder import RULES, adjustment_rules, loss_rules, make_core, rules
 from spec.schedule import FaultKind

@@ -44,7 +44,7 @@ def settings_of(protocol: str, schedules: list[Schedule]) -> set[tuple[str, str]
 @pytest.mark.parametrize("protocol", WITH_CORPORA)
 def test_corpora_have_what_fuzzing_draws(protocol: str) -> None:
     fuzzed = settings_of(protocol, list(islice(drawn_schedules(protocol, 1), ENOUGH)))
-    mined = settings_of(protocol, [draw_run(protocol, 1, run).schedule for run in range(8 * len(kinds_of(protocol)))])
+    mined = settings_of(protocol, [draw_run(protocol, 1, run).schedule for run in range(24 * len(kinds_of(protocol)))])
     assert len(fuzzed) > 1
     assert fuzzed <= mined
 

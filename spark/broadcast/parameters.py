@@ -40,7 +40,7 @@ def _submissions(draw: Random, topology: Topology) -> int:
 
 def _stack(level: Level, *, long_runs: bool = False) -> Callable[[Random, Setting], Parameters]:
     """Time-outs of a few hops to forty: some expire in vain. Windows and thresholds from those that are felt to those
-    that are not. long_runs: thresholds that let a packet have several messages."""
+    that are not. long_runs: thresholds that let a packet have several messages, mostly with how many at most."""
 
     def drawn(draw: Random, setting: Setting) -> Parameters:
         chosen: Parameters = {
@@ -49,6 +49,8 @@ def _stack(level: Level, *, long_runs: bool = False) -> Callable[[Random, Settin
             "window": draw.choice((1, 2, 4, 16, 64)),
             "most_undelivered": draw.choice((16, 64) if long_runs else (1, 2, 8, 64)),
         }
+        if long_runs and draw.random() < 0.75:
+            chosen["most_in_run"] = draw.choice((2, 3, 5, 16))
         if level is Level.LCB:
             chosen["dependencies"] = _dependencies(draw, len(setting.topology.nodes))
         return chosen

