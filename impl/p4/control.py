@@ -165,7 +165,8 @@ class SwitchControl:
             params = {
                 "strict": int(self._strict),
                 "loses": loses,
-                "fills": int(chosen.fill_barrier and chosen.data_carry_barriers),
+                # A switch leaves barriers out only when it has begun anew, and promises nothing by that (TO-RESTART).
+                "fills": int(chosen.fill_barrier and chosen.data_carry_barriers and link in self._from_hosts()),
                 "beacons": int(bool(self.kinds) and not chosen.every_beacon and split is None),
                 "queues": queues,
                 "splits": int(split is not None),
