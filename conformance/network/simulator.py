@@ -303,7 +303,7 @@ class Simulation:
 
     def _send_oddly(self, now: int, clock: int, node: NodeId, link: LinkId, index: int, packet: Any, tail: Row) -> None:
         """Send with a fault, or on a link with failures. A packet that is delayed holds up those behind it where links
-        are FIFO; one that is lost does not."""
+        are FIFO, and one that an outage loses does until it is lost."""
         fault = self._faults.get((link, index))
         kind = None if fault is None else fault.kind
         if fault is None or kind is FaultKind.LOSE:
@@ -318,6 +318,7 @@ class Simulation:
             if lost == now:
                 self.rows.append((now, clock, node, _LOST, link, index, *tail))
             elif lost is not None:
+                self._free_from[link] = lost
                 heappush(self._heap, (lost, self._caused() - _LAST, _LOSS, node, (link, index, packet), tail))
             else:
                 self._free_from[link] = arrival
