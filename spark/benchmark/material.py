@@ -27,7 +27,7 @@ from spark.layout import MANIFEST, Manifest, RunEntry, events_path, read_manifes
 from spark.read import RunSpan, parts_of, read_spans
 from spec.files import write_atomically
 from spec.topology import Role
-from spec.trace import Header, Kind
+from spec.trace import ABSENT, Header, Kind
 from spec.trace_parquet import ROW_GROUP_ROWS, events_schema, headers_table
 
 SEED = 7
@@ -74,17 +74,24 @@ def _damaged(table: pa.Table, spans: Sequence[RunSpan], protocol: str) -> pa.Tab
         for kind in (Kind.SENT, Kind.DELIVERED):
             places = rows[columns["kind"][rows] == kind]
             if span.header.run % DAMAGED_RUNS == DAMAGED_RUNS // 2 and len(places) > DAMAGES:
-                _damage(columns, places, names, draw)
+                _damage(columns, rows, places, names, draw)
     return pa.table(list(columns.values()), schema=events_schema(protocol))
 
 
 def _damage(
-    columns: dict[str, npt.NDArray[np.int64]], places: npt.NDArray[np.int64], names: Sequence[str], draw: Random
+    columns: dict[str, npt.NDArray[np.int64]],
+    rows: npt.NDArray[np.int64],
+    places: npt.NDArray[np.int64],
+    names: Sequence[str],
+    draw: Random,
 ) -> None:
+    """Damage a run in some of these places; a packet wherever it is on its link, else no judge would look at it."""
+    link, number = columns["link"][rows], columns["link_seq"][rows]
     for _ in range(DAMAGES):
         at, other = (int(places[draw.randrange(len(places))]) for _ in range(2))
-        column = columns[draw.choice(names)]
-        column[at] = max(-1, column[other] + draw.choice((-1, 0, 1)))
+        column, here = columns[draw.choice(names)], at - rows[0]
+        same = rows[(link == link[here]) & (number == number[here])] if number[here] != ABSENT else at
+        column[same] = max(-1, column[other] + draw.choice((-1, 0, 1)))
 
 
 def enlarged(base: Base, events: int, corpus: Path) -> int:
