@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-# What a session in this process imports it forgets at its end, and would import anew in the next one.
+# What a session in this process imports it forgets at its end, and would import anew in the next one: the packages
+# behind this module cannot be imported twice.
+import conformance.judge  # noqa: F401
 from conformance.case import cases
 from spec.clauses import protocols
 
@@ -96,7 +98,8 @@ def test_a_node_id_picks_cases_and_leaves_the_user_s_own_tests_out(pytester: pyt
         passed=2, deselected=len(cases(PROTOCOL)) - 1
     )
     pytester.runpytest(REFERENCE, "scatterproof::TO-MONO::one-instant").assert_outcomes(passed=1)
-    pytester.runpytest(REFERENCE, "scatterproof::TO-MONO").assert_outcomes(passed=2)
+    of_the_clause = sum(case.clause == "TO-MONO" for case in cases(PROTOCOL))
+    pytester.runpytest(REFERENCE, "scatterproof::TO-MONO").assert_outcomes(passed=of_the_clause)
     pytester.runpytest().assert_outcomes(passed=1)
 
 
