@@ -104,7 +104,8 @@ def _clocks(draw: Random, topology: Topology, span_ns: int) -> tuple[Clock, ...]
 def _faults(draw: Random, topology: Topology, kind: RunKind, hop_ns: int) -> tuple[Fault, ...]:
     """Up to MAX_FAULTS, and as many more as the kind has for each link, of the first FAULTY_PACKETS packets of links
     that carry any; early ones are more likely. Of those that the kind has, a run has some or all."""
-    if not kind.faults or draw.random() >= (0.75 if kind.often_faulty else 0.25):
+    likely = 1 if kind.late_to_one else 0.75 if kind.often_faulty else 0.25
+    if not kind.faults or draw.random() >= likely:
         return ()
     used = sorted(route(topology).used)
     found: dict[tuple[int, int], Fault] = {}

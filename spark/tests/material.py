@@ -21,8 +21,8 @@ class Material:
     others. traces: of the reference core, in all sorts of runs. parted: two of them that leave some of the checks idle.
 
     plant: rules that change run 1 of any corpus. plants: wrong rules, each with a word of the kinds of runs that are
-    looked through for it, in the corpus of `seed`, where they show soon; planted: clauses that they break. damaged:
-    columns that damage changes; by_damage: clauses that it breaks.
+    looked through for it, in the corpus of `seed`, and a clause that it shall break there. damaged: columns that damage
+    changes; by_damage: clauses that it breaks.
     """
 
     environments: Collection[str]
@@ -30,8 +30,7 @@ class Material:
     traces: Callable[[], Sequence[Trace]]
     parted: Callable[[], tuple[Trace, Trace]]
     plant: Plant
-    plants: tuple[tuple[Plant, str], ...]
-    planted: Collection[str]
+    plants: tuple[tuple[Plant, str, str], ...]
     seed: int
     damaged: tuple[str, ...]
     by_damage: Collection[str]

@@ -70,18 +70,23 @@ MATERIAL = Material(
     parted=lambda: (conforming("pl", "plain", 3), conforming("urb", "plain", 3)),
     plant=Plant("BC-PL-MEMORY lit-1", LITERAL["BC-PL-MEMORY lit-1"]),
     plants=(
-        *((Plant(name, rules), name.split("-")[1].lower()) for name, rules in LITERAL.items()),
-        (Plant("majority/at-once", replace(RULES, majority=at_once)), "urb"),
-        (Plant("forwards_to/creator", replace(RULES, forwards_to=to_the_creator_alone)), "crashes"),
-        (Plant("time_out/never", replace(RULES, time_out=never_again)), "loss"),
-        (Plant("ready/at-once", replace(RULES, ready=nothing_is_needed)), "lcb"),
-        (Plant("counts_as_dependency/nobody", replace(RULES, counts_as_dependency=nobody_counts)), "lcb"),
+        *(
+            # Dependencies that are none show in the clocks that count them.
+            (Plant(name, rules), name.split("-")[1].lower(), name.split()[0].replace("LCB-LOCAL", "LCB-CLOCKS"))
+            for name, rules in LITERAL.items()
+            if name != "BC-LCB-CHECK lit-1"  # which shows in one such run of forty
+        ),
+        (Plant("majority/at-once", replace(RULES, majority=at_once)), "urb", "BC-URB-MAJ"),
+        (Plant("forwards_to/creator", replace(RULES, forwards_to=to_the_creator_alone)), "crashes", "BC-URB-VALID"),
+        (Plant("time_out/never", replace(RULES, time_out=never_again)), "loss", "BC-URB-AGREE"),
+        (Plant("ready/at-once", replace(RULES, ready=nothing_is_needed)), "lcb", "BC-LCB-CAUSAL"),
+        (
+            Plant("counts_as_dependency/nobody", replace(RULES, counts_as_dependency=nobody_counts)),
+            "lcb",
+            "BC-LCB-CLOCKS",
+        ),
     ),
-    planted={
-        *("BC-PL-PSEQ", "BC-PL-MEMORY", "BC-PL-RELIABLE", "BC-URB-SELF", "BC-URB-MAJ", "BC-URB-AGREE"),
-        *("BC-FIFO-FLOW", "BC-LCB-CLOCKS", "BC-LCB-CAUSAL", "BC-LCB-CHECK"),
-    },
-    seed=154,
+    seed=0,
     damaged=("number", "digest", "pseq", "count", "clock_sum"),
     by_damage={"BC-PL-PSEQ", "BC-PL-RESEND", "BC-PL-MEMORY", "BC-URB-MAJ", "BC-URB-REAL", "BC-FIFO-FLOW"},
 )
