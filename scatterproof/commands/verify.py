@@ -34,7 +34,7 @@ def command(
     ] = False,
     full: Annotated[
         bool,
-        typer.Option("--full", help="All models, all cases over every transport, each mutant in each layer."),
+        typer.Option("--full", help="All models, all cases over every transport, all mutants."),
     ] = False,
     require: Annotated[
         list[str] | None, typer.Option("--require", help=f"Fail when this layer cannot run: {', '.join(NAMES)}.")

@@ -9,7 +9,7 @@ from functools import partial
 import msgspec
 
 from fuzz.kill_matrix import KillMatrix, Row, Standing, broken, matrix_of, subjects_of, tried, with_models
-from fuzz.layers import LAYERS, Outcome, Subject
+from fuzz.layers import Outcome, Subject
 from fuzz.protocol import load
 from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
 from scatterproof.layers import core_mutants
@@ -19,7 +19,7 @@ from scatterproof.layers.job import Found, Job, Unit, report_of, shares
 CHEAPEST_FIRST = ("case", "z3", "fuzz", "machine")
 EVERY = 3  # of how many mutants an everyday run tries one
 MUTANTS_A_UNIT = 24
-EVERYDAY_S, FULL_S = 0.3, 1.2  # a mutant
+MUTANT_S = 0.3
 
 
 def units(job: Job) -> list[Unit]:
@@ -35,7 +35,7 @@ def units(job: Job) -> list[Unit]:
         *(
             Unit(
                 text=f"{some[0]} and {len(some) - 1} more",
-                weight=(FULL_S if job.full else EVERYDAY_S) * len(some),
+                weight=MUTANT_S * len(some),
                 work=partial(_try, job, some),
             )
             for group in names.values()
@@ -50,19 +50,14 @@ def chosen(job: Job) -> Sequence[Subject]:
     return everything if job.full else everything[job.seed % EVERY :: EVERY]
 
 
-def asked(job: Job) -> tuple[str, ...]:
-    """The columns, TLC's models aside: what they said is known from another layer."""
-    return tuple(layer for layer in LAYERS if layer != "tlc") if job.full else CHEAPEST_FIRST
-
-
 def _try(job: Job, names: Sequence[str]) -> list[Row]:
     return tried(
         job.protocol,
         names,
-        asked(job),
+        CHEAPEST_FIRST,
         seed=job.seed,
         folder=job.results / "mutants",
-        until_killed=not job.full,
+        until_killed=True,
         shrinking=False,
     )
 
@@ -70,8 +65,10 @@ def _try(job: Job, names: Sequence[str]) -> list[Row]:
 def report(job: Job, found: Found) -> LayerReport:
     """A clause that nothing breaks any more fails: its checks may be empty."""
     clauses, cores, *tries = found["mutants"]
-    rows, layers = [row for some in tries for row in some], asked(job)
+    rows = [row for some in tries for row in some]
+    layers: tuple[str, ...] = CHEAPEST_FIRST
     if "tlc" in found:
+        # What TLC's models said is known from another layer.
         rows, layers = with_models(job.protocol, rows, found["tlc"]), ("tlc", *layers)
     report = summarise_matrix(matrix_of(job.protocol, job.seed, layers, rows, 0.0))
     cells = {
