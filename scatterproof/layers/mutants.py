@@ -15,8 +15,8 @@ from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
 from scatterproof.layers import core_mutants
 from scatterproof.layers.job import Found, Job, Unit, report_of, shares
 
-# The cheapest first. The layers that are left out read the same runs once more: what only they could kill is open here.
-CHEAPEST_FIRST = ("case", "z3", "fuzz", "machine")
+# The cheapest first; the last ones read the same runs once more. What TLC's models say is known from another layer.
+CHEAPEST_FIRST = ("case", "z3", "fuzz", "machine", "check", "oracle", "trace")
 EVERY = 3  # of how many mutants an everyday run tries one
 MUTANTS_A_UNIT = 24
 MUTANT_S = 0.3
@@ -68,7 +68,6 @@ def report(job: Job, found: Found) -> LayerReport:
     rows = [row for some in tries for row in some]
     layers: tuple[str, ...] = CHEAPEST_FIRST
     if "tlc" in found:
-        # What TLC's models said is known from another layer.
         rows, layers = with_models(job.protocol, rows, found["tlc"]), ("tlc", *layers)
     report = summarise_matrix(matrix_of(job.protocol, job.seed, layers, rows, 0.0))
     cells = {
