@@ -3,12 +3,13 @@ BarrierClauses.tla."""
 
 from __future__ import annotations
 
-from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, State, check, elapsed, violated
+from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, State, check, derive, elapsed, violated
 from conformance.totalorder.parameters import ENVIRONMENT_CODES
 from spec.totalorder.messages import NO_BARRIER, Environment, PacketKind
-from spec.trace import Kind, Order
+from spec.trace import ABSENT, Kind, Order
 
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
+RESTARTED = int(Kind.RESTARTED)
 A, B, C = (ENVIRONMENT_CODES[environment] for environment in (Environment.A, Environment.B, Environment.C))
 
 
@@ -53,6 +54,29 @@ def barriers_on_beacons_only(packet: int, barrier: int, environment: int) -> Out
     return violated(1, 0, barrier, -1) if packet == BEACON and barrier == NO_BARRIER else SILENT
 
 
+@derive(kinds=(Kind.SENT, Kind.RESTARTED), data_ns=PerLink(0), data_at=PerLink(-1))
+def data_left(
+    position: int,
+    kind: int,
+    clock_ns: int,
+    node: int,
+    link: int,
+    packet: int,
+    link_source: Ints,
+    data_ns: State,
+    data_at: State,
+) -> None:
+    """When data last left each link, and at which row: below 0 where no clock is known, or the node has begun anew
+    since and cannot know of it."""
+    if kind == RESTARTED and link == ABSENT:
+        for other in range(len(link_source)):
+            if link_source[other] == node:
+                data_at[other] = -1
+    elif packet == DATA:
+        data_ns[link] = clock_ns
+        data_at[link] = position if clock_ns >= 0 else -1
+
+
 @check(
     "TO-ENV-C",
     kinds=(Kind.SENT,),
@@ -62,11 +86,9 @@ def barriers_on_beacons_only(packet: int, barrier: int, environment: int) -> Out
         "message that left it at {expected}",
         "node {node} sent a data message without a barrier on link {link}",
     ),
-    data_ns=PerLink(0),
-    data_at=PerLink(-1),
+    derived=(data_left,),
 )
 def beacons_only_when_idle(
-    position: int,
     clock_ns: int,
     node: int,
     link: int,
@@ -76,16 +98,14 @@ def beacons_only_when_idle(
     fill_barrier: int,
     beacon_interval_ns: int,
     node_is_host: Ints,
-    data_ns: State,
-    data_at: State,
+    data_ns: Ints,
+    data_at: Ints,
 ) -> Outcome:
     """A beacon leaves a link only when no data message left it for the interval, by the local clock of the node. At
     stake on links that carried data; rows without a clock (below 0) are passed over."""
     if environment != C:
         return SILENT
     if packet == DATA:
-        data_ns[link] = clock_ns
-        data_at[link] = position if clock_ns >= 0 else -1
         bare = barrier == NO_BARRIER and not (fill_barrier and node_is_host[node])
         return violated(1, 0, barrier, -1) if bare else SILENT
     if packet != BEACON or data_at[link] < 0 or clock_ns < 0:

@@ -9,7 +9,6 @@ from conformance.checks.step import (
     SILENT,
     Ints,
     Outcome,
-    PerLink,
     PerNode,
     State,
     check,
@@ -17,6 +16,7 @@ from conformance.checks.step import (
     elapsed,
     violated,
 )
+from conformance.totalorder.carrier_checks import data_left
 from conformance.totalorder.outstanding import is_resent
 from conformance.totalorder.parameters import ENVIRONMENT_CODES
 from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
@@ -161,12 +161,9 @@ def structure_one_beacon(
         "node {node} sent a beacon on link {link} at local clock {found}, less than the beacon interval after the data "
         "message that left it at {expected}",
     ),
-    derived=(begun_anew,),
-    data_ns=PerLink(0),
-    data_at=PerLink(-1),
+    derived=(begun_anew, data_left),
 )
 def structure_all_on_data_and_idle_beacons(
-    position: int,
     clock_ns: int,
     node: int,
     link: int,
@@ -181,20 +178,16 @@ def structure_all_on_data_and_idle_beacons(
     beacon_interval_ns: int,
     node_is_host: Ints,
     again: Ints,
-    data_ns: State,
-    data_at: State,
+    data_ns: Ints,
+    data_at: Ints,
 ) -> Outcome:
     """Data messages and beacons carry both, and a beacon leaves a link only when no data message left it for the
-    interval, by the local clock of the node. Rows without a clock (below 0) are passed over."""
+    interval, by the local clock of the node, as far as it knows. Rows without a clock (below 0) are passed over."""
     if environment != D9:
         return SILENT
     filled = is_filled(fill_barrier, node_is_host[node], flags)
     both = BARRIER + ACK_BARRIER
     outcome = well_formed(packet, barrier, ack_barrier, loss_record, greatest, filled, again[node], both, both)
-    if packet == DATA:
-        data_ns[link] = clock_ns
-        data_at[link] = position if clock_ns >= 0 else -1
-        return outcome
     idle = data_at[link] < 0 or clock_ns < 0 or elapsed(data_ns[link], clock_ns, beacon_interval_ns)
     if packet == BEACON and outcome == HOLDS and not idle:
         return violated(4, data_ns[link], clock_ns, data_at[link])

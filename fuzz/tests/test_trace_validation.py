@@ -28,6 +28,7 @@ from models.trace_validation import Judgement, Validation, uncovered, validate, 
 from spec import clauses
 from spec.core import Core, NodeConfig
 from spec.schedule import Clock, Delay, Failure, FailureKind, Message, Schedule, Submission
+from spec.schedule import read as read_schedule
 from spec.topology import Topology
 from spec.totalorder.messages import Delivery, Packet
 from spec.trace import Kind, Row, Trace, schema
@@ -369,3 +370,23 @@ def test_tlc_rejects_the_runs_of_mutants_that_the_checks_fail_and_no_later(proto
     agreement(traces, found)
     assert all(one.judgement is Judgement.ACCEPTED for one in found[: len(unharmed)])
     assert 2 * sum(one.judgement is Judgement.REJECTED for one in found) > len(subjects)
+
+
+KEPT = sorted((Path(trace_validation.__file__).parents[1] / "conformance/tests/schedules").glob("*.json"))
+FAILING = [group for group, one in enumerate(load("totalorder").groups) if one.failures is not None]
+
+
+@pytest.mark.slow
+def test_tlc_accepts_the_runs_that_once_went_wrong() -> None:
+    found = validate_all([REFERENCE.run(read_schedule(path)) for path in KEPT])
+    assert [one.reason for one in found if one.judgement is not Judgement.ACCEPTED] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", FAILING)
+def test_tlc_accepts_what_the_reference_does_where_nodes_and_links_fail(group: int) -> None:
+    failing = (schedule for schedule in drawn_schedules("totalorder", 5, group) if schedule.failures)
+    traces = (REFERENCE.run(schedule) for schedule in failing)
+    found = validate_all(list(islice((trace for trace in traces if 60 < len(trace.rows) < 2 * SHORT), 10)))
+    assert [one.reason for one in found if one.judgement is Judgement.REJECTED] == []
+    assert 2 * sum(one.judgement is Judgement.ACCEPTED for one in found) > len(found)

@@ -144,8 +144,6 @@ class _Table:
         flags = field("flags")
         if kind is Kind.ENDED:
             flags = flags & _SETTLED if flags > 0 else 0
-        elif flags > 0:
-            flags &= 1  # the modules know nothing of incarnations
         # Of a notice it matters alone whether it is 0; others are not among the integers of TLC.
         number = min(field("number"), 1) if packet == PacketKind.NOTICE else field("number")
         if packet in _OF_ROUNDS:

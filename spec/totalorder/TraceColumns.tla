@@ -23,7 +23,10 @@ Flags == Row[9]      Packet == Row[10]    Timestamp == Row[11] WrittenBarrier ==
 Scattering == Row[13] Clock == Row[14]    BusyUntil == Row[15]
 
 Data == Packet = "data"
-Resent == Data /\ Flags = 1
+
+(* Of a packet: whether it is sent again, and how often the node that put it on the link had begun anew. *)
+Resent == Data /\ Flags \in Nat /\ Flags % 2 = 1
+Life == Flags \div 2
 
 (* Under loss there are three more. *)
 AckBarrier == IF Net.loses THEN Row[16] ELSE Absent
@@ -45,8 +48,9 @@ Controls == {"ack", "adjust", "adjusted"}
 Control == Packet \in Controls
 
 (* A barrier that a host leaves empty is the timestamp, for the next node to write (TO-BAR-FILL). *)
-Barrier == IF Net.fills /\ WrittenBarrier = Absent /\ Data /\ ~ Resent THEN Timestamp ELSE WrittenBarrier
 IsHost(n) == n \in Net.hosts
+Barrier == IF Net.fills /\ WrittenBarrier = Absent /\ Data /\ ~ Resent /\ IsHost(Net.source[Link])
+           THEN Timestamp ELSE WrittenBarrier
 Environment == Net.environment
 
 SenderOf(message) == message[1]

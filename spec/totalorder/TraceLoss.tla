@@ -4,7 +4,8 @@
 (* RULES.md has them.  What an ingress link has said is three registers    *)
 (* more, which only rise: ack barrier, loss record and what is greatest.   *)
 (* A gap in the numbers of a link raises its record to the greatest that   *)
-(* the packet behind the gap speaks of.                                    *)
+(* the packet behind the gap speaks of; so does the first packet of a node *)
+(* that has begun anew, which had lost what it held.                       *)
 (*                                                                         *)
 (* Left out: what is done about failures, and switches of more than one    *)
 (* processor.  Where clocks are adjusted, they are not known, and compared *)
@@ -15,6 +16,8 @@ EXTENDS TraceOrder
 VARIABLES
   acks,         \* acks[l] is the greatest ack barrier to have arrived from l; 0 for none
   records,      \* records[l] is the loss record of l; 0 for none
+  most,         \* most[l] is that of who takes the greatest that l ever spoke of for what a gap shows
+  lives,        \* lives[l] is how often the node at the other end had begun anew
   shown,        \* shown[l] is that part of it which gaps in the numbers of l have shown
   greatest,     \* greatest[l] is the greatest timestamp that l has spoken of; 0 for none
   reached,      \* reached[l] is the greatest timestamp of the data put on l, or spoken of on it
@@ -29,7 +32,7 @@ VARIABLES
   owed,         \* owed[h][s] is the number of arrivals from s that h has not acknowledged
   waited        \* the number of messages that are handed over and not delivered
 spoken == <<reached, told>>
-heard == <<acks, records, shown, greatest>>
+heard == <<acks, records, most, lives, shown, greatest>>
 messages == <<numbers, outstanding, again, wanted, missing, held, owed, waited>>
 lossSeen == <<spoken, heard, messages>>
 lossVars == <<vars, lossSeen>>
@@ -48,6 +51,7 @@ Tracked == Net.linked /\ Net.hosts \subseteq Net.sent /\ Net.hosts \subseteq Kno
 CountedFor(l) == Counted(Net.reaching[l], Net.ingress[Net.source[l]])
 LeastAck(links) == Aggregate([k \in links |-> acks[k]])
 GreatestRecord(links) == MaxOver({records[k] : k \in links})
+MostRecord(links) == MaxOver({most[k] : k \in links})
 GreatestShown(links) == MaxOver({shown[k] : k \in links})
 GreatestOver(links) == MaxOver({greatest[k] : k \in links})
 
@@ -80,9 +84,11 @@ BeaconsCarry ==
     [] Environment = "D7" -> {<<TRUE, FALSE>>, <<FALSE, TRUE>>}
     [] OTHER -> {<<TRUE, TRUE>>}
 
+(* Who has begun anew may not know yet what its data should carry. *)
+Less == \A i \in 1 .. 2 : Carries[i] => DataCarries[i]
 Structured ==
   /\ LossRecord # Absent /\ Greatest # Absent
-  /\ CASE Packet = "data" -> Carries = DataCarries
+  /\ CASE Packet = "data" -> Carries = DataCarries \/ (Node \in anew /\ Less)
     [] Packet = "beacon" ->
             /\ Carries \in BeaconsCarry
             /\ Environment = "D9" => Clock = Absent \/ Clock >= idle[Link]
@@ -156,7 +162,7 @@ SwitchPutKeeps ==
   IN
   [SwitchAckBarrierIsMinimum |-> free \/ AckBarrier \in {Absent, ack},          \* TO-ACK-MIN
    SwitchNoticesLoss |->                                                        \* TO-SWLOSS
-     free \/ LossRecord = record \/ (record <= ack /\ LossRecord < record),
+     free \/ LossRecord \in record .. MostRecord(links) \/ (record <= ack /\ LossRecord < record),
    SwitchSetsLossFlag |->                                                       \* TO-FLAG-SW
      free \/ /\ told[Link] > ack => LossRecord >= told[Link]
              /\ LossRecord > 0 => LossRecord > ack,
@@ -239,10 +245,13 @@ Speak ==
 (* The record first: what the packet says otherwise does not hold for what was lost. *)
 Hear ==
   LET l == Link
-      gap == IF LinkSeq > expected[l] THEN Max(greatest[l], Greatest) ELSE 0
+      isGap == LinkSeq > expected[l] \/ Life > lives[l]
+      gap == IF isGap THEN Greatest ELSE 0
   IN
   /\ shown' = [shown EXCEPT ![l] = Max(@, gap)]
   /\ records' = [records EXCEPT ![l] = MaxOver({@, gap, LossRecord})]
+  /\ most' = [most EXCEPT ![l] = MaxOver({@, LossRecord} \cup IF isGap THEN {greatest[l], Greatest} ELSE {})]
+  /\ lives' = [lives EXCEPT ![l] = Max(@, Life)]
   /\ acks' = [acks EXCEPT ![l] = Max(@, AckBarrier)]
   /\ greatest' = [greatest EXCEPT ![l] = Max(@, Greatest)]
   /\ UNCHANGED spoken
@@ -315,6 +324,8 @@ LossInit ==
      IN
      /\ acks = [l \in links |-> 0]
      /\ records = [l \in links |-> 0]
+     /\ most = [l \in links |-> 0]
+     /\ lives = [l \in links |-> 0]
      /\ shown = [l \in links |-> 0]
      /\ greatest = [l \in links |-> 0]
      /\ reached = [l \in links |-> 0]

@@ -42,7 +42,7 @@ vars == <<reading, seen, rounds>>
 Known == Net.arrived \ anew
 
 (* Whether deliveries can be told from what arrived; else from what was sent, where that is recorded. *)
-ByArrivals == Net.hosts \subseteq Known
+ByArrivals == Net.hosts \subseteq Net.arrived
 BySendings == Net.linked /\ Net.hosts \subseteq Net.submitted /\ Net.hosts \subseteq Net.sent
 
 Key(message) == Precedence(TimestampOf(message), SenderOf(message))
@@ -172,14 +172,15 @@ DeliverKeeps ==
    DeliverBelowBarrier |->                                                      \* TO-DELIVER
      arrivals => Net.ingress[h] # {} /\ Deliverable(Timestamp, LeastOf(h))]
 
-(* At the end of a run that has settled.  In environment A the last messages wait for ever. *)
+(* At the end of a run that has settled.  In environment A the last messages wait for ever, and so does what is at or *)
+(* above the barrier of who has stopped. *)
 SettleKeeps ==
   [OneTimestampPerScattering |->                                                \* TO-SCATTER
      \A h \in (Net.submitted \cap Net.sent) \ anew : handed[h] = {},
    ArrivedIsDelivered |->                                                       \* TO-COMPLETE
      /\ \A n \in Known \cap Net.sent : passing[n] = <<>>
      /\ \A h \in Known \cap Net.delivered : \A m \in buffer[h] :
-          Environment = "A" /\ ~ Deliverable(TimestampOf(m), LeastOf(h))]
+          (Environment = "A" \/ anew # {}) /\ ~ Deliverable(TimestampOf(m), LeastOf(h))]
 -----------------------------------------------------------------------------
 Keeps(action) ==
   CASE Kind = "sent" /\ Node \notin Net.sent -> <<>>
@@ -286,7 +287,8 @@ Lose ==
 (* Nothing of what a node knew is known any more; what it has said holds on. *)
 BeginAnew ==
   /\ anew' = anew \cup {Node}
-  /\ UNCHANGED <<handed, given, last, promised, said, idle, flight, expected, repeated, newest, scattered, passing,
+  /\ idle' = [l \in DOMAIN idle |-> IF Net.source[l] = Node THEN Absent ELSE idle[l]]
+  /\ UNCHANGED <<handed, given, last, promised, said, flight, expected, repeated, newest, scattered, passing,
                  buffer, delivered>>
 
 Remember(action) ==

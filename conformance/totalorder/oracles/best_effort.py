@@ -282,10 +282,16 @@ def beacons_only_when_idle(trace: Trace) -> set[int]:
 
 
 def hasty_beacons(whole: Whole) -> set[int]:
-    """Beacons less than an interval after the last data message on their link, where both clocks are known."""
+    """Beacons less than an interval after the last data message on their link, where both clocks are known. A node that
+    has begun anew knows of none that it had sent until then."""
     broken: set[int] = set()
     for beacon in whole.sent:
-        data = [other for other in before(whole.sent, beacon.position) if other.is_data and other.link == beacon.link]
+        since = whole.began(beacon.node, beacon.position)
+        data = [
+            other
+            for other in before(whole.sent, beacon.position)
+            if other.is_data and other.link == beacon.link and other.position > since
+        ]
         clocks_known = bool(data) and beacon.clock_ns >= 0 and data[-1].clock_ns >= 0
         if beacon.is_beacon and clocks_known and beacon.clock_ns - data[-1].clock_ns < whole.interval:
             broken.add(beacon.position)
