@@ -187,12 +187,7 @@ KINDS = (
     *(_crashing(environment) for environment in _HANDLED),
     *(_restarting(environment) for environment in _HANDLED),
     *(_stopping(environment) for environment in WITHOUT_LOSS),
-    # Not D9: one run in some tens breaks TO-FMT-9 there, and whether rightly is open.
-    *(
-        _undetected(environment)
-        for environment in Environment
-        if environment.loses and environment is not Environment.D9
-    ),
+    *(_undetected(environment) for environment in Environment if environment.loses),
     *(_failing(environment) for environment in _HANDLED),
 )
 # What the benchmark compares: the same run, over links without and with loss.
