@@ -20,7 +20,13 @@ def loss_sentences(trace: Sequence[State]) -> list[str]:
     s@t is the message of sender s with timestamp t, a-b the link from a to b.
     """
     return [
-        " ".join([_deed(after.action, before.variables, after.variables), *_told(before.variables, after.variables)])
+        " ".join(
+            [
+                _deed(after.action, before.variables, after.variables),
+                *_told(before.variables, after.variables),
+                *(() if after.action == "Learn" else _learnt(before.variables, after.variables)),
+            ]
+        )
         for before, after in pairwise(trace)
         if before.variables != after.variables
     ]
@@ -41,8 +47,7 @@ def _deed(action: str, before: _Variables, after: _Variables) -> str:
         case "Resend":
             return "A message that is not acknowledged is sent again."
         case "Learn":
-            pair = cast("tuple[int, int]", _changed(before, after, "acked"))
-            return f"Host {pair[0]} gets acknowledgement {_of(after, 'acked')[pair]} of host {pair[1]}."
+            return next(_learnt(before, after))
         case "HostBeacon":
             return "A sender puts a beacon on its link."
         case "SwitchBeacon":
@@ -55,6 +60,15 @@ def _deed(action: str, before: _Variables, after: _Variables) -> str:
             host = _changed(before, after, "delivered")
             message = cast("tuple[Function, ...]", _of(after, "delivered")[host])[-1]
             return f"Host {host} delivers {message['sender']}@{message['timestamp']}."
+
+
+def _learnt(before: _Variables, after: _Variables) -> Iterator[str]:
+    """What senders have come to know: in the step that sends a message, too, where acknowledgements travel."""
+    was = _of(before, "acked")
+    for pair, number in _of(after, "acked").items():
+        if number != was[pair]:
+            sender, receiver = cast("tuple[int, int]", pair)
+            yield f"Host {sender} gets acknowledgement {number} of host {receiver}."
 
 
 def _told(before: _Variables, after: _Variables) -> Iterator[str]:

@@ -12,7 +12,7 @@
 (* Loss record r: each that is lost on the way here, and not made good, is  *)
 (* at or below r; 0 for none.  Greatest g: none put on the link is above g. *)
 (***************************************************************************)
-EXTENDS Integers, Sequences
+EXTENDS Integers, Sequences, FiniteSets
 
 CONSTANTS
   Host,           \* numbers
@@ -27,6 +27,7 @@ CONSTANTS
   BeaconMin       \* whether a switch withholds beacons that say nothing new
 
 CONSTANTS         \* the rules; see LossRules
+  AckNumber(_),             \* what a receiver acknowledges, from the numbers of a sender's messages that it holds
   NoticedRecord(_, _, _),   \* the record of a gap, from the least barrier of the node, the largest of
                             \* the losing link, and the greatest that the packet after the gap tells
   PassedRecord(_, _, _, _), \* the record that a node takes from a packet: from the carried one, and the same
@@ -74,8 +75,24 @@ Onward ==
   [p \in DOMAIN Route |-> [l \in {Route[p][i] : i \in 1 .. Len(Route[p]) - 1} |->
     LET i == CHOOSE i \in DOMAIN Route[p] : Route[p][i] = l IN Route[p][i + 1]]]
 
+(***************************************************************************)
+(* Where acknowledgements travel, one answers each data message that        *)
+(* arrives, and goes back as data go: by its route, counted, and lost as    *)
+(* any packet.  Elsewhere it is a step of the sender (see LossOrder).       *)
+(***************************************************************************)
+AcksTravel == FALSE
+AcksCounted == TRUE    \* whether the loss counter of a link counts them
+AcksTell == TRUE       \* whether they carry the loss record and the greatest timestamp
+DuplicatesAcked == TRUE \* whether a message that came already is acknowledged, too
+TimesOut == TRUE       \* whether a sender resends without a reason; else after two equal acknowledgements alone
+
+(* The greatest timestamp that this history puts on link l. *)
+PutOn(l, history) ==
+  LET here == {i \in DOMAIN history : \E r \in history[i].receivers : <<l[1], r>> \in Over[l]}
+  IN  IF here = {} THEN 0 ELSE history[Greatest(here)].timestamp
+
 BeaconKinds == (BarrierOn \cup AckOn) \ {"data"}
-Counts(kind) == kind = "data" \/ CounterSpansBeacons
+Counts(kind) == IF kind = "ack" THEN AcksCounted ELSE kind = "data" \/ CounterSpansBeacons
 
 (***************************************************************************)
 (* What the target of a link holds of it: the newest barrier and ack        *)
@@ -95,7 +112,9 @@ Record(at, links) == Greatest({Max(at[k].record, at[k].carried) : k \in links}) 
 
 (* A packet that says this; at or below the ack barrier of its sender a record says nothing. *)
 Packet(kind, barrier, ack, record, greatest) ==
-  [kind |-> kind, record |-> record, greatest |-> greatest,
+  [kind |-> kind,
+   record |-> IF kind # "ack" \/ AcksTell THEN record ELSE 0,
+   greatest |-> IF kind # "ack" \/ AcksTell THEN greatest ELSE 0,
    barrier |-> IF kind \in BarrierOn THEN barrier ELSE Absent,
    ack |-> IF kind \in AckOn THEN ack ELSE Absent]
 
@@ -150,7 +169,9 @@ NoticedLate(was, at, l, p) == IF GapBeforeUse THEN at ELSE Records(was, at, l, p
 (***************************************************************************)
 (* The state of the network, apart from the senders: what is held, the      *)
 (* receive buffers with the messages whose flag is kept, the queues of slow *)
-(* links, and the number of packets lost.                                   *)
+(* links, the number of packets lost, and what acknowledgements have told;  *)
+(* with what these are made of: by pair the scatterings `to` the receiver,  *)
+(* and by link the greatest timestamp that its host has `put` on it.        *)
 (* Arrived and Carried are the sets of states that may follow when packet p *)
 (* has arrived on link l, and when it is put on it.  Data goes on at once,  *)
 (* up to a slow link, a loss, or its receiver.                              *)
@@ -167,16 +188,47 @@ Buffered(w, r, p) ==
   ELSE [w EXCEPT !.buffer[r] = @ \cup {p.message},
                  !.flagged[r] = IF KeepsFlags /\ p.record # 0 THEN @ \cup {p.message} ELSE @]
 
+(* What is acknowledged to the sender of these messages: the last of them up to which all are held. *)
+UpTo(numbers, holding) ==
+  LET place(n) == Cardinality({i \in numbers : i <= n})                 \* TO-SEQ
+      number == AckNumber({place(n) : n \in holding})                   \* TO-DUPACK
+  IN  Greatest({0} \cup {n \in numbers : place(n) <= number})
+
+AckPacket(p, sender, receiver, number) ==
+  [kind |-> "ack", barrier |-> p.barrier, ack |-> p.ack, record |-> p.record, greatest |-> p.greatest,
+   sender |-> sender, receiver |-> receiver, number |-> number]
+
+(* What follows when r has taken a message of s, once it is buffered. *)
+Answering(w, s, r) ==
+  LET l == Route[<<r, s>>][1]
+      mine == {m \in w.buffer[r] \cup {w.delivered[r][i] : i \in DOMAIN w.delivered[r]} : m.sender = s}
+      number == UpTo(w.to[<<s, r>>], {m.number : m \in mine})
+  IN  Carried(w, l, AckPacket(Packet("ack", 0, 0, 0, w.put[l]), r, s, number))
+
+(* What follows when s has taken an acknowledgement of r; one that came late says nothing. *)
+Told(w, s, r, number) ==
+  LET p == <<s, r>>
+      equal == ~ TimesOut /\ number = w.acked[p] /\ \E n \in w.to[p] : n > number
+  IN  [w EXCEPT !.acked[p] = Max(@, number),
+                !.equal = IF equal THEN @ \cup {p} ELSE IF number > w.acked[p] THEN @ \ {p} ELSE @]
+
 Arrived(w, l, p) ==
   LET now == Taken(w.held, l, p)
       at == [w EXCEPT !.held = now]
-  IN  IF p.kind # "data" THEN {[at EXCEPT !.held = NoticedLate(w.held, now, l, p)]}
-      ELSE IF l[2] \in Host THEN {Buffered(at, l[2], p)}
-      ELSE LET onto == Onward[<<p.message.sender, p.receiver>>][l]
-               q == DataPacket(SwitchPacket(now, onto, "data"), p.message, p.receiver)
-               counted == [at EXCEPT !.held[l].greatest = Max(@, p.message.timestamp)]
-           IN  IF GapBeforeUse THEN Carried(IF TellsOwn THEN at ELSE counted, onto, q)
-               ELSE {[v EXCEPT !.held = NoticedLate(w.held, v.held, l, p)] : v \in Carried(at, onto, q)}
+      onward == Onward[<<IF p.kind = "data" THEN p.message.sender ELSE p.sender, p.receiver>>][l]
+  IN  CASE p.kind \notin {"data", "ack"} -> {[at EXCEPT !.held = NoticedLate(w.held, now, l, p)]}
+        [] l[2] \in Host /\ p.kind = "ack" -> {Told(at, l[2], p.sender, p.number)}
+        [] l[2] \in Host /\ p.kind = "data" ->
+             LET in == Buffered(at, l[2], p) IN
+             IF AcksTravel /\ (DuplicatesAcked \/ in.buffer # at.buffer) THEN Answering(in, p.message.sender, l[2])
+             ELSE {in}
+        [] OTHER ->
+             LET said == SwitchPacket(now, onward, p.kind)
+                 q == IF p.kind = "data" THEN DataPacket(said, p.message, p.receiver)
+                      ELSE AckPacket(said, p.sender, p.receiver, p.number)
+                 counted == IF p.kind = "data" THEN [at EXCEPT !.held[l].greatest = Max(@, p.message.timestamp)] ELSE at
+             IN  IF GapBeforeUse THEN Carried(IF TellsOwn THEN at ELSE counted, onward, q)
+                 ELSE {[v EXCEPT !.held = NoticedLate(w.held, v.held, l, p)] : v \in Carried(at, onward, q)}
 
 (* A gap in a queue: what follows was put on the link after a packet that was lost. *)
 Gap == [kind |-> "gap"]

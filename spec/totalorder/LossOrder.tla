@@ -9,7 +9,7 @@
 (* kept of them.  README.md says how the behaviours are reduced, and what   *)
 (* that leaves out.                                                         *)
 (***************************************************************************)
-EXTENDS LossNetwork, FiniteSets
+EXTENDS LossNetwork
 
 CONSTANTS
   Destinations,   \* Destinations[h] is the set of receiver sets that h scatters to
@@ -23,7 +23,6 @@ CONSTANTS
 CONSTANTS         \* the rules; see LossRules
   AckInit(_, _, _),     \* a sender's ack barrier, from outstanding and acknowledged timestamps and the
                         \* least timestamp that it could still give
-  AckNumber(_),         \* what a receiver acknowledges, from the numbers of a sender's messages that it holds
   ResentBarrier(_, _),  \* the barrier of a resent message, from its timestamp and the clock
   MayDeliver(_, _, _, _, _), \* whether a message is delivered, from its timestamp, barrier, ack barrier,
                         \* whether the loss state lasts, and whether the message was flagged
@@ -47,9 +46,10 @@ VARIABLES
   channel,   \* channel[l] is the sequence in flight on link l, oldest first
   delivered, \* delivered[h] is the sequence of h's deliveries, oldest first
   lost,      \* how many packets were lost
+  equal,     \* the pairs <<s, r>> of which s got two equal acknowledgements, where it waits for them
   restarts   \* how often a switch restarted
-network == <<held, told, buffer, flagged, channel, lost>>
-senders == <<clock, sent, pending, acked>>
+network == <<held, told, buffer, flagged, channel, lost, acked, equal>>
+senders == <<clock, sent, pending>>
 vars == <<senders, network, delivered, restarts>>
 -----------------------------------------------------------------------------
 RECURSIVE Ascending(_)
@@ -58,17 +58,15 @@ Ascending(S) == IF S = {} THEN <<>> ELSE <<Least(S)>> \o Ascending(S \ {Least(S)
 Done(r) == {delivered[r][i] : i \in DOMAIN delivered[r]}
 Received(r) == buffer[r] \cup Done(r)
 Message(s, n) == [sender |-> s, number |-> n, timestamp |-> sent[s][n].timestamp]
-To(s, r) == {n \in DOMAIN sent[s] : r \in sent[s][n].receivers}
+Among(history, r) == {n \in DOMAIN history : r \in history[n].receivers}
+To(s, r) == Among(sent[s], r)
 
 (* The messages of a pair are numbered one by one. *)
 PairNumber(s, r, n) == Cardinality({i \in To(s, r) : i <= n})          \* TO-SEQ
 
 (* What r acknowledges to s: a number of the pair, told here as that of the scattering. *)
 Answered(r) == Received(r)
-Holding(s, r) == {PairNumber(s, r, n) : n \in {i \in To(s, r) : Message(s, i) \in Answered(r)}}
-Acknowledged(s, r) ==
-  LET number == AckNumber(Holding(s, r)) IN                            \* TO-DUPACK
-  Greatest({0} \cup {n \in To(s, r) : PairNumber(s, r, n) <= number})
+Acknowledged(s, r) == UpTo(To(s, r), {m.number : m \in {m \in Answered(r) : m.sender = s}})
 
 Outstanding(s, r) == {n \in To(s, r) : n > acked[<<s, r>>]}
 
@@ -81,11 +79,6 @@ AckBarrier(s, history) ==
       answered == {i \in DOMAIN history : \E r \in history[i].receivers : known(i, r)}
       next == IF Last(history) = clock[s] THEN clock[s] + 1 ELSE clock[s]
   IN  AckInit({history[i].timestamp : i \in waiting}, {history[i].timestamp : i \in answered}, next)
-
-(* The greatest timestamp that this history puts on link l. *)
-PutOn(l, history) ==
-  LET here == {i \in DOMAIN history : \E r \in history[i].receivers : <<l[1], r>> \in Over[l]}
-  IN  IF here = {} THEN 0 ELSE history[Greatest(here)].timestamp
 
 (* What a sender may say of its own losses. *)
 HostRecords(s) ==
@@ -106,15 +99,19 @@ CanDeliver(r) ==
                 First(r) \in flagged[r])
 Settled == \A r \in Receiver : ~ CanDeliver(r)
 
-World == [held |-> held, told |-> told, buffer |-> buffer, flagged |-> flagged, channel |-> channel,
-          lost |-> lost, most |-> IF \E s \in Sender : clock[s] <= LossUntil THEN MostLost ELSE lost,
-          delivered |-> delivered]
+WorldAfter(sends) ==
+  [held |-> held, told |-> told, buffer |-> buffer, flagged |-> flagged, channel |-> channel,
+   lost |-> lost, most |-> IF \E s \in Sender : clock[s] <= LossUntil THEN MostLost ELSE lost,
+   delivered |-> delivered, acked |-> acked, equal |-> equal,
+   to |-> IF AcksTravel THEN [p \in DOMAIN Route |-> Among(sends[p[1]], p[2])] ELSE <<>>,
+   put |-> IF AcksTravel THEN [l \in HostEgress |-> PutOn(l, sends[l[1]])] ELSE <<>>]
+World == WorldAfter(sent)
 
 (* The network goes on to one of the worlds. *)
 Goes(worlds) ==
   \E w \in worlds :
     /\ held' = w.held /\ told' = w.told /\ buffer' = w.buffer /\ flagged' = w.flagged
-    /\ channel' = w.channel /\ lost' = w.lost
+    /\ channel' = w.channel /\ lost' = w.lost /\ acked' = w.acked /\ equal' = w.equal
 -----------------------------------------------------------------------------
 Init ==
   /\ clock = [s \in Sender |-> 1]
@@ -127,7 +124,7 @@ Init ==
   /\ flagged = [h \in Host |-> {}]
   /\ channel = [l \in Link |-> <<>>]
   /\ delivered = [h \in Host |-> <<>>]
-  /\ lost = 0
+  /\ lost = 0 /\ equal = {}
   /\ restarts = 0
 
 (***************************************************************************)
@@ -138,12 +135,12 @@ Init ==
 Readings(s) == {t \in Time : t = clock[s] + 1 /\ pending[s] = <<>> /\ Settled}
 Tick(s) ==
   /\ \E t \in Readings(s) : clock' = [clock EXCEPT ![s] = t]
-  /\ UNCHANGED <<sent, pending, acked, network, delivered, restarts>>
+  /\ UNCHANGED <<sent, pending, network, delivered, restarts>>
 
 (* A data packet leaves s for r; before it there were the earlier scatterings. *)
 Put(s, r, m, history, earlier, barrier) ==
   LET l == Route[<<s, r>>][1] IN
-  UNION {Carried(World, l, DataPacket(p, m, r)) :
+  UNION {Carried(WorldAfter([sent EXCEPT ![s] = history]), l, DataPacket(p, m, r)) :
            p \in HostPackets(s, l, history, IF TellsOwn THEN history ELSE earlier, "data", barrier)}
 
 (* A sender scatters at a clock not used yet; the first copy leaves, the others are pending. *)
@@ -158,7 +155,7 @@ Scatter(s, receivers) ==
   /\ sent' = [sent EXCEPT ![s] = Append(@, [timestamp |-> t, receivers |-> receivers])]
   /\ pending' = [pending EXCEPT ![s] = Tail(order)]
   /\ Goes(Put(s, Head(order), m, sent'[s], sent[s], t))
-  /\ UNCHANGED <<clock, acked, delivered, restarts>>
+  /\ UNCHANGED <<clock, delivered, restarts>>
 
 (* The next copy of a scattering leaves. *)
 Copies(s) ==
@@ -167,31 +164,37 @@ Copies(s) ==
 NextCopy(s) ==
   /\ Goes(Copies(s))
   /\ pending' = [pending EXCEPT ![s] = Tail(@)]
-  /\ UNCHANGED <<clock, sent, acked, delivered, restarts>>
+  /\ UNCHANGED <<clock, sent, delivered, restarts>>
 
-(* A message that is not acknowledged is sent again, with its old timestamp. *)
+(* A message that is not acknowledged is sent again, with its old timestamp: at any time, as a time-out may end at *)
+(* any time, or the oldest after two equal acknowledgements.                                                       *)
+Due(p) ==
+  IF TimesOut THEN Outstanding(p[1], p[2])
+  ELSE {n \in Outstanding(p[1], p[2]) : p \in equal /\ \A i \in Outstanding(p[1], p[2]) : n <= i}
 Resendings(p) ==
   LET s == p[1] IN
-  IF pending[s] # <<>> \/ ~ Settled THEN {}
-  ELSE (UNION {Put(s, p[2], Message(s, n), sent[s], sent[s],
-                   ResentBarrier(sent[s][n].timestamp, clock[s])) :    \* TO-RETX-BAR
-                 n \in Outstanding(s, p[2])}) \ {World}               \* TO-RETX
+  IF s \notin Sender \/ pending[s] # <<>> \/ ~ Settled THEN {}
+  ELSE (UNION {{[w EXCEPT !.equal = @ \ {p}] :
+                   w \in Put(s, p[2], Message(s, n), sent[s], sent[s],
+                             ResentBarrier(sent[s][n].timestamp, clock[s]))} : \* TO-RETX-BAR
+                 n \in Due(p)}) \ {World}                              \* TO-RETX
 Resend(p) ==
   /\ Goes(Resendings(p))
   /\ UNCHANGED <<senders, delivered, restarts>>
 
 (* An acknowledgement comes back, not necessarily the newest. *)
 Answers(p) ==
-  IF pending[p[1]] # <<>> \/ ~ Settled THEN {}
+  IF AcksTravel \/ p[1] \notin Sender \/ pending[p[1]] # <<>> \/ ~ Settled THEN {}
   ELSE {n \in Outstanding(p[1], p[2]) : n <= Acknowledged(p[1], p[2])}
 Learn(p) ==
   /\ \E n \in Answers(p) : acked' = [acked EXCEPT ![p] = n]
-  /\ UNCHANGED <<clock, sent, pending, network, delivered, restarts>>
+  /\ UNCHANGED <<senders, held, told, buffer, flagged, channel, lost, equal, delivered, restarts>>
 
 HostTells(l) ==
   LET s == l[1]
       packets == UNION {HostPackets(s, l, sent[s], sent[s], kind, clock[s]) : kind \in BeaconKinds}
-  IN  IF pending[s] # <<>> \/ ~ Settled THEN {} ELSE (UNION {Carried(World, l, p) : p \in packets}) \ {World}
+  IN  IF s \notin Sender \/ pending[s] # <<>> \/ ~ Settled THEN {}
+      ELSE (UNION {Carried(World, l, p) : p \in packets}) \ {World}
 HostBeacon(l) ==
   /\ Goes(HostTells(l))
   /\ UNCHANGED <<senders, delivered, restarts>>
@@ -220,7 +223,7 @@ Restart(x) ==
                   [] l[1] = x -> [held[l] EXCEPT !.gap = FALSE]
                   [] OTHER -> held[l]]
   /\ told' = [l \in Link |-> IF l[1] = x THEN Silent ELSE told[l]]
-  /\ UNCHANGED <<senders, buffer, flagged, channel, lost, delivered>>
+  /\ UNCHANGED <<senders, buffer, flagged, channel, lost, acked, equal, delivered>>
 
 (* A receiver delivers; nothing else happens while one can. *)
 Deliveries(r) == IF CanDeliver(r) THEN {First(r)} ELSE {}
@@ -229,7 +232,7 @@ Deliver(r) ==
        /\ delivered' = [delivered EXCEPT ![r] = Append(@, m)]
        /\ buffer' = [buffer EXCEPT ![r] = @ \ {m}]
        /\ flagged' = [flagged EXCEPT ![r] = @ \ {m}]
-  /\ UNCHANGED <<senders, held, told, channel, lost, restarts>>
+  /\ UNCHANGED <<senders, held, told, channel, lost, acked, equal, restarts>>
 
 (* Everything that goes on as long as it changes anything. *)
 Progress ==

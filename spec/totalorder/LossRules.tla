@@ -80,6 +80,11 @@ NotPassed(carried, least, largest, greatest) == 0
 ByBarrierAlone(timestamp, barrier, ack, lossy, flagged) == timestamp < barrier
 ByAckAlone(timestamp, barrier, ack, lossy, flagged) == timestamp <= ack
 
+(* AckPacket, without the loss record. *)
+Unflagged(p, sender, receiver, number) ==
+  [kind |-> "ack", barrier |-> p.barrier, ack |-> p.ack, record |-> 0, greatest |-> p.greatest,
+   sender |-> sender, receiver |-> receiver, number |-> number]
+
 (* An action that has nothing to choose from is never taken. *)
 NothingOf(x) == {}
 =============================================================================

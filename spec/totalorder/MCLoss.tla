@@ -52,6 +52,18 @@ DiamondRoute ==
     LET x == 11 + p[1] IN <<<<p[1], 11>>, <<11, x>>, <<x, 14>>, <<14, 3>>>>]
 DiamondLinks == LinksOf(DiamondRoute)
 
+(* Acknowledgements that travel: two hosts that scatter to each other; or senders 1 and 2, and a receiver that only *)
+(* acknowledges.                                                                                                  *)
+Yes == TRUE
+No == FALSE
+TwoWayHosts == 1 .. 2
+TwoWayRoute == [p \in {<<1, 2>>, <<2, 1>>} |-> <<<<p[1], 11>>, <<11, p[2]>>>>]
+TwoWayLinks == LinksOf(TwoWayRoute)
+ToEachOther == [h \in 1 .. 2 |-> {{3 - h}}]
+BackRoute == [p \in ({1, 2} \X {3}) \cup ({3} \X {1, 2}) |-> <<<<p[1], 11>>, <<11, p[2]>>>>]
+BackLinks == LinksOf(BackRoute)
+LastHopBack == {<<11, 1>>}
+
 (* Acknowledgements before a message is buffered: of what stands in the queue of a slow last link; and of *)
 (* what is then dropped, which `flagged` keeps here.                                                      *)
 QueuedToo(r) ==
@@ -71,6 +83,7 @@ ToThree == [h \in 1 .. 3 |-> IF h < 3 THEN {{3}} ELSE {}]
 FirstToBoth == [h \in 1 .. 4 |-> CASE h = 1 -> {{3, 4}} [] h = 2 -> {{3}} [] OTHER -> {}]
 
 FirstOnly == <<1, 0>>
+FirstTwoOnly == <<2, 0>>
 OneEach == <<1, 1>>
 OneAndTwo == <<1, 2>>
 TwoAndOne == <<2, 1>>
