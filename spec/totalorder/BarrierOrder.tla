@@ -164,15 +164,17 @@ Scatter(h, receivers) ==
 
 (***************************************************************************)
 (* A host puts a beacon on a link that says something new.  One whose clock *)
-(* was set back waits until it is where it was; what its rule makes of that *)
-(* is for the clauses to judge.                                             *)
+(* was set back waits until it is at all that it promised, on whichever     *)
+(* link; what its rule makes of that is for the clauses to judge.           *)
 (***************************************************************************)
+Waits(l) == Max(clock[l[1]], Last(l[1])) < Promised(l[1])
+
 HostBeacon(l) ==
   LET h == l[1]
       barrier == BeaconBarrier(clock[h], Last(h))                      \* TO-BAR-HOST
   IN
   /\ BeaconsCarry                                                      \* TO-ENV-B, TO-ENV-C
-  /\ Max(clock[h], Last(h)) >= promised[l] /\ barrier # promised[l]
+  /\ ~ Waits(l) /\ barrier # promised[l]
   /\ channel' = [channel EXCEPT ![l] = Append(@, Beacon(barrier))]
   /\ promised' = [promised EXCEPT ![l] = barrier]
   /\ UNCHANGED <<clock, sent, newest, buffer, delivered>>
