@@ -1,6 +1,6 @@
 ----------------------------- MODULE MCFailures -----------------------------
 (* Hosts 1 to 4, of which 1 and 2 scatter; switches 11, the root, and 12. *)
-EXTENDS Failures, FailureRules
+EXTENDS FailureClauses, FailureRules
 
 LOCAL BothWays(S) == S \cup {<<l[2], l[1]>> : l \in S}
 
@@ -32,6 +32,17 @@ WideFirst == [h \in 1 .. 4 |-> CASE h = 1 -> {{3, 4}} [] OTHER -> {}]
 WideToAll == [h \in 1 .. 4 |-> CASE h = 2 -> {{1, 3, 4}} [] OTHER -> {}]
 
 FirstToThird == [h \in 1 .. 3 |-> IF h = 1 THEN {{3}} ELSE {}]
+
+(* One switch and a fourth host, that only receives. *)
+StarHosts == 1 .. 4
+StarUp == OneUp \cup {<<4, 11>>}
+StarLinks == BothWays(StarUp)
+StarFirst == [h \in 1 .. 4 |-> IF h = 1 THEN {{2, 3, 4}} ELSE {}]
+
+Yes == TRUE
+No == FALSE
+One == 1
+Two == 2
 
 (* Structure 7: beacons of the barrier, and beacons of the ack barrier. *)
 Together == {{"ack", "barrier"}}
