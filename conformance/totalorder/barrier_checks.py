@@ -146,13 +146,14 @@ def barrier_promise_holds(
     packet: int,
     timestamp: int,
     barrier: int,
+    loses: int,
     highest: State,
     highest_at: State,
 ) -> Outcome:
-    """After a barrier no data message strictly below it leaves on that link for the first time. A message's own barrier
-    is not earlier."""
+    """After a barrier no data message strictly below it leaves on that link for the first time: but for what is lost
+    nothing is sent again, whatever a packet says. A message's own barrier is not earlier."""
     outcome = SILENT
-    if packet == DATA and highest_at[link] >= 0 and not is_resent(flags):
+    if packet == DATA and highest_at[link] >= 0 and not (loses and is_resent(flags)):
         outcome = HOLDS
         if timestamp < highest[link]:
             outcome = violated(0, highest[link], timestamp, highest_at[link])
@@ -176,9 +177,8 @@ def barriers_never_fall(
     highest: State,
     highest_at: State,
 ) -> Outcome:
-    """No barrier sent on a link is below one sent on it earlier. At stake from the second one on; NOT_SPOKEN says
-    nothing, as after a restart."""
-    if barrier in (NO_BARRIER, NOT_SPOKEN):
+    """No barrier sent on a link is below one sent on it earlier. At stake from the second one on."""
+    if barrier == NO_BARRIER:
         return SILENT
     if highest_at[link] < 0:
         highest[link], highest_at[link] = barrier, position

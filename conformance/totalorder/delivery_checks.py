@@ -117,6 +117,7 @@ def delivered_in_total_order(
         "node {node} delivered message {number} of {sender} with digest {found}; {expected} was submitted",
         "node {node} delivered message {number} of {sender} with timestamp {found}; it was sent with {expected}",
         "node {node} delivered message {number} of {sender}, which is for {receiver}",
+        "node {node} delivered message {number} of {sender}, which was submitted and is not sent yet",
     ),
     in_flight=Table(3, 4),
     submitted=PerPair(0),
@@ -164,7 +165,9 @@ def delivered_once_as_sent(
     remove(in_flight, slot)
     if digest != contents:
         return violated(2, contents, digest, submitted_at)
-    if sent_at >= 0 and timestamp != sent_timestamp:
+    if sent_at < 0:
+        return violated(5, 0, number, submitted_at)
+    if timestamp != sent_timestamp:
         return violated(3, sent_timestamp, timestamp, sent_at)
     return HOLDS
 

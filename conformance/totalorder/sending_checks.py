@@ -249,6 +249,7 @@ def host_barrier_is_its_promise(
     barrier: int,
     ack_barrier: int,
     place: int,
+    loses: int,
     adjustment_interval_ns: int,
     last: State,
     last_at: State,
@@ -261,7 +262,7 @@ def host_barrier_is_its_promise(
     adjusted one, a beacon may carry any barrier that is at or above the rest. What is sent again is TO-RETX-BAR's."""
     outcome = SILENT
     if packet == DATA:
-        if is_resent(flags):
+        if loses and is_resent(flags):
             outcome = SILENT
         elif barrier != NO_BARRIER and barrier != timestamp:
             outcome = violated(0, timestamp, barrier, -1)

@@ -66,7 +66,8 @@ SwitchBarrier(l) ==
 CarriedKeeps ==
   LET l == Link  b == Barrier IN
   [BarriersNeverFall |-> b = Absent \/ b >= promised[l],                        \* TO-BAR-RISE
-   BarrierPromiseHolds |-> Data /\ ~ Resent => Timestamp >= promised[l],        \* TO-BAR-LINK
+   BarrierPromiseHolds |->                                                      \* TO-BAR-LINK
+     Data /\ ~ (Net.loses /\ Resent) => Timestamp >= promised[l],
    RestartKeepsBarriers |->                                                     \* TO-RESTART
      Node \in anew => b \notin 0 .. promised[l] - 1 /\ AckBarrier \notin 0 .. said[l] - 1,
    BarriersOnDataOnly |-> Environment = "A" /\ ~ Control => Data /\ b # Absent, \* TO-ENV-A

@@ -56,7 +56,7 @@ def host_barrier_is_its_promise(trace: Trace) -> set[int]:
             own = event.barrier in (NO_BARRIER, event.timestamp)
             promises = [other.barrier for other in barriers(earlier)]
             kept = event.position in given_earlier or all(event.timestamp >= promise for promise in promises)
-            if not event.resent and not (own and kept):
+            if not (event.resent and whole.environment.loses) and not (own and kept):
                 broken.add(event.position)
         elif event.barrier != NO_BARRIER and not is_current(whole, event, earlier):
             broken.add(event.position)
@@ -117,11 +117,12 @@ def only_reaching_links_count(trace: Trace) -> set[int]:
 
 
 def barrier_promise_holds(trace: Trace) -> set[int]:
-    sent = look(trace).sent
+    whole = look(trace)
+    sent = whole.sent
     return {
         data.position
         for data in sent
-        if data.is_data and not data.resent
+        if data.is_data and not (data.resent and whole.environment.loses)
         for earlier in barriers(before(sent, data.position))
         if earlier.link == data.link and data.timestamp < earlier.barrier
     }
@@ -134,7 +135,6 @@ def barriers_never_fall(trace: Trace) -> set[int]:
         for event in sent
         for earlier in before(sent, event.position)
         if earlier.link == event.link and event.barrier < earlier.barrier
-        if NOT_SPOKEN not in (event.barrier, earlier.barrier)
     }
 
 
@@ -185,7 +185,9 @@ def delivered_once_as_sent(trace: Trace) -> set[int]:
             and submission is not None
             and submission.position < delivery.position
             and submission.digest == delivery.digest
-            and (sending is None or sending.position > delivery.position or sending.timestamp == delivery.timestamp)
+            and sending is not None
+            and sending.position < delivery.position
+            and sending.timestamp == delivery.timestamp
         )
         if not genuine or earlier:
             broken.add(delivery.position)
