@@ -48,24 +48,40 @@ def majority_lives(down: Ints, node_count: int) -> bool:
 
 @check(
     "BC-URB-VALID",
-    kinds=(Kind.ENDED,),
+    kinds=(Kind.SUBMITTED, Kind.ENDED),
     at=Role.HOST,
     order=Order.NODE,
     ways=("{expected_node}, which lives, never delivered its own message {found}",),
     derived=(knowledge,),
+    handed=PerNode(0),
 )
-def own_is_delivered(flags: int, node_count: int, begun: Ints, delivered: Ints, down: Ints) -> Outcome:
-    """At the end of a run that settled, with a live majority, live processes have delivered what they began with."""
+def own_is_delivered(
+    kind: int,
+    node: int,
+    flags: int,
+    level: int,
+    node_count: int,
+    begun: Ints,
+    delivered: Ints,
+    down: Ints,
+    handed: State,
+) -> Outcome:
+    """At the end of a run that settled, with a live majority, live processes have delivered what they began with, and
+    at level urb, where nothing may hold it back (BC-FIFO-FLOW), what was handed over."""
+    if kind == SUBMITTED:
+        handed[node] += 1
+        return SILENT
     if not settled(flags) or not majority_lives(down, node_count):
         return SILENT
-    any_begun = False
-    for node in range(node_count):
-        own = node * node_count + node
-        if down[node] == 0 and begun[own] > 0:
-            any_begun = True
-            if delivered[own] < begun[own]:
-                return violated(0, node, delivered[own] + 1, -1)
-    return HOLDS if any_begun else SILENT
+    any_due = False
+    for process in range(node_count):
+        own = process * node_count + process
+        due = max(begun[own], handed[process]) if level < FIFO else begun[own]
+        if down[process] == 0 and due > 0:
+            any_due = True
+            if delivered[own] < due:
+                return violated(0, process, delivered[own] + 1, -1)
+    return HOLDS if any_due else SILENT
 
 
 @check(

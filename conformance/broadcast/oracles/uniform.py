@@ -10,12 +10,14 @@ from spec.trace import Kind, Trace
 
 def own_is_delivered(trace: Trace) -> set[int]:
     whole = look(trace)
-    return {
-        end.position
-        for end in whole.settled_with_a_live_majority
-        for process in whole.live
-        if whole.next_of(process, process, end) <= whole.begun(process, end)
-    }
+    broken: set[int] = set()
+    for end in whole.settled_with_a_live_majority:
+        for process in whole.live:
+            # Above level urb it is BC-FIFO-FLOW's that all is begun with.
+            handed = len(whole.at(Kind.SUBMITTED, process)) if whole.level is Level.URB else 0
+            if whole.next_of(process, process, end) <= max(whole.begun(process, end), handed):
+                broken.add(end.position)
+    return broken
 
 
 def delivered_once(trace: Trace) -> set[int]:
