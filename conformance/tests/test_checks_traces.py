@@ -1,5 +1,6 @@
 """The little traces of `conformance/traces`: each violating one breaks its clause in the marked rows, and nothing else;
-each conforming one puts its clause at stake. A row's extra column `breaks`, clauses by blanks, is the expectation."""
+each conforming one puts its clause at stake; each refused one cannot be judged. A row's extra column `breaks`, clauses
+by blanks, is the expectation."""
 
 from __future__ import annotations
 
@@ -12,11 +13,13 @@ from conformance.judge import judge, judge_by_oracles, judge_compiled
 from conformance.protocol import load
 from conformance.verdict import Verdict
 from spec import trace_ndjson
+from spec.errors import BadInput
 
 FOLDER = Path(__file__).parents[1] / "traces"
 PROTOCOLS = sorted(path.name for path in FOLDER.iterdir())
 VIOLATING = sorted(FOLDER.glob("*/violating/*.ndjson"))
 CONFORMING = sorted(FOLDER.glob("*/conforming/*.ndjson"))
+REFUSED = sorted(FOLDER.glob("*/refused/*.ndjson"))
 CLAUSES = [check.clause for protocol in PROTOCOLS for check in load(protocol).checks]
 
 
@@ -75,3 +78,35 @@ def test_every_way_to_break_a_clause_has_a_trace(protocol: str) -> None:
             # The longest stretch between two values is enough to know a way by.
             words = max(way.replace("}", "{").split("{")[::2], key=len)
             assert any(words in sentence and sentence.startswith(check.clause) for sentence in told), way
+
+
+@pytest.mark.parametrize("path", REFUSED, ids=name)
+def test_refused_trace_breaks_a_premise(path: Path) -> None:
+    trace = trace_ndjson.read(path)
+    said = []
+    for judging in (judge, judge_compiled):
+        with pytest.raises(BadInput, match="PREMISE") as refused:
+            judging(trace)
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_is_said_of_each_trace_is_written_down(protocol: str) -> None:
+    """Row, expected, found and witness: a check may find the right row for a wrong reason. `said.txt` is read, and
+    changed, by hand: a line a violation, and a line a trace that is refused."""
+    said = [
+        f"{path.stem}: {sentence}"
+        for path in (*VIOLATING, *REFUSED)
+        if path.parts[-3] == protocol
+        for sentence in sentences(path)
+    ]
+    assert said == (FOLDER / protocol / "said.txt").read_text().splitlines()
+
+
+def sentences(path: Path) -> list[str]:
+    try:
+        results = judge(trace_ndjson.read(path))
+    except BadInput as error:
+        return [str(error)]
+    return [violation.sentence for result in results for violation in result.violations]

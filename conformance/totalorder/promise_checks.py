@@ -242,12 +242,12 @@ def beacons_with_new_minimum_only(
     order=Order.NODE,
     ways=("node {node} sent a data message of timestamp {expected} with barrier {found}; the next node fills it in",),
 )
-def first_switch_fills_barrier(flags: int, packet: int, barrier: int, fill_barrier: int) -> Outcome:
+def first_switch_fills_barrier(flags: int, packet: int, timestamp: int, barrier: int, fill_barrier: int) -> Outcome:
     """A host leaves the barrier of a first transmission empty. That its first switch goes on as if it had not is
     TO-BAR-MIN's to say, which takes the timestamp for it."""
     if not fill_barrier or packet != DATA or is_resent(flags):
         return SILENT
-    return HOLDS if barrier == NO_BARRIER else violated(0, 0, barrier, -1)
+    return HOLDS if barrier == NO_BARRIER else violated(0, timestamp, barrier, -1)
 
 
 CHECKS = (

@@ -83,7 +83,7 @@ class Agreement:
 
 def traces_of(protocol: str) -> dict[str, tuple[bool, Trace]]:
     """By name: whether the trace conforms, and the trace, numbered."""
-    files = sorted(TRACES.glob(f"{protocol}/*/*.ndjson"))
+    files = sorted([*TRACES.glob(f"{protocol}/conforming/*.ndjson"), *TRACES.glob(f"{protocol}/violating/*.ndjson")])
     read = {file.stem: (file.parent.name == "conforming", trace_ndjson.read(file)) for file in files}
     return {
         name: (conforming, Trace(msgspec.structs.replace(trace.header, run=run), trace.rows))
