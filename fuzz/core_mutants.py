@@ -80,7 +80,7 @@ def mutants_of(place: str, area: str) -> Iterator[CoreMutant]:
     module, _, function = place.partition(":")
     tree = functions_of(module)[function]
     whole = ast.unparse(tree)
-    short = module.rpartition(".")[2]
+    short = module.split(".", 2)[2]
     seen, names = {whole}, dict[str, int]()
     block_of = {id(s): at for at, (_, _, block) in enumerate(blocks_of(tree)) for s in block}
     for number, edit in enumerate(edits_of(tree)):
@@ -188,11 +188,11 @@ def _replace(module: ModuleType, name: str, code: CodeType) -> None:
 
 
 def function_at(module: str, name: str) -> FunctionType:
-    """The function of that qualified name: what is behind a method, property or static method."""
+    """The function of that qualified name: what is behind a method, property or static method, or a check."""
     owner, _, own = name.rpartition(".")
     holder: Any = importlib.import_module(module)
     found: Any = vars(getattr(holder, owner) if owner else holder)[own]
-    for attribute in ("fget", "__func__", "__wrapped__"):
+    for attribute in ("fget", "__func__", "__wrapped__", "func", "step"):
         found = getattr(found, attribute, None) or found
     assert isinstance(found, FunctionType), found
     return found

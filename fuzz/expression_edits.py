@@ -12,6 +12,7 @@ from fuzz.edits import Edit, blocks_of, is_docstring, is_misuse
 from fuzz.mutations import OPERATORS, Signature
 
 _NUMBERS = ("int", "NodeId", "LinkId")
+_MOST_ALIKE = 8
 _NO_OTHER = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
@@ -41,9 +42,19 @@ def expressions(function: ast.FunctionDef) -> Iterator[Edit]:
             if _is_made_elsewhere(operator.name, node, parent, field):
                 continue
             for _, replacement in operator.changes(node, signature):
+                if operator.name == "stale-value" and not _is_near(node, replacement, signature):
+                    continue
                 yield Edit(operator.name, statement, parent, field, at, replacement)
         for name, replacement in _others(node, parent, signature):
             yield Edit(name, statement, parent, field, at, replacement)
+
+
+def _is_near(node: ast.expr, other: ast.expr, signature: Signature) -> bool:
+    """Whether one argument may be taken for the other: of very many of one type, for the next or the one before."""
+    assert isinstance(node, ast.Name)
+    assert isinstance(other, ast.Name)
+    alike = [name for name, kind in signature.parameters.items() if kind == signature.parameters[node.id]]
+    return len(alike) <= _MOST_ALIKE or abs(alike.index(node.id) - alike.index(other.id)) == 1
 
 
 def _is_made_elsewhere(operator: str, node: ast.expr, parent: ast.AST, field: str) -> bool:

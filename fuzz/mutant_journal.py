@@ -5,31 +5,32 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from fuzz.core_mutants import modules_of
-from fuzz.protocol import FuzzPlugin
 from fuzz.trying import Tried
 from spec.errors import BadInput, CannotRun
 from spec.files import read_bytes, write_atomically
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What has to be the same for a measure to go on. schedules: drawn for each group of rules. cores: a digest of
-    their source."""
+    """What has to be the same for a measure to go on. schedules: drawn for each group of rules; of judges, how often
+    each trace is damaged. cores: a digest of the source of what is changed, and of what else it is tried on."""
 
     protocol: str
     schedules: int
     cores: str
 
 
-def measured(plugin: FuzzPlugin, schedules: int) -> Measured:
-    texts = (inspect.getsource(importlib.import_module(module)) for module in modules_of(plugin.areas))
+def measured(protocol: str, areas: Mapping[str, str], schedules: int, files: Iterable[Path] = ()) -> Measured:
+    """files: what mutants are tried on."""
+    texts = [inspect.getsource(importlib.import_module(module)) for module in modules_of(areas)]
+    texts += [path.read_text() for path in sorted(files)]
     cores = hashlib.blake2b("\n".join(texts).encode(), digest_size=8).hexdigest()
-    return Measured(protocol=plugin.name, schedules=schedules, cores=cores)
+    return Measured(protocol=protocol, schedules=schedules, cores=cores)
 
 
 class MutantJournal:

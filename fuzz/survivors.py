@@ -1,4 +1,5 @@
-"""What became of the core mutants that nothing kills: looked at one by one, kept in `fuzz/<protocol>/survivors.toml`.
+"""What became of the mutants that nothing kills: looked at one by one, kept in `fuzz/<protocol>/survivors.toml`, and
+those of judges in `judge_survivors.toml`.
 
 Each entry has a standing, a reason, and the mutants by name; `fuzz.core_mutants` says how they are named. The file
 says, too, what a sample may not fall short of.
@@ -42,13 +43,14 @@ class Triage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {mutant: entry for entry in self.survivors for mutant in entry.mutants}
 
 
-def file_of(protocol: str) -> Path:
-    return FOLDER / protocol / "survivors.toml"
+def file_of(protocol: str, *, judges: bool = False) -> Path:
+    return FOLDER / protocol / ("judge_survivors.toml" if judges else "survivors.toml")
 
 
-def triage(protocol: str) -> Triage:
-    """What is known. BadInput for a file that cannot be, and for a mutant that is in two entries."""
-    path = file_of(protocol)
+def triage(protocol: str, *, judges: bool = False) -> Triage:
+    """What is known of the mutants of cores, or of judges. BadInput for a file that cannot be, and for a mutant that is
+    in two entries."""
+    path = file_of(protocol, judges=judges)
     if not path.is_file():
         return Triage()
     try:

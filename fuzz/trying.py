@@ -1,5 +1,5 @@
-"""Core mutants tried: each in a process of its own, on the cases and then on drawn schedules, the shortest first, until
-one breaks a clause.
+"""Mutants tried, each in a process of its own; those of cores on the cases and then on drawn schedules, the shortest
+first, until one breaks a clause. Those of judges are in `judging`.
 
 A run that cannot meet the changed line is not made, and one that leaves what the core itself leaves is not judged.
 """
@@ -10,12 +10,14 @@ import os
 import resource
 import select
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, islice
 from random import Random
 from types import FrameType
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -45,6 +47,8 @@ class Outcome(StrEnum):
     BY_CLAUSE = "killed by a clause"
     BY_IDLENESS = "killed by a case that is no pass"  # what it is about was not at stake
     BY_CRASH = "killed by a crash"  # or a run without end, or rows that no check may look at
+    BY_WORDS = "killed by what is said of a labelled trace"  # of judges: they name the same rows
+    BY_DAMAGE = "killed by a damaged run"  # of judges: of no labelled one they say anything else
     SURVIVED = "survived"
 
 
@@ -69,15 +73,21 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stimulus:
-    """at_stake: the clauses of a case that its run must put at stake. rows: what the core itself leaves. blocks: those
-    of the cores that it reaches, as of `Reached.bits`. max_events: when a mutant's run is cut."""
+class Given:
+    """What mutants are tried on. blocks: those that it reaches where nothing is changed, as of `Reached.bits`."""
 
     name: str
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stimulus(Given):
+    """at_stake: the clauses of a case that its run must put at stake. rows: what the core itself leaves. max_events:
+    when a mutant's run is cut."""
+
     schedule: Schedule
     at_stake: tuple[str, ...]
     rows: list[Row]
-    blocks: int
     max_events: int
 
 
@@ -104,19 +114,45 @@ FAILURES = (
 )
 
 
-class Bench:
-    """What all mutants of a protocol have in common. stimuli: cases, then drawn schedules, the shortest of each first;
-    `upto(n)`: those with at most n schedules of each group."""
+GivenT = TypeVar("GivenT", bound=Given)
+
+
+class AnyBench(Generic[GivenT]):
+    """Where mutants of the functions that `areas` names are tried, one after another."""
+
+    def __init__(self, areas: Mapping[str, str], *, on_progress: Callable[[str], None]) -> None:
+        self.areas = areas
+        self._tell = on_progress
+        self.mutants = {mutant.name: mutant for mutant in core_mutants(areas)}
+        self.reached = Reached(places_of(areas))
+
+    def given_to(self, mutant: CoreMutant, bit: int) -> list[GivenT]:
+        """What it is tried on, in this order: all that reaches its block."""
+        raise NotImplementedError
+
+    def meet(self, given: GivenT, found: Tried) -> Tried:
+        """What is known after one more run, in the mutant's process."""
+        raise NotImplementedError
+
+    def try_mutant(self, mutant: CoreMutant) -> Tried:
+        """In a process of its own, which ends with it; on all that reaches the change."""
+        given = self.given_to(mutant, self.reached.bit(mutant.place, mutant.block))
+        if not given:
+            return Tried(mutant=mutant.name, outcome=Outcome.SURVIVED, why="no stimulus reaches it")
+        return _in_a_process(self, mutant, given)
+
+
+class Bench(AnyBench[Stimulus]):
+    """What all mutants of a protocol's cores have in common. stimuli: cases, then drawn schedules, the shortest of each
+    first; `upto(n)`: those with at most n schedules of each group."""
 
     def __init__(
         self, protocol: str, schedules: int, *, seed: int = 1, on_progress: Callable[[str], None] = lambda text: None
     ) -> None:
         self.plugin = load(protocol)
         self.schedules = schedules
-        self._tell = on_progress
         self.make_node: MakeNode = self.plugin.node_with({})
-        self.mutants = {mutant.name: mutant for mutant in core_mutants(self.plugin.areas)}
-        self.reached = Reached(places_of(self.plugin.areas))
+        super().__init__(self.plugin.areas, on_progress=on_progress)
         with self.reached:
             named = [(case.id, case.schedule, case.at_stake) for case in cases(protocol)]
             self._cases = sorted((self._stimulus(*one) for one in named), key=lambda stimulus: len(stimulus.rows))
@@ -160,15 +196,13 @@ class Bench:
             not_by_schedules=tuple(names(met[0] & ~met[1])),
         )
 
-    def try_mutant(self, mutant: CoreMutant) -> Tried:
-        """In a process of its own, which ends with it; on all that reaches the change."""
-        bit = self.reached.bit(mutant.place, mutant.block)
+    def given_to(self, mutant: CoreMutant, bit: int) -> list[Stimulus]:
         few = self.upto(FIRST)
         seen = {stimulus.name for stimulus in few}
-        stimuli = [s for s in (*few, *(s for s in self.upto(self.schedules) if s.name not in seen)) if s.blocks & bit]
-        if not stimuli:
-            return Tried(mutant=mutant.name, outcome=Outcome.SURVIVED, why="no stimulus reaches it")
-        return _in_a_process(self, mutant, stimuli)
+        return [s for s in (*few, *(s for s in self.upto(self.schedules) if s.name not in seen)) if s.blocks & bit]
+
+    def meet(self, given: Stimulus, found: Tried) -> Tried:
+        return _met(self.make_node, given, found)
 
 
 def sampled(mutants: Sequence[CoreMutant], count: int | None, seed: int) -> list[CoreMutant]:
@@ -178,7 +212,7 @@ def sampled(mutants: Sequence[CoreMutant], count: int | None, seed: int) -> list
     return [mutants[at] for at in sorted(Random(seed).sample(range(len(mutants)), count))]
 
 
-def _in_a_process(bench: Bench, mutant: CoreMutant, stimuli: Sequence[Stimulus]) -> Tried:
+def _in_a_process(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT]) -> Tried:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -199,7 +233,7 @@ def _in_a_process(bench: Bench, mutant: CoreMutant, stimuli: Sequence[Stimulus])
     return msgspec.structs.replace(found, cpu_s=round(used.ru_utime + used.ru_stime, 3))
 
 
-def _child(bench: Bench, mutant: CoreMutant, stimuli: Sequence[Stimulus], writing: int) -> None:
+def _child(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT], writing: int) -> None:
     """Never returns: nothing of what the parent holds is to be ended here a second time."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -208,20 +242,20 @@ def _child(bench: Bench, mutant: CoreMutant, stimuli: Sequence[Stimulus], writin
             used = int(file.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + _MORE_BYTES, used + _MORE_BYTES))
         apply(mutant)
-        found = _tried(bench.make_node, mutant, stimuli)
+        found = _tried(bench, mutant, stimuli)
         os.write(writing, msgspec.json.encode(found))
     except FAILURES as error:
-        failed = Tried(mutant=mutant.name, outcome=Outcome.BY_CRASH, why=_said(error), reached=len(stimuli))
+        failed = Tried(mutant=mutant.name, outcome=Outcome.BY_CRASH, why=said_of(error), reached=len(stimuli))
         os.write(writing, msgspec.json.encode(failed))
     finally:
         os._exit(0)
 
 
-def _tried(make_node: MakeNode, mutant: CoreMutant, stimuli: Sequence[Stimulus]) -> Tried:
+def _tried(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT]) -> Tried:
     signal.signal(signal.SIGVTALRM, _run_away)
     found = Tried(mutant=mutant.name, outcome=Outcome.SURVIVED, reached=len(stimuli))
     for stimulus in stimuli:
-        found = _met(make_node, stimulus, msgspec.structs.replace(found, runs=found.runs + 1))
+        found = bench.meet(stimulus, msgspec.structs.replace(found, runs=found.runs + 1))
         if found.killed:
             break
     return found
@@ -232,15 +266,13 @@ def _met(make_node: MakeNode, stimulus: Stimulus, found: Tried) -> Tried:
     replace = msgspec.structs.replace
     killed = replace(found, outcome=Outcome.BY_CRASH, instance=stimulus.name, differing=found.differing + 1)
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, RUN_S)
-        trace = simulate(stimulus.schedule, make_node, iut="core", max_events=stimulus.max_events)
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        with bounded():
+            trace = simulate(stimulus.schedule, make_node, iut="core", max_events=stimulus.max_events)
         if trace.rows == stimulus.rows:
             return found
         results = judge(trace, shown=1)
     except FAILURES as error:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        return replace(killed, why=_said(error))
+        return replace(killed, why=said_of(error))
     broken = broken_by(trace, results)
     # What the core breaks itself says nothing of a mutant.
     itself = Trace(trace.header, stimulus.rows)
@@ -256,9 +288,19 @@ def _met(make_node: MakeNode, stimulus: Stimulus, found: Tried) -> Tried:
     return replace(found, differing=found.differing + 1)
 
 
+@contextmanager
+def bounded() -> Iterator[None]:
+    """RanAway when what is within takes more than `RUN_S` of CPU time."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, RUN_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
 def _run_away(_signal: int, _frame: FrameType | None) -> None:
     raise RanAway(f"a run has not ended after {RUN_S:g} s of CPU time")
 
 
-def _said(error: BaseException) -> str:
+def said_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:200]

@@ -1,4 +1,4 @@
-"""The tables of core mutants: by area, and of those that survive."""
+"""The tables of core mutants, and of judge mutants: by area, and of those that survive."""
 
 from __future__ import annotations
 
@@ -12,17 +12,24 @@ from fuzz.trying import Branches, Outcome, Tried
 UNKNOWN = "not looked at"
 SURVIVOR_COLUMNS = ("mutant", "standing", "change", "reached by")
 BRANCH_COLUMNS = ("place", "line", "branch", "reached by")
-AREA_COLUMNS = (
-    "area",
-    "mutants",
-    "by a clause",
-    "by an idle case",
-    "by a crash",
-    *Standing,
-    UNKNOWN,
-    "killed of those that can be told",
-    "95 % interval",
-)
+_BY = {
+    Outcome.BY_CLAUSE: "by a clause",
+    Outcome.BY_IDLENESS: "by an idle case",
+    Outcome.BY_CRASH: "by a crash",
+    Outcome.BY_WORDS: "by words",
+    Outcome.BY_DAMAGE: "by a damaged run",
+}
+_OF_JUDGES = (Outcome.BY_WORDS, Outcome.BY_DAMAGE)
+
+
+def _outcomes(by_area: Sequence[Rate]) -> list[Outcome]:
+    """Those that have a column: what kills judges alone, only where it kills some."""
+    return [one for one in _BY if one not in _OF_JUDGES or any(rate.by[one] for rate in by_area)]
+
+
+def area_columns(by_area: Sequence[Rate]) -> tuple[str, ...]:
+    by = (_BY[outcome] for outcome in _outcomes(by_area))
+    return ("area", "mutants", *by, *Standing, UNKNOWN, "killed of those that can be told", "95 % interval")
 
 
 def area_rows(by_area: Sequence[Rate]) -> list[tuple[object, ...]]:
@@ -30,9 +37,7 @@ def area_rows(by_area: Sequence[Rate]) -> list[tuple[object, ...]]:
         (
             rate.area,
             rate.mutants,
-            rate.by[Outcome.BY_CLAUSE],
-            rate.by[Outcome.BY_IDLENESS],
-            rate.by[Outcome.BY_CRASH],
+            *(rate.by[outcome] for outcome in _outcomes(by_area)),
             *(rate.standings[standing] for standing in Standing),
             len(rate.fresh),
             f"{rate.rate:.1%}",

@@ -1,4 +1,5 @@
-"""`scatterproof core-mutants`: one change somewhere in the reference cores, thousands of times, and who tells it."""
+"""`scatterproof core-mutants`: one change somewhere in the reference cores, or in the judges, thousands of times, and
+who tells it."""
 
 from __future__ import annotations
 
@@ -8,21 +9,22 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fuzz.core_mutants import CoreMutant
+from fuzz.judging import DAMAGED, JudgeBench, trace_files
 from fuzz.mutant_journal import MutantJournal, measured
 from fuzz.mutant_rates import Rate, rates
-from fuzz.survivors import Entry, triage
-from fuzz.trying import SCHEDULES, Bench, Tried, sampled
+from fuzz.survivors import Entry, file_of, triage
+from fuzz.trying import SCHEDULES, AnyBench, Bench, Tried, sampled
 from scatterproof.case_journal import alone_in
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
 from scatterproof.core_mutant_report import (
-    AREA_COLUMNS,
     BRANCH_COLUMNS,
     SURVIVOR_COLUMNS,
+    area_columns,
     area_rows,
     branch_rows,
     branch_sentence,
@@ -32,6 +34,11 @@ from scatterproof.jobs import Queue, as_done
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
 from spec.errors import BadInput, ScatterproofError
 
+_DRAWN = (
+    f"Drawn for each group of rules, after the cases ({SCHEDULES} when left out); with --judges, how often each trace"
+    f" is damaged ({DAMAGED})."
+)
+
 
 def command(
     protocol: Protocol = None,
@@ -39,9 +46,10 @@ def command(
         int | None, typer.Option("--sample", min=1, help="So many mutants, chosen by --seed; all when left out.")
     ] = None,
     only: Annotated[str, typer.Option("--only", help="Mutants whose name, or area, begins so.")] = "",
-    schedules: Annotated[
-        int, typer.Option("--schedules", min=1, max=10_000, help="Drawn for each group of rules, after the cases.")
-    ] = SCHEDULES,
+    judges: Annotated[
+        bool, typer.Option("--judges", help="Change checks, oracles and premises, and not the cores.")
+    ] = False,
+    schedules: Annotated[int | None, typer.Option("--schedules", min=1, max=10_000, help=_DRAWN)] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, max=256, help="How many processes; one a core if not given.")
     ] = None,
@@ -54,51 +62,64 @@ def command(
 
     A mutant is given the conformance cases, then drawn schedules, until a clause is broken. Each runs in a process of
     its own, with a bound on events, time and memory; nothing on disk is touched. What survives is looked at by hand:
-    fuzz/PROTOCOL/survivors.toml says of each whether it is equivalent, pace only, or open.
+    fuzz/PROTOCOL/survivors.toml says of each whether it is equivalent, pace only, or open. Branches of the cores that
+    no drawn schedule reaches are listed, too.
 
-    Branches of the cores that no drawn schedule reaches are listed, too.
+    With --judges it is checks, oracles and premises that are changed. They judge the labelled traces, the runs of all
+    cases, and these damaged, until one is judged otherwise; judge_survivors.toml says of survivors.
 
-    What was found is kept in core-mutants/PROTOCOL.ndjson of the results folder, line by line: --resume goes on there.
+    What was found is kept in core-mutants/PROTOCOL.ndjson of the results folder (judge-mutants with --judges), line by
+    line: --resume goes on there.
 
     Exit codes: 0 every survivor is known, and none is open; 1 one is not, or a known one is killed now.
     """
     chosen = resolve(protocol)
-    folder = results / "core-mutants"
+    folder = results / ("judge-mutants" if judges else "core-mutants")
     with alone_in(folder):
-        with Progress(f"The core itself, on all stimuli of {chosen}") as progress:
-            bench = Bench(chosen, schedules, on_progress=progress)
-        mutants = [m for m in bench.mutants.values() if m.name.startswith(only) or m.area.startswith(only)]
-        if not mutants:
-            raise BadInput(f"--only {only!r}: no mutant's name, and no area, begins so")
-        mutants = sampled(mutants, sample, seed)
-        journal = MutantJournal(folder / f"{chosen}.ndjson", measured(bench.plugin, schedules), resume=resume)
+        count = schedules or (DAMAGED if judges else SCHEDULES)
+        with Progress(f"What is as it is, on all stimuli of {chosen}") as progress:
+            bench: AnyBench[Any] = (JudgeBench if judges else Bench)(chosen, count, on_progress=progress)
+        mutants = sampled(_named(bench, only), sample, seed)
+        what = measured(chosen, bench.areas, count, trace_files(chosen) if judges else ())
+        journal = MutantJournal(folder / f"{chosen}.ndjson", what, resume=resume)
         _try_all(bench, mutants, journal, jobs or os.cpu_count() or 1)
     found = [journal.known[mutant.name] for mutant in mutants]
-    known = triage(chosen).by_mutant
+    known = triage(chosen, judges=judges).by_mutant
     by_area = rates(found, {mutant.name: mutant.area for mutant in mutants}, known)
     killed_now = [one.mutant for one in found if one.killed and one.mutant in known]
     if as_json:
         told = {"protocol": chosen, "seed": seed, "areas": by_area, "mutants": found, "stale": killed_now}
-        print_json({**told, "branches": asdict(bench.branches)})
+        print_json({**told, **({"branches": asdict(bench.branches)} if isinstance(bench, Bench) else {})})
     else:
-        _show(bench, found, known, by_area)
-        for name in killed_now:
-            out.print(f"{name} is killed now: take it out of survivors.toml", markup=False, highlight=False)
+        _show(chosen, bench, found, known, by_area)
+        lines = [f"{name} is killed now: take it out of {file_of(chosen, judges=judges).name}" for name in killed_now]
         spent = sum(one.cpu_s for one in found)
-        out.print(f"seed {seed}, {spent:.0f} s of CPU time; {folder / f'{chosen}.ndjson'}", highlight=False)
+        lines.append(f"seed {seed}, {spent:.0f} s of CPU time; {folder / f'{chosen}.ndjson'}")
+        out.print("\n".join(lines), markup=False, highlight=False)
     raise typer.Exit(VIOLATIONS if by_area[-1].not_killed or killed_now else OK)
 
 
-def _show(bench: Bench, found: Sequence[Tried], known: Mapping[str, Entry], by_area: Sequence[Rate]) -> None:
-    protocol = bench.plugin.name
+def _named(bench: AnyBench[Any], only: str) -> list[CoreMutant]:
+    mutants = [m for m in bench.mutants.values() if m.name.startswith(only) or m.area.startswith(only)]
+    if not mutants:
+        raise BadInput(f"--only {only!r}: no mutant's name, and no area, begins so")
+    return mutants
+
+
+def _show(
+    protocol: str, bench: AnyBench[Any], found: Sequence[Tried], known: Mapping[str, Entry], by_area: Sequence[Rate]
+) -> None:
     print_table(f"Survivors: {protocol}", SURVIVOR_COLUMNS, survivor_rows(found, bench.mutants, known))
+    if not isinstance(bench, Bench):
+        print_table(f"Judge mutants: {protocol}", area_columns(by_area), area_rows(by_area))
+        return
     title = f"Core mutants: {protocol}, {bench.schedules} schedules of each group of rules"
-    print_table(title, AREA_COLUMNS, area_rows(by_area))
+    print_table(title, area_columns(by_area), area_rows(by_area))
     print_table("Branches that no drawn schedule reaches", BRANCH_COLUMNS, branch_rows(bench.branches))
     out.print(branch_sentence(bench.branches), highlight=False)
 
 
-def _try_all(bench: Bench, mutants: Sequence[CoreMutant], journal: MutantJournal, jobs: int) -> None:
+def _try_all(bench: AnyBench[Any], mutants: Sequence[CoreMutant], journal: MutantJournal, jobs: int) -> None:
     """Those that the journal does not know, in the order of their places; it is told of each."""
     todo = [mutant for mutant in mutants if mutant.name not in journal.known]
     gc.collect()
@@ -109,7 +130,7 @@ def _try_all(bench: Bench, mutants: Sequence[CoreMutant], journal: MutantJournal
         return bench.try_mutant(todo[number])
 
     queues = [Queue(range(len(todo)), jobs)]
-    with Progress(f"{len(todo)} core mutants") as progress, closing(as_done(work, queues)) as results:
+    with Progress(f"{len(todo)} mutants") as progress, closing(as_done(work, queues)) as results:
         for done, (_, found) in enumerate(results, start=1):
             if isinstance(found, ScatterproofError):
                 raise found

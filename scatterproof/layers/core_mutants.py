@@ -20,9 +20,9 @@ from fuzz.mutant_rates import Rate, rates
 from fuzz.survivors import Standing, Triage, triage
 from fuzz.trying import Bench, Outcome, Tried, sampled
 from scatterproof.core_mutant_report import (
-    AREA_COLUMNS,
     BRANCH_COLUMNS,
     SURVIVOR_COLUMNS,
+    area_columns,
     area_rows,
     branch_rows,
     branch_sentence,
@@ -97,7 +97,7 @@ def with_sample(report: LayerReport, job: Job, result: Sampled) -> LayerReport:
         sentence="; ".join((report.sentence, told, *wrong)),
         details=(
             *report.details,
-            detail("Core mutants by area", AREA_COLUMNS, area_rows(result.rates)),
+            detail("Core mutants by area", area_columns(result.rates), area_rows(result.rates)),
             detail(f"Branches that no drawn schedule reaches: {result.branches}", BRANCH_COLUMNS, result.unreached),
             detail(
                 "Core mutants that nothing tells",

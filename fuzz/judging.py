@@ -1,0 +1,227 @@
+"""Judge mutants: checks, oracles and premises with one change somewhere, tried on traces of which is known what a judge
+has to say.
+
+First the labelled traces of `conformance/traces`, then the runs of the reference in all cases, which are whole and put
+at stake what their case is about; then these runs and traces damaged in one place, by a seed, of which checks and
+oracles say the same. Checks run in plain Python: nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from random import Random
+
+import msgspec
+
+from conformance import case, protocol
+from conformance.judge import judge
+from conformance.network.run import simulate
+from conformance.protocol import Plugin
+from conformance.verdict import Verdict
+from fuzz.core_mutants import CoreMutant
+from fuzz.protocol import load
+from fuzz.trying import FAILURES, AnyBench, Given, Outcome, Tried, bounded, said_of
+from spec import trace_ndjson
+from spec.errors import BadInput
+from spec.trace import Kind, Row, Trace, schema
+
+TRACES = Path(__file__).parents[1] / "conformance" / "traces"
+CHECKS, SHARED, PREMISES, ORACLES = "checks", "what checks share", "premises", "oracles"
+DAMAGED = 4  # of each labelled trace, and of each case's run
+_LONGEST = 120  # rows of a run that is damaged, and
+_LONGEST_WHOLE = 300  # of one that oracles look at: they take long for long ones
+_ALL = 1 << 62
+_EXTREMES = (-(1 << 63), -1, 0, 1, (1 << 63) - 1)
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What a judge says of a trace. broken: (clause, row). idle: of the clauses that must be at stake, those that are
+    not. words: of violations; or of why the trace is refused."""
+
+    broken: frozenset[tuple[str, int]]
+    idle: frozenset[str] = frozenset()
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known(Given):
+    """A trace. at_stake: the clauses that have to pass. checks, oracles: what they say; oracles are not shown what is
+    refused, or long. labelled: whether anybody wrote down what is to be said, in so many words; damaged: whether it is
+    known only that checks and oracles say the same."""
+
+    trace: Trace
+    at_stake: tuple[str, ...]
+    checks: Said
+    oracles: Said
+    labelled: bool = False
+    damaged: bool = False
+
+
+def judge_areas(name: str) -> dict[str, str]:
+    """The modules in which the judges of a protocol are."""
+    plugin = protocol.load(name)
+    shared = [derived for check in plugin.checks for derived in check.derived]
+    found = {premise.step.__module__: PREMISES for premise in plugin.premises}
+    found |= {derived.step.__module__: SHARED for derived in shared}
+    checks = {check.step.__module__: CHECKS for check in plugin.checks}
+    found |= dict.fromkeys(_helpers([*found, *checks], name), SHARED) | found | checks
+    oracles = importlib.import_module(f"conformance.{name}.oracles")
+    inside = (f"{oracles.__name__}.{module.name}" for module in pkgutil.iter_modules(oracles.__path__))
+    return found | dict.fromkeys(inside, ORACLES)
+
+
+def _helpers(modules: Sequence[str], name: str) -> list[str]:
+    """The protocol's own modules whose functions these use."""
+    used = (vars(importlib.import_module(module)).values() for module in modules)
+    functions = (found for found in chain.from_iterable(used) if inspect.isfunction(found))
+    return sorted({f.__module__ for f in functions if f.__module__.startswith(f"conformance.{name}.")})
+
+
+class JudgeBench(AnyBench[Known]):
+    """What all mutants of a protocol's judges have in common. parted: the damaged runs of which checks and oracles do
+    not say the same; no mutant is tried on them."""
+
+    def __init__(
+        self,
+        name: str,
+        damaged: int = DAMAGED,
+        *,
+        seed: int = 1,
+        on_progress: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        super().__init__(judge_areas(name), on_progress=on_progress)
+        self.plugin = protocol.load(name)
+        self.parted: list[str] = []
+        make_node = load(name).node_with({})
+        runs = ((one.id, simulate(one.schedule, make_node), one.at_stake) for one in case.cases(name))
+        labelled = [(path.stem, trace_ndjson.read(path), _at_stake(path)) for path in sorted(trace_files(name))]
+        self._known: list[Known] = []
+        with self.reached:
+            self._known += [self._look(*one, labelled=True) for one in labelled]
+            self._known += [self._look(*one) for one in runs]
+            for base in list(self._known):
+                draw = Random(f"{seed} {base.name}")
+                for number in range(damaged):
+                    again = self._look(f"{base.name}, damage {number}", damage(base.trace, draw), (), damaged=True)
+                    if again.checks.broken == again.oracles.broken:
+                        self._known.append(again)
+                    else:
+                        self.parted.append(again.name)
+        self._known.sort(key=lambda known: (known.damaged, not known.labelled, len(known.trace.rows)))
+
+    def _look(
+        self, name: str, trace: Trace, at_stake: tuple[str, ...], *, labelled: bool = False, damaged: bool = False
+    ) -> Known:
+        self._tell(name)
+        checks = by_checks(trace, at_stake)
+        unseen = (not checks.broken and bool(checks.words)) or len(trace.rows) > _LONGEST_WHOLE
+        return Known(
+            name=name,
+            trace=trace,
+            at_stake=at_stake,
+            checks=checks,
+            oracles=Said(frozenset()) if unseen else by_oracles(self.plugin, trace),
+            blocks=self.reached.bits(),
+            labelled=labelled,
+            damaged=damaged,
+        )
+
+    def given_to(self, mutant: CoreMutant, bit: int) -> list[Known]:
+        return [known for known in self._known if known.blocks & bit]
+
+    def meet(self, given: Known, found: Tried) -> Tried:
+        killed = msgspec.structs.replace(found, instance=given.name, differing=found.differing + 1)
+        oracles = ".oracles." in self.mutants[found.mutant].module
+        due = given.oracles if oracles else given.checks
+        try:
+            with bounded():
+                now = by_oracles(self.plugin, given.trace) if oracles else by_checks(given.trace, given.at_stake)
+        except FAILURES as error:
+            return msgspec.structs.replace(killed, outcome=Outcome.BY_CRASH, why=said_of(error))
+        refused = bool(now.words) != bool(due.words) and not oracles
+        clauses = tuple(sorted({clause for clause, _ in now.broken ^ due.broken} or now.idle ^ due.idle))
+        if given.damaged and (clauses or refused):
+            return msgspec.structs.replace(killed, outcome=Outcome.BY_DAMAGE, clauses=clauses)
+        if now.broken != due.broken or refused:
+            return msgspec.structs.replace(killed, outcome=Outcome.BY_CLAUSE, clauses=clauses)
+        if now.idle != due.idle:
+            return msgspec.structs.replace(killed, outcome=Outcome.BY_IDLENESS, clauses=clauses)
+        if given.labelled and now.words != due.words:
+            return msgspec.structs.replace(killed, outcome=Outcome.BY_WORDS, why=str(set(now.words) - set(due.words)))
+        return msgspec.structs.replace(found, differing=found.differing + (now != due))
+
+
+def trace_files(name: str) -> Iterator[Path]:
+    return TRACES.glob(f"{name}/*/*.ndjson")
+
+
+def _at_stake(path: Path) -> tuple[str, ...]:
+    """A conforming trace puts the clause at stake that its name begins with."""
+    return (path.stem.split(".")[0],) if path.parent.name == "conforming" else ()
+
+
+def by_checks(trace: Trace, at_stake: Sequence[str]) -> Said:
+    try:
+        results = judge(trace, shown=_ALL)
+    except BadInput as error:
+        return Said(frozenset(), words=(str(error),))
+    violations = [violation for result in results for violation in result.violations]
+    return Said(
+        frozenset((violation.clause, violation.position) for violation in violations),
+        frozenset(one.clause for one in results if one.clause in at_stake and one.verdict is not Verdict.PASS),
+        tuple(violation.sentence for violation in violations),
+    )
+
+
+def by_oracles(plugin: Plugin, trace: Trace) -> Said:
+    """They keep what they found out about the last trace, by its identity: it is another one each time."""
+    again = Trace(trace.header, trace.rows)
+    found = ((check, plugin.oracles[check.name](again)) for check in plugin.applicable(trace.header))
+    return Said(frozenset((check.clause, position) for check, positions in found for position in positions))
+
+
+def damage(trace: Trace, draw: Random) -> Trace:
+    """A copy of its beginning with one row changed, doubled, moved or left out; submissions and the end stay."""
+    names = schema(trace.header.protocol).columns
+    rows = list(trace.rows)
+    ends = rows[-1:] if rows[-1][names.index("kind")] == Kind.ENDED else []
+    rows = rows[: len(rows) - len(ends)][:_LONGEST]
+    places = [at for at, row in enumerate(rows) if row[names.index("kind")] != Kind.SUBMITTED]
+    if not places or len(rows) + len(ends) < 2:
+        return Trace(trace.header, [*rows, *ends])
+    at = draw.choice(places)
+    match draw.choice(("value", "value", "value", "value", "delete", "double", "move")):
+        case "delete":
+            del rows[at]
+        case "double":
+            rows.insert(draw.choice(places), rows[at])
+        case "move":
+            rows.insert(draw.choice(places), rows.pop(at))
+        case _:
+            rows = _changed(rows, at, names, draw)
+    return Trace(trace.header, [*rows, *ends])
+
+
+def _changed(rows: list[Row], at: int, names: tuple[str, ...], draw: Random) -> list[Row]:
+    """One column takes a value near by, of another row, or at an edge: in the row, or wherever its packet is."""
+    free = [name for name in names if name not in ("time_ns", "node", "kind", "link")]
+    place = names.index(draw.choice(free))
+    link, number = names.index("link"), names.index("link_seq")
+    old = rows[at][place]
+    new = draw.choice((old - 1, old + 1, draw.choice(rows)[place], draw.choice(rows)[place], draw.choice(_EXTREMES)))
+    if not -(1 << 63) <= new < 1 << 63:
+        new = 0
+    packet = (rows[at][link], rows[at][number])
+    everywhere = packet[1] >= 0 and draw.random() < 0.5
+    return [
+        (*row[:place], new, *row[place + 1 :])
+        if n == at or (everywhere and (row[link], row[number]) == packet)
+        else row
+        for n, row in enumerate(rows)
+    ]

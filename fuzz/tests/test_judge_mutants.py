@@ -1,0 +1,87 @@
+"""Judge mutants: what is changed, what they are tried on, and how they end."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from conformance import protocol as conformance_protocol
+from conformance.judge import judge_by_oracles
+from fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of
+from fuzz.judging import CHECKS, ORACLES, PREMISES, SHARED, JudgeBench, by_checks, damage, judge_areas, trace_files
+from fuzz.survivors import triage
+from fuzz.trying import Outcome, Tried
+from spec import trace_ndjson
+from spec.clauses import protocols
+from spec.trace import Kind, schema
+
+
+@pytest.mark.parametrize("name", sorted(protocols()))
+def test_every_judge_has_an_area(name: str) -> None:
+    areas, plugin = judge_areas(name), conformance_protocol.load(name)
+    assert {areas[check.step.__module__] for check in plugin.checks} == {CHECKS}
+    assert {areas[premise.step.__module__] for premise in plugin.premises} == {PREMISES}
+    assert {areas[oracle.__module__] for oracle in plugin.oracles.values()} == {ORACLES}
+    assert SHARED in areas.values()
+
+
+@pytest.mark.parametrize("name", sorted(protocols()))
+def test_a_triaged_survivor_is_a_mutant(name: str) -> None:
+    """One whose statement was changed since is gone, and so is what was said of it. Making all mutants takes long."""
+    known = triage(name, judges=True)
+    functions = {mutant.partition("/")[0] for mutant in known.by_mutant}
+    there: list[CoreMutant] = []
+    for module in modules_of(judge_areas(name)):
+        places = (f"{module}:{function}" for function in functions_of(module))
+        there += [m for place in places if place.split(".", 2)[2] in functions for m in mutants_of(place, "any")]
+    assert set(known.by_mutant) <= {mutant.name for mutant in there}
+    assert len({mutant.name for mutant in there}) == len(there)
+
+
+@pytest.fixture(scope="module")
+def bench() -> JudgeBench:
+    return JudgeBench("broadcast", 1)
+
+
+def tried(bench: JudgeBench, place: str, after: str) -> Tried:
+    return bench.try_mutant(next(m for m in bench.mutants.values() if place in m.name and m.after == after))
+
+
+def test_checks_and_oracles_say_the_same_of_damaged_runs(bench: JudgeBench) -> None:
+    assert bench.parted == []
+
+
+@pytest.mark.parametrize(
+    ("place", "after", "outcome"),
+    [
+        ("uniform_checks:delivered_once", "return violated(0, 0, number, -1) if False else HOLDS", Outcome.BY_CLAUSE),
+        ("uniform_checks:delivered_once", "return violated(0, 1, number, -1) if again else HOLDS", Outcome.SURVIVED),
+        ("oracles.uniform:majority_has_it", "message = (event.number, event.number)", Outcome.BY_CLAUSE),
+        ("order_checks:fifo_without", "return violated(0, 0, ahead, -1) if ahead else HOLDS", Outcome.BY_WORDS),
+    ],
+)  # fmt: skip
+def test_mutants_end_as_they_deserve(bench: JudgeBench, place: str, after: str, outcome: Outcome) -> None:
+    assert tried(bench, place, after).outcome is outcome
+
+
+def test_damage_is_one_place_and_the_same_for_a_seed() -> None:
+    trace = trace_ndjson.read(sorted(trace_files("totalorder"))[0])
+    kind = schema("totalorder").index("kind")
+    damaged = [damage(trace, Random(seed)) for seed in range(40)]
+    assert [again.rows for again in damaged] == [damage(trace, Random(seed)).rows for seed in range(40)]
+    assert sum(again.rows != trace.rows for again in damaged) > 20
+    submitted = [row for row in trace.rows if row[kind] == Kind.SUBMITTED]
+    assert all([row for row in again.rows if row[kind] == Kind.SUBMITTED] == submitted for again in damaged)
+
+
+def test_a_trace_that_is_refused_is_told_by_its_words() -> None:
+    trace = trace_ndjson.read(sorted(trace_files("broadcast"))[0])
+    names = schema("broadcast").columns
+    at = next(n for n, row in enumerate(trace.rows) if row[names.index("kind")] == Kind.SENT)
+    rows = list(trace.rows)
+    rows[at] = tuple(9 if name == "link_seq" else value for name, value in zip(names, rows[at], strict=True))
+    said = by_checks(type(trace)(trace.header, rows), ())
+    assert not said.broken
+    assert "number the packets" in said.words[0]
+    assert judge_by_oracles(trace)
