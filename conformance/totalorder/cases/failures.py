@@ -8,7 +8,7 @@ from typing import Any
 from conformance.case import Case
 from conformance.network.topologies import chain, star
 from conformance.totalorder.cases.building import INTERVAL_NS, case, everybody, scatter
-from spec.schedule import Delay, Failure, FailureKind
+from spec.schedule import Clock, Delay, Failure, FailureKind
 
 CRASH, RESTART, CUT, MEND = FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND
 _DETECTED: dict[str, Any] = {
@@ -19,6 +19,10 @@ _DETECTED: dict[str, Any] = {
 _TO_HOST_2 = next(number for number, link in enumerate(star(3).links) if link.target == 2)
 _TO_HOST_1 = next(number for number, link in enumerate(star(3).links) if link.target == 1)
 _TO_2_OF_4 = next(number for number, link in enumerate(star(4).links) if link.target == 2)
+_TO_1_OF_5, _TO_2_OF_5, _TO_4_OF_5 = (
+    next(number for number, link in enumerate(star(5).links) if link.target == host) for host in (1, 2, 4)
+)
+_UPWARDS = next(number for number, link in enumerate(chain(2, 2).links) if (link.source, link.target) == (5, 4))
 _FROM_ROOT = next(number for number, link in enumerate(chain(2, 2).links) if (link.source, link.target) == (4, 5))
 
 
@@ -122,14 +126,37 @@ CASES = (
     _failing(
         case(
             "TO-FAIL/second-before-the-first-is-answered",
-            "two hosts crash, the second one before it could answer the notice about the first",
-            "waits for no answer of who has failed",
-            star(4),
+            "two hosts crash at once, and a third one before it could answer the notices; one about that is lost",
+            "waits for no answer of who has failed, and tells again what was not answered",
+            star(5),
             "D7",
-            (*everybody(star(4), _BUSY), *(scatter(time + 7_000, 0, 1) for time in _BUSY)),
-            failures=(Failure(101_000, CRASH, node=3), Failure(130_000, CRASH, node=2)),
+            (*everybody(star(5), _BUSY), *(scatter(time + 7_000, 0, 1) for time in _BUSY)),
+            delays=(Delay(500),) * len(star(5).links),
+            failures=_in_order(
+                Failure(101_000, CRASH, node=3),
+                Failure(101_000, CRASH, node=4),
+                Failure(129_000, CRASH, node=2),
+                *_silent(_TO_1_OF_5, (178_000, 190_000)),
+            ),
             also=("TO-ATOMIC",),
             **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-FAIL/dead-from-the-start",
+            "two hosts never speak, and in the end nobody is left; the time-out is less than a beacon interval",
+            "gives up those that never spoke, and goes on with the others while there are any",
+            star(4),
+            "D8",
+            tuple(scatter(time, host, 0, 1, 2, 3) for time in range(20_000, 180_000, 20_000) for host in (0, 1)),
+            failures=(
+                *(Failure(0, CRASH, node=node) for node in (2, 3)),
+                *(Failure(230_000, CRASH, node=node) for node in (0, 1)),
+            ),
+            also=("TO-ATOMIC",),
+            failure_timeout_ns=6 * INTERVAL_NS,
+            retransmit_timeout_ns=9_000,
         )
     ),
     _failing(
@@ -177,6 +204,135 @@ CASES = (
             delays=(Delay(500),) * len(star(4).links),
             failures=_in_order(Failure(24_000, CRASH, node=3), *_silent(_TO_2_OF_4, (81_300, 97_000))),
             also=("TO-FAIL",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-ATOMIC/second-failure-before-the-answer",
+            "a second host fails while a recall is not answered; an older scattering is recalled, which is lost",
+            "forgets neither recall, and acknowledges nothing of both, nor of what is older still and not there",
+            star(5),
+            "D8",
+            (
+                scatter(24_200, 0, 2),
+                scatter(24_500, 0, 1, 2, 4),
+                scatter(25_000, 0, 1, 2, 3),
+                *(scatter(time, host, 0, 1, 2) for time in range(140_000, 220_000, 20_000) for host in (0, 1)),
+            ),
+            delays=(Delay(500),) * len(star(5).links),
+            failures=_in_order(
+                Failure(24_000, CRASH, node=3),
+                *_silent(_TO_2_OF_5, (24_900, 24_950), (54_300, 56_000), (81_300, 97_000), (121_200, 123_000)),
+                *_silent(_TO_4_OF_5, (25_000, 26_000)),
+                Failure(34_000, CRASH, node=4),
+            ),
+            also=("TO-FAIL",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-FAIL/at-the-cut-off",
+            "a host crashes that has two messages of consecutive timestamps, and the first of them is acknowledged",
+            "delivers that one, which is at the cut-off, and discards the other",
+            star(3),
+            "D8",
+            (
+                scatter(24_500, 2, 0),
+                scatter(25_000, 0, 1),
+                scatter(25_000, 0, 1, 2),
+                *(scatter(time, host, 1, 2) for time in range(100_000, 200_000, 20_000) for host in (1, 2)),
+            ),
+            failures=_in_order(*_silent(_TO_HOST_2, (24_000, 33_000)), Failure(44_000, CRASH, node=0)),
+            also=("TO-ATOMIC",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-FAIL/two-cut-offs",
+            "a switch gives up two hosts, one after the other, and is cut off itself when it has told that",
+            "discards what is above the lower cut-off of a host that was given up twice",
+            chain(2, 2),
+            "D8",
+            (
+                scatter(25_000, 3, 0, 1),
+                *(scatter(time, host, 0, 1) for time in range(80_000, 300_000, 20_000) for host in (0, 1)),
+            ),
+            failures=(
+                Failure(20_000, CRASH, node=2),
+                Failure(44_000, CRASH, node=3),
+                Failure(106_000, CUT, link=_UPWARDS),
+            ),
+            also=("TO-ATOMIC",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-FAIL/nobody-left-at-a-switch",
+            "the only host of a switch crashes, at the end of a row of three switches",
+            "goes on: a switch that has no link left to count tells its own clock",
+            chain(3, 1),
+            "D9",
+            everybody(chain(3, 1), _BUSY),
+            clocks=tuple(Clock(100_000 if node == 2 else 0) for node in range(6)),
+            failures=(Failure(71_000, CRASH, node=2),),
+            also=("TO-ATOMIC",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-FAIL/crossing-notices",
+            "hosts at both ends of a row of three switches crash at once, then the last switch is cut off",
+            "answers in the name of who has failed, and goes on after each failure",
+            chain(3, 2),
+            "D8",
+            (*everybody(chain(3, 2), _BUSY), *(scatter(time, 2, 0, 3) for time in range(250_000, 400_000, 25_000))),
+            failures=(
+                Failure(70_500, CRASH, node=5),
+                Failure(71_000, CRASH, node=1),
+                Failure(182_000, CRASH, node=8),
+            ),
+            also=("TO-ATOMIC",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-FAIL/after-a-restart",
+            "a switch begins anew twice, and one of its hosts crashes long after",
+            "gives up that host alone",
+            chain(2, 2),
+            "D8",
+            everybody(chain(2, 2), (*_BUSY, 270_000, 285_000)),
+            failures=(
+                Failure(41_000, CRASH, node=5),
+                Failure(61_000, RESTART, node=5),
+                Failure(81_000, CRASH, node=5),
+                Failure(96_000, RESTART, node=5),
+                Failure(151_000, CRASH, node=3),
+            ),
+            also=("TO-ATOMIC",),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
+            "TO-FAIL/before-a-host-speaks-again",
+            "a switch begins anew, and one of its hosts has crashed meanwhile",
+            "stops that switch, which cannot know what the host had acknowledged, and goes on elsewhere",
+            chain(2, 2),
+            "D8",
+            (*everybody(chain(2, 2), _BUSY), *(scatter(time + 7_000, 0, 1) for time in _BUSY)),
+            failures=(
+                Failure(101_000, CRASH, node=5),
+                Failure(102_000, CRASH, node=3),
+                Failure(121_000, RESTART, node=5),
+            ),
+            also=("TO-ATOMIC",),
             **_DETECTED,
         )
     ),
