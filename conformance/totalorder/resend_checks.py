@@ -83,6 +83,7 @@ def message_numbers_consecutive(
     held=PerPair(0),
     beyond=Table(3, 1),
     owed=PerPair(0),
+    failed=PerPair(0),
 )
 def acknowledgements_cumulative(
     kind: int,
@@ -99,21 +100,27 @@ def acknowledgements_cumulative(
     held: State,
     beyond: TableState,
     owed: State,
+    failed: State,
     stopped: Ints,
 ) -> Outcome:
     """An acknowledgement bears the number up to which its host holds all of that sender's messages, recalled ones too
     (TO-ATOMIC); in the end each data message that arrived has one, duplicates and those behind a gap included. Where
-    failures are handled, a host that was silent for the time-out in the end has stopped (TO-FAIL).
+    failures are handled, a host that was silent for the time-out in the end has stopped, and nothing is owed to who is
+    named in a notice (TO-FAIL).
     held: by receiver and sender, that number. beyond: (receiver, sender, number) of messages behind a gap.
+    failed: by host and sender, whether a notice came.
     """
     if not loses:
         return SILENT
     if kind == ARRIVED:
-        recalled = packet == NOTICE and failure_timeout_ns > 0 and 0 < number < ANSWER
-        if not (packet == DATA or recalled) or receiver != node or not 0 <= sender < node_count:
+        told = packet == NOTICE and failure_timeout_ns > 0 and 0 <= number < ANSWER
+        if not (packet == DATA or told) or receiver != node or not 0 <= sender < node_count:
             return SILENT
         pair = node * node_count + sender
-        owed[pair] += 0 if recalled else 1
+        if told and number == 0:
+            failed[pair] = 1
+            return SILENT
+        owed[pair] += 0 if told else 1
         if number > held[pair]:
             put(beyond, (node, sender, number), (0,))
             slot = find(beyond, (node, sender, held[pair] + 1))
@@ -132,8 +139,9 @@ def acknowledgements_cumulative(
         for host in range(node_count):
             if node_is_host[host] and not stopped[host]:
                 for other in range(node_count):
-                    if owed[host * node_count + other] > 0:
-                        return violated(1, host, owed[host * node_count + other], -1)
+                    pair = host * node_count + other
+                    if owed[pair] > 0 and not failed[pair]:
+                        return violated(1, host, owed[pair], -1)
     return SILENT
 
 

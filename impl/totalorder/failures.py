@@ -4,7 +4,7 @@ Notices, recalls and their answers are packets of kind NOTICE, told apart by the
 failed comes in that host's name and has number 0; a recall comes from the sender of the message and has its number; an
 answer goes back, with bit 62 set in the number. The timestamp is that of the recalled message, or the cut-off + 1: the
 least that is discarded. Answers repeat it. Answers to notices are addressed to the failed host: the switch that has
-given it up takes them out.
+given it up takes them out. Where that has begun anew and forgotten the host, they come to the host, which stops.
 
 Clauses: TO-FAIL, TO-ATOMIC, TO-RESTART.
 """
@@ -23,7 +23,7 @@ from spec.errors import BadInput
 from spec.topology import LinkId, NodeId
 from spec.totalorder.messages import ANSWER, NO_BARRIER, Packet, PacketKind
 
-_NOTICE = int(PacketKind.NOTICE)
+_DATA, _NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
 
 
 def notice(failed: NodeId, to: NodeId, cut_off: int) -> Packet:
@@ -77,6 +77,9 @@ class FailingHost(ReliableHost):
             self.stopped = self._knows_of_failures
             if self.stopped:
                 return ()
+        if packet.kind == _NOTICE and packet.number == ANSWER and packet.receiver == self._node:
+            self.stopped = True  # given up, and let in again by a switch that has forgotten it
+            return ()
         self._heard = now
         return super()._receive(now, link, packet)
 
@@ -90,6 +93,11 @@ class FailingHost(ReliableHost):
             raise Refusal(f"a notice of timestamp {packet.timestamp}: nothing is below 1")
 
     def _accept(self, now: int, link: LinkId, packet: Packet) -> list[Out]:
+        if packet.kind == _DATA and (cut_off := self._receiver.cut_offs.get(packet.sender)) is not None:
+            # Nothing comes from it unless its switch has begun anew, and let it in again. It is told; what it sends
+            # has no acknowledgement, as it delivers what all have acknowledged.
+            told = answer(notice(packet.sender, self._node, cut_off))
+            return [self._sender.send(now, told)] if self._sender.reaches(packet.sender) else []
         if packet.kind != _NOTICE:
             return super()._accept(now, link, packet)
         if packet.number & ANSWER:

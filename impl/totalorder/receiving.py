@@ -38,14 +38,14 @@ class _Held:
 
 
 class Receiver:
-    """delivered: the greatest timestamp that was delivered."""
+    """delivered: the greatest timestamp that was delivered. cut_offs: of hosts that have failed."""
 
     def __init__(self, node: NodeId, rules: Rules, *, loses: bool, reliable: bool = False) -> None:
         """reliable: deliver only what every receiver has (TO-ATOMIC)."""
         self._node = node
         self._rules = rules
         self._reliable = reliable
-        self._cut_offs: dict[NodeId, int] = {}  # of hosts that have failed
+        self.cut_offs: dict[NodeId, int] = {}
         self._loses = loses
         self._held: dict[NodeId, _Held] = {}
         # Arrival count as the last resort: packets themselves have no order.
@@ -70,7 +70,7 @@ class Receiver:
             held = self._held[packet.sender] = _Held(link)
         if not held.has(packet.number):
             held.add(packet.number)
-            if packet.timestamp > self._cut_offs.get(packet.sender, packet.timestamp):
+            if packet.timestamp > self.cut_offs.get(packet.sender, packet.timestamp):
                 return held.upto
             self._arrivals += 1
             key = self._rules.precedence(packet.timestamp, packet.sender)
@@ -87,7 +87,7 @@ class Receiver:
     def cut_off(self, sender: NodeId, timestamp: int) -> None:
         """Discard a failed host's messages above the timestamp, now and later; of two cut-offs the lower holds
         (TO-FAIL)."""
-        lowest = self._cut_offs[sender] = min(timestamp, self._cut_offs.get(sender, timestamp))
+        lowest = self.cut_offs[sender] = min(timestamp, self.cut_offs.get(sender, timestamp))
         self._buffer = [e for e in self._buffer if e[2].sender != sender or e[2].timestamp <= lowest]
         heapify(self._buffer)
         self._wanted &= {(packet.sender, packet.number) for _, _, packet in self._buffer}

@@ -146,7 +146,7 @@ class _Host(ReliableHost):
         ]
 
 
-class _FailingHost(_Host, FailingHost):
+class _FailingHost(FailingHost, _Host):
     def _is_over(self) -> bool:
         return self.stopped
 

@@ -338,6 +338,27 @@ CASES = (
     ),
     _failing(
         case(
+            "TO-FAIL/forgotten-by-its-switch",
+            "a switch that has given up a host begins anew, and lets it in again before it has stopped",
+            "delivers nothing more of that host, and stops it",
+            chain(2, 2),
+            "D8",
+            (
+                *(scatter(time, host, 0, 1) for time in range(120_000, 240_000, 20_000) for host in (0, 1)),
+                *(scatter(time, 3, 0, 1, 2, 3) for time in (125_000, 200_000, 250_000)),
+            ),
+            failures=(
+                Failure(31_000, CUT, link=6),
+                Failure(112_000, CRASH, node=5),
+                Failure(113_000, MEND, link=6),
+                Failure(116_000, RESTART, node=5),
+            ),
+            also=("TO-ATOMIC", "TO-DUPACK"),
+            **_DETECTED,
+        )
+    ),
+    _failing(
+        case(
             "TO-RESTART/under-load",
             "a switch crashes under load, and begins anew before anybody gives it up",
             "begins with barriers at or above those that it had sent, and loses no message",

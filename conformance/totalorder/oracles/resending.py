@@ -92,6 +92,7 @@ def acknowledgements_cumulative(trace: Trace) -> set[int]:
         for host in whole.topology.hosts()
         if not whole.stopped(host) and not whole.fell_silent(host)
         for other in range(count)
+        if not any(told.node == host and told.sender == other for told in whole.notices)
     )
     return broken | positions(event for event in whole.of(Kind.ENDED) if owed and event.settled)
 
