@@ -101,7 +101,7 @@ on_links as (
 link_counts as (
   select l.run,
     count(*) filter (packet = 1 and flags & 1 = 0 and timestamp < highest) as bar_link,
-    count(*) filter (barrier not in (-1, 0) and barrier < highest) as bar_rise,
+    count(*) filter (barrier <> -1 and barrier < highest) as bar_rise,
     count(*) filter (packet = 2 or (packet = 1 and not (fill_barrier = 1 and is_host) and barrier = -1)) as env_a,
     count(*) filter ((packet = 1 and barrier <> -1) or (packet = 2 and barrier = -1)) as env_b,
     count(*) filter (

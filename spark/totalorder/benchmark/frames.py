@@ -155,7 +155,7 @@ def _on_links(rows: pl.DataFrame, run: pl.DataFrame) -> list[tuple[str, pl.DataF
     nothing_new &= _c("ack_barrier") <= pl.max_horizontal("highest_ack", NOT_SPOKEN)
     broken = {
         "TO-BAR-LINK": _data & (_c("flags") & 1 == 0) & (_c("timestamp") < highest),
-        "TO-BAR-RISE": ~barrier.is_in([NO_BARRIER, NOT_SPOKEN]) & (barrier < highest),
+        "TO-BAR-RISE": (barrier != NO_BARRIER) & (barrier < highest),
         "TO-ENV-A": _beacon | bare,
         "TO-ENV-B": (_data & ~_none) | (_beacon & _none),
         "TO-ENV-C": bare | (_beacon & early),
