@@ -85,13 +85,15 @@ def _damage(
     names: Sequence[str],
     draw: Random,
 ) -> None:
-    """Damage a run in some of these places; a packet wherever it is on its link, else no judge would look at it."""
+    """Damage a run in some of these places, in one column or two; a packet wherever it is on its link, else no judge
+    would look at it."""
     link, number = columns["link"][rows], columns["link_seq"][rows]
     for _ in range(DAMAGES):
         at, other = (int(places[draw.randrange(len(places))]) for _ in range(2))
-        column, here = columns[draw.choice(names)], at - rows[0]
+        here = at - rows[0]
         same = rows[(link == link[here]) & (number == number[here])] if number[here] != ABSENT else at
-        column[same] = max(-1, column[other] + draw.choice((-1, 0, 1)))
+        for name in draw.sample(names, draw.choice((1, 2))):
+            columns[name][same] = max(-1, columns[name][other] + draw.choice((-1, 0, 1)))
 
 
 def enlarged(base: Base, events: int, corpus: Path) -> int:

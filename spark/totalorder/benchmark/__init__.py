@@ -17,7 +17,7 @@ CLAUSES = (
     *("TO-ENV-A", "TO-ENV-B", "TO-ENV-C", "TO-BEACON-MIN"),
 )
 # What is changed in rows of some runs, so that there is something to find.
-DAMAGED = ("timestamp", "barrier", "digest")
+DAMAGED = ("timestamp", "barrier", "digest", "flags")
 _SQL = Path(__file__).with_name("checks.sql")
 
 

@@ -36,7 +36,7 @@ deliveries as (
 twice_or_wrong as (
   select d.run, d.times - 1 + (
       s.position is null or s.position > d.position or d.digest <> s.digest
-      or (g.position < d.position and g.timestamp <> d.timestamp)
+      or g.position is null or g.position > d.position or g.timestamp <> d.timestamp
     )::int as many
   from deliveries d
   left join submitted s on (s.run, s.node, s.receiver, s.number) = (d.run, d.sender, d.receiver, d.number)
@@ -64,7 +64,7 @@ hosts as (
   window before as (partition by run, node order by position rows between unbounded preceding and 1 preceding)
 ),
 due as (
-  select h.*, r.causal, r.adjustment_interval_ns = 0 as plain_clock,
+  select h.*, r.causal, r.loses, r.adjustment_interval_ns = 0 as plain_clock,
     greatest(case when r.adjustment_interval_ns = 0 then clock_ns else 0 end, coalesce(last_sent, 0), promised) as least_due
   from hosts h join run r using (run)
 ),
@@ -78,7 +78,7 @@ host_counts as (
         and not (ack_promised >= 0 and timestamp - 1 = ack_promised)
         and (last_given is null or timestamp - 1 > last_given)))) as mono,
     count(*) filter (kind = 2 and case
-      when packet = 1 then flags & 1 = 0
+      when packet = 1 then (flags & 1 = 0 or loses = 0)
         and ((barrier <> -1 and barrier <> timestamp) or (not is_further and timestamp < promised))
       when barrier <> -1 then barrier < last_sent
         or barrier < case when least_due <= ack_promised then ack_promised + 1 else least_due end
@@ -100,7 +100,7 @@ on_links as (
 ),
 link_counts as (
   select l.run,
-    count(*) filter (packet = 1 and flags & 1 = 0 and timestamp < highest) as bar_link,
+    count(*) filter (packet = 1 and (flags & 1 = 0 or loses = 0) and timestamp < highest) as bar_link,
     count(*) filter (barrier <> -1 and barrier < highest) as bar_rise,
     count(*) filter (packet = 2 or (packet = 1 and not (fill_barrier = 1 and is_host) and barrier = -1)) as env_a,
     count(*) filter ((packet = 1 and barrier <> -1) or (packet = 2 and barrier = -1)) as env_b,

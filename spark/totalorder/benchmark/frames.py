@@ -30,6 +30,8 @@ _c = pl.col
 _data, _beacon = _c("packet") == PacketKind.DATA, _c("packet") == PacketKind.BEACON
 _sent, _delivered = _c("kind") == Kind.SENT, _c("kind") == Kind.DELIVERED
 _none = _c("barrier") == NO_BARRIER
+# Where nothing is lost nothing is sent again, whatever a packet says.
+_resent = (_c("flags") & 1 == 1) & (_c("loses") == 1)
 
 
 def by_polars(events: Sequence[Path], runs: Path, nodes: Path) -> Counter[str]:
@@ -90,7 +92,7 @@ def _before(what: pl.Expr, group: str) -> pl.Expr:
 
 def _at_hosts(rows: pl.DataFrame, places: pl.DataFrame, run: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     place = places.select("position", "submitted_ns", "is_first")
-    parameters = run.select("run", "causal", plain=_c("adjustment_interval_ns") == 0)
+    parameters = run.select("run", "causal", "loses", plain=_c("adjustment_interval_ns") == 0)
     first = _c("is_first")
     packed = _c("timestamp") * (1 << _BITS) + _c("sender")
     hosts = (
@@ -128,7 +130,7 @@ def _at_hosts(rows: pl.DataFrame, places: pl.DataFrame, run: pl.DataFrame) -> li
             | (_c("plain") & (timestamp < _c("submitted_ns")))
             | (_c("plain") & (_c("causal") == 0) & ahead)
         ),
-        "TO-BAR-HOST": _sent & pl.when(_data).then((_c("flags") & 1 == 0) & wrong_data).otherwise(wrong_beacon),
+        "TO-BAR-HOST": _sent & pl.when(_data).then(~_resent & wrong_data).otherwise(wrong_beacon),
         "TO-ORDER": _delivered & (packed <= _c("last_delivered")),
         "TO-CAUSAL": _c("is_first") & (timestamp <= _c("delivered")),
         "TO-ONCE": _delivered & (_c("node") != _c("receiver")),
@@ -137,7 +139,7 @@ def _at_hosts(rows: pl.DataFrame, places: pl.DataFrame, run: pl.DataFrame) -> li
 
 
 def _on_links(rows: pl.DataFrame, run: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    parameters = run.select("run", "beacon_interval_ns", "fill_barrier")
+    parameters = run.select("run", "loses", "beacon_interval_ns", "fill_barrier")
     links = (
         rows.filter(_sent)
         .join(parameters, on="run", how="left", maintain_order="left")
@@ -154,7 +156,7 @@ def _on_links(rows: pl.DataFrame, run: pl.DataFrame) -> list[tuple[str, pl.DataF
     nothing_new = (barrier <= pl.max_horizontal("highest", NOT_SPOKEN)) & (_c("loss_record") <= NO_LOSS)
     nothing_new &= _c("ack_barrier") <= pl.max_horizontal("highest_ack", NOT_SPOKEN)
     broken = {
-        "TO-BAR-LINK": _data & (_c("flags") & 1 == 0) & (_c("timestamp") < highest),
+        "TO-BAR-LINK": _data & ~_resent & (_c("timestamp") < highest),
         "TO-BAR-RISE": (barrier != NO_BARRIER) & (barrier < highest),
         "TO-ENV-A": _beacon | bare,
         "TO-ENV-B": (_data & ~_none) | (_beacon & _none),
@@ -171,7 +173,7 @@ def _sums(rows: pl.DataFrame, broken: dict[str, pl.Expr]) -> list[tuple[str, pl.
 
 
 def _wrongly_delivered(rows: pl.DataFrame, submitted: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
-    """Deliveries after the first, and first ones of what was not submitted, or is not what was."""
+    """Deliveries after the first, and first ones of what was not submitted or sent yet, or is not what was."""
     deliveries = (
         rows.filter(_delivered & (_c("node") == _c("receiver")))
         .group_by(MESSAGE)
@@ -180,8 +182,9 @@ def _wrongly_delivered(rows: pl.DataFrame, submitted: pl.DataFrame, given: pl.Da
         .join(given, on=MESSAGE, how="left", suffix="_given")
     )
     unsubmitted = _c("position_submitted").is_null() | (_c("position_submitted") > _c("position"))
-    otherwise = (_c("position_given") < _c("position")) & (_c("timestamp_given") != _c("timestamp"))
-    wrong = unsubmitted | (_c("digest") != _c("digest_submitted")).fill_null(False) | otherwise.fill_null(False)
+    unsent = _c("position_given").is_null() | (_c("position_given") > _c("position"))
+    otherwise = (_c("digest") != _c("digest_submitted")) | (_c("timestamp") != _c("timestamp_given"))
+    wrong = unsubmitted | unsent | otherwise.fill_null(False)
     return deliveries.group_by("run").agg((_c("times").cast(pl.Int64) - 1 + wrong.cast(pl.Int64)).sum())
 
 
