@@ -23,6 +23,7 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, find, put, remove, room, used
+from conformance.totalorder.cut_offs import cut_offs
 from conformance.totalorder.ingress_barriers import highest_record, loss_registers, lowest_barrier, newest_barriers
 from conformance.totalorder.parameters import ENVIRONMENT_CODES
 from conformance.totalorder.silent_links import stoppages
@@ -138,7 +139,6 @@ def note_delivery(
     waiting=Table(3, 4),
     ahead=Table(3, 1),
     in_order=PerPair(0),
-    cut=PerPair(-1),
     delivered=Cell(0),
 )
 def awaited_deliveries(
@@ -159,25 +159,19 @@ def awaited_deliveries(
     waiting: TableState,
     ahead: TableState,
     in_order: State,
-    cut: State,
     delivered: State,
 ) -> None:
     """What arrived at its receiver and is neither delivered nor, where failures are handled, to be discarded.
 
     waiting: (receiver, sender, number) -> (timestamp, position of arrival, receiver, sender). in_order: by receiver and
     sender, the number up to which all was delivered; ahead: (receiver, sender, number) of what was delivered beyond
-    that. cut: by receiver and sender, the least timestamp that a notice told it to discard; -1 for none.
+    that.
     """
     if kind == DELIVERED:
         if note_delivery(waiting, ahead, in_order, node_count, (node, sender, number)):
             delivered[0] += 1
     elif packet == NOTICE:
-        if not failure_timeout_ns or receiver != node or not 0 <= sender < node_count:
-            return
-        if number == 0 and timestamp >= 0:
-            pair = node * node_count + sender
-            cut[pair] = timestamp if cut[pair] < 0 else min(cut[pair], timestamp)
-        elif 0 < number < ANSWER:
+        if failure_timeout_ns and receiver == node and 0 <= sender < node_count and 0 < number < ANSWER:
             note_delivery(waiting, ahead, in_order, node_count, (node, sender, number))
     elif packet == DATA and not 0 <= link_seq <= newest_data_seq[link]:
         newest_data_seq[link] = max(newest_data_seq[link], link_seq)
@@ -207,7 +201,7 @@ def note_passing(
         "messages that arrived were never delivered, {found} in all; the first of them has timestamp {expected}",
         "node {expected_node} never sent on {found} of the messages for others that arrived there",
     ),
-    derived=(newest_barriers, loss_registers, awaited_deliveries, stoppages),
+    derived=(newest_barriers, loss_registers, awaited_deliveries, cut_offs, stoppages),
     newest_seq=PerLink(-1),
     passing=PerNode(0),
     outages=Cell(0),

@@ -20,6 +20,7 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import change, field, find, put, remove, room, used
+from conformance.totalorder.cut_offs import cut_offs
 from conformance.totalorder.outstanding import is_resent
 from conformance.totalorder.silent_links import stoppages
 from spec.topology import Role
@@ -79,11 +80,10 @@ def message_numbers_consecutive(
         "node {node} acknowledged number {found} of {receiver}, where it holds all up to {expected}",
         "node {expected_node} left {found} of the data messages that arrived there without an acknowledgement",
     ),
-    derived=(stoppages,),
+    derived=(cut_offs, stoppages),
     held=PerPair(0),
     beyond=Table(3, 1),
     owed=PerPair(0),
-    failed=PerPair(0),
 )
 def acknowledgements_cumulative(
     kind: int,
@@ -100,7 +100,7 @@ def acknowledgements_cumulative(
     held: State,
     beyond: TableState,
     owed: State,
-    failed: State,
+    told: Ints,
     stopped: Ints,
 ) -> Outcome:
     """An acknowledgement bears the number up to which its host holds all of that sender's messages, recalled ones too
@@ -108,19 +108,15 @@ def acknowledgements_cumulative(
     failures are handled, a host that was silent for the time-out in the end has stopped, and nothing is owed to who is
     named in a notice (TO-FAIL).
     held: by receiver and sender, that number. beyond: (receiver, sender, number) of messages behind a gap.
-    failed: by host and sender, whether a notice came.
     """
     if not loses:
         return SILENT
     if kind == ARRIVED:
-        told = packet == NOTICE and failure_timeout_ns > 0 and 0 <= number < ANSWER
-        if not (packet == DATA or told) or receiver != node or not 0 <= sender < node_count:
+        recalled = packet == NOTICE and failure_timeout_ns > 0 and 0 < number < ANSWER
+        if not (packet == DATA or recalled) or receiver != node or not 0 <= sender < node_count:
             return SILENT
         pair = node * node_count + sender
-        if told and number == 0:
-            failed[pair] = 1
-            return SILENT
-        owed[pair] += 0 if told else 1
+        owed[pair] += 0 if recalled else 1
         if number > held[pair]:
             put(beyond, (node, sender, number), (0,))
             slot = find(beyond, (node, sender, held[pair] + 1))
@@ -140,7 +136,7 @@ def acknowledgements_cumulative(
             if node_is_host[host] and not stopped[host]:
                 for other in range(node_count):
                     pair = host * node_count + other
-                    if owed[pair] > 0 and not failed[pair]:
+                    if owed[pair] > 0 and not told[pair]:
                         return violated(1, host, owed[pair], -1)
     return SILENT
 
@@ -233,7 +229,7 @@ def compare_with_first(
         "node {node} sent message {number} again at local clock {found}, more than a beacon interval after the second "
         "equal acknowledgement at {expected}",
     ),
-    derived=(stoppages,),
+    derived=(cut_offs, stoppages),
     waiting=Table(3, 7),
     sent_number=PerPair(0),
     acknowledged=PerPair(0),
@@ -241,7 +237,6 @@ def compare_with_first(
     wanted=PerPair(0),
     wanted_ns=PerPair(0),
     wanted_at=PerPair(-1),
-    told=PerPair(0),
 )
 def lost_is_resent(
     position: int,
@@ -256,7 +251,6 @@ def lost_is_resent(
     packet: int,
     timestamp: int,
     beacon_interval_ns: int,
-    failure_timeout_ns: int,
     node_count: int,
     waiting: TableState,
     sent_number: State,
@@ -266,14 +260,14 @@ def lost_is_resent(
     wanted_ns: State,
     wanted_at: State,
     stopped: Ints,
-    told: State,
+    told: Ints,
 ) -> Outcome:
     """What is sent again equals what was sent; it is sent again soon after two equal acknowledgements, within a beacon
     interval; and in the end, what is not acknowledged was sent again, unless its receiver is told to have failed.
 
     waiting: (sender, receiver, number) -> (timestamp, digest, position, sent again, sender, receiver, number), until
     acknowledged. By sender and receiver: acknowledged, the greatest number that came, of those sent; newest, the last
-    one that came; wanted, the number that two equal ones ask for, 0 for none; told, whether a notice came."""
+    one that came; wanted, the number that two equal ones ask for, 0 for none."""
     if kind == ENDED:
         lost, owner, at = never_resent(waiting, acknowledged, stopped, told, node_count)
         return violated(2, owner, lost, at) if at >= 0 and settled(flags) else SILENT
@@ -281,9 +275,7 @@ def lost_is_resent(
         pair, key = node * node_count + sender, (node, sender, number)
         if receiver != node or not 0 <= sender < node_count:
             return SILENT
-        if packet == NOTICE and number == 0 and failure_timeout_ns > 0:
-            told[pair] = 1
-        elif packet == ACK and number <= sent_number[pair]:
+        if packet == ACK and number <= sent_number[pair]:
             note_acknowledgement(
                 waiting, acknowledged, newest, wanted, wanted_ns, wanted_at, pair, key, clock_ns, position
             )
