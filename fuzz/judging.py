@@ -29,7 +29,7 @@ from fuzz.protocol import load
 from fuzz.trying import FAILURES, AnyBench, Given, Outcome, Tried, bounded, said_of
 from spec import trace_ndjson
 from spec.errors import BadInput
-from spec.trace import Kind, Row, Trace, schema
+from spec.trace import Kind, Row, Trace, rows_of_packet, schema
 
 TRACES = Path(__file__).parents[1] / "conformance" / "traces"
 CHECKS, SHARED, PREMISES, ORACLES = "checks", "what checks share", "premises", "oracles"
@@ -212,16 +212,12 @@ def _changed(rows: list[Row], at: int, names: tuple[str, ...], draw: Random) -> 
     """One column takes a value near by, of another row, or at an edge: in the row, or wherever its packet is."""
     free = [name for name in names if name not in ("time_ns", "node", "kind", "link")]
     place = names.index(draw.choice(free))
-    link, number = names.index("link"), names.index("link_seq")
     old = rows[at][place]
     new = draw.choice((old - 1, old + 1, draw.choice(rows)[place], draw.choice(rows)[place], draw.choice(_EXTREMES)))
     if not -(1 << 63) <= new < 1 << 63:
         new = 0
-    packet = (rows[at][link], rows[at][number])
-    everywhere = packet[1] >= 0 and draw.random() < 0.5
-    return [
-        (*row[:place], new, *row[place + 1 :])
-        if n == at or (everywhere and (row[link], row[number]) == packet)
-        else row
-        for n, row in enumerate(rows)
-    ]
+    everywhere = rows[at][names.index("link_seq")] >= 0 and draw.random() < 0.5
+    changed = list(rows)
+    for same in rows_of_packet(names, rows, at) if everywhere else [at]:
+        changed[same] = (*rows[same][:place], new, *rows[same][place + 1 :])
+    return changed

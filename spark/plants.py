@@ -18,7 +18,7 @@ from conformance.protocol import load
 from spark.layout import ROW, Expected
 from spec.core import Core
 from spec.schedule import Schedule
-from spec.trace import ABSENT, Kind, Row, Trace, schema
+from spec.trace import ABSENT, Kind, Row, Trace, rows_of_packet, schema
 
 IUT = "reference core"
 MakeCore = Callable[..., Core[Any, Any]]
@@ -124,18 +124,14 @@ def altered(trace: Trace, number: int, clause: str = "") -> Trace:
     if not places:
         return trace
     rows = list(trace.rows)
-    link, number = columns.index("link"), columns.index("link_seq")
+    number = columns.index("link_seq")
     how = draw.choice(_WAYS)
     alone = [place for place in places if rows[place][number] == ABSENT] if how != "change" else []
     at = draw.choice(alone or places)
-    on_link = rows[at][number] != ABSENT
-    match "change" if on_link else how:
+    match how if rows[at][number] == ABSENT else "change":
         case "change":
             column, value = _change(draw, columns, rows[at], rows[draw.choice(places)])
-            packet = (rows[at][link], rows[at][number])
-            both_ends = on_link and column > number
-            same = [n for n, row in enumerate(rows) if (row[link], row[number]) == packet] if both_ends else [at]
-            for place in same:
+            for place in rows_of_packet(columns, rows, at) if column > number else [at]:
                 rows[place] = (*rows[place][:column], value, *rows[place][column + 1 :])
         case "leave out":
             del rows[at]

@@ -7,6 +7,7 @@ run is its index. Columns and kinds are data (`common_trace.toml` and each proto
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from enum import IntEnum, StrEnum
 from functools import cache
 from pathlib import Path
@@ -143,3 +144,13 @@ def schema(protocol: str) -> TraceSchema:
         kinds=kinds,
         packets=own.get("packets", {}),
     )
+
+
+def rows_of_packet(columns: Sequence[str], rows: Sequence[Row], at: int) -> list[int]:
+    """The places of the rows of the packet that the row at this place is of, wherever it is on its link; or this place
+    alone. columns: their names."""
+    link, number = columns.index("link"), columns.index("link_seq")
+    packet = (rows[at][link], rows[at][number])
+    if packet[1] < 0:
+        return [at]
+    return [place for place, row in enumerate(rows) if (row[link], row[number]) == packet]

@@ -15,7 +15,7 @@ from conformance.judge import all_checks, judge, kernel
 from conformance.protocol import load
 from spec.errors import BadInput
 from spec.topology import Topology
-from spec.trace import Header, Kind, Order, Row, Trace, schema
+from spec.trace import Header, Kind, Order, Row, Trace, rows_of_packet, schema
 
 # Pairs of positions whose order every linearisation must keep.
 Arcs = Callable[[list[Row], Order], list[tuple[int, int]]]
@@ -133,7 +133,7 @@ def damaged_rows(draw: st.DrawFn, trace: Trace, most: int = 4) -> list[Row]:
         what = draw(st.sampled_from(("value", "value", "value", "link", "node", "swap", "move", "delete", "double")))
         if what == "value":
             column, value = draw(_changed_value(columns, rows, at))
-            same = _same_packet(columns, rows, at) if draw(st.booleans()) else [at]
+            same = rows_of_packet(columns, rows, at) if draw(st.booleans()) else [at]
             for place in same:
                 rows[place] = _change(columns, rows[place], **{column: value})
         elif what in ("link", "node"):
@@ -165,15 +165,6 @@ def _changed_value(draw: st.DrawFn, columns: Sequence[str], rows: list[Row], at:
     values = [other, other, old - 1, old + 1, *own, *EXTREMES]
     inside = [new for new in values if -(1 << 63) <= new < 1 << 63]
     return column, draw(st.sampled_from(inside))
-
-
-def _same_packet(columns: Sequence[str], rows: list[Row], at: int) -> list[int]:
-    """The rows of the packet that this one is of; or this one."""
-    link, number = columns.index("link"), columns.index("link_seq")
-    packet = (rows[at][link], rows[at][number])
-    if packet[1] < 0:
-        return [at]
-    return [place for place, row in enumerate(rows) if (row[link], row[number]) == packet]
 
 
 @st.composite

@@ -37,7 +37,7 @@ from spark.read import parts_of
 from spark.tests.material import PROTOCOLS, change, material, value
 from spec import clauses
 from spec.errors import BadInput
-from spec.trace import Kind, Row, Trace, schema
+from spec.trace import Kind, Row, Trace, rows_of_packet, schema
 from spec.trace_parquet import write_runs
 
 ANY = PROTOCOLS[0]
@@ -70,7 +70,7 @@ def planted(protocol: str, seed: int) -> dict[int, Plant]:
 def damaged(trace: Trace, draw: Random) -> Trace:
     """The run after three damages that leave it a trace: what packets and deliveries say changed or exchanged, and
     deliveries dropped. What a packet says is the same wherever it is on its link."""
-    rows = list(trace.rows)
+    rows, columns = list(trace.rows), schema(trace.header.protocol).columns
     for _ in range(3):
         kinds = (Kind.SUBMITTED, Kind.ENDED, Kind.CRASHED, Kind.RESTARTED)
         places = [at for at, row in enumerate(rows) if value(trace, row, "kind") not in kinds]
@@ -81,26 +81,18 @@ def damaged(trace: Trace, draw: Random) -> Trace:
             case 0:
                 column = draw.choice(material(trace.header.protocol).damaged)
                 changed = {column: value(trace, rows[other], column) + draw.choice((-1, 0, 1))}
-                for place in whereabouts(trace, rows, at):
+                for place in rows_of_packet(columns, rows, at):
                     rows[place] = change(trace, rows[place], **changed)
             case 1 if not is_packet:
                 del rows[at]
             case _:
-                first = schema(trace.header.protocol).index("sender")
+                first = columns.index("sender")
                 said = rows[at][first:], rows[other][first:]
-                theirs = whereabouts(trace, rows, at), whereabouts(trace, rows, other)
+                theirs = rows_of_packet(columns, rows, at), rows_of_packet(columns, rows, other)
                 for where, tail in zip(theirs, reversed(said), strict=True):
                     for place in where:
                         rows[place] = (*rows[place][:first], *tail)
     return Trace(trace.header, rows)
-
-
-def whereabouts(trace: Trace, rows: Sequence[Row], at: int) -> list[int]:
-    """The rows of the packet that this one is of; or this one."""
-    packet = [value(trace, rows[at], name) for name in ("link", "link_seq")]
-    if packet[1] < 0:
-        return [at]
-    return [p for p, row in enumerate(rows) if [value(trace, row, name) for name in ("link", "link_seq")] == packet]
 
 
 def write_part(corpus: Path, file: int, traces: Sequence[Trace]) -> None:
