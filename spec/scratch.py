@@ -41,12 +41,14 @@ def scratch_folder(purpose: str) -> Iterator[Path]:
 def _make(parent: Path, purpose: str) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-", dir=parent))
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        with suppress(OSError):  # a file system without locks; nobody sweeps there
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        if _is(folder, lock):
-            return folder, lock
-        os.close(lock)  # a sweep came between making it and locking it
+        # A sweep that comes between making it and locking it removes it.
+        with suppress(FileNotFoundError):
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(OSError):  # a file system without locks; nobody sweeps there
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if _is(folder, lock):
+                return folder, lock
+            os.close(lock)
 
 
 @cache  # once in a process

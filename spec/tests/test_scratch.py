@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -98,6 +101,27 @@ def test_a_folder_that_a_forked_process_uses_stays_when_its_maker_is_killed() ->
         assert maker.stdout.read() == ""  # the fork has ended
     sweep()
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("step", [(tempfile, "mkdtemp"), (fcntl, "flock")])
+def test_a_folder_that_a_sweep_removes_while_it_is_made_is_made_again(
+    step: tuple[ModuleType, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = getattr(*step)
+    swept: list[Path] = []
+
+    def and_a_sweep(*arguments: Any, **named: Any) -> Any:
+        done = plain(*arguments, **named)
+        if not swept:
+            swept.extend(tmp_path.iterdir())
+            swept[0].rmdir()
+        return done
+
+    monkeypatch.setattr(*step, and_a_sweep)
+    with scratch_folder("it") as folder:
+        assert folder.is_dir()
+        assert folder not in swept
+    assert len(swept) == 1
 
 
 def test_what_is_no_scratch_folder_of_ours_stays(tmp_path: Path) -> None:
