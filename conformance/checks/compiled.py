@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -68,6 +70,7 @@ class Part:
         self.columns = used_columns(self.checks, columns)
         self.around = used_surroundings(self.checks, columns)
         self.tables = tuple(at for at, is_table in enumerate(are_tables(self.checks)) if is_table)
+        self._ready = False
 
     def applies(self, around: Surroundings) -> bool:
         applies = around.get("applies")
@@ -85,6 +88,18 @@ class Part:
     def is_compiled(self) -> bool:
         """Whether some process has compiled it on this machine, and left it in the cache."""
         return self._mark.exists()
+
+    @contextmanager
+    def first_use(self) -> Iterator[None]:
+        """Around a call: of processes that need it at once, one compiles it, and the others find it in the cache."""
+        if self._ready:
+            yield
+            return
+        with self._path.open("rb") as held:
+            with suppress(OSError):  # a file system without locks: each compiles
+                fcntl.flock(held, fcntl.LOCK_EX)
+            yield
+        self._ready = True
 
     def mark(self) -> None:
         """It has been compiled."""
@@ -164,7 +179,8 @@ class _PartRun:
         count, row = len(arrays[0]), 0
         room = np.empty((max(ROOM, len(numbers)), 6), dtype=np.int64)
         while True:
-            row, written = self._judge(arrays, row, count, self._rows, self._around, self.state, self.held, room)
+            with self.part.first_use():
+                row, written = self._judge(arrays, row, count, self._rows, self._around, self.state, self.held, room)
             if written:
                 found = room[:written]
                 if self._shown is not None:
