@@ -138,6 +138,18 @@ CASES = (
         **SOON,
     ),
     case(
+        "TO-RESTART/nobody-has-failed",
+        "where failures are handled, a switch stops and begins anew within the time-out, and nobody has failed",
+        "goes on, as do the hosts: none of them was to be kept out",
+        star(3),
+        "D9",
+        tuple(scatter(time, host, 1, 2) for time in range(80_000, 200_000, 20_000) for host in (0, 1)),
+        failures=(Failure(41_000, FailureKind.CRASH, node=3), Failure(52_000, FailureKind.RESTART, node=3)),
+        also=("TO-ORDER",),
+        failure_timeout_ns=60_000,
+        retransmit_timeout_ns=30_000,
+    ),
+    case(
         "TO-RESTART/one-of-two-switches",
         "of two switches in a row one stops and begins anew, while messages are on their way",
         "takes the first packet of every link as a gap, so that nothing is delivered past what was lost",
