@@ -109,7 +109,9 @@ def test_a_wrong_program_fails_by_its_clause(
 
 
 def test_a_program_that_looks_at_no_clock_delivers_before_dependencies(peers: dict[str, str], tmp_path: Path) -> None:
-    judgement, _ = judged(f"{peers['python']} lcb carefree", "lcb", tmp_path, messages=150)
+    judgement, _ = judged_in_time(
+        lambda found: bool(failed(found)), f"{peers['python']} lcb carefree", "lcb", tmp_path, messages=150, seconds=60
+    )
     assert failed(judgement) == {"BC-LCB-CAUSAL"}, told(judgement)
 
 
