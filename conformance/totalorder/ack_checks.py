@@ -21,7 +21,7 @@ from conformance.checks.step import (
 )
 from conformance.checks.tables import field, find, put, remove, room, used
 from conformance.totalorder.host_clocks import adjusted, adjustments
-from conformance.totalorder.ingress_barriers import kept_lowest, loss_registers, lowest_at, lowest_barrier
+from conformance.totalorder.ingress_barriers import UNKEPT, kept_lowest, loss_registers, lowest_at, lowest_barrier
 from conformance.totalorder.outstanding import is_resent, outstanding_messages
 from conformance.totalorder.silent_links import live_lowest, silences
 from spec.topology import Role
@@ -281,7 +281,7 @@ def idle_ack_barrier_rises(
         "node {node} sent ack barrier {found} on link {link}, below {expected}, the least of the links that reach it",
     ),
     derived=(loss_registers, silences),
-    kept=PerLink(-1),
+    kept_at=PerLink(UNKEPT),
     kept_link=PerLink(0),
 )
 def switch_ack_barrier_is_minimum(
@@ -297,7 +297,7 @@ def switch_ack_barrier_is_minimum(
     newest_ack_at: Ints,
     live: Ints,
     low_ack: Ints,
-    kept: State,
+    kept_at: State,
     kept_link: State,
 ) -> Outcome:
     """A switch's ack barrier is the minimum over the ingress links that reach the egress link; where switches may be
@@ -318,7 +318,7 @@ def switch_ack_barrier_is_minimum(
                 1, least, ack_barrier, lowest_at(newest_ack, newest_ack_at, feeds_links, first, last, least)
             )
         return SILENT if bound == NO_BARRIER else HOLDS
-    minimum = kept_lowest(newest_ack, feeds_links, first, last, kept, kept_link, feeds_group[link])
+    minimum = kept_lowest(newest_ack, newest_ack_at, feeds_links, first, last, kept_at, kept_link, feeds_group[link])
     if ack_barrier == minimum or (late and ack_barrier < minimum):
         return HOLDS
     way = 0 if ack_barrier > minimum else 1

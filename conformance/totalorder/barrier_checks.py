@@ -9,7 +9,7 @@ it; TO-BAR-MIN when nothing explains it.
 from __future__ import annotations
 
 from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, PerNode, State, check, violated
-from conformance.totalorder.ingress_barriers import kept_lowest, lowest_at, lowest_barrier, newest_barriers
+from conformance.totalorder.ingress_barriers import UNKEPT, kept_lowest, lowest_at, lowest_barrier, newest_barriers
 from conformance.totalorder.outstanding import is_resent
 from conformance.totalorder.silent_links import live_lowest, silences
 from spec.topology import Role
@@ -29,7 +29,7 @@ DATA = int(PacketKind.DATA)
         "node {node} sent barrier {found} on link {link}, below {expected}, the least of all its ingress links",
     ),
     derived=(newest_barriers, silences),
-    kept=PerLink(-1),
+    kept_at=PerLink(UNKEPT),
     kept_link=PerLink(0),
 )
 def switch_barrier_is_minimum(
@@ -47,7 +47,7 @@ def switch_barrier_is_minimum(
     newest_at: Ints,
     live: Ints,
     low_barrier: Ints,
-    kept: State,
+    kept_at: State,
     kept_link: State,
 ) -> Outcome:
     """A switch's barrier is at or below the minimum over the ingress links that reach the egress link, and at or above
@@ -65,7 +65,7 @@ def switch_barrier_is_minimum(
         if barrier < least:
             return violated(1, least, barrier, lowest_at(newest, newest_at, ingress_links, first, last, least))
         return SILENT if bound == NO_BARRIER else HOLDS
-    minimum = kept_lowest(newest, feeds_links, first, last, kept, kept_link, feeds_group[link])
+    minimum = kept_lowest(newest, newest_at, feeds_links, first, last, kept_at, kept_link, feeds_group[link])
     if barrier == minimum:
         return HOLDS
     if barrier > minimum:
@@ -89,9 +89,9 @@ def switch_barrier_is_minimum(
         "do give {expected}",
     ),
     derived=(newest_barriers, silences),
-    kept=PerLink(-1),
+    kept_at=PerLink(UNKEPT),
     kept_link=PerLink(0),
-    least_kept=PerNode(-1),
+    least_at=PerNode(UNKEPT),
     least_link=PerNode(0),
 )
 def only_reaching_links_count(
@@ -107,9 +107,9 @@ def only_reaching_links_count(
     newest: Ints,
     newest_at: Ints,
     low_barrier: Ints,
-    kept: State,
+    kept_at: State,
     kept_link: State,
-    least_kept: State,
+    least_at: State,
     least_link: State,
 ) -> Outcome:
     """Ingress links that cannot reach the egress link hold its barrier down nowhere. At stake when one of them is
@@ -122,8 +122,8 @@ def only_reaching_links_count(
         minimum = lowest_barrier(low_barrier, feeds_links, first, last)
         least = lowest_barrier(low_barrier, ingress_links, all_first, all_last)
     else:
-        minimum = kept_lowest(newest, feeds_links, first, last, kept, kept_link, feeds_group[link])
-        least = kept_lowest(newest, ingress_links, all_first, all_last, least_kept, least_link, node)
+        minimum = kept_lowest(newest, newest_at, feeds_links, first, last, kept_at, kept_link, feeds_group[link])
+        least = kept_lowest(newest, newest_at, ingress_links, all_first, all_last, least_at, least_link, node)
     if least >= minimum or barrier < least:
         return SILENT
     if barrier >= minimum:

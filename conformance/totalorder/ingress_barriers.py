@@ -10,6 +10,7 @@ from spec.trace import ABSENT, Kind
 
 ARRIVED = int(Kind.ARRIVED)
 DATA = int(PacketKind.DATA)
+UNKEPT = -2  # no row, nor where a link is that has not spoken
 
 
 @derive(kinds=(Kind.ARRIVED, Kind.RESTARTED), newest=PerLink(NOT_SPOKEN), newest_at=PerLink(-1))
@@ -90,7 +91,6 @@ def loss_registers(
 
     A node that begins anew does not know the number that is next: the first packet of a link shows a gap there. So does
     the first packet of a node that has begun anew: its numbers begin anew, and what it held is lost.
-
     begun: how often the node at the other end had begun anew; it tells less then. most: the record of who takes the
     greatest that the link ever told for what a gap shows."""
     if not loses:
@@ -98,7 +98,8 @@ def loss_registers(
     if kind != ARRIVED:
         for at in range(ingress_first[node], ingress_first[node + 1] if link == ABSENT else 0):
             its = ingress_links[at]
-            highest_seq[its], begun[its], newest_ack[its] = -2, 0, NOT_SPOKEN
+            highest_seq[its], begun[its] = -2, 0
+            newest_ack[its], newest_ack_at[its] = NOT_SPOKEN, position
             for registers in (record, gap_record, most, greatest_heard):
                 registers[its] = NO_LOSS
         return (0, NO_LOSS)
@@ -151,17 +152,16 @@ def lowest_at(newest: Ints, newest_at: Ints, links: Ints, first: int, last: int,
 
 
 @register_jitable
-def kept_lowest(newest: Ints, links: Ints, first: int, last: int, kept: State, kept_link: State, place: int) -> int:
-    """The same as `lowest_barrier`, kept at `place` with a link that has it. Newest barriers never fall, so it is the
-    least until that link's rises: a switch with many links need not look at all of them for every packet."""
-    if kept[place] == newest[kept_link[place]]:
-        return kept[place]
-    lowest = newest[links[first]]
-    lowest_link = links[first]
-    for at in range(first + 1, last):
-        if newest[links[at]] < lowest:
-            lowest = newest[links[at]]
-            lowest_link = links[at]
-    kept[place] = lowest
-    kept_link[place] = lowest_link
-    return lowest
+def kept_lowest(
+    newest: Ints, newest_at: Ints, links: Ints, first: int, last: int, kept_at: State, kept_link: State, place: int
+) -> int:
+    """The same as `lowest_barrier`. At `place` a link that has it is kept, and where it got it: until its node begins
+    anew newest barriers never fall, so it is the least until that link's rises: a switch with many links need not look
+    at all of them for every packet."""
+    if kept_at[place] != newest_at[kept_link[place]]:
+        kept_link[place] = links[first]
+        for at in range(first + 1, last):
+            if newest[links[at]] < newest[kept_link[place]]:
+                kept_link[place] = links[at]
+        kept_at[place] = newest_at[kept_link[place]]
+    return newest[kept_link[place]]
