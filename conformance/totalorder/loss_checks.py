@@ -330,7 +330,7 @@ def flagged_deliver_at_ack_barrier(
     submitted=Cell(0),
     delivered=Cell(0),
     outages=Cell(0),
-    heard_ns=PerNode(-1),
+    heard_ns=PerNode(0),
 )
 def order_survives_loss(
     position: int,
@@ -376,7 +376,7 @@ def order_survives_loss(
         last_timestamp[node], last_sender[node], last_at[node] = timestamp, sender, position
         return SILENT
     if kind == ARRIVED:
-        heard_ns[node] = time_ns
+        heard_ns[node] = max(heard_ns[node], time_ns)
         return SILENT
     if kind != ENDED or not settled(flags):
         return SILENT

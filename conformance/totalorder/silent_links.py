@@ -125,7 +125,7 @@ def stoppages(
     """Who has crashed and, in the end, who was silent for the time-out where failures are handled: it has stopped
     (TO-FAIL). spoke_ns: when it sent last."""
     if kind == SENT:
-        spoke_ns[node] = time_ns
+        spoke_ns[node] = max(spoke_ns[node], time_ns)
     elif kind == CRASHED:
         stopped[node] = 1 if link == ABSENT else stopped[node]
     elif failure_timeout_ns > 0:
