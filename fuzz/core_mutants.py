@@ -79,12 +79,20 @@ def mutants_of(place: str, area: str) -> Iterator[CoreMutant]:
     """The mutants of one function, each effect once."""
     module, _, function = place.partition(":")
     tree = functions_of(module)[function]
-    whole = ast.unparse(tree)
     short = module.split(".", 2)[2]
-    seen, names = {whole}, dict[str, int]()
+    texts = {id(statement): ast.unparse(statement) for statement in tree.body}
+    seen, names = {tuple(texts.values())}, dict[str, int]()
+    outermost = {id(node): statement for statement in tree.body for node in ast.walk(statement)}
+    before_of: dict[int, str] = {}
     block_of = {id(s): at for at, (_, _, block) in enumerate(blocks_of(tree)) for s in block}
     for number, edit in enumerate(edits_of(tree)):
-        before, after, changed = _texts(tree, edit)
+        around = outermost[id(edit.place)]
+        kept = texts.pop(id(around))  # the others are as they were
+        if id(edit.place) not in before_of:
+            before_of[id(edit.place)] = ast.unparse(edit.place)
+        before = before_of[id(edit.place)]
+        after, changed = _texts(tree, edit, texts)
+        texts[id(around)] = kept
         if changed in seen:
             continue
         seen.add(changed)
@@ -105,20 +113,18 @@ def mutants_of(place: str, area: str) -> Iterator[CoreMutant]:
         )
 
 
-def _texts(tree: ast.FunctionDef, edit: Edit) -> tuple[str, str, str]:
-    """The statement before and after, and the whole function after."""
-    before = ast.unparse(edit.place)
+def _texts(tree: ast.FunctionDef, edit: Edit, known: Mapping[int, str]) -> tuple[str, tuple[str, ...]]:
+    """The statement after the edit, and those of the whole function. known: by id, texts that stay."""
     undo = edit.swap()
     try:
-        fixed = ast.fix_missing_locations(tree)
-        changed = ast.unparse(fixed)
+        changed = tuple(known.get(id(one)) or ast.unparse(ast.fix_missing_locations(one)) for one in tree.body)
         if isinstance(edit.new, list):
             after = "; ".join(ast.unparse(statement) for statement in edit.new)
         else:
             after = ast.unparse(edit.place)
     finally:
         undo.swap()
-    return before, after, changed
+    return after, changed
 
 
 @cache
