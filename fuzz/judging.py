@@ -1,9 +1,9 @@
 """Judge mutants: checks, oracles and premises with one change somewhere, tried on traces of which is known what a judge
 has to say.
 
-First the labelled traces of `conformance/traces`, then the runs of the reference in all cases, which are whole and put
-at stake what their case is about; then these runs and traces damaged in one place, by a seed, of which checks and
-oracles say the same. Checks run in plain Python: nothing is compiled.
+First the labelled traces of `conformance/traces`, with other numbers of nodes and links, too; then the runs of the
+reference in all cases, which are whole and put at stake what their case is about; then these runs and traces damaged in
+one place, by a seed, of which checks and oracles say the same. Checks run in plain Python: nothing is compiled.
 """
 
 from __future__ import annotations
@@ -103,7 +103,9 @@ class JudgeBench(AnyBench[Known]):
         labelled = [(path.stem, trace_ndjson.read(path), _at_stake(path)) for path in sorted(trace_files(name))]
         self._known: list[Known] = []
         with self.reached:
-            self._known += [self._look(*one, labelled=True) for one in labelled]
+            for title, trace, at_stake in labelled:
+                self._known.append(self._look(title, trace, at_stake, labelled=True))
+                self._known.append(self._look(f"{title}, renumbered", renumbered(trace), at_stake, labelled=True))
             self._known += [self._look(*one) for one in runs]
             for base in list(self._known):
                 draw = Random(f"{seed} {base.name}")
@@ -184,6 +186,26 @@ def by_oracles(plugin: Plugin, trace: Trace) -> Said:
     again = Trace(trace.header, trace.rows)
     found = ((check, plugin.oracles[check.name](again)) for check in plugin.applicable(trace.header))
     return Said(frozenset((check.clause, position) for check, positions in found for position in positions))
+
+
+def renumbered(trace: Trace) -> Trace:
+    """The same run where nodes and links are numbered from the other end: in most labelled traces host, link and row 0
+    are what they are about, and a judge that takes one for the other says the same."""
+    header, names = trace.header, schema(trace.header.protocol)
+    nodes, links = len(header.topology.nodes), len(header.topology.links)
+    other = dict.fromkeys(("node", "sender", "receiver"), nodes - 1) | {"link": links - 1}
+    last = [other.get(name, -1) for name in names.columns]
+    rows = [tuple(end - v if 0 <= v <= end else v for v, end in zip(row, last, strict=True)) for row in trace.rows]
+    topology = msgspec.structs.replace(
+        header.topology,
+        nodes=header.topology.nodes[::-1],
+        links=tuple(
+            msgspec.structs.replace(link, source=nodes - 1 - link.source, target=nodes - 1 - link.target)
+            for link in reversed(header.topology.links)
+        ),
+    )
+    complete = {kind: tuple(nodes - 1 - node for node in of) for kind, of in header.complete.items()}
+    return Trace(msgspec.structs.replace(header, topology=topology, complete=complete), rows)
 
 
 def damage(trace: Trace, draw: Random) -> Trace:

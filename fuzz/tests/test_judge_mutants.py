@@ -9,7 +9,18 @@ import pytest
 from conformance import protocol as conformance_protocol
 from conformance.judge import judge_by_oracles
 from fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of
-from fuzz.judging import CHECKS, ORACLES, PREMISES, SHARED, JudgeBench, by_checks, damage, judge_areas, trace_files
+from fuzz.judging import (
+    CHECKS,
+    ORACLES,
+    PREMISES,
+    SHARED,
+    JudgeBench,
+    by_checks,
+    damage,
+    judge_areas,
+    renumbered,
+    trace_files,
+)
 from fuzz.survivors import triage
 from fuzz.trying import Outcome, Tried
 from spec import trace_ndjson
@@ -73,6 +84,21 @@ def test_damage_is_one_place_and_the_same_for_a_seed() -> None:
     assert sum(again.rows != trace.rows for again in damaged) > 20
     submitted = [row for row in trace.rows if row[kind] == Kind.SUBMITTED]
     assert all([row for row in again.rows if row[kind] == Kind.SUBMITTED] == submitted for again in damaged)
+
+
+# Of two messages of one timestamp that of the sender with the lesser number is first.
+TIES = {"TO-ORDER.tie", "TO-ORDER.tie-in-order-of-arrival", "TO-LOSS-SAFE.tie-late"}
+
+
+def test_who_has_which_number_changes_no_verdict_but_that_on_ties() -> None:
+    told = set[str]()
+    for path in trace_files("totalorder"):
+        trace = trace_ndjson.read(path)
+        assert renumbered(renumbered(trace)) == trace
+        said, again = by_checks(trace, ()), by_checks(renumbered(trace), ())
+        if (said.broken, bool(said.words)) != (again.broken, bool(again.words)):
+            told.add(path.stem)
+    assert told == TIES
 
 
 def test_a_trace_that_is_refused_is_told_by_its_words() -> None:
