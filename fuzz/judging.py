@@ -84,14 +84,15 @@ def _helpers(modules: Sequence[str], name: str) -> list[str]:
 
 
 class JudgeBench(AnyBench[Known]):
-    """What all mutants of a protocol's judges have in common. parted: the damaged runs of which checks and oracles do
-    not say the same; no mutant is tried on them."""
+    """What all mutants of a protocol's judges have in common. longest: runs of the cases with more rows are left out.
+    parted: the damaged runs of which checks and oracles do not say the same; no mutant is tried on them."""
 
     def __init__(
         self,
         name: str,
         damaged: int = DAMAGED,
         *,
+        longest: int = _ALL,
         seed: int = 1,
         on_progress: Callable[[str], None] = lambda text: None,
     ) -> None:
@@ -106,7 +107,7 @@ class JudgeBench(AnyBench[Known]):
             for title, trace, at_stake in labelled:
                 self._known.append(self._look(title, trace, at_stake, labelled=True))
                 self._known.append(self._look(f"{title}, renumbered", renumbered(trace), at_stake, labelled=True))
-            self._known += [self._look(*one) for one in runs]
+            self._known += [self._look(*one) for one in runs if len(one[1].rows) <= longest]
             for base in list(self._known):
                 draw = Random(f"{seed} {base.name}")
                 for number in range(damaged):

@@ -1,21 +1,23 @@
-"""A sample of core mutants, for the layer of mutants: other ones each day, by a seed that is printed, and the rate of
-all of them, between bounds.
+"""Samples of core mutants, and of judge mutants, for the layer of mutants: other ones each day, by a seed that is
+printed, and the rate of all of them, between bounds.
 
 A part of the main job and no test: what it says is a figure, which belongs on the page, and another one each day. What
 `survivors.toml` says of a mutant is taken as it is; all others are tried, always on the same stimuli. So it fails by
-what has changed in a core, a check, a case or a strategy, and not by the luck of the seed: by a survivor that is news
-in an area where all were known, or by a rate that is, with 95 % certainty, below the one that is kept there.
+what has changed in a core, a judge, a case, a trace or a strategy, and not by the luck of the seed: by a survivor that
+is news in an area where all were known, or by a rate that is, with 95 % certainty, below the one that is kept there.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
 import msgspec
 
+from fuzz.judging import JudgeBench
 from fuzz.mutant_rates import Rate, rates
 from fuzz.survivors import Standing, Triage, triage
 from fuzz.trying import Bench, Outcome, Tried, sampled
@@ -31,14 +33,45 @@ from scatterproof.core_mutant_report import (
 from scatterproof.layer_report import LayerReport, Status, detail, gravest
 from scatterproof.layers.job import Job, Unit
 
-SAMPLE = 100  # of each protocol; all of them take an hour, and have a command of their own
-SCHEDULES = 20  # of each group of rules; `scatterproof core-mutants` draws more
 _SEEDS_A_DAY = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is changed. sample: so many mutants of each protocol; all of them take an hour, and have a command of their
+    own, with these options. bench: of a protocol. weight: of the unit."""
+
+    name: str
+    sample: int
+    options: str
+    judges: bool = False
+    bench: Callable[[str], Bench | JudgeBench]
+    weight: float
+
+
+_SCHEDULES = 20  # of each group of rules; the command draws more
+_LONGEST = 60  # rows of a run that judges are shown; the command shows all of them, and damaged ones
+CORES = Subject(
+    name="core",
+    sample=100,
+    options=f"--schedules {_SCHEDULES}",
+    bench=partial(Bench, schedules=_SCHEDULES),
+    weight=30.0,
+)
+JUDGES = Subject(
+    name="judge",
+    sample=40,
+    options="--judges",
+    judges=True,
+    bench=partial(JudgeBench, damaged=0, longest=_LONGEST),
+    weight=15.0,
+)
+SUBJECTS = (CORES, JUDGES)
 
 
 class Sampled(msgspec.Struct, frozen=True, kw_only=True):
     """seed: of the sample. of: how many mutants there are. survived: rows about those that something should tell.
-    branches: a sentence about them all, and unreached: rows about those that no drawn schedule reaches."""
+    branches: of cores, a sentence about them all, and unreached: rows about those that no drawn schedule reaches."""
 
     seed: int
     of: int
@@ -53,59 +86,68 @@ def seed_of_today(seed: int) -> int:
     return seed * _SEEDS_A_DAY + datetime.now(UTC).toordinal() % _SEEDS_A_DAY
 
 
-def unit(job: Job) -> Unit:
-    """One piece: what the core itself leaves is made once."""
-    return Unit(text=f"{SAMPLE} core mutants", weight=30.0, work=partial(sample, job))
+def units(job: Job) -> list[Unit]:
+    """One piece a subject: what is left where nothing is changed is made once."""
+    return [
+        Unit(text=f"{one.sample} {one.name} mutants", weight=one.weight, work=partial(sample, job, one))
+        for one in SUBJECTS
+    ]
 
 
-def sample(job: Job) -> Sampled:
-    bench, known = Bench(job.protocol, SCHEDULES), triage(job.protocol).by_mutant
+def sample(job: Job, subject: Subject) -> Sampled:
+    bench, known = subject.bench(job.protocol), triage(job.protocol, judges=subject.judges).by_mutant
     seed = seed_of_today(job.seed)
-    chosen = sampled(list(bench.mutants.values()), SAMPLE, seed)
+    chosen = sampled(list(bench.mutants.values()), subject.sample, seed)
     gc.freeze()
     found = [
         Tried(mutant=mutant.name, outcome=Outcome.SURVIVED) if mutant.name in known else bench.try_mutant(mutant)
         for mutant in chosen
     ]
     gc.unfreeze()
-    return Sampled(
+    result = Sampled(
         seed=seed,
         of=len(bench.mutants),
         rates=tuple(rates(found, {mutant.name: mutant.area for mutant in chosen}, known)),
         survived=_texts(survivor_rows(found, bench.mutants, known)),
-        branches=branch_sentence(bench.branches),
-        unreached=_texts(branch_rows(bench.branches)),
     )
+    if isinstance(bench, JudgeBench):
+        return result
+    branches = bench.branches
+    return msgspec.structs.replace(result, branches=branch_sentence(branches), unreached=_texts(branch_rows(branches)))
 
 
 def _texts(rows: Sequence[Sequence[object]]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(map(str, row)) for row in rows)
 
 
-def with_sample(report: LayerReport, job: Job, result: Sampled) -> LayerReport:
+def with_sample(report: LayerReport, job: Job, subject: Subject, result: Sampled) -> LayerReport:
     """The report with what the sample shows."""
-    everything, wrong = result.rates[-1], faults(triage(job.protocol), result.rates)
+    everything = result.rates[-1]
+    wrong = faults(triage(job.protocol, judges=subject.judges), result.rates)
     low, high = everything.bounds
+    mutants = f"{subject.name} mutants"
     told = (
-        f"core mutants, {everything.mutants} of {result.of} by seed {result.seed}: {everything.rate:.0%} of those that"
+        f"{mutants}, {everything.mutants} of {result.of} by seed {result.seed}: {everything.rate:.0%} of those that"
         f" can be told are killed (95 %: {low:.0%} to {high:.0%}), {everything.standings[Standing.OPEN]} open"
     )
-    again = f"scatterproof core-mutants --protocol {job.protocol} --schedules {SCHEDULES}"
+    again = f"scatterproof core-mutants --protocol {job.protocol} {subject.options}"
+    details = [
+        detail(f"{mutants.capitalize()} by area", area_columns(result.rates), area_rows(result.rates)),
+        detail(
+            f"{mutants.capitalize()} that nothing tells",
+            SURVIVOR_COLUMNS,
+            result.survived,
+            [f"{again} --only {row[0]}" for row in result.survived],
+        ),
+    ]
+    if not subject.judges:
+        title = f"Branches that no drawn schedule reaches: {result.branches}"
+        details.insert(1, detail(title, BRANCH_COLUMNS, result.unreached))
     return msgspec.structs.replace(
         report,
         status=gravest([report.status, Status.FAIL if wrong else Status.PASS]),
         sentence="; ".join((report.sentence, told, *wrong)),
-        details=(
-            *report.details,
-            detail("Core mutants by area", area_columns(result.rates), area_rows(result.rates)),
-            detail(f"Branches that no drawn schedule reaches: {result.branches}", BRANCH_COLUMNS, result.unreached),
-            detail(
-                "Core mutants that nothing tells",
-                SURVIVOR_COLUMNS,
-                result.survived,
-                [f"{again} --only {row[0]}" for row in result.survived],
-            ),
-        ),
+        details=(*report.details, *details),
     )
 
 

@@ -1,5 +1,5 @@
 """The layer that measures the others: mutants of the rules and of the nodes, each of which something must tell, and a
-sample of those of whole cores."""
+sample of those of whole cores and of judges."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ MUTANT_S = 0.3
 
 
 def units(job: Job) -> list[Unit]:
-    """First what breaks each clause, and the sample; then mutants of one group of rules together, as they meet the same
-    schedules."""
+    """First what breaks each clause, and the samples; then mutants of one group of rules together, as they meet the
+    same schedules."""
     names: dict[int, list[str]] = {}
     for subject in chosen(job):
         names.setdefault(subject.group, []).append(subject.name)
     clauses = Unit(text="what breaks each clause", weight=4.0, work=partial(broken, job.protocol))
     return [
         clauses,
-        core_mutants.unit(job),
+        *core_mutants.units(job),
         *(
             Unit(
                 text=f"{some[0]} and {len(some) - 1} more",
@@ -64,7 +64,8 @@ def _try(job: Job, names: Sequence[str]) -> list[Row]:
 
 def report(job: Job, found: Found) -> LayerReport:
     """A clause that nothing breaks any more fails: its checks may be empty."""
-    clauses, cores, *tries = found["mutants"]
+    clauses, *others = found["mutants"]
+    samples, tries = others[: len(core_mutants.SUBJECTS)], others[len(core_mutants.SUBJECTS) :]
     rows = [row for some in tries for row in some]
     layers: tuple[str, ...] = CHEAPEST_FIRST
     if "tlc" in found:
@@ -81,7 +82,9 @@ def report(job: Job, found: Found) -> LayerReport:
         sentence=f"{report.sentence}{of}; each of {len(cells)} clauses is broken by one",
         cells=report.cells | cells,
     )
-    return core_mutants.with_sample(report, job, cores)
+    for subject, result in zip(core_mutants.SUBJECTS, samples, strict=True):
+        report = core_mutants.with_sample(report, job, subject, result)
+    return report
 
 
 def summarise_matrix(matrix: KillMatrix) -> LayerReport:

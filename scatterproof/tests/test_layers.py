@@ -113,8 +113,10 @@ def test_what_waits_in_real_time_has_processes_of_its_own(protocol: str) -> None
 
 
 def names_of(protocol: str, depth: Depth, seed: int = 1) -> list[str]:
-    """The mutants that the units try; the first two units try none by name."""
-    units = mutants.units(Job(protocol=protocol, seed=seed, results=Path(), depth=depth))[2:]
+    """The mutants that the units try; the first one, and those of samples, try none by name."""
+    units = mutants.units(Job(protocol=protocol, seed=seed, results=Path(), depth=depth))[
+        1 + len(core_mutants.SUBJECTS) :
+    ]
     return [name for unit in units for name in unit.work.args[1]]  # type: ignore[attr-defined]
 
 
@@ -169,12 +171,13 @@ def test_a_sample_of_core_mutants_fails_by_what_is_no_luck(
     assert core_mutants.faults(known, [rate_of(killed, fresh), rate_of(killed, fresh, "all")]) == said
 
 
-def test_what_is_wrong_with_the_sample_is_wrong_with_the_layer() -> None:
+@pytest.mark.parametrize("subject", core_mutants.SUBJECTS, ids=lambda subject: subject.name)
+def test_what_is_wrong_with_the_sample_is_wrong_with_the_layer(subject: core_mutants.Subject) -> None:
     before = report_of(Status.PASS, "fine", {})
     bad = core_mutants.Sampled(seed=7, of=9, rates=(rate_of(0, 3), rate_of(0, 3, "all")), survived=())
-    report = core_mutants.with_sample(before, job(OVER_SOCKETS), bad)
-    assert (report.status, len(report.details)) == (Status.FAIL, 3)
-    assert "by seed 7" in report.sentence
+    report = core_mutants.with_sample(before, job(OVER_SOCKETS), subject, bad)
+    assert (report.status, len(report.details)) == (Status.FAIL, 2 if subject.judges else 3)
+    assert f"{subject.name} mutants, 3 of 9 by seed 7" in report.sentence
 
 
 def test_the_sample_is_another_one_each_day_and_for_each_seed(monkeypatch: pytest.MonkeyPatch) -> None:
