@@ -30,7 +30,7 @@ from spec.trace import Kind, Order
 SENT, ARRIVED = int(Kind.SENT), int(Kind.ARRIVED)
 DATA = int(PacketKind.DATA)
 # Fields of what a receiver has collected.
-OWNER, TIMESTAMP, ARRIVAL, NUMBER, ANSWERED, POSITION = range(6)
+OWNER, TIMESTAMP, ARRIVAL, NUMBER, ANSWERED, POSITION, REACHED = range(7)
 
 
 @register_jitable
@@ -42,6 +42,15 @@ def forget_answered(collected: TableState, owner: int) -> None:
             remove(collected, slot)
             continue  # another entry may have moved here
         slot += 1
+
+
+@register_jitable
+def note_answer(collected: TableState, owner: int, answered: int) -> None:
+    """Mark what is in this slot as answered, and what has no way back to its sender: it is of this round, too."""
+    for slot in range(room(collected)):
+        own = used(collected, slot) and field(collected, slot, OWNER) == owner
+        if own and (slot == answered or not field(collected, slot, REACHED)):
+            change(collected, slot, ANSWERED, 1)
 
 
 @register_jitable
@@ -74,7 +83,7 @@ def aligned_maximum(collected: TableState, owner: int, latest: int) -> int:
         "node {node} returned {found} to {receiver}; the greatest aligned timestamp is {expected}",
         "node {node} told {receiver} that it held its message for {found} ns; the latest came {expected} ns later",
     ),
-    collected=Table(2, 6),
+    collected=Table(2, 7),
 )
 def receiver_returns_aligned_maximum(
     position: int,
@@ -88,19 +97,24 @@ def receiver_returns_aligned_maximum(
     packet: int,
     timestamp: int,
     adjustment_interval_ns: int,
+    node_count: int,
+    next_link: Ints,
     collected: TableState,
 ) -> Outcome:
     """A receiver answers each first message that it collected with the greatest of the aligned timestamps, and with the
-    time from its arrival to the latest one. What came since it answered last is a round; clocks must be recorded.
+    time from its arrival to the latest one. What came since it answered last is a round, be there a way back or not;
+    clocks must be recorded.
 
-    collected: (receiver, sender) -> (receiver, timestamp, clock at arrival, number, whether answered, position).
+    collected: (receiver, sender) -> (receiver, timestamp, clock at arrival, number, whether answered, position, whether
+    the sender can be answered).
     """
     if adjustment_interval_ns == 0:
         return SILENT
     if kind == ARRIVED:
         if packet == ADJUST and receiver == node and clock_ns >= 0:
             forget_answered(collected, node)
-            put(collected, (node, sender), (node, timestamp, clock_ns, number, 0, position))
+            reached = 0 <= sender < node_count and next_link[node * node_count + sender] >= 0
+            put(collected, (node, sender), (node, timestamp, clock_ns, number, 0, position, int(reached)))
         return SILENT
     if packet != ADJUSTED or node != sender:
         return SILENT
@@ -112,7 +126,7 @@ def receiver_returns_aligned_maximum(
     latest = latest_arrival(collected, node)
     maximum = aligned_maximum(collected, node, latest)
     waited, at = latest - field(collected, slot, ARRIVAL), field(collected, slot, POSITION)
-    change(collected, slot, ANSWERED, 1)
+    note_answer(collected, node, slot)
     if timestamp != maximum:
         return violated(1, maximum, timestamp, -1)
     return HOLDS if digest == waited else violated(2, waited, digest, at)

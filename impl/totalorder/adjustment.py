@@ -45,6 +45,7 @@ class Adjuster:
         self._node = node
         self._interval = interval
         self._rules = rules
+        self._reached = frozenset(hosts)
         self._others = tuple(host for host in hosts if rules.measured_over(host == node))
         self.in_force = 0
         # The host's own rounds.
@@ -83,7 +84,7 @@ class Adjuster:
         ]
 
     def _answers(self) -> list[Packet]:
-        """Message 2 to every host whose message 1 was collected (TO-ADJ-1)."""
+        """Message 2 to every host whose message 1 was collected, but those that this one does not reach (TO-ADJ-1)."""
         rules, collected = self._rules, self._collected
         base = rules.base_of([first.arrival for first in collected.values()])
         returned = rules.returned_of(
@@ -91,6 +92,8 @@ class Adjuster:
         )
         packets: list[Packet] = []
         for host, first in collected.items():
+            if host not in self._reached:
+                continue
             held = (base - first.arrival).to_bytes(_HELD_BYTES, "big", signed=True)
             packets.append(Packet(_ADJUSTED, self._node, host, first.number, 0, returned, NO_BARRIER, held))
         self._collected = {}
@@ -123,10 +126,11 @@ class Adjuster:
             )
 
     def collect(self, now: int, packet: Packet) -> None:
-        """Take message 1 of another host (TO-ADJ-1). The first of a round opens the time in which others count."""
+        """Take message 1 of another host (TO-ADJ-1). The first of a round that can be answered opens the time in which
+        others count."""
         self._last_number[packet.sender] = packet.number
         self._collected[packet.sender] = _First(number=packet.number, timestamp=packet.timestamp, arrival=now)
-        if self._closes is None:
+        if self._closes is None and packet.sender in self._reached:
             self._closes = now + max(1, self._interval // 2)
 
     def conclude(self, now: int, packet: Packet) -> None:

@@ -111,8 +111,7 @@ class ReliableHost:
         elif packet.kind == _ACK:
             effects += self._sender.acknowledged(now, packet.sender, packet.number)
         elif self._adjuster is not None and packet.kind == _ADJUST:
-            if self._sender.reaches(packet.sender):  # the answer, else, has no way back
-                self._adjuster.collect(now, packet)
+            self._adjuster.collect(now, packet)
         elif self._adjuster is not None and packet.kind == _ADJUSTED:
             self._adjuster.conclude(now, packet)
             self._sender.adjustment = self._adjuster.in_force

@@ -69,9 +69,14 @@ Collect ==
   /\ collected' = [collected EXCEPT ![Node] = [s \in kept \cup {Sender} |-> IF s = Sender THEN new ELSE old[s]]]
   /\ UNCHANGED <<round, added>>
 
+(* What has no way back to its sender is of the round in which others are answered. *)
+HasWayBack(s) == s \in DOMAIN Net.next[Node] /\ Net.next[Node][s] > 0
 Return ==
-  /\ collected' = IF Receiver \in DOMAIN collected[Node]
-                  THEN [collected EXCEPT ![Node][Receiver].answered = TRUE]
+  LET old == collected[Node]
+      done(s) == old[s].answered \/ s = Receiver \/ ~ HasWayBack(s)
+  IN
+  /\ collected' = IF Receiver \in DOMAIN old
+                  THEN [collected EXCEPT ![Node] = [s \in DOMAIN old |-> [old[s] EXCEPT !.answered = done(s)]]]
                   ELSE collected
   /\ UNCHANGED <<round, added>>
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import case, everybody, lose, scatter
+from conformance.totalorder.cases.building import ONE_IS_DEAF, case, everybody, lose, scatter
 from spec.schedule import Clock, Delay, Fault, FaultKind
 
 ROUND_NS = 20_000
@@ -22,6 +22,18 @@ CASES = (
         everybody(star(3), _TIMES),
         delays=tuple(Delay(delay) for delay in (4_000, 1_000, 500, 1_000, 2_000, 3_000)),
         also=("TO-ADJ-ROUNDS", "TO-ADJ-SAFE", "TO-ORDER"),
+        adjustment_interval_ns=ROUND_NS,
+    ),
+    case(
+        "TO-ADJ-1/asked-by-one-that-hears-nothing",
+        "a host that nobody reaches asks two others, by a slow clock that is ahead; its messages come between theirs",
+        "counts its timestamps in the round that is answered next, answers it nothing, and then forgets them",
+        ONE_IS_DEAF,
+        "C",
+        tuple(scatter(time_ns, host, 0, 1) for time_ns in _TIMES[::2] for host in range(3)),
+        delays=tuple(map(Delay, (3_000, 500, 1_000, 500, 200))),
+        clocks=(Clock(0), Clock(0), Clock(50_000, -200_000_000), Clock(0)),
+        also=("TO-ADJ-2", "TO-ADJ-SAFE", "TO-ORDER"),
         adjustment_interval_ns=ROUND_NS,
     ),
     case(

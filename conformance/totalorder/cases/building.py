@@ -37,6 +37,12 @@ ONE_WAY_ON = Topology(
     (Link(0, 3), Link(3, 1), Link(1, 4), Link(4, 2), Link(0, 4)),
 )
 
+# Host d sends to a and b, and no link leads to it.
+ONE_IS_DEAF = Topology(
+    (*(Node(name, Role.HOST) for name in ("a", "b", "d")), Node("s", Role.SWITCH)),
+    (Link(0, 3), Link(3, 0), Link(1, 3), Link(3, 1), Link(2, 3)),
+)
+
 
 def lose(link: LinkId, *indices: int) -> tuple[Fault, ...]:
     """The packets with these numbers, from 0, are lost on the link."""

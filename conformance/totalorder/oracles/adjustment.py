@@ -77,7 +77,8 @@ def receiver_returns_aligned_maximum(trace: Trace) -> set[int]:
 
 
 def _collected(whole: Whole, answer: Event) -> dict[int, Event]:
-    """The last first message of each sender, of those that came to a receiver since it last began to collect."""
+    """The last first message of each sender, of those that came to a receiver since it last began to collect. One that
+    has no way back is of the round in which others are answered."""
     collected: dict[int, Event] = {}
     answered: set[int] = set()
     for event in before(whole.events, answer.position):
@@ -91,8 +92,13 @@ def _collected(whole: Whole, answer: Event) -> dict[int, Event]:
         elif event in whole.sent and event.packet == PacketKind.ADJUSTED and event.node == event.sender:
             own = collected.get(event.receiver)
             if own is not None and own.number == event.number:
-                answered.add(event.receiver)
+                no_way_back = {sender for sender in collected if not _reaches(whole, event.node, sender)}
+                answered |= {event.receiver} | no_way_back
     return collected
+
+
+def _reaches(whole: Whole, node: int, host: int) -> bool:
+    return 0 <= host < len(whole.topology.nodes) and whole.routes.next_link[node][host] >= 0
 
 
 def _said(whole: Whole, event: Event) -> list[int]:
