@@ -64,6 +64,17 @@ _SENDING_AGAIN = (
         retransmit_timeout_ns=400_000,
     ),
     case(
+        "TO-RETX/the-first-and-two-in-a-row",
+        "the first message of all is lost, and later two in a row, long before their time-outs",
+        "sends each of them again as soon as two equal acknowledgements ask for it, the first one's being of none",
+        star(2),
+        "D9",
+        tuple(scatter(1_000 + 3_000 * n, 0, 1) for n in range(12)),
+        faults=lose(0, 0, 5, 6),
+        also=("TO-DUPACK",),
+        retransmit_timeout_ns=150_000,
+    ),
+    case(
         "TO-RETX/lost-again",
         "a link loses everything for longer than a time-out, the message sent again included",
         "goes on sending it again, until it is acknowledged",
