@@ -127,6 +127,16 @@ CASES = (
         causal=1,
     ),
     case(
+        "TO-MONO/behind-what-it-delivered",
+        "a host whose clock lags has delivered what is ahead of it, and is not asked for causal order",
+        "takes its timestamp from its clock all the same",
+        ONE_WAY_ON,
+        "C",
+        (scatter(0, 0, 1, 2), scatter(50_000, 1, 2), scatter(51_000, 0, 2)),
+        clocks=(Clock(60_000), Clock(0), Clock(0), Clock(0), Clock(0)),
+        every_beacon=1,
+    ),
+    case(
         "TO-RESTART/switch",
         "a switch stops, and begins anew after a while; hosts go on",
         "sends no barrier below those that it sent before it stopped, and none until all have spoken to it",
