@@ -181,10 +181,11 @@ def awaited_deliveries(
 
 @register_jitable
 def note_passing(
-    kind: int, node: int, link: int, link_seq: int, packet: int, newest_seq: State, passing: State
+    kind: int, node: int, link: int, link_seq: int, packet: int, late: int, newest_seq: State, passing: State
 ) -> None:
-    """Count what is to be sent on and came, less what left."""
-    if packet not in (DATA, ACK, ADJUST, ADJUSTED):
+    """Count what is to be sent on and came, less what left. Rounds of adjustment go on for ever: where switches may be
+    late, some of their messages are in one at any end."""
+    if packet not in (DATA, ACK) and (late or packet not in (ADJUST, ADJUSTED)):
         return
     if kind == SENT:
         passing[node] -= 1
@@ -214,6 +215,7 @@ def arrived_is_delivered(
     flags: int,
     packet: int,
     environment: int,
+    late: int,
     failure_timeout_ns: int,
     node_count: int,
     node_is_host: Ints,
@@ -240,7 +242,7 @@ def arrived_is_delivered(
     discard is not told.
     """
     if kind in (SENT, ARRIVED):
-        note_passing(kind, node, link, link_seq, packet, newest_seq, passing)
+        note_passing(kind, node, link, link_seq, packet, late, newest_seq, passing)
     outages[0] += 1 if kind == CRASHED else 0
     if kind in (SENT, ARRIVED, CRASHED) or not settled(flags):
         return SILENT

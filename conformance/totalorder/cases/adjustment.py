@@ -72,6 +72,18 @@ CASES = (
         adjustment_interval_ns=ROUND_NS,
     ),
     case(
+        "TO-ADJ-1/held-by-two-processors",
+        "switches with two processors hold each message for long, so that some of a round are in one at any time",
+        "goes on with rounds to the end, which leaves the last of their messages on the way",
+        chain(2, 1),
+        "B",
+        everybody(chain(2, 1), _TIMES[::4]),
+        also=("TO-ADJ-ROUNDS", "TO-SW-PATH"),
+        adjustment_interval_ns=ROUND_NS,
+        switch="two",
+        forwarding_delay_ns=8_000,
+    ),
+    case(
         "TO-ADJ-SAFE/falling-adjustment",
         "a host that was far away is near in later rounds, while it beacons and scatters",
         "stamps above all that it promised when its adjustment falls, and lowers no barrier",
