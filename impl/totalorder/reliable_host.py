@@ -96,7 +96,7 @@ class ReliableHost:
             self._receiver.check(link, packet)
         elif packet.kind == _ACK:
             self._sender.check_acknowledgement(packet)
-        elif self._adjuster is not None:
+        elif self._adjuster is not None and packet.kind in (_ADJUST, _ADJUSTED):
             self._adjuster.check(now, packet)
 
     def _accept(self, now: int, link: LinkId, packet: Packet) -> list[Out]:

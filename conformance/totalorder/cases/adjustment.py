@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from conformance.network.topologies import chain, star
 from conformance.totalorder.cases.building import ONE_IS_DEAF, case, everybody, lose, scatter
-from spec.schedule import Clock, Delay, Fault, FaultKind
+from spec.schedule import Clock, Delay, Failure, FailureKind, Fault, FaultKind
 
 ROUND_NS = 20_000
 _TIMES = tuple(3_000 + 11_000 * n for n in range(12))
+_BUSY = tuple(range(20_000, 200_000, 15_000))
 
 # The packets of host 0 take long at first, and not any more after the first rounds.
 _SLOW_AT_FIRST = tuple(Fault(0, index, FaultKind.DELAY, 7_000 - 200 * index) for index in range(14))
@@ -82,6 +83,19 @@ CASES = (
         adjustment_interval_ns=ROUND_NS,
         switch="two",
         forwarding_delay_ns=8_000,
+    ),
+    case(
+        "TO-ADJ-1/a-host-fails",
+        "a host crashes under load while rounds go on, and what it has not acknowledged is recalled",
+        "takes notices, recalls and their answers for what they are, and goes on with rounds, none of which is whole",
+        star(3),
+        "D8",
+        (*everybody(star(3), _BUSY), *(scatter(time_ns + 7_000, 0, 1) for time_ns in _BUSY)),
+        failures=(Failure(101_000, FailureKind.CRASH, node=2),),
+        also=("TO-ADJ-ROUNDS", "TO-FAIL", "TO-ATOMIC", "TO-ORDER"),
+        adjustment_interval_ns=ROUND_NS,
+        failure_timeout_ns=60_000,
+        retransmit_timeout_ns=30_000,
     ),
     case(
         "TO-ADJ-SAFE/falling-adjustment",
