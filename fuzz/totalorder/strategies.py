@@ -42,8 +42,9 @@ def beacon_intervals() -> SearchStrategy[int]:
 
 
 def parameters() -> SearchStrategy[dict[str, Parameter]]:
-    """Without loss: `environment` and `beacon_interval_ns`; on some draws variants."""
-    return _set_to(environments(), beacon_intervals(), _variants("fill_barrier", "every_beacon", "causal"))
+    """Without loss: `environment` and `beacon_interval_ns`; on some draws variants, or rounds of adjustment."""
+    more = st.one_of(_variants("fill_barrier", "every_beacon", "causal"), _rounds_on_some())
+    return _set_to(environments(), beacon_intervals(), more)
 
 
 def lossy_parameters() -> SearchStrategy[dict[str, Parameter]]:
@@ -55,9 +56,8 @@ def lossy_parameters() -> SearchStrategy[dict[str, Parameter]]:
 
 def adjusting_parameters() -> SearchStrategy[dict[str, Parameter]]:
     """With rounds of timestamp adjustment, where something is at hand to tell the time: data, or beacons."""
-    rounds = st.builds(lambda ns: {"adjustment_interval_ns": ns}, st.integers(30, 80))
     environment = st.sampled_from(["C", "B", "D9", "A"])
-    return _set_to(environment, _long_intervals(), _variants("causal"), rounds, _timeouts())
+    return _set_to(environment, _long_intervals(), _variants("causal"), _rounds(), _timeouts())
 
 
 def split_parameters() -> SearchStrategy[dict[str, Parameter]]:
@@ -71,16 +71,16 @@ def split_parameters() -> SearchStrategy[dict[str, Parameter]]:
         st.integers(0, 12),
         st.integers(0, 30),
     )
-    return _set_to(st.sampled_from(["D8", "D7", "B"]), _long_intervals(), times, _timeouts())
+    return _set_to(st.sampled_from(["D8", "D7", "B"]), _long_intervals(), times, _rounds_on_some(), _timeouts())
 
 
 def slow_parameters() -> SearchStrategy[dict[str, Parameter]]:
     """For runs in which submissions go on for long: what needs a delivery, some rounds of adjustment, or many beacons
     first. Switches that may withhold beacons are held to it (TO-BEACON-MIN)."""
-    rounds = st.builds(lambda ns: {"adjustment_interval_ns": ns}, st.integers(30, 80))
-    withheld = st.just({"every_beacon": 0})
+    withheld = st.just(dict[str, Parameter](every_beacon=0))
     environment = st.sampled_from(["C", "B", "D9", "D8"])
-    more = st.one_of(st.just({"causal": 1}), withheld, rounds)
+    causal = st.just(dict[str, Parameter](causal=1))
+    more = st.one_of(causal, withheld, _rounds())
     return _set_to(environment, _long_intervals(), more, _timeouts())
 
 
@@ -96,7 +96,16 @@ def failing_parameters() -> SearchStrategy[dict[str, Parameter]]:
 
     times = st.builds(detected, st.integers(*LONG_INTERVALS_NS), st.integers(6, 10), st.integers(2, 4))
     variants = _variants("host_flags", "fill_barrier", "causal")
-    return _set_to(st.sampled_from(["D9", "D8", "D7", "D6"]), _long_intervals(), times, variants)
+    environment = st.sampled_from(["D9", "D8", "D7", "D6"])
+    return _set_to(environment, _long_intervals(), times, variants, _rounds_on_some())
+
+
+def _rounds() -> SearchStrategy[dict[str, Parameter]]:
+    return st.builds(lambda ns: {"adjustment_interval_ns": ns}, st.integers(30, 80))
+
+
+def _rounds_on_some() -> SearchStrategy[dict[str, Parameter]]:
+    return st.one_of(st.just({}), st.just({}), st.just({}), _rounds())
 
 
 def _timeouts() -> SearchStrategy[dict[str, Parameter]]:
