@@ -42,6 +42,17 @@ _SENDING_AGAIN = (
         **SOON,
     ),
     case(
+        "TO-DUPACK/two-for-one-message",
+        "acknowledgements take longer than a time-out: messages are sent again in vain, and both are acknowledged",
+        "takes the second one for no loss where nothing is outstanding any more",
+        star(2),
+        "D9",
+        (scatter(1_000, 0, 1), scatter(70_000, 0, 1), scatter(71_000, 0, 1)),
+        delays=tuple(Delay(25_000 if link == 2 else 700) for link in range(4)),
+        also=("TO-RETX", "TO-ONCE"),
+        retransmit_timeout_ns=15_000,
+    ),
+    case(
         "TO-RETX/time-out",
         "the only message of a run is lost, and nothing follows that could show it",
         "sends it again when no acknowledgement has come in time",
