@@ -127,6 +127,16 @@ CASES = (
         causal=1,
     ),
     case(
+        "TO-CAUSAL/reply-to-the-second",
+        "the same host has delivered two of the other's scatterings before it answers",
+        "stamps the answer strictly above the later one, not above the first alone",
+        ONE_WAY_ON,
+        "C",
+        (scatter(0, 0, 1, 2), scatter(40_000, 0, 1, 2), scatter(75_000, 1, 2), scatter(76_000, 0, 2)),
+        clocks=(Clock(60_000), Clock(0), Clock(0), Clock(0), Clock(0)),
+        causal=1,
+    ),
+    case(
         "TO-MONO/behind-what-it-delivered",
         "a host whose clock lags has delivered what is ahead of it, and is not asked for causal order",
         "takes its timestamp from its clock all the same",
