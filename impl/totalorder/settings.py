@@ -57,7 +57,7 @@ class Settings:
     @property
     def reliable(self) -> bool:
         """Whether receivers deliver only what every receiver has, so that nodes may fail (TO-FAIL, TO-ATOMIC)."""
-        return self.failure_timeout_ns > 0
+        return bool(self.failure_timeout_ns)
 
 
 def settings(config: NodeConfig) -> Settings:

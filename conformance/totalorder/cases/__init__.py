@@ -10,6 +10,7 @@ from conformance.totalorder.cases import (
     failures,
     loss,
     numbers,
+    restarts,
     structures,
 )
 
@@ -21,5 +22,6 @@ CASES = (
     *choices.CASES,
     *adjustment.CASES,
     *failures.CASES,
+    *restarts.CASES,
     *numbers.CASES,
 )

@@ -11,7 +11,7 @@ from conformance.totalorder.cases.building import INTERVAL_NS, case, everybody, 
 from spec.schedule import Clock, Delay, Failure, FailureKind
 
 CRASH, RESTART, CUT, MEND = FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND
-_DETECTED: dict[str, Any] = {
+DETECTED: dict[str, Any] = {
     "failure_timeout_ns": 6 * INTERVAL_NS,
     "retransmit_timeout_ns": 3 * INTERVAL_NS,
 }
@@ -26,62 +26,62 @@ _UPWARDS = next(number for number, link in enumerate(chain(2, 2).links) if (link
 _FROM_ROOT = next(number for number, link in enumerate(chain(2, 2).links) if (link.source, link.target) == (4, 5))
 
 
-def _silent(link: int, *spans: tuple[int, int]) -> tuple[Failure, ...]:
+def silent(link: int, *spans: tuple[int, int]) -> tuple[Failure, ...]:
     """The link carries nothing in these spans of time."""
     return tuple(f for begin, end in spans for f in (Failure(begin, CUT, link=link), Failure(end, MEND, link=link)))
 
 
-def _in_order(*failures: Failure) -> tuple[Failure, ...]:
+def in_order(*failures: Failure) -> tuple[Failure, ...]:
     return tuple(sorted(failures, key=lambda failure: failure.time_ns))
 
 
-def _failing(made: Case) -> Case:
+def failing(made: Case) -> Case:
     """Messages of or to those that fail may arrive and be discarded: TO-COMPLETE does not hold then."""
     return replace(made, at_stake=tuple(clause for clause in made.at_stake if clause != "TO-COMPLETE"))
 
 
-_BUSY = tuple(range(20_000, 250_000, 15_000))
+BUSY = tuple(range(20_000, 250_000, 15_000))
 CASES = (
-    _failing(
+    failing(
         case(
             "TO-FAIL/receiver-with-unacknowledged-messages",
             "a host crashes under load, with messages for it on their way",
             "stops waiting for it: the other hosts deliver what they scatter among themselves",
             star(4),
             "D8",
-            (*everybody(star(4), _BUSY), *(scatter(time + 7_000, 0, 1, 2) for time in _BUSY)),
+            (*everybody(star(4), BUSY), *(scatter(time + 7_000, 0, 1, 2) for time in BUSY)),
             failures=(Failure(101_000, CRASH, node=3),),
             also=("TO-ATOMIC", "TO-ORDER"),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/cut-link",
             "the link from a host to its switch is cut for good, and the host lives on",
             "gives the host up on all sides, itself included, and goes on without it",
             chain(2, 2),
             "D7",
-            (*everybody(chain(2, 2), _BUSY), *(scatter(time + 7_000, 1, 0, 2) for time in _BUSY)),
+            (*everybody(chain(2, 2), BUSY), *(scatter(time + 7_000, 1, 0, 2) for time in BUSY)),
             failures=(Failure(101_000, CUT, link=6),),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/switch",
             "one of two switches crashes, and the hosts behind it are cut off",
             "goes on with the hosts at the other switch",
             chain(2, 2),
             "D9",
-            (*everybody(chain(2, 2), _BUSY), *(scatter(time + 7_000, 1, 0, 1) for time in _BUSY)),
+            (*everybody(chain(2, 2), BUSY), *(scatter(time + 7_000, 1, 0, 1) for time in BUSY)),
             failures=(Failure(101_000, CRASH, node=5),),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-ATOMIC/sender-in-the-midst-of-a-scattering",
             "one copy of a scattering is lost, and its sender crashes before it could send it again",
@@ -99,10 +99,10 @@ CASES = (
                 Failure(33_000, MEND, link=_TO_HOST_2),
             ),
             also=("TO-FAIL",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/notice-that-is-lost",
             "a host crashes when one copy of its scattering is lost, and the notice to who has the other is lost, too",
@@ -114,35 +114,35 @@ CASES = (
                 scatter(25_000, 0, 1, 2),
                 *(scatter(time, host, 1, 2) for time in range(100_000, 200_000, 20_000) for host in (1, 2)),
             ),
-            failures=_in_order(
-                *_silent(_TO_HOST_2, (24_000, 31_000)),
+            failures=in_order(
+                *silent(_TO_HOST_2, (24_000, 31_000)),
                 Failure(31_000, CRASH, node=0),
-                *_silent(_TO_HOST_1, (86_000, 98_000)),
+                *silent(_TO_HOST_1, (86_000, 98_000)),
             ),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/second-before-the-first-is-answered",
             "two hosts crash at once, and a third one before it could answer the notices; one about that is lost",
             "waits for no answer of who has failed, and tells again what was not answered",
             star(5),
             "D7",
-            (*everybody(star(5), _BUSY), *(scatter(time + 7_000, 0, 1) for time in _BUSY)),
+            (*everybody(star(5), BUSY), *(scatter(time + 7_000, 0, 1) for time in BUSY)),
             delays=(Delay(500),) * len(star(5).links),
-            failures=_in_order(
+            failures=in_order(
                 Failure(101_000, CRASH, node=3),
                 Failure(101_000, CRASH, node=4),
                 Failure(129_000, CRASH, node=2),
-                *_silent(_TO_1_OF_5, (178_000, 190_000)),
+                *silent(_TO_1_OF_5, (178_000, 190_000)),
             ),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/dead-from-the-start",
             "two hosts never speak, and in the end nobody is left; the time-out is less than a beacon interval",
@@ -159,20 +159,20 @@ CASES = (
             retransmit_timeout_ns=9_000,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/link-from-the-root",
             "the link that leads down to a switch is cut for good",
             "stops that switch and the hosts behind it, which the others give up",
             chain(2, 2),
             "D8",
-            (*everybody(chain(2, 2), _BUSY), *(scatter(time + 7_000, 0, 1) for time in _BUSY)),
+            (*everybody(chain(2, 2), BUSY), *(scatter(time + 7_000, 0, 1) for time in BUSY)),
             failures=(Failure(101_000, CUT, link=_FROM_ROOT),),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-ATOMIC/recall-before-its-message",
             "a receiver crashes, and another one gets the recall of a scattering before its copy",
@@ -183,14 +183,12 @@ CASES = (
                 scatter(25_000, 0, 1, 2, 3),
                 *(scatter(time, host, 0, 1, 2) for time in range(100_000, 220_000, 20_000) for host in (0, 1)),
             ),
-            failures=_in_order(
-                Failure(24_000, CRASH, node=3), *_silent(_TO_2_OF_4, (24_000, 31_000), (53_000, 61_000))
-            ),
+            failures=in_order(Failure(24_000, CRASH, node=3), *silent(_TO_2_OF_4, (24_000, 31_000), (53_000, 61_000))),
             also=("TO-FAIL",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-ATOMIC/recall-that-is-lost",
             "a receiver crashes, and the recall to one of two others is lost",
@@ -202,12 +200,12 @@ CASES = (
                 *(scatter(time, host, 0, 1, 2) for time in range(100_000, 220_000, 20_000) for host in (0, 1)),
             ),
             delays=(Delay(500),) * len(star(4).links),
-            failures=_in_order(Failure(24_000, CRASH, node=3), *_silent(_TO_2_OF_4, (81_300, 97_000))),
+            failures=in_order(Failure(24_000, CRASH, node=3), *silent(_TO_2_OF_4, (81_300, 97_000))),
             also=("TO-FAIL",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-ATOMIC/second-failure-before-the-answer",
             "a second host fails while a recall is not answered; an older scattering is recalled, which is lost",
@@ -221,17 +219,17 @@ CASES = (
                 *(scatter(time, host, 0, 1, 2) for time in range(140_000, 220_000, 20_000) for host in (0, 1)),
             ),
             delays=(Delay(500),) * len(star(5).links),
-            failures=_in_order(
+            failures=in_order(
                 Failure(24_000, CRASH, node=3),
-                *_silent(_TO_2_OF_5, (24_900, 24_950), (54_300, 56_000), (81_300, 97_000), (121_200, 123_000)),
-                *_silent(_TO_4_OF_5, (25_000, 26_000)),
+                *silent(_TO_2_OF_5, (24_900, 24_950), (54_300, 56_000), (81_300, 97_000), (121_200, 123_000)),
+                *silent(_TO_4_OF_5, (25_000, 26_000)),
                 Failure(34_000, CRASH, node=4),
             ),
             also=("TO-FAIL",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/at-the-cut-off",
             "a host crashes that has two messages of consecutive timestamps, and the first of them is acknowledged",
@@ -244,12 +242,12 @@ CASES = (
                 scatter(25_000, 0, 1, 2),
                 *(scatter(time, host, 1, 2) for time in range(100_000, 200_000, 20_000) for host in (1, 2)),
             ),
-            failures=_in_order(*_silent(_TO_HOST_2, (24_000, 33_000)), Failure(44_000, CRASH, node=0)),
+            failures=in_order(*silent(_TO_HOST_2, (24_000, 33_000)), Failure(44_000, CRASH, node=0)),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/two-cut-offs",
             "a switch gives up two hosts, one after the other, and is cut off itself when it has told that",
@@ -266,48 +264,48 @@ CASES = (
                 Failure(106_000, CUT, link=_UPWARDS),
             ),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/nobody-left-at-a-switch",
             "the only host of a switch crashes, at the end of a row of three switches",
             "goes on: a switch that has no link left to count tells its own clock",
             chain(3, 1),
             "D9",
-            everybody(chain(3, 1), _BUSY),
+            everybody(chain(3, 1), BUSY),
             clocks=tuple(Clock(100_000 if node == 2 else 0) for node in range(6)),
             failures=(Failure(71_000, CRASH, node=2),),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/crossing-notices",
             "hosts at both ends of a row of three switches crash at once, then the last switch is cut off",
             "answers in the name of who has failed, and goes on after each failure",
             chain(3, 2),
             "D8",
-            (*everybody(chain(3, 2), _BUSY), *(scatter(time, 2, 0, 3) for time in range(250_000, 400_000, 25_000))),
+            (*everybody(chain(3, 2), BUSY), *(scatter(time, 2, 0, 3) for time in range(250_000, 400_000, 25_000))),
             failures=(
                 Failure(70_500, CRASH, node=5),
                 Failure(71_000, CRASH, node=1),
                 Failure(182_000, CRASH, node=8),
             ),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/after-a-restart",
             "a switch begins anew twice, and one of its hosts crashes long after",
             "gives up that host alone",
             chain(2, 2),
             "D8",
-            everybody(chain(2, 2), (*_BUSY, 270_000, 285_000)),
+            everybody(chain(2, 2), (*BUSY, 270_000, 285_000)),
             failures=(
                 Failure(41_000, CRASH, node=5),
                 Failure(61_000, RESTART, node=5),
@@ -316,27 +314,27 @@ CASES = (
                 Failure(151_000, CRASH, node=3),
             ),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/before-a-host-speaks-again",
             "a switch begins anew, and one of its hosts has crashed meanwhile",
             "stops that switch, which cannot know what the host had acknowledged, and goes on elsewhere",
             chain(2, 2),
             "D8",
-            (*everybody(chain(2, 2), _BUSY), *(scatter(time + 7_000, 0, 1) for time in _BUSY)),
+            (*everybody(chain(2, 2), BUSY), *(scatter(time + 7_000, 0, 1) for time in BUSY)),
             failures=(
                 Failure(101_000, CRASH, node=5),
                 Failure(102_000, CRASH, node=3),
                 Failure(121_000, RESTART, node=5),
             ),
             also=("TO-ATOMIC",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-FAIL/forgotten-by-its-switch",
             "a switch that has given up a host begins anew, and lets it in again before it has stopped",
@@ -354,20 +352,20 @@ CASES = (
                 Failure(116_000, RESTART, node=5),
             ),
             also=("TO-ATOMIC", "TO-DUPACK"),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
-    _failing(
+    failing(
         case(
             "TO-RESTART/under-load",
             "a switch crashes under load, and begins anew before anybody gives it up",
             "begins with barriers at or above those that it had sent, and loses no message",
             chain(2, 2),
             "D8",
-            everybody(chain(2, 2), _BUSY),
+            everybody(chain(2, 2), BUSY),
             failures=(Failure(101_000, CRASH, node=5), Failure(121_000, RESTART, node=5)),
             also=("TO-FAIL",),
-            **_DETECTED,
+            **DETECTED,
         )
     ),
 )

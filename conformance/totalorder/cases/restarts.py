@@ -1,0 +1,87 @@
+"""Cases of what is forgotten, or comes late: switches that begin anew, and answers to others: TO-FAIL, TO-ATOMIC."""
+
+from __future__ import annotations
+
+from conformance.case import Case
+from conformance.network.topologies import chain, star
+from conformance.totalorder.cases.building import case, everybody, scatter
+from conformance.totalorder.cases.failures import BUSY, CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
+from spec.schedule import Delay, Failure
+from spec.topology import NodeId
+
+_FROM_2_OF_3 = next(number for number, link in enumerate(star(3).links) if link.source == 2)
+_TO_1_OF_4 = next(number for number, link in enumerate(chain(2, 2).links) if link.target == 1)
+_UPWARDS = next(number for number, link in enumerate(chain(2, 2).links) if (link.source, link.target) == (5, 4))
+
+
+def _two_at_once(name: str, never: NodeId, soon: NodeId) -> Case:
+    """never: the host that the switch hears nothing of in its new life. soon: the one that it hears of in the first
+    moment of it, and then no more."""
+    return failing(
+        case(
+            f"TO-FAIL/{name}",
+            "a switch begins anew, and two of its hosts fall silent at one moment: one has told what it had, one not",
+            "stops that switch, whichever of the two it is that it knows nothing of",
+            star(4),
+            "D8",
+            everybody(star(4), BUSY),
+            delays=(Delay(500),) * len(star(4).links),
+            failures=(
+                Failure(100_200, CRASH, node=never),
+                Failure(101_000, CRASH, node=4),
+                Failure(120_499, RESTART, node=4),
+                Failure(120_600, CRASH, node=soon),
+            ),
+            also=("TO-ATOMIC",),
+            **DETECTED,
+        )
+    )
+
+
+CASES = (
+    failing(
+        case(
+            "TO-FAIL/known-of-before-a-restart",
+            "a switch that has given up a host begins anew before that has stopped; the others know of its failure",
+            "stops those that know: who is let in again lacks what they deliver, and sends nothing to be told by",
+            star(3),
+            "D8",
+            tuple(scatter(time, host, 0, 1, 2) for time in range(20_000, 240_000, 20_000) for host in (0, 1)),
+            failures=(
+                Failure(31_000, CUT, link=_FROM_2_OF_3),
+                Failure(112_000, CRASH, node=3),
+                Failure(113_000, MEND, link=_FROM_2_OF_3),
+                Failure(116_000, RESTART, node=3),
+            ),
+            also=("TO-ATOMIC",),
+            **DETECTED,
+        )
+    ),
+    _two_at_once("first-of-two-never-spoke-again", 2, 3),
+    _two_at_once("second-of-two-never-spoke-again", 3, 2),
+    failing(
+        case(
+            "TO-FAIL/answer-to-another-switch",
+            "a host's answers to a switch come when that is cut off; notices to it about the hosts there are lost",
+            "takes none of them for an answer about the lower cut-off, and tells that again",
+            chain(2, 2),
+            "D8",
+            (
+                scatter(1, 1, 0),  # the first beacon would come too late
+                scatter(25_000, 3, 0, 1),
+                *(scatter(time, host, 0, 1) for time in range(300_000, 400_000, 40_000) for host in (0, 1)),
+            ),
+            delays=tuple(
+                Delay(59_000 if link.source == 1 else 5_000 if link.target == 1 else 500) for link in chain(2, 2).links
+            ),
+            failures=in_order(
+                Failure(20_000, CRASH, node=2),
+                Failure(112_000, CRASH, node=3),
+                Failure(201_500, CUT, link=_UPWARDS),
+                *silent(_TO_1_OF_4, (81_500, 82_000), (111_500, 112_000), (261_500, 262_000)),
+            ),
+            also=("TO-ATOMIC",),
+            **DETECTED,
+        )
+    ),
+)
