@@ -10,6 +10,7 @@ from conformance.totalorder.cases import (
     failures,
     loss,
     numbers,
+    recalls,
     restarts,
     structures,
 )
@@ -22,6 +23,7 @@ CASES = (
     *choices.CASES,
     *adjustment.CASES,
     *failures.CASES,
+    *recalls.CASES,
     *restarts.CASES,
     *numbers.CASES,
 )
