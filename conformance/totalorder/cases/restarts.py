@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from conformance.case import Case
 from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import case, everybody, scatter
-from conformance.totalorder.cases.failures import BUSY, CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
+from conformance.totalorder.cases.building import case, scatter
+from conformance.totalorder.cases.failures import CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
 from spec.schedule import Delay, Failure
-from spec.topology import NodeId
 
 _FROM_2_OF_3 = next(number for number, link in enumerate(star(3).links) if link.source == 2)
 _TO_1_OF_4 = next(number for number, link in enumerate(chain(2, 2).links) if link.target == 1)
 _UPWARDS = next(number for number, link in enumerate(chain(2, 2).links) if (link.source, link.target) == (5, 4))
-
-
-def _two_at_once(name: str, never: NodeId, soon: NodeId) -> Case:
-    """never: the host that the switch hears nothing of in its new life. soon: the one that it hears of in the first
-    moment of it, and then no more."""
-    return failing(
-        case(
-            f"TO-FAIL/{name}",
-            "a switch begins anew, and two of its hosts fall silent at one moment: one has told what it had, one not",
-            "stops that switch, whichever of the two it is that it knows nothing of",
-            star(4),
-            "D8",
-            everybody(star(4), BUSY),
-            delays=(Delay(500),) * len(star(4).links),
-            failures=(
-                Failure(100_200, CRASH, node=never),
-                Failure(101_000, CRASH, node=4),
-                Failure(120_499, RESTART, node=4),
-                Failure(120_600, CRASH, node=soon),
-            ),
-            also=("TO-ATOMIC",),
-            **DETECTED,
-        )
-    )
 
 
 CASES = (
@@ -57,8 +31,6 @@ CASES = (
             **DETECTED,
         )
     ),
-    _two_at_once("first-of-two-never-spoke-again", 2, 3),
-    _two_at_once("second-of-two-never-spoke-again", 3, 2),
     failing(
         case(
             "TO-FAIL/answer-to-another-switch",
