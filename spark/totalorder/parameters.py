@@ -178,10 +178,7 @@ KINDS = (
     *(_without_loss(environment) for environment in WITHOUT_LOSS),
     *(_lossy(environment) for environment in Environment if environment.loses),
     # Where something is at hand to tell the time: data, or beacons.
-    *(
-        _adjusting(environment)
-        for environment in (Environment.C, Environment.B, Environment.D9, Environment.D8, Environment.A)
-    ),
+    *(_adjusting(environment) for environment in (Environment.C, Environment.B, *_HANDLED, Environment.A)),
     # Where data carry no barriers.
     *(_split(environment) for environment in (Environment.D8, Environment.D7, Environment.B)),
     *(_crashing(environment) for environment in _HANDLED),
