@@ -75,7 +75,10 @@ class _Sender(Sender):
     def _say(self, now: int, link: SendingLink, barrier: int, greatest: int) -> None:
         super()._say(now, link, barrier, greatest)
         if self._loses and link.least(self._pairs) is not None:
-            link.values.ack = max(link.carrier.ack, link.values.ack - self._draw.randrange(_LOWER))
+            able = link.values.ack
+            # A record that it has reached stays reached: the loss flag ends with the acknowledgement (TO-FLAG-HOST).
+            least = link.record if able >= link.record else link.carrier.ack
+            link.values.ack = max(link.carrier.ack, least, able - self._draw.randrange(_LOWER))
 
 
 class _Receiver(Receiver):
