@@ -113,6 +113,12 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def clock(self, node: NodeId) -> Clock:
         return self.clocks[node] if self.clocks else Clock()
 
+    @property
+    def last_ns(self) -> int:
+        """When the last of its submissions and failures is due, in ns."""
+        times = [submission.time_ns for submission in self.submissions]
+        return max([0, *times, *(failure.time_ns for failure in self.failures)])
+
 
 def validate(schedule: Schedule, name: str = "schedule") -> Schedule:
     """The schedule itself; raises BadInput with one sentence that begins with `name`."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from conformance.adapters import lines
 from conformance.adapters.datagram_session import NodeBroke, Session
-from conformance.adapters.real_time import patience_ns, round_ns, stretch_of, stretched, why_not, with_slack
+from conformance.adapters.real_time import lull_ns, patience_ns, round_ns, stretch_of, stretched, why_not, with_slack
 from conformance.network.run import refuse_faults
 from conformance.protocol import load
 from conformance.supervisor import LIMITS, Limits, stop
@@ -97,7 +97,7 @@ class DatagramIut:
             resources.callback(session.close)
             try:
                 session.start()
-                session.play(round_ns(played), _settle_ns(schedule, factor))
+                session.play(round_ns(played), _settle_ns(schedule, factor), lull_ns(played))
                 session.finish()
             except NodeBroke as broke:
                 session.failures.append(str(broke))

@@ -95,8 +95,9 @@ class Session:
         for config in self._configs:
             self._take_ready(self._nodes[config.node], self._expect(self._nodes[config.node], Ready))
 
-    def play(self, round_ns: int, settle_ns: int) -> None:
-        """Do what the schedule says at its times; then wait until all is delivered, or could have been."""
+    def play(self, round_ns: int, settle_ns: int, lull_ns: int | None) -> None:
+        """Do what the schedule says at its times; then wait until all is delivered, or could have been: at settle_ns
+        from its beginning, or once nothing for an application or a host has moved for lull_ns."""
         ahead = round_ns // 20
         start = -(-(time.monotonic_ns() + ahead) // round_ns) * round_ns
         self._looked_ns = time.monotonic_ns()
@@ -113,19 +114,26 @@ class Session:
 
         done_ns: int | None = None
         quiet_ns = 2 * longest_timeout_ns(self._schedule)
+        stirred, since_ns = -1, 0
 
         def settled() -> bool:
-            """Whether everything is delivered, and if nodes answer one another, too, they had the time for it."""
-            nonlocal done_ns
-            if self._delivered() < expected or self._relay.to_come():
+            """Whether everything is delivered, and if nodes answer one another, too, they had the time for it; or
+            nothing more is to be expected."""
+            nonlocal done_ns, stirred, since_ns
+            if self._relay.to_come():
                 return False
-            done_ns = done_ns or time.monotonic_ns()
-            return not self._answers() or time.monotonic_ns() - done_ns > quiet_ns
+            now = time.monotonic_ns()
+            if self._delivered() < expected:
+                if stirred != (stirred := self._moved() + self._answered()):
+                    since_ns = now
+                return lull_ns is not None and now - since_ns > lull_ns
+            done_ns = done_ns or now
+            return not self._answered() or now - done_ns > quiet_ns
 
         self._wait(start + settle_ns, settled)
         # A busy machine runs its processes late, so that a schedule's times are no proof that messages lie still.
         moved, latest = -1, time.monotonic_ns() + LATE_NS
-        while not settled() and moved != (moved := sum(log.moved for own in self._lives for log in own)):
+        while not settled() and moved != (moved := self._moved()):
             self._wait(min(time.monotonic_ns() + QUIET_NS, latest), settled)
         self._settled = True
         self.failures += self._befalling.missing(self._ports())
@@ -239,9 +247,12 @@ class Session:
     def _delivered(self) -> int:
         return sum(log.delivered for own in self._lives for log in own)
 
-    def _answers(self) -> bool:
-        """Whether nodes send one another what is no message: acknowledgements, say."""
-        return any(log.answered for own in self._lives for log in own)
+    def _moved(self) -> int:
+        return sum(log.moved for own in self._lives for log in own)
+
+    def _answered(self) -> int:
+        """How much nodes send one another that is no message: acknowledgements, say."""
+        return sum(log.answered for own in self._lives for log in own)
 
     def _ports(self) -> list[int]:
         """Where the nodes listen."""

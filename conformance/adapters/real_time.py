@@ -61,10 +61,20 @@ def with_slack(schedule: Schedule) -> Schedule:
     return msgspec.structs.replace(schedule, delays=delays)
 
 
+def lull_ns(schedule: Schedule) -> int | None:
+    """For how long nothing but beacons may move in a run of the schedule that is not over; None: for as long as it may
+    take."""
+    lull = load(schedule.protocol).lull_ns
+    return lull(with_slack(schedule)) if lull is not None and schedule.failures else None
+
+
 def longest_s(schedule: Schedule) -> float:
-    """How long a run of the schedule, not stretched yet, may take."""
+    """How long a run of the schedule, not stretched yet, may take; of one that ends at a lull, how long is likely."""
     played = stretched(schedule, stretch_of(schedule))
-    return load(schedule.protocol).horizon_ns(with_slack(played)) / 1e9
+    longest = load(schedule.protocol).horizon_ns(with_slack(played))
+    if (lull := lull_ns(played)) is not None:
+        longest = min(longest, played.last_ns + 2 * lull)  # nodes go on for about as long as they may then rest
+    return longest / 1e9
 
 
 def round_ns(schedule: Schedule) -> int:

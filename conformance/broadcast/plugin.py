@@ -26,14 +26,12 @@ def horizon_ns(schedule: Schedule) -> int:
     first = chosen["resend_ns"]
     delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
     late = sum(fault.delay_ns for fault in schedule.faults)
-    times = [submission.time_ns for submission in schedule.submissions]
-    last = max([0, *times, *(failure.time_ns for failure in schedule.failures)])
     messages = sum(len(submission.messages) for submission in schedule.submissions)
     rounds = 3 + messages // min(FEW, chosen["window"], chosen["most_undelivered"])
     trip = 2 * delay + first // FEW + 2
     losses = 1 + sum(fault.kind is FaultKind.LOSE for fault in schedule.faults) + len(schedule.failures)
     span = sum(failure.time_ns for failure in schedule.failures if failure.kind is FailureKind.RESUME)
-    settled = last + span + 4 * rounds * trip + 4 * late + losses * MOST_TIMES * (first + trip)
+    settled = schedule.last_ns + span + 4 * rounds * trip + 4 * late + losses * MOST_TIMES * (first + trip)
     drifts = [schedule.clock(node).drift_ppb for node in range(len(schedule.topology.nodes))]
     return settled + settled * 2 * (max(drifts) - min(drifts)) // 1_000_000_000 + 1
 

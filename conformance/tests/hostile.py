@@ -277,9 +277,7 @@ DATAGRAM = [
     _datagram(
         "logs-as-another", "row(kind='delivered', node=1 - config['node']); say(READY); obey()", "in the log of node"
     ),
-    _datagram(
-        "logs-without-end", "say(READY)\nwhile True: row(kind='refused', node=config['node'], link=1)", TOO_MUCH
-    ),
+    _datagram("logs-without-end", "say(READY)\nwhile True: row(kind='refused', node=config['node'], link=1)", TOO_MUCH),
     _datagram("logs-one-line-without-end", "say(READY)\nwhile True: log.write('x' * 9999)", TOO_MUCH),
     _datagram(
         "logs-what-was-never-sent",

@@ -16,9 +16,10 @@ from conformance.adapters.datagram import DatagramIut
 from conformance.adapters.lives import joined
 from conformance.adapters.log_folder import BEFELL_FILE, read_logs
 from conformance.adapters.logs import merge
-from conformance.adapters.real_time import round_ns, stretch_of
-from conformance.case import CaseResult, run_case, select
+from conformance.adapters.real_time import round_ns, stretch_of, stretched
+from conformance.case import CaseResult, ended_as_planned, run_case, select
 from conformance.network.topologies import mesh, star
+from conformance.protocol import load
 from conformance.tests import mutants_udp
 from conformance.verdict import Verdict
 from spec.errors import BadInput, CannotRun, MachineBusy
@@ -118,6 +119,25 @@ def two_lives() -> tuple[list[list[list[Row]]], list[Row]]:
     arrived = [row(Kind.ARRIVED, 0, time, 1, seq, bar) for time, seq, bar in ((3, 0, 10), (8, 1, 21), (9, 2, 22))]
     befell = [row(Kind.CRASHED, 2, 4), row(Kind.RESTARTED, 2, 5), row(Kind.CRASHED, 0, 7, link=0)]
     return [[arrived], [[]], [first, second]], befell
+
+
+@pytest.mark.slow
+def test_a_run_with_a_failure_ends_when_nothing_but_beacons_moves_any_more(tmp_path: Path) -> None:
+    """What is for the dead is never delivered; how long that could take at most is no reason to wait."""
+    parameters = {**small().parameters, "failure_timeout_ns": 60_000}
+    for_the_dead = tuple(Submission(20_000 + 100 * number, 0, (Message(2),)) for number in range(20))
+    schedule = small(
+        star(3),
+        parameters=parameters,
+        submissions=for_the_dead,
+        failures=(Failure(15_000, FailureKind.CRASH, node=2),),
+    )
+    trace = DatagramIut("reference", DRIVER, tmp_path).run(schedule)
+
+    (factor,) = (int(note.split()[-1]) for note in trace.header.notes if "stretched by" in note)
+    times = trace.column("time_ns")
+    assert ended_as_planned(trace)
+    assert 2 * (max(times) - min(times)) < load("totalorder").horizon_ns(stretched(schedule, factor))
 
 
 def test_the_packets_of_several_lives_are_counted_on_where_they_are_sent_and_where_they_arrive() -> None:

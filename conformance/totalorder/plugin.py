@@ -40,23 +40,8 @@ def horizon_ns(schedule: Schedule) -> int:
     cost a time-out more, each longer than the one before up to eight times the first, and ends in that again."""
     chosen = parameters(schedule.parameters)
     interval = chosen["beacon_interval_ns"]
-    hops = route(schedule.topology).longest_chain
-    delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
-    # A switch may hold a packet in its second processor, or send it to a proxy and back.
-    waits = delay + chosen["forwarding_delay_ns"]
-    path = hops * (waits + chosen["processor_delay_ns"])
-    if chosen["switch"] == SWITCH_CODES["proxy"]:
-        path += 2 * hops * hops * waits
-    path += sum(fault.delay_ns for fault in schedule.faults)
-    times = [submission.time_ns for submission in schedule.submissions]
-    last = max([0, *times, *(failure.time_ns for failure in schedule.failures)])
-    offsets = [schedule.clock(node).offset_ns for node in range(len(schedule.topology.nodes))]
-    drifts = [schedule.clock(node).drift_ppb for node in range(len(schedule.topology.nodes))]
-    skew = max(offsets) - min(offsets)
-    if chosen["adjustment_interval_ns"] or chosen["causal"]:
-        skew += max(skew, path)  # timestamps run ahead of clocks by as much
-    recovery = skew + 2 * path + 2 * (hops + 2) * interval
-    settled = last + recovery
+    path, recovery = _path_ns(schedule), _recovery_ns(schedule)
+    settled = schedule.last_ns + recovery
     if chosen["loses"]:
         losses = sum(fault.kind is FaultKind.LOSE for fault in schedule.faults) + 2 * len(schedule.failures)
         tries = [min(1 << number, MOST_TIMEOUTS) for number in range(min(losses, MOST_TRIES))]
@@ -64,10 +49,45 @@ def horizon_ns(schedule: Schedule) -> int:
         if schedule.failures:
             # Each costs a time-out, from the acknowledgement of the one before to its own, and the way there and back.
             settled += _most_missing(schedule, recovery) * 2 * (chosen["retransmit_timeout_ns"] + path + interval)
-            # Each node behind a failure falls silent in its turn; notices and recalls go to and fro.
-            settled += (hops + 2) * chosen["failure_timeout_ns"]
+            settled += _silences_ns(schedule)
     # A slow clock passes a fast one's timestamp later by the spread of their drifts over the whole run.
+    drifts = [schedule.clock(node).drift_ppb for node in range(len(schedule.topology.nodes))]
     return settled + settled * 2 * (max(drifts) - min(drifts)) // 1_000_000_000 + 1
+
+
+def lull_ns(schedule: Schedule) -> int:
+    """The longest time-out of who still waits for an answer, or that of each node behind a failure in its turn; then
+    what is free is delivered."""
+    longest = MOST_TIMEOUTS * parameters(schedule.parameters)["retransmit_timeout_ns"]
+    return max(longest, _silences_ns(schedule)) + _recovery_ns(schedule)
+
+
+def _path_ns(schedule: Schedule) -> int:
+    """The longest way of a message. A switch may hold it in its second processor, or send it to a proxy and back."""
+    chosen = parameters(schedule.parameters)
+    hops = route(schedule.topology).longest_chain
+    delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
+    waits = delay + chosen["forwarding_delay_ns"]
+    path = hops * (waits + chosen["processor_delay_ns"])
+    if chosen["switch"] == SWITCH_CODES["proxy"]:
+        path += 2 * hops * hops * waits
+    return path + sum(fault.delay_ns for fault in schedule.faults)
+
+
+def _recovery_ns(schedule: Schedule) -> int:
+    """From the sending of a message of which nothing is lost to its delivery."""
+    chosen = parameters(schedule.parameters)
+    hops, path = route(schedule.topology).longest_chain, _path_ns(schedule)
+    offsets = [schedule.clock(node).offset_ns for node in range(len(schedule.topology.nodes))]
+    skew = max(offsets) - min(offsets)
+    if chosen["adjustment_interval_ns"] or chosen["causal"]:
+        skew += max(skew, path)  # timestamps run ahead of clocks by as much
+    return skew + 2 * path + 2 * (hops + 2) * chosen["beacon_interval_ns"]
+
+
+def _silences_ns(schedule: Schedule) -> int:
+    """Each node behind a failure falls silent in its turn; notices and recalls go to and fro."""
+    return (route(schedule.topology).longest_chain + 2) * parameters(schedule.parameters)["failure_timeout_ns"]
 
 
 def _most_missing(schedule: Schedule, recovery: int) -> int:
@@ -103,6 +123,7 @@ PLUGIN = Plugin(
     parameters=parameters,
     not_applicable=not_applicable,
     horizon_ns=horizon_ns,
+    lull_ns=lull_ns,
     label=label,
     # Links are FIFO: a packet may be lost or late, never there twice.
     allowed_faults=frozenset({FaultKind.LOSE, FaultKind.DELAY}),
