@@ -9,9 +9,8 @@ from conformance.totalorder.cases import (
     choices,
     failures,
     loss,
+    notices,
     numbers,
-    recalls,
-    restarts,
     structures,
 )
 
@@ -23,7 +22,6 @@ CASES = (
     *choices.CASES,
     *adjustment.CASES,
     *failures.CASES,
-    *recalls.CASES,
-    *restarts.CASES,
+    *notices.CASES,
     *numbers.CASES,
 )

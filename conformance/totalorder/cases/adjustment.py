@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.network.topologies import chain, star
 from conformance.totalorder.cases.building import ONE_IS_DEAF, case, everybody, lose, scatter
+from conformance.totalorder.cases.failing import DETECTED
 from spec.schedule import Clock, Delay, Failure, FailureKind, Fault, FaultKind
 
 ROUND_NS = 20_000
@@ -94,8 +95,7 @@ CASES = (
         failures=(Failure(101_000, FailureKind.CRASH, node=2),),
         also=("TO-ADJ-ROUNDS", "TO-FAIL", "TO-ATOMIC", "TO-ORDER"),
         adjustment_interval_ns=ROUND_NS,
-        failure_timeout_ns=60_000,
-        retransmit_timeout_ns=30_000,
+        **DETECTED,
     ),
     case(
         "TO-ADJ-SAFE/falling-adjustment",

@@ -44,6 +44,10 @@ ONE_IS_DEAF = Topology(
 )
 
 
+def between(network: Topology, source: NodeId, target: NodeId) -> LinkId:
+    return network.links.index(Link(source, target))
+
+
 def lose(link: LinkId, *indices: int) -> tuple[Fault, ...]:
     """The packets with these numbers, from 0, are lost on the link."""
     return tuple(Fault(link, index, FaultKind.LOSE) for index in indices)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from conformance.network.topologies import chain, star
 from conformance.totalorder.cases.building import ONE_WAY_ON, case, everybody, lose, scatter
+from conformance.totalorder.cases.failing import DETECTED
 from conformance.totalorder.cases.loss import SOON
 from spec.schedule import Clock, Delay, Failure, FailureKind
 
@@ -166,8 +167,7 @@ CASES = (
         tuple(scatter(time, host, 1, 2) for time in range(80_000, 200_000, 20_000) for host in (0, 1)),
         failures=(Failure(41_000, FailureKind.CRASH, node=3), Failure(52_000, FailureKind.RESTART, node=3)),
         also=("TO-ORDER",),
-        failure_timeout_ns=60_000,
-        retransmit_timeout_ns=30_000,
+        **DETECTED,
     ),
     case(
         "TO-RESTART/one-of-two-switches",

@@ -2,44 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
-from conformance.case import Case
 from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import INTERVAL_NS, case, everybody, scatter
-from spec.schedule import Clock, Delay, Failure, FailureKind
+from conformance.totalorder.cases.building import between, case, everybody, scatter
+from conformance.totalorder.cases.failing import CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
+from spec.schedule import Clock, Delay, Failure
 
-CRASH, RESTART, CUT, MEND = FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND
-DETECTED: dict[str, Any] = {
-    "failure_timeout_ns": 6 * INTERVAL_NS,
-    "retransmit_timeout_ns": 3 * INTERVAL_NS,
-}
-# In stars of three the last link leads to host 2.
-_TO_HOST_2 = next(number for number, link in enumerate(star(3).links) if link.target == 2)
-_TO_HOST_1 = next(number for number, link in enumerate(star(3).links) if link.target == 1)
-_TO_2_OF_4 = next(number for number, link in enumerate(star(4).links) if link.target == 2)
-_TO_1_OF_5, _TO_2_OF_5, _TO_4_OF_5 = (
-    next(number for number, link in enumerate(star(5).links) if link.target == host) for host in (1, 2, 4)
-)
-_UPWARDS = next(number for number, link in enumerate(chain(2, 2).links) if (link.source, link.target) == (5, 4))
-_FROM_ROOT = next(number for number, link in enumerate(chain(2, 2).links) if (link.source, link.target) == (4, 5))
-
-
-def silent(link: int, *spans: tuple[int, int]) -> tuple[Failure, ...]:
-    """The link carries nothing in these spans of time."""
-    return tuple(f for begin, end in spans for f in (Failure(begin, CUT, link=link), Failure(end, MEND, link=link)))
-
-
-def in_order(*failures: Failure) -> tuple[Failure, ...]:
-    return tuple(sorted(failures, key=lambda failure: failure.time_ns))
-
-
-def failing(made: Case) -> Case:
-    """Messages of or to those that fail may arrive and be discarded: TO-COMPLETE does not hold then."""
-    return replace(made, at_stake=tuple(clause for clause in made.at_stake if clause != "TO-COMPLETE"))
-
-
+_TO_HOST_1, _TO_HOST_2 = (star(3).ingress(host)[0] for host in (1, 2))
+_TO_2_OF_4 = star(4).ingress(2)[0]
+_TO_1_OF_5, _TO_2_OF_5, _TO_4_OF_5 = (star(5).ingress(host)[0] for host in (1, 2, 4))
+_UPWARDS, _FROM_ROOT = between(chain(2, 2), 5, 4), between(chain(2, 2), 4, 5)
 BUSY = tuple(range(20_000, 250_000, 15_000))
 CASES = (
     failing(
@@ -168,8 +139,7 @@ CASES = (
                 *(Failure(230_000, CRASH, node=node) for node in (0, 1)),
             ),
             also=("TO-ATOMIC",),
-            failure_timeout_ns=6 * INTERVAL_NS,
-            retransmit_timeout_ns=9_000,
+            **{**DETECTED, "retransmit_timeout_ns": 9_000},
         )
     ),
     failing(

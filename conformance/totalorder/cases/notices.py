@@ -1,18 +1,52 @@
-"""Cases of what is forgotten, or comes late: switches that begin anew, and answers to others: TO-FAIL, TO-ATOMIC."""
+"""Cases of notices, recalls and answers to them that are lost, forgotten or late: TO-FAIL, TO-ATOMIC."""
 
 from __future__ import annotations
 
 from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import case, scatter
-from conformance.totalorder.cases.failures import CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
+from conformance.totalorder.cases.building import between, case, lose, scatter
+from conformance.totalorder.cases.failing import CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
 from spec.schedule import Delay, Failure
 
-_FROM_2_OF_3 = next(number for number, link in enumerate(star(3).links) if link.source == 2)
-_TO_1_OF_4 = next(number for number, link in enumerate(chain(2, 2).links) if link.target == 1)
-_UPWARDS = next(number for number, link in enumerate(chain(2, 2).links) if (link.source, link.target) == (5, 4))
-
+_TO_2_OF_4, _FROM_2_OF_3, _TO_1_OF_4 = star(4).ingress(2)[0], star(3).egress(2)[0], chain(2, 2).ingress(1)[0]
+_UPWARDS = between(chain(2, 2), 5, 4)
 
 CASES = (
+    failing(
+        case(
+            "TO-ATOMIC/recall-that-is-lost",
+            "a receiver crashes, and the recall to one of two others is lost",
+            "recalls again, and acknowledges nothing of it until both have answered",
+            star(4),
+            "D8",
+            (
+                scatter(25_000, 0, 1, 2, 3),
+                *(scatter(time, host, 0, 1, 2) for time in range(100_000, 220_000, 20_000) for host in (0, 1)),
+            ),
+            delays=(Delay(500),) * len(star(4).links),
+            failures=in_order(Failure(24_000, CRASH, node=3), *silent(_TO_2_OF_4, (81_300, 97_000))),
+            also=("TO-FAIL",),
+            **DETECTED,
+        )
+    ),
+    failing(
+        case(
+            "TO-ATOMIC/one-of-two-recalls-is-lost",
+            "a receiver crashes, two scatterings are recalled, and one of the recalls to one of two others is lost",
+            "takes the answer to a recall for that one alone, and recalls the other again",
+            star(4),
+            "D8",
+            (
+                scatter(25_000, 0, 1, 2, 3),
+                scatter(26_000, 0, 1, 2, 3),
+                *(scatter(time, host, 0, 1, 2) for time in range(100_000, 220_000, 20_000) for host in (0, 1)),
+            ),
+            delays=(Delay(500),) * len(star(4).links),
+            faults=lose(_TO_2_OF_4, 12),
+            failures=(Failure(24_000, CRASH, node=3),),
+            also=("TO-FAIL",),
+            **DETECTED,
+        )
+    ),
     failing(
         case(
             "TO-FAIL/known-of-before-a-restart",

@@ -1,0 +1,31 @@
+"""What cases of failures are put together from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from conformance.case import Case
+from conformance.totalorder.cases.building import INTERVAL_NS
+from spec.schedule import Failure, FailureKind
+from spec.topology import LinkId
+
+CRASH, RESTART, CUT, MEND = FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND
+DETECTED: dict[str, Any] = {
+    "failure_timeout_ns": 6 * INTERVAL_NS,
+    "retransmit_timeout_ns": 3 * INTERVAL_NS,
+}
+
+
+def silent(link: LinkId, *spans: tuple[int, int]) -> tuple[Failure, ...]:
+    """The link carries nothing in these spans of time."""
+    return tuple(f for begin, end in spans for f in (Failure(begin, CUT, link=link), Failure(end, MEND, link=link)))
+
+
+def in_order(*failures: Failure) -> tuple[Failure, ...]:
+    return tuple(sorted(failures, key=lambda failure: failure.time_ns))
+
+
+def failing(made: Case) -> Case:
+    """Messages of or to those that fail may arrive and be discarded: TO-COMPLETE does not hold then."""
+    return replace(made, at_stake=tuple(clause for clause in made.at_stake if clause != "TO-COMPLETE"))
