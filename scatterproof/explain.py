@@ -18,7 +18,8 @@ from fuzz import protocol as plugins
 from fuzz.kill_matrix import subjects_of
 from fuzz.layers import Subject
 from fuzz.shrink import shrink
-from scatterproof import clause_text, iuts
+from impl.protocol import load as implemented
+from scatterproof import clause_text
 from scatterproof.console import OK, Progress, out, print_json
 from scatterproof.options import resolve
 from spec import clauses
@@ -82,7 +83,7 @@ def examples(protocol: str, clause: Clause) -> tuple[Example | None, Example | N
     """A run that keeps the clause, one that breaks it, and why one of them is missing."""
     if Layer.CHECK not in clause.layers:
         return None, None, f"No run can be shown: no check judges by it, {clause.not_yet[Layer.CHECK]}"
-    reference = SimulatedIut("the reference", iuts.reference_core(protocol))
+    reference = SimulatedIut("the reference", implemented(protocol).make_core)
     concerned = _cases_of(protocol, clause.id)
     found = _first_that_breaks(protocol, clause.id, concerned)
     if found is None:

@@ -4,8 +4,6 @@ user's."""
 from __future__ import annotations
 
 import difflib
-import importlib
-import importlib.util
 import shlex
 import shutil
 import sys
@@ -16,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.adapters import real_time
 from conformance.protocol import load
-from spec.core import Core, NodeConfig
-from spec.errors import BadInput, CannotRun
+from impl.protocol import load as implemented
+from spec.errors import BadInput
 from spec.iut import Iut
 from spec.schedule import Schedule
 from spec.topology import Role
@@ -36,16 +34,6 @@ OVER_SOCKETS = ("datagram", "reference-udp")
 NAMES = ("reference", "reference-stdio", "reference-udp")
 
 
-def reference_core(protocol: str) -> Callable[[NodeConfig], Core[Any, Any]]:
-    """The reference implementation's `make_core` for a protocol."""
-    try:
-        module = importlib.import_module(f"impl.{protocol}")
-    except ModuleNotFoundError:
-        raise CannotRun(f"protocol {protocol!r} has no reference implementation yet") from None
-    make_core: Callable[[NodeConfig], Core[Any, Any]] = module.make_core
-    return make_core
-
-
 def find(name: str, protocol: str, results: Path, roles: Collection[Role] = tuple(Role)) -> Iut:
     """The implementation under test of that name, whose nodes leave what they write in `results`; errors as of
     `maker`."""
@@ -58,7 +46,7 @@ def maker(name: str, protocol: str, roles: Collection[Role] = tuple(Role)) -> Ma
     kind, colon, command = name.partition(":")
     match (kind, bool(colon)):
         case ("reference", False):
-            return _simulated("reference", reference_core(protocol))
+            return _simulated("reference", implemented(protocol).make_core)
         case ("reference-stdio", False):
             return _stdio(name, [sys.executable, "-m", "impl.drivers.stdio"])
         case ("reference-udp", False):
@@ -66,12 +54,12 @@ def maker(name: str, protocol: str, roles: Collection[Role] = tuple(Role)) -> Ma
         case ("mutant", True):
             return _simulated(name, _mutant(command, protocol))
         case ("stdio", True):
-            others = reference_core(protocol) if set(roles) < set(Role) else None
+            others = implemented(protocol).make_core if set(roles) < set(Role) else None
             return _stdio(name, _split(command, name), roles=roles, others=others)
         case ("datagram", True):
             return _datagram(name, _split(command, name), roles=roles, others=REFERENCE_UDP)
         case _:
-            further = further_of(protocol)
+            further = implemented(protocol).further
             if kind in further and bool(colon) == bool(command):
                 return _simulated(name, further[kind](command))
             known = ", ".join((*NAMES, *further))
@@ -121,16 +109,6 @@ def _simulated(name: str, make_node: MakeNode) -> MakeIut:
 
     iut = SimulatedIut(name, make_node)
     return lambda results: iut
-
-
-def further_of(protocol: str) -> dict[str, Callable[[str], MakeNode]]:
-    """Implementations that the protocol's folder says it has beside the reference core: factories of nodes, for what is
-    behind the colon (a variant, or nothing). None for a protocol without `iuts.py`."""
-    for name in (f"impl.{protocol}", f"impl.{protocol}.iuts"):
-        if importlib.util.find_spec(name) is None:
-            return {}
-    found: dict[str, Callable[[str], MakeNode]] = importlib.import_module(f"impl.{protocol}.iuts").FURTHER
-    return found
 
 
 @cache

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -19,9 +17,10 @@ from conformance.stress import contract
 from conformance.stress.contract import Course, Judgement
 from conformance.stress.run import fresh_folders, run, split
 from conformance.verdict import Verdict
+from impl.protocol import ImplPlugin
 from scatterproof.console import INCONCLUSIVE, OK, VIOLATIONS, out, print_table
 from scatterproof.stress_options import StressOptions
-from spec import clauses, trace_ndjson
+from spec import clauses, plugins, trace_ndjson
 from spec.files import write_atomically
 
 TRACE = "trace.ndjson"
@@ -51,11 +50,9 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
 
 def reference_command(protocol: str) -> str | None:
     """The command of the protocol's reference program, with the placeholders of `--iut-command`; None where there is no
-    such program. `impl/<protocol>/program.py` has it as `COMMAND`, without the interpreter."""
-    name = f"impl.{protocol}.program"
-    if importlib.util.find_spec(name) is None:
-        return None
-    return f"{shlex.quote(sys.executable)} {importlib.import_module(name).COMMAND}"
+    such program."""
+    plugin = plugins.find("impl", ImplPlugin, protocol)
+    return f"{shlex.quote(sys.executable)} {plugin.program}" if plugin is not None and plugin.program else None
 
 
 def refuse_commands(protocol: str, commands: Sequence[str], options: StressOptions) -> None:

@@ -5,7 +5,6 @@ python -m spark.bench PROTOCOL [EVENTS]
 
 from __future__ import annotations
 
-import importlib
 import shutil
 import sys
 import tempfile
@@ -21,6 +20,7 @@ import msgspec
 from conformance.judge import columns_of, kernel
 from conformance.network.run import simulate
 from conformance.protocol import load
+from impl.protocol import load as implemented
 from spark.configurations import FAULTY_PACKETS, draw_run
 from spark.corpus import make_corpus
 from spark.judge_part import judge_part, warm
@@ -126,7 +126,7 @@ def _kernel_seconds(trace: Trace, copies: int) -> float:
 def _long_run(protocol: str, kind: RunKind, wanted: int) -> Trace:
     """A drawn run, its submissions and faults repeated over and over until there are about as many events as wanted.
     For all compared kinds it is the same network with the same submissions; what links do there is to lose packets."""
-    make_core = importlib.import_module(f"impl.{protocol}").make_core
+    make_core = implemented(protocol).make_core
     networks = all_suit(compared(protocol))
     losses = tuple(fault for fault in kind.faults if fault is FaultKind.LOSE)
     drawn = draw_run(protocol, SEED, 0, replace(kind, suits=networks, faults=losses)).schedule

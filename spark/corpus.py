@@ -6,19 +6,17 @@ on what is planted in it, never on how the runs were shared out, nor on whether 
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from pyspark.sql import SparkSession
 
 from conformance.network.run import catalogue_version
+from impl.protocol import load
 from spark.configurations import draw_run
 from spark.jobs import OnProgress, run_tasks
 from spark.layout import FORMAT, MANIFEST, Manifest, RunEntry, events_path, runs_path, write_manifest
@@ -26,8 +24,7 @@ from spark.planting import Plan, Probe, Trial, choose, refuse_wishes
 from spark.plants import Plant, Spoiling, Wish, right_run
 from spark.session import MASTER, session_on
 from spark.unfinished import Unfinished, unfinished_folder
-from spec.core import Core
-from spec.errors import BadInput, CannotRun
+from spec.errors import BadInput
 from spec.files import read_bytes, write_atomically
 from spec.schedule import Schedule
 from spec.trace import Trace
@@ -76,7 +73,7 @@ def make_corpus(
     if runs < 1:
         raise BadInput(f"runs is {runs}; ask for at least one")
     draw_run(protocol, seed, 0)
-    _make_core(protocol)
+    load(protocol)
     plants: dict[int, Spoiling] = dict(plant or {})
     _refuse_strange(plants, runs)
     refuse_wishes(wishes, runs)
@@ -146,7 +143,7 @@ def _plan(
 
 
 def _try(trial: Trial) -> Probe:
-    return trial.probe(_make_core(trial.protocol))
+    return trial.probe(load(trial.protocol).make_core)
 
 
 def _share_out(protocol: str, runs: int, seed: int, files: int, planted: Mapping[int, Spoiling]) -> list[_Share]:
@@ -240,14 +237,6 @@ def _make_file(folder: Path, share: _Share) -> list[RunEntry]:
 
 
 def _simulated(protocol: str, run: int, schedule: Schedule, plant: Spoiling | None) -> Trace:
-    make_core = _make_core(protocol)
+    make_core = load(protocol).make_core
     trace = right_run(schedule, make_core) if plant is None else plant.play(schedule, make_core)
     return Trace(msgspec.structs.replace(trace.header, run=run), trace.rows)
-
-
-def _make_core(protocol: str) -> Callable[..., Core[Any, Any]]:
-    """The reference core of the protocol."""
-    if importlib.util.find_spec(f"impl.{protocol}") is None:
-        raise CannotRun(f"protocol {protocol!r} has no reference core yet; a corpus is made of its runs")
-    found: Callable[..., Core[Any, Any]] = importlib.import_module(f"impl.{protocol}").make_core
-    return found

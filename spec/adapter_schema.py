@@ -6,8 +6,6 @@ protocol's messages.py, never edited, checked for staleness.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import inspect
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,12 +14,13 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from spec import adapter, generated
+from spec import adapter, generated, plugins
 from spec.clauses import SPEC, protocols
+from spec.protocol import SpecPlugin
 
 FILE = "adapter.schema.json"
 COMMAND = "python -m spec.adapter_schema"
-# What a protocol's messages.py may hold, and the lines that carry it: the line's definition, and its key.
+# What a protocol's messages are, and the lines that carry it: the line's definition, and its key.
 CARRIED = {
     "Packet": (("PacketIn", "packet"), ("SendOut", "packet")),
     "Delivery": (("DeliverOut", "message"),),
@@ -58,10 +57,10 @@ def document() -> Schema:
 
 def _messages(protocol: str) -> dict[str, Schema]:
     """The definitions of one protocol's messages, by the names of its types; none for a protocol without any."""
-    if importlib.util.find_spec(f"spec.{protocol}.messages") is None:
+    plugin = plugins.find("spec", SpecPlugin, protocol)
+    if plugin is None:
         return {}
-    module = importlib.import_module(f"spec.{protocol}.messages")
-    types = [getattr(module, name) for name in CARRIED if hasattr(module, name)]
+    types = [plugin.messages[name] for name in CARRIED if name in plugin.messages]
     _, definitions = msgspec.json.schema_components(types, ref_template=f"#/$defs/{protocol}.{{name}}")
     return definitions
 

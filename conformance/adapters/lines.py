@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
 from conformance.supervisor import Child, Failure
 from spec.adapter import VERSION, FromNode, Line, Ready, ToNode
-from spec.errors import BadInput
+from spec.protocol import load
 
 encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[FromNode] = msgspec.json.Decoder(FromNode)
@@ -18,22 +17,18 @@ _decoder: msgspec.json.Decoder[FromNode] = msgspec.json.Decoder(FromNode)
 _ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _INT64 = range(-(1 << 63), 1 << 63)
 
+_Decoder: TypeAlias = msgspec.json.Decoder[Any]
 AnyLine = TypeVar("AnyLine", bound=Line)
 
 
 class Contents:
-    """Packets and deliveries of one protocol, and what nodes begin with: the `Packet`, `Delivery` and, where there is
-    one, `Beginning` of its messages.py."""
+    """Packets and deliveries of one protocol, and what nodes begin with."""
 
     def __init__(self, protocol: str) -> None:
-        try:
-            messages = importlib.import_module(f"spec.{protocol}.messages")
-        except ModuleNotFoundError:
-            raise BadInput(f"protocol {protocol!r} has no messages yet; choose another") from None
-        self._packet = msgspec.json.Decoder(messages.Packet)
-        self._delivery = msgspec.json.Decoder(messages.Delivery)
-        beginning = getattr(messages, "Beginning", None)
-        self._beginning = None if beginning is None else msgspec.json.Decoder(beginning)
+        plugin = load(protocol)
+        self._packet: _Decoder = msgspec.json.Decoder(plugin.packet)
+        self._delivery: _Decoder = msgspec.json.Decoder(plugin.delivery)
+        self._beginning: _Decoder | None = msgspec.json.Decoder(plugin.beginning) if plugin.beginning else None
 
     def packet(self, raw: msgspec.Raw) -> Any:
         """The packet, or a Failure."""

@@ -12,10 +12,10 @@ from conformance.verdict import Verdict
 from fuzz.corpus import drawn_schedules
 from fuzz.fuzzer import violations_of
 from fuzz.protocol import load
-from impl.drivers.protocol import load as parts_of
+from impl.protocol import maker
 
 PROTOCOLS = ("totalorder", "broadcast")
-TWINS = {protocol: SimulatedIut("twin", parts_of(protocol, "twin").make_core) for protocol in PROTOCOLS}
+TWINS = {protocol: SimulatedIut("twin", maker(protocol, "twin")) for protocol in PROTOCOLS}
 REFERENCE = {protocol: SimulatedIut("reference", load(protocol).node_with({})) for protocol in PROTOCOLS}
 DRAWN = 24
 # What they are about hangs on when packets come, and the twin's come otherwise.

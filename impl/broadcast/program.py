@@ -29,8 +29,6 @@ from spec.core import NodeConfig, Parameter
 from spec.errors import BadInput
 from spec.topology import NodeId, Role
 
-# What follows the interpreter, with places for what a process needs.
-COMMAND = "-m impl.broadcast.program --id {id} --hosts {hosts} --output {output} {config}"
 # Command-line options that are parameters of the core.
 _PARAMETERS = ("resend_ns", "window", "most_undelivered", "most_in_run")
 # After so long without anything to do, a process writes what it has to tell.

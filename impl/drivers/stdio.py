@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from impl.drivers import lines
-from impl.drivers.protocol import Parts, load
+from impl.protocol import load, maker
 from spec.adapter import (
     BeginOut,
     DeliverOut,
@@ -33,15 +33,16 @@ from spec.adapter import (
 )
 from spec.core import Began, Deliver, Event, LocalProtocolError, PacketArrived, Send, Submitted, TimerFired
 from spec.errors import BadInput
+from spec.protocol import load as messages_of
 
 
 class StdioNode:
     """One core behind the contract's lines."""
 
     def __init__(self, init: Init, iut: str = "") -> None:
-        self._parts: Parts = load(init.config.protocol, iut)
-        self._core = self._parts.make_core(init.config)
-        self._packets: msgspec.json.Decoder[Any] = msgspec.json.Decoder(self._parts.packet)
+        self._plugin = load(init.config.protocol)
+        self._core = maker(init.config.protocol, iut)(init.config)
+        self._packets: msgspec.json.Decoder[Any] = msgspec.json.Decoder(messages_of(init.config.protocol).packet)
 
     def ready(self) -> Ready:
         return Ready(self._core.next_deadline())
@@ -50,7 +51,7 @@ class StdioNode:
         """The effects of one line, and `done`. Raises BadInput for what no harness may ask."""
         if isinstance(line, PacketIn):
             packet = self._packet(line, place)
-            problem = self._parts.flaw(packet)
+            problem = self._plugin.flaw(packet)
             if problem is not None:
                 return [RefuseOut(line.link, str(problem)), Done(self._core.next_deadline())]
             return self._handle(PacketArrived(line.now, line.link, packet), place)

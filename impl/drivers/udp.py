@@ -20,9 +20,9 @@ from typing import BinaryIO
 
 from impl.drivers import lines
 from impl.drivers.log import NodeLog
-from impl.drivers.protocol import load
 from impl.drivers.sockets import Sockets
 from impl.drivers.udp_node import UdpNode
+from impl.protocol import load, maker
 from spec.adapter import Connect, Init, Listening, Ready, Stop, Stopped, Submit
 from spec.core import LocalProtocolError
 from spec.errors import BadInput
@@ -73,11 +73,10 @@ class Session:
             raise BadInput(f"{place}: init names no log; in datagram mode a node writes its own")
         if abs(init.clock_offset_ns) > MAX_OFFSET_NS:
             raise BadInput(f"{place}: clock_offset_ns is {init.clock_offset_ns}; give at most {MAX_OFFSET_NS}")
-        parts = load(init.config.protocol, self._iut)
-        core = parts.make_core(init.config)
+        core = maker(init.config.protocol, self._iut)(init.config)
         log = self._resources.enter_context(NodeLog(Path(init.log), init.config.node))
         self._sockets = self._resources.enter_context(Sockets(init.config.ingress))
-        self.node = UdpNode(init, parts, core, log, self._sockets)
+        self.node = UdpNode(init, load(init.config.protocol), core, log, self._sockets)
         self._resources.callback(_tell_refusals, self.node)
         self._init = init
         lines.write(self._out, [Listening(self._sockets.ports())])

@@ -10,11 +10,11 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from impl.drivers.log import NodeLog
-from impl.drivers.protocol import AnyCore, Parts
 from impl.drivers.sockets import Sockets
+from impl.protocol import AnyCore, ImplPlugin, RecordsOfBeginnings
 from spec.adapter import Init
 from spec.core import Began, Deliver, Effect, PacketArrived, Send, Submitted, TimerFired
 from spec.topology import LinkId, NodeId
@@ -27,12 +27,12 @@ AGAINST_PROTOCOL = "against_protocol"
 class UdpNode:
     """refused: how many datagrams, by reason."""
 
-    def __init__(self, init: Init, parts: Parts, core: AnyCore, log: NodeLog, sockets: Sockets) -> None:
+    def __init__(self, init: Init, plugin: ImplPlugin, core: AnyCore, log: NodeLog, sockets: Sockets) -> None:
         self.node: NodeId = init.config.node
         self._offset = init.clock_offset_ns
-        self._parts = parts
+        self._plugin = plugin
         self._core = core
-        self._records = parts.records()
+        self._records = plugin.records()
         self._log = log
         self._sockets = sockets
         self.refused = Counter[str]()
@@ -52,7 +52,7 @@ class UdpNode:
             if not self._sockets.expects(link, source):
                 self._refuse(now, clock, link, UNEXPECTED_SOURCE, "the link's packets came from another port")
                 continue
-            packet = self._parts.decode(datagram)
+            packet = self._plugin.decode(datagram)
             if isinstance(packet, StrEnum):
                 self._refuse(now, clock, link, packet, "malformed datagram")
                 continue
@@ -85,11 +85,13 @@ class UdpNode:
         for effect in effects:
             if isinstance(effect, Send):
                 self._log.add("sent", now, clock, self._records.packet(effect.packet), effect.link)
-                datagrams.append((effect.link, self._parts.encode(effect.packet)))
+                datagrams.append((effect.link, self._plugin.encode(effect.packet)))
             elif isinstance(effect, Deliver):
                 self._log.add("delivered", now, clock, self._records.delivery(self.node, effect.message))
             elif isinstance(effect, Began):
-                self._log.add("begun", now, clock, self._records.beginning(self.node, effect.message))
+                self._log.add(
+                    "begun", now, clock, cast(RecordsOfBeginnings, self._records).beginning(self.node, effect.message)
+                )
             else:
                 self._refuse(now, clock, effect.link, AGAINST_PROTOCOL, effect.reason)
         self._log.write()

@@ -15,8 +15,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conformance.network.run import MakeNode
+from impl.protocol import load as implemented
 from spark.configurations import draw_run
-from spark.corpus import _make_core, make_corpus, simulate_run
+from spark.corpus import make_corpus, simulate_run
 from spark.kinds import kinds_of
 from spark.layout import Manifest, events_path, read_manifest, runs_path
 from spark.mine import mine
@@ -239,4 +240,4 @@ def test_what_is_planted_is_found_and_nothing_else_however_the_runs_are_shared_o
 
 
 def _ruled(protocol: str, rules: object) -> MakeNode:
-    return partial(_make_core(protocol), rules=rules)
+    return partial(implemented(protocol).make_core, rules=rules)

@@ -8,7 +8,8 @@ from functools import partial
 import pytest
 
 from conformance.judge import judge
-from spark.corpus import _make_core, simulate_run
+from impl.protocol import load as implemented
+from spark.corpus import simulate_run
 from spark.kinds import kinds_of
 from spark.layout import Expected
 from spark.planting import LONGEST, Outcome, Plan, Probe, Trial, choose, refuse_wishes
@@ -23,11 +24,12 @@ each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
 
 def wish(wanted: float, name: str = "a/b") -> Wish:
-    return Wish(name=name, wanted=wanted, nodes=partial(_make_core, ANY))
+    return Wish(name=name, wanted=wanted, nodes=lambda: implemented(ANY).make_core)
 
 
 def of_plant(protocol: str, plant: Plant, wanted: int = 1) -> Wish:
-    return Wish(name=plant.name, wanted=wanted, nodes=lambda: partial(_make_core(protocol), rules=plant.rules))
+    nodes = partial(implemented(protocol).make_core, rules=plant.rules)
+    return Wish(name=plant.name, wanted=wanted, nodes=lambda: nodes)
 
 
 class Asked:
@@ -111,7 +113,7 @@ def test_wishes_that_cannot_be_met_are_one_sentence() -> None:
 def tried(protocol: str, wish: Wish, outcome: Outcome, most: int = 400) -> tuple[int, Probe]:
     """The first run with this outcome."""
     for run in range(most):
-        probe = Trial(protocol, SEED, wish, run).probe(_make_core(protocol))
+        probe = Trial(protocol, SEED, wish, run).probe(implemented(protocol).make_core)
         if probe.outcome is outcome:
             return run, probe
     raise AssertionError(f"no run of {most} is {outcome}")
@@ -147,18 +149,18 @@ def test_an_altered_row_breaks_one_clause_at_one_row(protocol: str) -> None:
 
 def test_an_alteration_that_breaks_more_than_one_row_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = row_wish("", 1)
-    right = Wish(name="right", wanted=1, nodes=partial(_make_core, PROTOCOLS[-1]))
+    right = Wish(name="right", wanted=1, nodes=lambda: implemented(PROTOCOLS[-1]).make_core)
     run, _ = tried(PROTOCOLS[-1], right, Outcome.UNCHANGED)
     two, both, one = (Expected("X-1", 2, 0),), (Expected("X-1", 1, 0), Expected("X-2", 1, 0)), SOMETHING
     answers = iter([two, both, None, (), one])
     monkeypatch.setattr("spark.planting.expected_of", lambda trace: next(answers))
-    probe = Trial(PROTOCOLS[-1], SEED, wanted, run).probe(_make_core(PROTOCOLS[-1]))
+    probe = Trial(PROTOCOLS[-1], SEED, wanted, run).probe(implemented(PROTOCOLS[-1]).make_core)
     assert (probe.outcome, probe.expected) == (Outcome.BROKEN, one)
     assert list(answers) == []
 
 
 def test_right_rules_leave_everything_unchanged_and_long_runs_are_left_alone() -> None:
-    right = Wish(name="right", wanted=1, nodes=partial(_make_core, ANY))
+    right = Wish(name="right", wanted=1, nodes=lambda: implemented(ANY).make_core)
     run, _ = tried(ANY, right, Outcome.UNCHANGED)
     assert len(simulate_run(ANY, SEED, run).rows) <= LONGEST
     run, _ = tried(ANY, right, Outcome.UNFIT)

@@ -10,8 +10,8 @@ import pytest
 
 from impl.broadcast.codec import decode
 from impl.broadcast.records import Records, digest
-from impl.drivers.protocol import load
 from impl.drivers.tests.processes import NodeProcess, Row, rows_until
+from impl.protocol import load
 from spec.adapter import (
     BeginOut,
     Connect,
@@ -119,11 +119,11 @@ def test_over_sockets_a_message_for_everybody_is_begun_and_delivered_everywhere(
         assert {name for row in own for name in row} <= {*schema("broadcast").columns, "kind"}
 
 
-def test_the_parts_that_drivers_ask_for_are_there() -> None:
-    parts = load("broadcast")
+def test_what_drivers_ask_for_is_there() -> None:
+    plugin = load("broadcast")
 
-    assert parts.decode is decode
-    assert parts.make_core(config(0)).next_deadline() is None
+    assert plugin.decode is decode
+    assert plugin.make_core(config(0)).next_deadline() is None
 
 
 def test_a_clock_goes_into_two_sums() -> None:

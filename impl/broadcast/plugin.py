@@ -1,0 +1,32 @@
+"""The broadcast stack, as `impl` sees it."""
+
+from __future__ import annotations
+
+from impl.broadcast import codec, make_core
+from impl.broadcast.records import Records
+from impl.protocol import ImplPlugin, MakeCore
+
+
+def _twin(_: str) -> MakeCore:
+    """Processes that use every freedom that the clauses leave."""
+    from impl.broadcast import twin
+
+    return twin.make_core
+
+
+def _figures() -> list[tuple[str, str]]:
+    from impl.broadcast import bench
+
+    return bench.figures()
+
+
+PLUGIN = ImplPlugin(
+    make_core=make_core,
+    encode=codec.encode,
+    decode=codec.decode,
+    flaw=codec.flaw,
+    records=Records,
+    further={"twin": _twin},
+    program="-m impl.broadcast.program --id {id} --hosts {hosts} --output {output} {config}",
+    figures=_figures,
+)
