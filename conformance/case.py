@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-import importlib
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
+from conformance.protocol import load
 from conformance.verdict import ClauseResult, Verdict, foremost
 from spec import clauses
 from spec.errors import BadInput, CannotRun
@@ -87,14 +85,10 @@ class Claims:
 EVERYTHING = Claims()
 
 
-@cache
 def cases(protocol: str) -> tuple[Case, ...]:
-    """The cases of `protocol`, in the order of its file; BadInput for a protocol without any."""
-    schema(protocol)  # its error names the protocols there are
-    if importlib.util.find_spec(f"conformance.{protocol}.cases") is None:
-        raise BadInput(f"protocol {protocol!r} has no conformance cases yet")
-    found: tuple[Case, ...] = importlib.import_module(f"conformance.{protocol}.cases").CASES
-    return found
+    """The cases of `protocol`, in the order of its files; BadInput for an unknown one, CannotRun for one that has none
+    yet."""
+    return load(protocol).cases()
 
 
 def select(protocol: str, patterns: Sequence[str] = ()) -> tuple[Case, ...]:

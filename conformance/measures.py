@@ -1,17 +1,15 @@
 """Measures of runs: small histograms that steps of the machinery of checks fill, and which actions of the specification
 the rows are. They judge nothing.
 
-A protocol has them in `conformance/<protocol>/measures.py` and `actions.py`. A measure's step counts into its state
+A measure's step counts into its state
 `bins`: BINS integers for each of its groups, the bin of a value being `bin_of(value)`.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from conformance.checks.surroundings import Surroundings
 from conformance.protocol import load
 from spec.core import Parameter
 from spec.topology import Topology, route
-from spec.trace import Header, schema
+from spec.trace import Header
 
 BINS = 256
 NO_ACTION = -1
@@ -93,31 +91,26 @@ class Actions:
     check: Check
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Gauge:
-    """All that is measured in runs of a protocol, as one compiled pass. carrier: the group of runs, by parameters."""
+    """All that is measured in runs of a protocol. carrier: the group of runs, by parameters. columns: of its rows."""
 
     measures: tuple[Measure, ...]
-    actions: Actions | None
+    actions: Actions | None = None
     carrier: Callable[[Mapping[str, Parameter]], str]
-    kernel: Kernel
+    columns: tuple[str, ...]
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """All of it as one compiled pass."""
+        checks = [measure.check for measure in self.measures]
+        return Kernel([*checks, *([self.actions.check] if self.actions else [])], self.columns)
 
 
-@cache
 def gauge(protocol: str) -> Gauge | None:
     """None where the protocol measures nothing."""
-    measures: Any = _of(protocol, "measures")
-    actions: Any = _of(protocol, "actions")
-    if measures is None:
-        return None
-    chosen: Actions | None = None if actions is None else actions.ACTIONS
-    checks = [measure.check for measure in measures.MEASURES]
-    return Gauge(
-        measures=measures.MEASURES,
-        actions=chosen,
-        carrier=measures.carrier,
-        kernel=Kernel([*checks, *([chosen.check] if chosen else [])], schema(protocol).columns),
-    )
+    made = load(protocol).gauge
+    return None if made is None else made()
 
 
 def surroundings(header: Header) -> Surroundings:
@@ -128,8 +121,3 @@ def surroundings(header: Header) -> Surroundings:
 def hops(topology: Topology) -> np.ndarray[Any, np.dtype[np.int64]]:
     routes, nodes = route(topology), range(len(topology.nodes))
     return np.array([len(routes.path(topology, a, b)) for a in nodes for b in nodes], dtype=np.int64)
-
-
-def _of(protocol: str, part: str) -> object:
-    name = f"conformance.{protocol}.{part}"
-    return importlib.import_module(name) if importlib.util.find_spec(name) is not None else None

@@ -1,25 +1,30 @@
-"""What the shared machinery must know of a protocol. A protocol is a folder with a `plugin.py`."""
+"""What a protocol gives to `conformance`: the cases, what judges its traces, and what tells and draws them."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from spec import plugins
 from spec.core import Parameter
-from spec.errors import CannotRun
 from spec.schedule import FailureKind, FaultKind, Schedule
 from spec.topology import NodeId, Topology
 from spec.trace import Header, Trace, schema
 
 # Late, so that whoever only lists what there is does not wait for numba.
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from conformance.case import Case
     from conformance.checks.step import Check
     from conformance.checks.surroundings import Surroundings
+    from conformance.measures import Gauge
     from conformance.network.simulator import Recorder
+    from conformance.report.equivalence import Comparison
+    from conformance.stress.contract import Programs
+    from conformance.systems.history import Teller
+    from conformance.views import ProtocolView
 
 # An oracle is the clause as a predicate over the whole trace: the positions of the rows that break it.
 Oracle = Callable[[Trace], "set[int]"]
@@ -27,26 +32,63 @@ DOWN_AND_UP = frozenset({FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plugin:
-    """name: the protocol. checks and oracles: one each a clause, under the same name. premises: what a trace must be so
-    that anything can be said of it, as checks of no clause.
+class Judges:
+    """What judges the traces of a protocol.
 
+    checks, oracles: one each a clause, under the same name.
+    premises: what a trace must be so that anything can be said of it, as checks of no clause.
+    """
+
+    checks: tuple[Check, ...]
+    oracles: Mapping[str, Oracle]
+    premises: tuple[Check, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """Who reads the datagrams of a protocol.
+
+    packets: those of a datagram, as columns of rows; or why there are none.
+    tells_ends: whether a datagram itself says whom it is from and for.
+    """
+
+    packets: Callable[[bytes], list[dict[str, int]] | str]
+    tells_ends: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """What must be there comes first; then what a protocol may do without. Functions without arguments are called when
+    what they give is asked for, so that names alone wait for nothing.
+
+    name: the protocol.
+    judges: checks, oracles and premises.
+    cases: the conformance cases, in the order of its files.
+    recorder: makes rows of what nodes do in simulation.
+    digest: that of a payload, as rows have it.
     parameters: the protocol's parameters as integers for the checks; BadInput when one is missing or wrong.
     not_applicable: why a clause does not apply under these parameters, or None.
     horizon_ns: when a schedule's run has had the time to deliver everything.
     lull_ns: how long nothing but beacons may move in a run with failures that is not over; None: until horizon_ns.
     label: a few words for the packet, submission or delivery of a row, given by column, in a diagram.
     allowed_faults, allowed_failures: what the protocol's links may do to a packet, and what may befall nodes and links;
-    a schedule with another one is refused. fifo_links: whether packets of one link keep their order.
+      a schedule with another one is refused.
+    fifo_links: whether packets of one link keep their order.
     without_node: the parameters in a network that lacks this node, those behind it having moved up.
     tables: parameters that are arrays, for the checks, by topology: a number for each pair of nodes, say.
+    gauge: what is measured in its runs.
+    comparison: variants of a schedule that must deliver the same.
+    view: what is known of each node at a row of a run, for the explorer and diagrams.
+    wire: who reads its datagrams in captures.
+    teller: tells what a real system did as rows.
+    programs: who judges programs by their output.
     """
 
     name: str
-    checks: tuple[Check, ...]
-    premises: tuple[Check, ...]
-    oracles: Mapping[str, Oracle]
+    judges: Callable[[], Judges]
+    cases: Callable[[], tuple[Case, ...]]
     recorder: Callable[[], Recorder]
+    digest: Callable[[bytes], int]
     parameters: Callable[[Mapping[str, Parameter]], dict[str, int]]
     not_applicable: Callable[[str, Mapping[str, Parameter]], str | None]
     horizon_ns: Callable[[Schedule], int]
@@ -59,6 +101,24 @@ class Plugin:
         parameters
     )
     tables: Callable[[Topology, Mapping[str, Parameter]], Surroundings] = lambda topology, parameters: {}
+    gauge: Callable[[], Gauge] | None = None
+    comparison: Callable[[], Comparison] | None = None
+    view: Callable[[Header], ProtocolView] | None = None
+    wire: Callable[[], Wire] | None = None
+    teller: Callable[[], Teller] | None = None
+    programs: Callable[[], Programs] | None = None
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        return self.judges().checks
+
+    @property
+    def premises(self) -> tuple[Check, ...]:
+        return self.judges().premises
+
+    @property
+    def oracles(self) -> Mapping[str, Oracle]:
+        return self.judges().oracles
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -80,11 +140,13 @@ class Plugin:
         return [check for check in self.checks if self.not_applicable(check.clause, header.parameters) is None]
 
 
-@cache
+def in_parts(parts: Mapping[str, Sequence[ModuleType]]) -> tuple[Check, ...]:
+    """The checks that modules have as CHECKS, each with the name of its part: those of a part are compiled together,
+    and only for runs that put them at stake."""
+    named = ((part, check) for part, modules in parts.items() for module in modules for check in module.CHECKS)
+    return tuple(replace(check, part=part) for part, check in named)
+
+
 def load(protocol: str) -> Plugin:
-    """The plugin of `protocol`; BadInput for an unknown one, CannotRun for one that has none yet."""
-    schema(protocol)  # its error names the protocols there are
-    if importlib.util.find_spec(f"conformance.{protocol}") is None:
-        raise CannotRun(f"protocol {protocol!r} has no conformance checks yet")
-    plugin: Plugin = importlib.import_module(f"conformance.{protocol}.plugin").PLUGIN
-    return plugin
+    """BadInput for an unknown protocol, CannotRun for one that has none yet."""
+    return plugins.load("conformance", Plugin, protocol, "has no conformance checks yet")

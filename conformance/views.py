@@ -3,12 +3,10 @@ own `view.py` adds to it. A view is plain data with methods, so that it can be c
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from conformance.protocol import load
 from spec.topology import NodeId
@@ -31,7 +29,7 @@ class NodeState:
 
 
 class ProtocolView(Protocol):
-    """What `conformance/<protocol>/view.py` has under the name `View`. It is made of a run's header."""
+    """What a protocol knows of its nodes. It is made of a run's header."""
 
     def see(self, row: Row) -> None:
         """The next row of the run."""
@@ -65,7 +63,8 @@ class View:
 
     def __init__(self, header: Header) -> None:
         self._nodes = [_Common() for _ in header.topology.nodes]
-        self._own = _own_view(header)
+        own = load(header.protocol).view
+        self._own = None if own is None else own(header)
         self._protocol = header.protocol
         columns = schema(header.protocol)
         self._kind, self._node, self._link = (columns.index(name) for name in ("kind", "node", "link"))
@@ -117,15 +116,6 @@ def label_of(protocol: str, row: Row) -> str:
 
 
 _PACKETS = (Kind.SENT, Kind.ARRIVED, Kind.LOST, Kind.REFUSED)
-
-
-def _own_view(header: Header) -> ProtocolView | None:
-    name = f"conformance.{header.protocol}.view"
-    if importlib.util.find_spec(name) is None:
-        return None
-    module: Any = importlib.import_module(name)
-    made: ProtocolView = module.View(header)
-    return made
 
 
 def marks(header: Header, rows: Iterable[Row], view: View | None = None, first: int = 0) -> dict[int, str]:

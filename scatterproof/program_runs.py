@@ -13,8 +13,7 @@ from rich.text import Text
 
 from conformance.report.run import printable
 from conformance.report.terminal import STYLES
-from conformance.stress import contract
-from conformance.stress.contract import Course, Judgement
+from conformance.stress.contract import Course, Judgement, programs_of
 from conformance.stress.run import fresh_folders, run, split
 from conformance.verdict import Verdict
 from impl.protocol import ImplPlugin
@@ -57,7 +56,7 @@ def reference_command(protocol: str) -> str | None:
 
 def refuse_commands(protocol: str, commands: Sequence[str], options: StressOptions) -> None:
     """Raise BadInput or CannotRun for options that are out of range, and for commands that cannot be started."""
-    part = contract.load(protocol)
+    part = programs_of(protocol)
     workload = options.workload(part.levels)
     asked = part.tester(workload, [Path()] * workload.processes)
     options.stress(workload, asked.spared)
@@ -72,7 +71,7 @@ def run_program(
     nobody saw whether they were at a stand, the reference is run, too, for what it needs."""
     # What is out of range is refused before anything is removed.
     refuse_commands(protocol, [command], options)
-    part = contract.load(protocol)
+    part = programs_of(protocol)
     workload = options.workload(part.levels)
     folders = fresh_folders(folder, workload.processes)
     tester = part.tester(workload, folders)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
 
-from conformance.broadcast import link_checks, majority_checks, order_checks, packet_checks, uniform_checks
 from conformance.broadcast.labels import label
-from conformance.broadcast.oracles import ORACLES
 from conformance.broadcast.parameters import not_applicable, parameters, tables, without_node
-from conformance.broadcast.premises import PREMISES
-from conformance.broadcast.recording import Recorder
-from conformance.protocol import Plugin
+from conformance.broadcast.recording import Recorder, digest
+from conformance.broadcast.view import View
+from conformance.protocol import Judges, Plugin, Wire, in_parts
 from spec.schedule import FailureKind, FaultKind, Schedule
+
+if TYPE_CHECKING:
+    from conformance.case import Case
+    from conformance.measures import Gauge
+    from conformance.stress.contract import Programs
+    from conformance.systems.history import Teller
 
 # A time-out grows to so many times the first one.
 MOST_TIMES = 64
@@ -36,16 +41,56 @@ def horizon_ns(schedule: Schedule) -> int:
     return settled + settled * 2 * (max(drifts) - min(drifts)) // 1_000_000_000 + 1
 
 
-# Compiled together, and only for runs that put them at stake.
-_PARTS = {"": (link_checks, packet_checks), "uniform": (uniform_checks, majority_checks), "order": (order_checks,)}
+@cache
+def _judges() -> Judges:
+    from conformance.broadcast import link_checks, majority_checks, order_checks, packet_checks, uniform_checks
+    from conformance.broadcast.oracles import ORACLES
+    from conformance.broadcast.premises import PREMISES
+
+    parts = {"": (link_checks, packet_checks), "uniform": (uniform_checks, majority_checks), "order": (order_checks,)}
+    return Judges(checks=in_parts(parts), oracles=ORACLES, premises=PREMISES)
+
+
+def _cases() -> tuple[Case, ...]:
+    from conformance.broadcast.cases import CASES
+
+    return CASES
+
+
+@cache
+def _gauge() -> Gauge:
+    from conformance.broadcast.actions import ACTIONS
+    from conformance.broadcast.measures import MEASURES, carrier
+    from conformance.measures import Gauge
+
+    return Gauge(measures=MEASURES, actions=ACTIONS, carrier=carrier, columns=PLUGIN.columns)
+
+
+def _wire() -> Wire:
+    from conformance.broadcast.datagrams import TELLS_ENDS, packets
+
+    return Wire(packets=packets, tells_ends=TELLS_ENDS)
+
+
+def _teller() -> Teller:
+    from conformance.broadcast.history import TELLER
+
+    return TELLER
+
+
+def _programs() -> Programs:
+    from conformance.broadcast.programs import LEVELS, tester
+    from conformance.stress.contract import Programs
+
+    return Programs(LEVELS, tester)
+
+
 PLUGIN = Plugin(
     name="broadcast",
-    checks=tuple(
-        replace(check, part=part) for part, modules in _PARTS.items() for module in modules for check in module.CHECKS
-    ),
-    premises=PREMISES,
-    oracles=ORACLES,
+    judges=_judges,
+    cases=_cases,
     recorder=Recorder,
+    digest=digest,
     parameters=parameters,
     not_applicable=not_applicable,
     horizon_ns=horizon_ns,
@@ -56,4 +101,9 @@ PLUGIN = Plugin(
     fifo_links=False,
     tables=tables,
     without_node=without_node,
+    gauge=_gauge,
+    view=View,
+    wire=_wire,
+    teller=_teller,
+    programs=_programs,
 )

@@ -5,13 +5,12 @@ A protocol that has several ways to the same deliveries says so in `conformance/
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias
 
+from conformance.protocol import load
 from spec.iut import Iut
 from spec.schedule import Schedule
 from spec.topology import NodeId
@@ -48,11 +47,8 @@ class EquivalenceRow:
 
 def comparison_of(protocol: str) -> Comparison | None:
     """What the protocol says must deliver the same; None where it has only one way."""
-    name = f"conformance.{protocol}"
-    if importlib.util.find_spec(name) is None or importlib.util.find_spec(f"{name}.equivalent") is None:
-        return None
-    found: Comparison = importlib.import_module(f"{name}.equivalent").COMPARISON
-    return found
+    made = load(protocol).comparison
+    return None if made is None else made()
 
 
 def delivered(trace: Trace) -> dict[NodeId, list[Message]]:

@@ -6,15 +6,14 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
+from conformance.protocol import load
 from conformance.relay.ports import Address
 from conformance.stress.plan import Step
 from conformance.verdict import ClauseResult, Verdict
@@ -164,13 +163,11 @@ class Programs:
     tester: Callable[[Workload, Sequence[Path]], Tester]
 
 
-def load(protocol: str) -> Programs:
+def programs_of(protocol: str) -> Programs:
     """The part of `protocol`; BadInput when it judges no programs."""
-    name = f"conformance.{protocol}"
-    found = importlib.util.find_spec(name) and importlib.util.find_spec(f"{name}.programs")
-    if not found:
+    found = load(protocol).programs
+    if found is None:
         raise BadInput(
             f"protocol {protocol!r} has no way yet to judge programs by their output; `conform --iut` judges its nodes"
         )
-    module: Any = importlib.import_module(f"{name}.programs")
-    return Programs(tuple(module.LEVELS), module.tester)
+    return found()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Protocol
@@ -41,7 +39,7 @@ class History(msgspec.Struct, frozen=True):
 
 
 class Teller(Protocol):
-    """`conformance/<protocol>/history.py`."""
+    """Who tells what a real system did as rows of the protocol."""
 
     def rows(self, history: History) -> Sequence[Sequence[Row]]:
         """The trace rows of each host."""
@@ -78,11 +76,10 @@ def read_events(path: Path) -> tuple[Event, ...]:
 
 def write_logs(history: History, protocol: str, folder: Path) -> None:
     """Leave a folder for `conform --logs`. BadInput for a protocol that tells no such histories."""
-    load(protocol)  # its error names the protocols there are
-    name = f"conformance.{protocol}.history"
-    if importlib.util.find_spec(name) is None:
+    found = load(protocol).teller
+    if found is None:
         raise BadInput(f"protocol {protocol!r} has no way yet to tell what a real system did; choose another")
-    teller: Teller = importlib.import_module(name).TELLER
+    teller = found()
     run, names = teller.run(history), schema(protocol)
     folder.mkdir(parents=True, exist_ok=True)
     for host, rows in enumerate(teller.rows(history)):

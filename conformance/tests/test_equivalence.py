@@ -92,4 +92,4 @@ def test_another_order_of_equal_timestamps_in_one_variant_is_a_difference() -> N
 
 
 def test_a_protocol_without_variants_has_nothing_to_compare() -> None:
-    assert comparison_of("carrier_pigeon") is None
+    assert comparison_of("broadcast") is None

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
 
-from conformance.protocol import Plugin
-from conformance.totalorder import (
-    ack_checks,
-    adjustment_checks,
-    barrier_checks,
-    carrier_checks,
-    completion_checks,
-    delivery_checks,
-    failure_checks,
-    format_checks,
-    loss_checks,
-    promise_checks,
-    resend_checks,
-    sender_loss_checks,
-    sending_checks,
-)
+from conformance.protocol import Judges, Plugin, Wire, in_parts
 from conformance.totalorder.labels import label
-from conformance.totalorder.oracles import ORACLES
 from conformance.totalorder.parameters import SWITCH_CODES, not_applicable, parameters
-from conformance.totalorder.premises import PREMISES
-from conformance.totalorder.recording import Recorder
+from conformance.totalorder.recording import Recorder, digest
+from conformance.totalorder.view import View
 from spec.schedule import FaultKind, Schedule
 from spec.topology import route
+
+if TYPE_CHECKING:
+    from conformance.case import Case
+    from conformance.measures import Gauge
+    from conformance.report.equivalence import Comparison
+    from conformance.systems.history import Teller
 
 # How long a time-out becomes, as a multiple of the first; and how often a message is lost in a row at the most.
 MOST_TIMEOUTS = 8
@@ -102,24 +93,78 @@ def _most_missing(schedule: Schedule, recovery: int) -> int:
     return max(messages.values(), default=0)
 
 
-# Compiled together, and only for runs that put them at stake.
-_PARTS = {
-    "": (sending_checks, barrier_checks, delivery_checks, completion_checks, carrier_checks, promise_checks),
-    "resending": (resend_checks, sender_loss_checks),
-    "loss": (loss_checks,),
-    "acknowledged": (ack_checks,),
-    "formats": (format_checks,),
-    "adjustment": (adjustment_checks,),
-    "failures": (failure_checks,),
-}
+@cache
+def _judges() -> Judges:
+    from conformance.totalorder import (
+        ack_checks,
+        adjustment_checks,
+        barrier_checks,
+        carrier_checks,
+        completion_checks,
+        delivery_checks,
+        failure_checks,
+        format_checks,
+        loss_checks,
+        promise_checks,
+        resend_checks,
+        sender_loss_checks,
+        sending_checks,
+    )
+    from conformance.totalorder.oracles import ORACLES
+    from conformance.totalorder.premises import PREMISES
+
+    always = (sending_checks, barrier_checks, delivery_checks, completion_checks, carrier_checks, promise_checks)
+    parts = {
+        "": always,
+        "resending": (resend_checks, sender_loss_checks),
+        "loss": (loss_checks,),
+        "acknowledged": (ack_checks,),
+        "formats": (format_checks,),
+        "adjustment": (adjustment_checks,),
+        "failures": (failure_checks,),
+    }
+    return Judges(checks=in_parts(parts), oracles=ORACLES, premises=PREMISES)
+
+
+def _cases() -> tuple[Case, ...]:
+    from conformance.totalorder.cases import CASES
+
+    return CASES
+
+
+@cache
+def _gauge() -> Gauge:
+    from conformance.measures import Gauge
+    from conformance.totalorder.actions import ACTIONS
+    from conformance.totalorder.measures import MEASURES, carrier
+
+    return Gauge(measures=MEASURES, actions=ACTIONS, carrier=carrier, columns=PLUGIN.columns)
+
+
+def _comparison() -> Comparison:
+    from conformance.totalorder.equivalent import COMPARISON
+
+    return COMPARISON
+
+
+def _wire() -> Wire:
+    from conformance.totalorder.datagrams import TELLS_ENDS, packets
+
+    return Wire(packets=packets, tells_ends=TELLS_ENDS)
+
+
+def _teller() -> Teller:
+    from conformance.totalorder.history import TELLER
+
+    return TELLER
+
+
 PLUGIN = Plugin(
     name="totalorder",
-    checks=tuple(
-        replace(check, part=part) for part, modules in _PARTS.items() for module in modules for check in module.CHECKS
-    ),
-    premises=PREMISES,
-    oracles=ORACLES,
+    judges=_judges,
+    cases=_cases,
     recorder=Recorder,
+    digest=digest,
     parameters=parameters,
     not_applicable=not_applicable,
     horizon_ns=horizon_ns,
@@ -127,4 +172,9 @@ PLUGIN = Plugin(
     label=label,
     # Links are FIFO: a packet may be lost or late, never there twice.
     allowed_faults=frozenset({FaultKind.LOSE, FaultKind.DELAY}),
+    gauge=_gauge,
+    comparison=_comparison,
+    view=View,
+    wire=_wire,
+    teller=_teller,
 )

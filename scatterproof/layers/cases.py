@@ -14,7 +14,7 @@ import msgspec
 from conformance.adapters.real_time import longest_s
 from conformance.case import Case, CaseResult, cases, ended_as_planned, run_case
 from conformance.report.run import broken, folder_name
-from conformance.stress import contract
+from conformance.stress.contract import programs_of
 from conformance.verdict import Verdict
 from scatterproof import iuts
 from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
@@ -62,7 +62,7 @@ def over_udp(job: Job) -> list[Unit]:
                 work=partial(program_at, job.protocol, command, level, job.seed, folder),
                 lane=Lane.REAL_TIME,
             )
-            for level in contract.load(job.protocol).levels
+            for level in programs_of(job.protocol).levels
         ]
     return [
         Unit(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.stress import contract
-from conformance.stress.contract import Course, Judgement
+from conformance.stress.contract import Course, Judgement, programs_of
 from conformance.verdict import ClauseResult, Verdict
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.program_layer import UNSEEN, summarise_programs
@@ -78,7 +77,7 @@ def test_a_clause_that_no_level_shows_is_not_run_and_does_not_pass() -> None:
 def test_a_reference_program_has_every_place_that_its_tester_fills(protocol: str) -> None:
     command = reference_command(protocol)
     assert command is not None
-    part = contract.load(protocol)
+    part = programs_of(protocol)
     assert part.levels
     for place in ("{id}", "{config}"):
         assert place in command

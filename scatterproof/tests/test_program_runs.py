@@ -11,8 +11,7 @@ import pytest
 
 from conformance.judge import refuse
 from conformance.relay.faults import Faults
-from conformance.stress import contract
-from conformance.stress.contract import Course, Outcome
+from conformance.stress.contract import Course, Outcome, programs_of
 from conformance.verdict import Verdict
 from scatterproof import cli
 from scatterproof.stress_options import StressOptions
@@ -27,7 +26,7 @@ SMALL = ("--processes", "3", "--messages", "30", "--seconds", "60", "--pause", "
 def protocol_with_programs() -> str:
     for name in protocols():
         try:
-            contract.load(name)
+            programs_of(name)
         except BadInput:
             continue
         return name
@@ -35,7 +34,7 @@ def protocol_with_programs() -> str:
 
 
 NAME = protocol_with_programs()
-LEVEL = contract.load(NAME).levels[-1]
+LEVEL = programs_of(NAME).levels[-1]
 REFERENCE = f"{sys.executable} -m impl.{NAME}.program {PLACES}"
 SILENT = f"sh -c 'exec sleep 60' {PLACES}"
 
@@ -148,7 +147,7 @@ def test_a_race_has_the_same_schedules_for_all_and_orders_them(console: Console)
 
 def not_applicable() -> list[str]:
     """Clauses that no output shows at this level."""
-    part = contract.load(NAME)
+    part = programs_of(NAME)
     workload = StressOptions(level=LEVEL, processes=2).workload(part.levels)
     folder = Path("/nowhere")
     tester = part.tester(workload, [folder, folder])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from conformance.protocol import Wire, load
 from spark.importing.captures import Datagram, Record, datagram_of, records
 from spark.importing.mapping import Mapping
 from spark.importing.quarantine import Flaw, Quarantine
@@ -30,12 +29,12 @@ class Skipped(NamedTuple):
 Found = Iterator[Row | Skipped]
 
 
-def wire_of(protocol: str) -> Any:
-    """The protocol's own module that reads datagrams; CannotRun where it has none."""
-    name = f"conformance.{protocol}.datagrams"
-    if importlib.util.find_spec(name) is None:
+def wire_of(protocol: str) -> Wire:
+    """Who reads the protocol's datagrams; CannotRun where nobody does."""
+    wire = load(protocol).wire
+    if wire is None:
         raise CannotRun(f"protocol {protocol!r} has no reader of its wire format; import logs instead of captures")
-    return importlib.import_module(name)
+    return wire()
 
 
 class Capture:
@@ -65,7 +64,7 @@ class Capture:
     def _of(self, record: Record, datagram: Datagram) -> Found:
         ends = [self._named(end) for end in (datagram.source, datagram.target)]
         packets = self._wire.packets(datagram.payload)
-        if None in ends and self._wire.TELLS_ENDS and not isinstance(packets, str):
+        if None in ends and self._wire.tells_ends and not isinstance(packets, str):
             ends = [packets[0]["source"], packets[0]["target"]]
         source, target = ends
         if source is None or target is None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, DecimalException
 
@@ -53,10 +52,8 @@ class Rows:
         self._own = [column for column in names.columns if column not in (*self._ends_of, *_PLACES, "packet")]
         self._rules = row_rules(header.protocol, topology)
         self._sent: dict[LinkId, int] = defaultdict(int)
-        self._recorder = load(header.protocol).recorder()
-        self._digest: Callable[[bytes], int] = importlib.import_module(
-            f"conformance.{header.protocol}.recording"
-        ).digest
+        plugin = load(header.protocol)
+        self._recorder, self._digest = plugin.recorder(), plugin.digest
         self._tail_at = names.index("sender")
         self._ended = False
 
