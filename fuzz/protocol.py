@@ -1,12 +1,9 @@
-"""What the shared fuzzer, the kill matrix and `ci/cut` must know of a protocol: a folder here with a `plugin.py`."""
+"""What a protocol gives to `fuzz`: what the fuzzer draws, and what mutants are made of."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain
 from types import ModuleType
 from typing import Any
@@ -20,10 +17,9 @@ from conformance.network.simulator import MAX_EVENTS
 from fuzz.mutations import Rule, rules_of_module
 from fuzz.strategies import FAULTY, Failures, schedules
 from models.claim import ClaimResult
+from spec import plugins
 from spec.core import Parameter
-from spec.errors import CannotRun
 from spec.schedule import FaultKind, Schedule
-from spec.trace import schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,11 +138,6 @@ class FuzzPlugin:
         return next(number for number, group in enumerate(self.groups) if hasattr(group.rules, rule))
 
 
-@cache
 def load(protocol: str) -> FuzzPlugin:
-    """The plugin of `protocol`; BadInput for an unknown one, CannotRun for one that has none yet."""
-    schema(protocol)  # its error names the protocols there are
-    if importlib.util.find_spec(f"fuzz.{protocol}") is None:
-        raise CannotRun(f"protocol {protocol!r} has no fuzzing yet")
-    plugin: FuzzPlugin = importlib.import_module(f"fuzz.{protocol}.plugin").PLUGIN
-    return plugin
+    """BadInput for an unknown protocol, CannotRun for one that has none yet."""
+    return plugins.load("fuzz", FuzzPlugin, protocol, "has no fuzzing yet")

@@ -2,26 +2,24 @@
 other one that it can follow.
 
 ``python -m models.covering PROTOCOL`` writes them as ``spec/<protocol>/covering/<model>-<number>.json``, to be replayed
-on an implementation. ``models/<protocol>/covering.py`` names the models, and turns a behaviour into a schedule.
+on an implementation. The protocol names the models, and turns a behaviour into a schedule.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import TypeAlias
 
 import msgspec
 
 from models.expected import SPEC_FOLDER, Model, configuration, models_of
+from models.protocol import Covered, load
 from models.tla_values import Value, parse_state
 from models.tlc import Outcome, State, run_tlc
 from spec import schedule as schedules
@@ -144,7 +142,7 @@ def schedules_of(
     model: Model, protocol: str, spec_folder: Path = SPEC_FOLDER, *, covering: Covering | None = None
 ) -> dict[str, Schedule]:
     """The model's behaviours as schedules, by the names of their files; those of `covering`, where they are known."""
-    turn: Callable[[Sequence[State], str], Schedule] = _of(protocol).schedule_of_trace
+    turn = _covered(protocol).schedule_of
     text = configuration(model, spec_folder, protocol)
     behaviours = (covering or cover(model, protocol, spec_folder)).behaviours
     return {f"{model.name}-{number}.json": turn(states, text) for number, states in enumerate(behaviours, 1)}
@@ -153,20 +151,18 @@ def schedules_of(
 def models_to_cover(protocol: str, spec_folder: Path = SPEC_FOLDER) -> tuple[Model, ...]:
     """The models that the protocol names; BadInput where it names none, or one that there is not."""
     known = {model.name: model for model in models_of(protocol, spec_folder)}
-    names: tuple[str, ...] = _of(protocol).MODELS
+    names = _covered(protocol).models
     for name in names:
         if name not in known:
-            raise BadInput(f"models/{protocol}/covering.py names model {name!r}, which models.toml does not list")
+            raise BadInput(f"models/{protocol}/plugin.py names model {name!r}, which models.toml does not list")
     return tuple(known[name] for name in names)
 
 
-def _of(protocol: str) -> ModuleType:
-    name = f"models.{protocol}.covering"
-    if not protocol.isidentifier() or importlib.util.find_spec(f"models.{protocol}") is None:
-        raise BadInput(f"protocol {protocol!r} has no folder under models/; name one that has")
-    if importlib.util.find_spec(name) is None:
-        raise BadInput(f"protocol {protocol!r} has no models/{protocol}/covering.py; nothing of it is to be covered")
-    return importlib.import_module(name)
+def _covered(protocol: str) -> Covered:
+    covered = load(protocol).covered
+    if covered is None:
+        raise BadInput(f"protocol {protocol!r} names no models whose actions schedules shall cover")
+    return covered()
 
 
 def write_covering(protocol: str, spec_folder: Path = SPEC_FOLDER) -> list[Path]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 
 from models.expected import SPEC_FOLDER, Kind, Model, ModelRun, check_model, models_of
 from models.finding import Finding, Suspicion, findings_of
+from models.protocol import load
 from models.tlc import TlcRun
 from models.z3_claims import claims_of
 from spec.errors import BadInput, CannotRun, ScatterproofError
@@ -139,17 +137,9 @@ def _replay(protocol: str, finding: Finding, folder: Path | None) -> str:
     )
 
 
-def _narration(protocol: str) -> ModuleType | None:
-    """``models/<protocol>/narration.py``: how its counterexamples are told, and under LEGEND what its words mean."""
-    name = f"models.{protocol}.narration"
-    if find_spec(f"models.{protocol}") is None or find_spec(name) is None:
-        return None
-    return import_module(name)
-
-
 def _legend(protocol: str) -> str:
-    told = getattr(_narration(protocol), "LEGEND", "")
-    return f" {told}" if told else ""
+    told = load(protocol).narration
+    return f" {told().legend}" if told is not None else ""
 
 
 def _rules_page(folder: Path | None) -> str:
@@ -160,11 +150,8 @@ def _rules_page(folder: Path | None) -> str:
 
 def _narrate(protocol: str, run: TlcRun) -> list[str]:
     """In the protocol's words where it has them, else by the actions' names."""
-    narration = _narration(protocol)
-    if narration is None:
-        return [state.action for state in run.trace[1:]]
-    sentences: list[str] = narration.narrate(run)
-    return sentences
+    told = load(protocol).narration
+    return [state.action for state in run.trace[1:]] if told is None else told().narrate(run)
 
 
 def _replaced(model: Model) -> str:

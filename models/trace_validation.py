@@ -7,8 +7,6 @@ through one TLC, as starting it costs more than reading thousands of rows.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +15,12 @@ from typing import cast
 
 from models.expected import SPEC_FOLDER
 from models.java import find_java
+from models.protocol import TraceModule, load
 from models.tla_values import Function, Value, parse_value
 from models.tlc import Outcome, run_tlc
 from models.validation import Reader
 from spec.clauses import load as load_clauses
-from spec.errors import BadInput, CannotRun
+from spec.errors import CannotRun
 from spec.scratch import scratch_folder
 from spec.trace import ABSENT, Header, Kind, Trace
 
@@ -80,22 +79,22 @@ def validate_all(traces: Sequence[Trace]) -> list[Validation]:
 def uncovered(protocol: str, validations: Iterable[Validation]) -> list[str]:
     """The actions of the protocol that none of these traces takes: so far nothing is known of them."""
     taken = {action for one in validations for action in one.actions}
-    return [
-        action for action in importlib.import_module(f"models.{protocol}.trace_to_tla").ACTIONS if action not in taken
-    ]
+    return [action for action in _module(protocol).actions if action not in taken]
+
+
+def _module(protocol: str) -> TraceModule:
+    traces = load(protocol).traces
+    if traces is None:
+        raise CannotRun(f"protocol {protocol!r} has no module that reads traces")
+    return traces()
 
 
 def _reader_of(trace: Trace) -> Reader:
-    protocol = trace.header.protocol
-    name = f"models.{protocol}.trace_to_tla"
-    if not protocol.isidentifier() or importlib.util.find_spec(f"models.{protocol}") is None:
-        raise BadInput(f"protocol {protocol!r} has no folder under models/; name one that has")
-    if importlib.util.find_spec(name) is None:
-        raise CannotRun(f"protocol {protocol!r} has no module that reads traces")
+    module = _module(trace.header.protocol)
     _refuse_unrecorded(trace.header)
     if len(trace.rows) > MOST_ROWS:
         raise CannotRun(f"the trace has {len(trace.rows)} rows; TLC follows at most {MOST_ROWS}: cut it")
-    return cast(Reader, importlib.import_module(name).reader_of(trace))
+    return module.reader_of(trace)
 
 
 def recorded(header: Header, kind: Kind) -> frozenset[int]:

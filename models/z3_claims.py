@@ -6,11 +6,11 @@ keep. ``python -m models.z3_claims PROTOCOL`` prints one line a claim.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import pkgutil
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
 
 from models.claim import (
     Claim,
@@ -22,33 +22,29 @@ from models.claim import (
     prove,
     prove_under,
 )
-from spec.clauses import protocols
+from models.protocol import load
 from spec.errors import BadInput, CannotRun, ScatterproofError
 
 
 def claims_of(protocol: str) -> tuple[Claim, ...]:
-    """All claims, in the order of module name and then of the module's tuple.
-
-    Raises BadInput for an unknown protocol, CannotRun for one without claims, and without Z3.
-    """
-    package_name = f"models.{protocol}"
-    if protocol not in protocols():
-        raise BadInput(f"protocol {protocol!r} is unknown; choose one of: {', '.join(protocols())}")
-    if importlib.util.find_spec(package_name) is None:
-        raise CannotRun(f"protocol {protocol!r} has no Z3 claims yet: there is no folder models/{protocol}")
-    claims: list[Claim] = []
+    """All claims. BadInput for an unknown protocol, CannotRun for one without claims, and without Z3."""
     try:
-        package = importlib.import_module(package_name)
-        for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda found: found.name):
-            if not module.ispkg:
-                found = importlib.import_module(f"{package_name}.{module.name}")
-                claims.extend(getattr(found, "CLAIMS", ()))
+        claims = load(protocol).claims()
     except ModuleNotFoundError as error:
         if error.name != "z3":
             raise
         raise CannotRun("the Z3 claims need the package z3-solver: install the project's requirements") from error
     if not claims:
         raise CannotRun(f"protocol {protocol!r} has no Z3 claims yet; add a module with CLAIMS to models/{protocol}")
+    return claims
+
+
+def claims_in(package: ModuleType) -> tuple[Claim, ...]:
+    """Those that modules directly in the package have as CLAIMS, in the order of module name and then of the tuple."""
+    claims: list[Claim] = []
+    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda found: found.name):
+        if not module.ispkg:
+            claims.extend(getattr(import_module(f"{package.__name__}.{module.name}"), "CLAIMS", ()))
     return tuple(claims)
 
 

@@ -4,7 +4,6 @@ specification that recorded traces take, figures, and findings. Each part is the
 from __future__ import annotations
 
 import base64
-import importlib.util
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,11 @@ from conformance.case import cases
 from conformance.report.equivalence import EquivalenceRow, comparison_of
 from models.expected import SPEC_FOLDER
 from models.finding import Finding, findings_of
+from models.protocol import ModelsPlugin
 from models.trace_validation import Judgement, uncovered, validate_all
 from scatterproof import figures, iuts
 from scatterproof.layer_report import Status
+from spec import plugins
 from spec.errors import ScatterproofError
 from spec.trace import Trace, schema
 
@@ -114,7 +115,8 @@ def equivalence_of(protocol: str, results: Path) -> Equivalence | None:
 def coverage_of(protocol: str, results: Path, most_rows: int) -> Coverage | None:
     """What TLC says of traces of the reference with so many rows at the most; None for a protocol whose traces it
     cannot read yet."""
-    if importlib.util.find_spec(f"models.{protocol}.trace_to_tla") is None:
+    plugin = plugins.find("models", ModelsPlugin, protocol)
+    if plugin is None or plugin.traces is None:
         return None
     try:
         iut = iuts.find("reference", protocol, results)

@@ -8,7 +8,6 @@ parameters, the values that occur.
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -18,9 +17,11 @@ import msgspec
 
 from conformance.measures import gauge
 from conformance.verdict import Verdict
-from spark.kinds import kinds_of
+from spark.kinds import RunKind
 from spark.layout import RunEntry
 from spark.measured import Measured
+from spark.protocol import SparkPlugin
+from spec import plugins
 from spec.core import Parameter
 
 MOST_VALUES = 8  # of a parameter; beyond, and of times, it is only told whether it is 0
@@ -111,12 +112,18 @@ def _shown(value: Parameter | None, few: bool) -> str:
     return str(value) if value in (0, "") else "above 0" if isinstance(value, int) else "given"
 
 
+def _drawn(protocol: str) -> tuple[RunKind, ...]:
+    """The kinds of runs that corpora of the protocol draw; none for one without corpora."""
+    plugin = plugins.find("spark", SparkPlugin, protocol)
+    return () if plugin is None else plugin.kinds
+
+
 def _known(protocol: str, entries: Sequence[RunEntry]) -> dict[str, set[str]]:
     """The values that drawn runs can have; nothing for runs that were imported."""
     known: dict[str, set[str]] = {"faults": {NONE, SOME}, "failures": {NONE, SOME}}
-    if all(entry.source for entry in entries) or importlib.util.find_spec(f"spark.{protocol}") is None:
+    kinds = _drawn(protocol)
+    if all(entry.source for entry in entries) or not kinds:
         return known
-    kinds = kinds_of(protocol)
     return {**known, "kind": {kind.name for kind in kinds}, "family": {f for kind in kinds for f in kind.networks}}
 
 
@@ -130,9 +137,9 @@ def _pairs(
 
 def _impossible(protocol: str, one: str, other: str) -> set[str]:
     """Kinds and families that do not suit each other, kinds without faults with some."""
-    if importlib.util.find_spec(f"spark.{protocol}") is None or one != "kind":
+    kinds = _drawn(protocol)
+    if one != "kind":
         return set()
-    kinds = kinds_of(protocol)
     if other == "faults":
         return {f"{kind.name} and {SOME}" for kind in kinds if not kind.faults}
     if other != "family":

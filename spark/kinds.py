@@ -1,21 +1,17 @@
-"""Kinds of runs: what a protocol's corpora draw beside the shared parts. A protocol lists its own as `KINDS` in
-`spark/<protocol>/parameters.py`; the runs of a corpus take them in turn, so that even a small one has them all."""
+"""Kinds of runs: what a protocol's corpora draw beside the shared parts. The runs of a corpus take them
+in turn, so that even a small one has them all."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 from spark.networks import FAMILIES, anywhere
+from spark.protocol import load
 from spec.core import Parameter
-from spec.errors import CannotRun
 from spec.schedule import Failure, FaultKind
 from spec.topology import Topology
-from spec.trace import schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,20 +60,11 @@ class RunKind:
 
 
 def kinds_of(protocol: str) -> tuple[RunKind, ...]:
-    """The protocol's own list; BadInput for an unknown protocol, CannotRun for one without corpora."""
-    found: tuple[RunKind, ...] = _parameters_of(protocol).KINDS
-    return found
+    """BadInput for an unknown protocol, CannotRun for one without corpora."""
+    return load(protocol).kinds
 
 
 def compared(protocol: str) -> tuple[RunKind, ...]:
-    """The kinds that the benchmark compares, as the protocol names them in `COMPARED`."""
-    named = _parameters_of(protocol).COMPARED
-    return tuple(kind for kind in kinds_of(protocol) if kind.name in named)
-
-
-def _parameters_of(protocol: str) -> Any:
-    schema(protocol)  # its error names the protocols there are
-    name = f"spark.{protocol}"
-    if importlib.util.find_spec(name) is None:
-        raise CannotRun(f"protocol {protocol!r} has no corpora yet; give it {name.replace('.', '/')}/parameters.py")
-    return importlib.import_module(f"{name}.parameters")
+    """The kinds that the benchmark compares."""
+    plugin = load(protocol)
+    return tuple(kind for kind in plugin.kinds if kind.name in plugin.compared)

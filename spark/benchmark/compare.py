@@ -15,7 +15,8 @@ import msgspec
 
 from spark.benchmark.material import enlarged, simulated
 from spark.benchmark.processes import Watch
-from spark.benchmark.tools import Measured, compared_clauses
+from spark.benchmark.tools import Measured
+from spark.protocol import benchmark_of
 from spark.session import MASTER
 from spec.errors import CannotRun
 
@@ -66,7 +67,7 @@ def compare(protocol: str, sizes: Sequence[int], folder: Path, say: Callable[[st
             here.append(Timing(tool=tool, events=events, measured=measured, peak_bytes=peak))
             say(statement(here[-1]))
         shutil.rmtree(corpus)
-        require_agreement(here, compared_clauses(protocol))
+        require_agreement(here, benchmark_of(protocol).clauses)
         timings += here
     return tuple(timings)
 
@@ -105,7 +106,7 @@ def statement(timing: Timing) -> str:
 
 def table(protocol: str, timings: Sequence[Timing]) -> Iterator[str]:
     """Markdown: events a second and peak memory of each tool at each size, how they grow, and their ratios."""
-    clauses = compared_clauses(protocol)
+    clauses = benchmark_of(protocol).clauses
     sizes = sorted({timing.events for timing in timings})
     by = {(timing.tool, timing.events): timing for timing in timings}
     heads = [f"{size:,} events" for size in sizes]

@@ -6,7 +6,6 @@ numbers and node names of its own: no tool can know a network from an earlier co
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ import pyarrow.parquet as pq
 from conformance.protocol import load
 from spark.corpus import make_corpus
 from spark.layout import MANIFEST, Manifest, RunEntry, events_path, read_manifest, runs_path
+from spark.protocol import benchmark_of
 from spark.read import RunSpan, parts_of, read_spans
 from spec.files import write_atomically
 from spec.topology import Role
@@ -66,7 +66,7 @@ def simulated(protocol: str, events: int, folder: Path, master: str) -> Base:
 
 def _damaged(table: pa.Table, spans: Sequence[RunSpan], protocol: str) -> pa.Table:
     """The file with other values in a few rows of some runs, in the columns that the protocol names for it."""
-    names: tuple[str, ...] = importlib.import_module(f"spark.{protocol}.benchmark").DAMAGED
+    names = benchmark_of(protocol).damaged
     columns = {name: table.column(name).to_numpy().copy() for name in table.column_names}
     for span in spans:
         draw = Random(f"damage {span.header.run}")

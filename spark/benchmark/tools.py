@@ -27,6 +27,7 @@ from spark.jobs import run_tasks
 from spark.judge_part import count_part, warm
 from spark.layout import MINED
 from spark.mine import mine
+from spark.protocol import benchmark_of
 from spark.read import parts_of
 from spark.session import MASTER, session_on
 from spec.errors import BadInput
@@ -48,12 +49,6 @@ class Measured(msgspec.Struct, frozen=True):
     cpu_seconds: float
     ready_seconds: float
     counts: Counts | None
-
-
-def compared_clauses(protocol: str) -> tuple[str, ...]:
-    """The clauses that all tools judge, as `spark/<protocol>/benchmark` has them."""
-    found: tuple[str, ...] = importlib.import_module(f"spark.{protocol}.benchmark").CLAUSES
-    return found
 
 
 @contextmanager
@@ -79,7 +74,7 @@ def _mining_these() -> Iterator[Pass]:
 
         def counted(corpus: Path) -> Counts:
             parts = parts_of(corpus)
-            clauses = frozenset(compared_clauses(parts[0].protocol))
+            clauses = frozenset(benchmark_of(parts[0].protocol).clauses)
             found = run_tasks(
                 session, parts, partial(count_part, clauses=clauses), weights=[part.rows for part in parts]
             )
@@ -116,19 +111,19 @@ def _duckdb() -> Iterator[Pass]:
     duckdb: Any = importlib.import_module("duckdb")
     connection = duckdb.connect()
     try:
-        yield partial(_in_pieces, lambda judge, *files: judge.by_duckdb(connection, *files), "")
+        yield partial(_in_pieces, lambda judge, *files: judge.by_duckdb(connection, *files))
     finally:
         connection.close()
 
 
 @contextmanager
 def _polars() -> Iterator[Pass]:
-    yield partial(_in_pieces, lambda judge, *files: judge.by_polars(*files), ".frames")
+    yield partial(_in_pieces, lambda judge, *files: judge.by_polars(*files))
 
 
-def _in_pieces(count: Callable[..., Counter[str]], module: str, corpus: Path) -> Counts:
+def _in_pieces(count: Callable[..., Counter[str]], corpus: Path) -> Counts:
     parts = parts_of(corpus)
-    judge = importlib.import_module(f"spark.{parts[0].protocol}.benchmark{module}")
+    judge = benchmark_of(parts[0].protocol)
     pieces: list[list[Path]] = [[]]
     rows = 0
     for part in parts:

@@ -162,5 +162,3 @@ def _kinds(level: Level) -> tuple[RunKind, ...]:
 
 
 KINDS = tuple(kind for level in Level for kind in _kinds(level))
-# What the benchmark compares: the same run, over links without and with loss.
-COMPARED = ("fifo", "fifo, loss")

@@ -18,14 +18,15 @@ from conformance.judge import judge_compiled
 from spark.benchmark.compare import Timing, require_agreement, table
 from spark.benchmark.material import enlarged, networks, simulated
 from spark.benchmark.processes import Watch, cpu_seconds, resident_bytes
-from spark.benchmark.tools import Measured, compared_clauses
+from spark.benchmark.tools import Measured
 from spark.judge_part import count_part
+from spark.protocol import benchmark_of, load
 from spark.read import parts_of
 from spark.tests.material import PROTOCOLS
 from spec.errors import CannotRun
 from spec.trace_parquet import read_runs
 
-COMPARED = [protocol for protocol in PROTOCOLS if importlib.util.find_spec(f"spark.{protocol}.benchmark") is not None]
+COMPARED = [protocol for protocol in PROTOCOLS if load(protocol).benchmark is not None]
 each_compared = pytest.mark.parametrize("protocol", COMPARED)
 
 
@@ -35,7 +36,7 @@ def test_every_tool_finds_the_same_violations(session: SparkSession, tmp_path: P
     base = simulated(protocol, 200_000, tmp_path / "base", "local[2]")
     corpus = tmp_path / "corpus"
     assert enlarged(base, 2 * base.events, corpus) == 2 * base.events
-    clauses, parts = compared_clauses(protocol), parts_of(corpus)
+    clauses, parts = benchmark_of(protocol).clauses, parts_of(corpus)
     counted = sum((count_part(part, frozenset(clauses)) for part in parts), Counter[str]())
     judged = Counter[str]()
     for part in parts:
@@ -44,15 +45,15 @@ def test_every_tool_finds_the_same_violations(session: SparkSession, tmp_path: P
     assert counted == +judged
     assert len(counted) >= len(clauses) // 2
     files = [part.events for part in parts]
-    for name, module in (("duckdb", ""), ("polars", ".frames")):
+    benchmark = benchmark_of(protocol)
+    for name in ("duckdb", "polars"):
         if importlib.util.find_spec(name) is None:
             warnings.warn(pytest.PytestWarning(f"not run: {name} is not installed"), stacklevel=1)
             continue
-        tool = importlib.import_module(f"spark.{protocol}.benchmark{module}")
         if name == "duckdb":
-            found = tool.by_duckdb(importlib.import_module("duckdb").connect(), files, *networks(corpus))
+            found = benchmark.by_duckdb(importlib.import_module("duckdb").connect(), files, *networks(corpus))
         else:
-            found = tool.by_polars(files, *networks(corpus))
+            found = benchmark.by_polars(files, *networks(corpus))
         assert +found == counted
 
 
@@ -78,7 +79,7 @@ def test_figures_of_different_verdicts_are_refused() -> None:
 @each_compared
 def test_the_table_has_ratios_and_growth(protocol: str) -> None:
     tools = {"mine": 4.0, "mine-these": 1.0, "scan": 2.0, "duckdb": 8.0, "polars": 3.0}
-    found = dict.fromkeys(compared_clauses(protocol), 1)
+    found = dict.fromkeys(benchmark_of(protocol).clauses, 1)
     timings = [timing(tool, 10**6, seconds, found) for tool, seconds in tools.items()]
     timings += [timing(tool, 10**8, 200 * seconds, found) for tool, seconds in tools.items()]
     lines = list(table(protocol, timings))

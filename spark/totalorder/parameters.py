@@ -187,5 +187,3 @@ KINDS = (
     *(_undetected(environment) for environment in Environment if environment.loses),
     *(_failing(environment) for environment in _HANDLED),
 )
-# What the benchmark compares: the same run, over links without and with loss.
-COMPARED = ("C", "D9")

@@ -1,0 +1,74 @@
+"""What a protocol gives to `models`, beside the files of its folder under `spec`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from spec import plugins
+
+if TYPE_CHECKING:
+    from models.claim import Claim
+    from models.tlc import State, TlcRun
+    from models.validation import Reader
+    from spec.schedule import Schedule
+    from spec.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narration:
+    """How counterexamples are told.
+
+    narrate: a sentence for each step of a run of TLC.
+    legend: what its words mean.
+    """
+
+    narrate: Callable[[TlcRun], list[str]]
+    legend: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Covered:
+    """Models whose actions are covered by schedules.
+
+    models: their names in models.toml.
+    schedule_of: a behaviour of one, and the text of its configuration, as a schedule that repeats it.
+    """
+
+    models: tuple[str, ...]
+    schedule_of: Callable[[Sequence[State], str], Schedule]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceModule:
+    """The TLA+ module that reads traces.
+
+    reader_of: the run in TLA+; CannotRun for a trace that it does not describe.
+    actions: what a row may be there.
+    """
+
+    reader_of: Callable[[Trace], Reader]
+    actions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelsPlugin:
+    """What a protocol has in Z3, and what becomes of TLC's behaviours and of traces. Each is asked for when it is
+    wanted, as Z3 need not be installed.
+
+    claims: all Z3 claims.
+    narration: without it steps are told by the actions' names.
+    covered: None where no schedules cover a model.
+    traces: None where TLC cannot read the protocol's traces.
+    """
+
+    claims: Callable[[], tuple[Claim, ...]] = lambda: ()
+    narration: Callable[[], Narration] | None = None
+    covered: Callable[[], Covered] | None = None
+    traces: Callable[[], TraceModule] | None = None
+
+
+def load(protocol: str) -> ModelsPlugin:
+    """BadInput for an unknown protocol, CannotRun for one that has neither claims nor traces in TLA+."""
+    return plugins.load("models", ModelsPlugin, protocol, "has no Z3 claims yet; choose another")

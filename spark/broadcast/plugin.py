@@ -1,0 +1,9 @@
+"""The broadcast stack, as `spark` sees it."""
+
+from __future__ import annotations
+
+from spark.broadcast.parameters import KINDS
+from spark.protocol import SparkPlugin
+
+# Compared is the same run, over links without and with loss.
+PLUGIN = SparkPlugin(kinds=KINDS, compared=("fifo", "fifo, loss"))
