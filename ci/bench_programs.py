@@ -12,6 +12,6 @@ def programs() -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for protocol in protocols():
         plugin = plugins.find("impl", ImplPlugin, protocol)
-        if plugin is not None and plugin.figures is not None:
-            found += [(f"{protocol} program, {what}", figure) for what, figure in plugin.figures()]
+        if plugin is not None and plugin.bench is not None:
+            found += [(f"{protocol} program, {what}", figure) for what, figure in plugin.bench()]
     return found

@@ -71,8 +71,9 @@ def judge_areas(name: str) -> dict[str, str]:
     found |= {derived.step.__module__: SHARED for derived in shared}
     checks = {check.step.__module__: CHECKS for check in plugin.checks}
     found |= dict.fromkeys(_helpers([*found, *checks], name), SHARED) | found | checks
-    oracles = importlib.import_module(f"conformance.{name}.oracles")
-    inside = (f"{oracles.__name__}.{module.name}" for module in pkgutil.iter_modules(oracles.__path__))
+    folder = {oracle.__module__.rpartition(".")[0] for oracle in plugin.oracles.values()}
+    oracles = (importlib.import_module(package) for package in folder)
+    inside = (f"{one.__name__}.{module.name}" for one in oracles for module in pkgutil.iter_modules(one.__path__))
     return found | dict.fromkeys(inside, ORACLES)
 
 

@@ -49,7 +49,8 @@ class ImplPlugin:
       what is behind the colon, empty for nothing.
     program: the command line of the reference program, behind the interpreter, with the placeholders of
       `--iut-command`; empty where there is no such program.
-    figures: what is measured of that program, and the figure; None where nothing is.
+    bench: what is measured of that program, and the figure; None where nothing is.
+    has_figures: whether `ci/bench figures` draws the implementation's latencies in simulation.
     """
 
     make_core: Callable[..., AnyCore]
@@ -59,7 +60,8 @@ class ImplPlugin:
     records: Callable[[], Records]
     further: Mapping[str, Callable[[str], MakeCore]] = field(default_factory=dict)
     program: str = ""
-    figures: Callable[[], list[tuple[str, str]]] | None = None
+    bench: Callable[[], list[tuple[str, str]]] | None = None
+    has_figures: bool = False
 
 
 def load(protocol: str) -> ImplPlugin:

@@ -20,6 +20,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"]}
 COMMANDS = {
     "verify": "Run everything: models, proofs, cases over three transports, fuzzing, mutants, mining. The main job.",
     "doctor": "Show which tools are found, and which layers can run on this machine.",
+    "protocols": "Show what each protocol gives to each package, and what it leaves out.",
     "clauses": "List the clauses of a protocol, and which layers check each now.",
     "check": "Model-check the specification (TLC) and prove its claims, each for the scope that it names (Z3).",
     "conform": "Give the conformance cases to an implementation, or run a program under stress, and judge what it"

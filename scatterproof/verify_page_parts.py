@@ -10,15 +10,18 @@ from pathlib import Path
 
 from conformance.case import cases
 from conformance.report.equivalence import EquivalenceRow, comparison_of
+from impl.protocol import ImplPlugin
 from models.expected import SPEC_FOLDER
 from models.finding import Finding, findings_of
 from models.protocol import ModelsPlugin
 from models.trace_validation import Judgement, uncovered, validate_all
-from scatterproof import figures, iuts
+from scatterproof import iuts
 from scatterproof.layer_report import Status
 from spec import plugins
 from spec.errors import ScatterproofError
 from spec.trace import Trace, schema
+
+FIGURES, FIGURES_BY = Path("results/figures/index.html"), "ci/bench figures"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +91,13 @@ def collect(protocol: str, page: Path, equivalence: Equivalence | None, coverage
     """The parts of a protocol's page. page: where the links start. equivalence, coverage: as found below, where the
     layers that they belong to could run."""
     findings_text = SPEC_FOLDER / protocol / "FINDINGS.md"
-    has_figures = figures.has(protocol)
+    plugin = plugins.find("impl", ImplPlugin, protocol)
+    has_figures = plugin is not None and plugin.has_figures
     return Parts(
         equivalence=equivalence,
         coverage=coverage,
-        figures=_link(figures.PAGE, page) if has_figures and figures.PAGE.is_file() else "",
-        figures_by=figures.MADE_BY if has_figures else "",
+        figures=_link(FIGURES, page) if has_figures and FIGURES.is_file() else "",
+        figures_by=FIGURES_BY if has_figures else "",
         findings=tuple(_shown(protocol, finding) for finding in findings_of(protocol)),
         findings_text=_link(findings_text, page) if findings_text.is_file() else "",
     )

@@ -14,7 +14,7 @@ def _twin(_: str) -> MakeCore:
     return twin.make_core
 
 
-def _figures() -> list[tuple[str, str]]:
+def _bench() -> list[tuple[str, str]]:
     from impl.broadcast import bench
 
     return bench.figures()
@@ -28,5 +28,5 @@ PLUGIN = ImplPlugin(
     records=Records,
     further={"twin": _twin},
     program="-m impl.broadcast.program --id {id} --hosts {hosts} --output {output} {config}",
-    figures=_figures,
+    bench=_bench,
 )

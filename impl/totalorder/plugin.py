@@ -44,4 +44,5 @@ PLUGIN = ImplPlugin(
     flaw=codec.flaw,
     records=Records,
     further={"p4": _p4, "bmv2": _bmv2, "twin": _twin},
+    has_figures=True,
 )

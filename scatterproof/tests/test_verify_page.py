@@ -12,11 +12,11 @@ from conformance.report.equivalence import EquivalenceRow
 from conformance.report.tests.browser import Open, Tab
 from conformance.report.tests.runs import NASTY
 from models.finding import findings_of
-from scatterproof import figures, iuts, verify_page_parts
+from scatterproof import iuts, verify_page_parts
 from scatterproof.layer_report import Cell, LayerReport, Status, detail
 from scatterproof.matrix import MatrixRow
 from scatterproof.verify_page import write_page
-from scatterproof.verify_page_parts import Coverage, Equivalence, Parts, collect
+from scatterproof.verify_page_parts import FIGURES, Coverage, Equivalence, Parts, collect
 from spec import clauses
 from spec.trace import Trace, schema
 
@@ -77,17 +77,17 @@ def test_figures_are_linked_to_where_they_are_and_else_one_reads_how_to_make_the
     without = collect(PROTOCOL, page, None, None)
     assert (without.figures, without.figures_by) == ("", "ci/bench figures")
     assert "<code>ci/bench figures</code> draws them" in page_with(without, tmp_path)
-    figures.PAGE.parent.mkdir(parents=True)
-    figures.PAGE.write_text("x")
+    FIGURES.parent.mkdir(parents=True)
+    FIGURES.write_text("x")
     made = collect(PROTOCOL, page, None, None)
-    assert (page.parent / made.figures).resolve() == figures.PAGE.resolve()
+    assert (page.parent / made.figures).resolve() == FIGURES.resolve()
     assert f'href="{made.figures}"' in page_with(made, page.parent)
 
 
 def test_the_bench_draws_the_page_that_is_linked() -> None:
-    from scatterproof.figures.totalorder.make import FOLDER
+    from ci.figures.make import FOLDER
 
-    assert figures.PAGE == FOLDER / "index.html"
+    assert FIGURES == FOLDER / "index.html"
 
 
 def test_every_finding_is_shown_with_its_diagram_and_the_page_asks_for_nothing(tmp_path: Path) -> None:

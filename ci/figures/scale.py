@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from scatterproof.figures.totalorder import published
-from scatterproof.figures.totalorder.latency import Sample, Setting, measure
-from scatterproof.figures.totalorder.published import Published
-from scatterproof.figures.totalorder.testbed import TESTBED, Testbed, network
+from ci.figures import published
+from ci.figures.latency import Sample, Setting, measure
+from ci.figures.published import Published
+from ci.figures.testbed import TESTBED, Testbed, network
 from spec.totalorder.messages import Environment
 
 HEADINGS = (

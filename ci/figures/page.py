@@ -9,9 +9,9 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from scatterproof.figures.totalorder.curves import Curve
-from scatterproof.figures.totalorder.scale import HEADINGS, Comparison, worst
-from scatterproof.figures.totalorder.testbed import TESTBED
+from ci.figures.curves import Curve
+from ci.figures.scale import HEADINGS, Comparison, worst
+from ci.figures.testbed import TESTBED
 from spec.files import write_atomically
 
 DIFFERENCES = (
@@ -35,7 +35,7 @@ def write_page(
     not_measured: Sequence[str],
 ) -> Path:
     templates = Environment(
-        loader=PackageLoader("scatterproof.figures.totalorder", "."),
+        loader=PackageLoader("ci.figures", "."),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

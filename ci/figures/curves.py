@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from scatterproof.figures.totalorder.latency import Sample, Setting, measure
-from scatterproof.figures.totalorder.testbed import TESTBED, Network, network, row
+from ci.figures.latency import Sample, Setting, measure
+from ci.figures.testbed import TESTBED, Network, network, row
 from spec.totalorder.messages import Environment
 
 # How messages are ordered, by the name in the legend. Reliable: environment D, the carriers as those of C.

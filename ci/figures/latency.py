@@ -14,9 +14,9 @@ from random import Random
 
 import msgspec
 
+from ci.figures.testbed import TESTBED, Network, Testbed
 from conformance.network.run import simulate
 from impl.totalorder import make_core
-from scatterproof.figures.totalorder.testbed import TESTBED, Network, Testbed
 from spec.core import Core, NodeConfig
 from spec.errors import CannotRun
 from spec.schedule import Fault, FaultKind, Message, Schedule, Submission, validate

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from scatterproof.figures.totalorder.curves import (
+from ci.figures.curves import (
     INTERVALS_US,
     SKEWS_US,
     SWITCHES,
@@ -19,11 +19,11 @@ from scatterproof.figures.totalorder.curves import (
     by_loss,
     by_skew,
 )
-from scatterproof.figures.totalorder.latency import Sample
-from scatterproof.figures.totalorder.page import write_page
-from scatterproof.figures.totalorder.plot import draw, draw_scale
-from scatterproof.figures.totalorder.recovery import PROCESSES, by_recovery
-from scatterproof.figures.totalorder.scale import HEADINGS, compare, worst
+from ci.figures.latency import Sample
+from ci.figures.page import write_page
+from ci.figures.plot import draw, draw_scale
+from ci.figures.recovery import PROCESSES, by_recovery
+from ci.figures.scale import HEADINGS, compare, worst
 from spec.files import write_atomically
 
 FOLDER = Path("results/figures")

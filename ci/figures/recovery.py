@@ -10,10 +10,10 @@ from random import Random
 
 import msgspec
 
+from ci.figures.curves import Curve, Point
+from ci.figures.latency import PROTOCOL, Setting, maker, schedule_of
+from ci.figures.testbed import TESTBED, Network, network
 from conformance.network.run import simulate
-from scatterproof.figures.totalorder.curves import Curve, Point
-from scatterproof.figures.totalorder.latency import PROTOCOL, Setting, maker, schedule_of
-from scatterproof.figures.totalorder.testbed import TESTBED, Network, network
 from spec.errors import CannotRun
 from spec.schedule import Failure, FailureKind, Message, Schedule, Submission, validate
 from spec.topology import NodeId, route

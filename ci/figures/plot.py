@@ -10,8 +10,8 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scatterproof.figures.totalorder.curves import Curve
-from scatterproof.figures.totalorder.scale import Comparison
+from ci.figures.curves import Curve
+from ci.figures.scale import Comparison
 from spec.files import write_atomically
 
 _SIZE = (7.5, 4.5)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scatterproof.figures.totalorder.published import Published, read
-from scatterproof.figures.totalorder.scale import HEADINGS, Comparison, worst
+from ci.figures.published import Published, read
+from ci.figures.scale import HEADINGS, Comparison, worst
 from spec.errors import BadInput
 
 HEADER = "processes\tbest_effort_chip_us\tbest_effort_host_us\n"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from scatterproof.figures.totalorder.curves import Curve, Point, by_hops, by_loss
-from scatterproof.figures.totalorder.latency import Sample
-from scatterproof.figures.totalorder.make import told
-from scatterproof.figures.totalorder.page import write_page
-from scatterproof.figures.totalorder.plot import draw, draw_scale
-from scatterproof.figures.totalorder.published import Published
-from scatterproof.figures.totalorder.scale import Comparison
+from ci.figures.curves import Curve, Point, by_hops, by_loss
+from ci.figures.latency import Sample
+from ci.figures.make import told
+from ci.figures.page import write_page
+from ci.figures.plot import draw, draw_scale
+from ci.figures.published import Published
+from ci.figures.scale import Comparison
 
 CURVE = Curve(
     name="by_nothing",

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from scatterproof.figures.totalorder.latency import Sample, Setting, collect, maker, measure, schedule_of
-from scatterproof.figures.totalorder.testbed import TESTBED, network, row
+from ci.figures.latency import Sample, Setting, collect, maker, measure, schedule_of
+from ci.figures.testbed import TESTBED, network, row
 from spec.core import node_config
 from spec.errors import BadInput, CannotRun
 from spec.topology import route

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scatterproof.figures.totalorder.recovery import (
+from ci.figures.recovery import (
     LONGEST_NS,
     TIMEOUT_NS,
     TREE,
@@ -13,7 +13,7 @@ from scatterproof.figures.totalorder.recovery import (
     recovery_ns,
     schedule_with,
 )
-from scatterproof.figures.totalorder.testbed import network
+from ci.figures.testbed import network
 from spec.schedule import FailureKind
 from spec.topology import route
 from spec.trace import Header, Kind, Order, Row, Trace, schema
