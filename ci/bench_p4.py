@@ -15,12 +15,12 @@ from ci.bench_schedules import PROTOCOL, busy_schedule
 from conformance.network.simulator import Simulation
 from conformance.network.topologies import star
 from conformance.protocol import load as load_protocol
-from impl.bmv2.core import Bmv2Target, Idle
 from impl.bmv2.switch import Bmv2Switch
-from impl.p4.core import with_switches
-from impl.p4.embedded import EmbeddedTarget
-from impl.p4.entries import Entries
-from impl.p4.frames import CPU_PORT
+from impl.totalorder.p4.bmv2 import Bmv2Target, Idle
+from impl.totalorder.p4.core import with_switches
+from impl.totalorder.p4.embedded import EmbeddedTarget
+from impl.totalorder.p4.entries import Entries
+from impl.totalorder.p4.frames import CPU_PORT
 from impl.v1model import Entry, Lpm, Match, Range, Switch, Ternary
 from impl.v1model.tests.samples import PROGRAMS, pack, switch, word_sum
 from spec.core import node_config

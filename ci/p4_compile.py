@@ -2,11 +2,11 @@
 
     ci/p4-compile [--check] [BUILD ...]
 
-Writes into `impl/p4/compiled`: the program of the corrected rules, the others as edits of its lines, one p4info for all
-builds that have the same, and `manifest.json`: the hash of each source and of each program, the compiler's version, and
-the macros of each build. With --check nothing is written:
-what would be is compared with what is there. Exit codes: 0 done, or all equal; 1 something differs; 2 wrong usage or a
-program that the compiler refuses; 3 where p4c-bm2-ss is not on PATH.
+Writes into `impl/totalorder/p4/compiled`: the program of the corrected rules, the others as edits of its lines, one
+p4info for all builds that have the same, and `manifest.json`: the hash of each source and of each program, the
+compiler's version, and the macros of each build. With --check nothing is written: what would be is compared with what
+is there. Exit codes: 0 done, or all equal; 1 something differs; 2 wrong usage or a program that the compiler refuses; 3
+where p4c-bm2-ss is not on PATH.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 
 import msgspec
 
-from impl.p4.builds import (
+from impl.totalorder.p4.builds import (
     BUILDS,
     COMPILED,
     DEFAULT,
@@ -39,7 +39,7 @@ from impl.p4.builds import (
     edits_of,
     file_name,
 )
-from impl.p4.control import SIZES
+from impl.totalorder.p4.control import SIZES
 from spec.errors import BadInput, CannotRun, ScatterproofError
 from spec.files import write_atomically
 
@@ -190,7 +190,7 @@ def main(arguments: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return error.exit_code
     for name in found:
-        print(f"impl/p4/compiled/{name} is not what the sources give; run ci/p4-compile")
+        print(f"impl/totalorder/p4/compiled/{name} is not what the sources give; run ci/p4-compile")
     return 1 if found else 0
 
 

@@ -13,18 +13,18 @@ from pathlib import Path
 
 from conformance.case import select
 from conformance.network.run import simulate
-from impl.bmv2.core import Noting
 from impl.bmv2.record import path_tests, record
 from impl.bmv2.recording import Packet, Step, write
-from impl.p4.builds import FRAME_CLOCK, compiled, p4info
-from impl.p4.chip import Target
-from impl.p4.core import with_switches
-from impl.p4.embedded import EmbeddedTarget
-from impl.p4.frames import CPU_PORT
+from impl.totalorder.p4.bmv2 import Noting
+from impl.totalorder.p4.builds import FRAME_CLOCK, compiled, p4info
+from impl.totalorder.p4.chip import Target
+from impl.totalorder.p4.core import with_switches
+from impl.totalorder.p4.embedded import EmbeddedTarget
+from impl.totalorder.p4.frames import CPU_PORT
 from spec.errors import CannotRun, ScatterproofError
 
 SIZE = 8
-NAME = f"impl.p4 {FRAME_CLOCK} {SIZE}"
+NAME = f"impl.totalorder.p4 {FRAME_CLOCK} {SIZE}"
 
 
 def noted(protocol: str, patterns: Sequence[str], *, each: int, together: int) -> list[Step]:

@@ -27,8 +27,6 @@ LINE_LENGTH = 120
 CHINESE_PHRASE = 20
 
 PROTOCOLS = frozenset({"totalorder", "broadcast", "workqueue", "pubsub"})
-# And folders that hold what is one protocol's own under another name: the program of its switch.
-OWNED = PROTOCOLS | {"p4"}
 CORE = frozenset({"spec", "models", "impl", "conformance"})
 MAY_IMPORT = {
     "spec": frozenset[str](),
@@ -162,7 +160,7 @@ def imported(source: Source) -> Iterator[tuple[int, str]]:
 def protocols(source: Source) -> Iterator[Finding]:
     """Shared modules that name a protocol, in texts, comments and docstrings too: adding a fifth one must not touch
     them."""
-    if source.package not in MAY_IMPORT or source.is_test or OWNED & _path_names(source.path):
+    if source.package not in MAY_IMPORT or source.is_test or PROTOCOLS & _path_names(source.path):
         return
     instead = "look it up by the protocol's name, or move this into the protocol's own module"
     for line, module in imported(source):

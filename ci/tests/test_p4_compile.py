@@ -9,7 +9,17 @@ import msgspec
 import pytest
 
 from ci import p4_compile
-from impl.p4.builds import BUILDS, COMPILED, MANIFEST, Manifest, compiled, edited, edits_of, file_name, p4info
+from impl.totalorder.p4.builds import (
+    BUILDS,
+    COMPILED,
+    MANIFEST,
+    Manifest,
+    compiled,
+    edited,
+    edits_of,
+    file_name,
+    p4info,
+)
 
 
 @pytest.fixture(scope="module")

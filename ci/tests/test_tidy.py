@@ -64,7 +64,6 @@ ALLOWED = {
     "the console imports all": ("scatterproof/a.py", "import spec, models, impl, conformance, fuzz, spark\n"),
     "own package": ("spec/b/a.py", "from .. import clauses\nfrom . import x\nimport spec.trace\n"),
     "protocol in its own module": ("conformance/checks/totalorder.py", 'name = "totalorder"\n'),
-    "protocol in the program of its switch": ("impl/p4/control.py", "from impl.totalorder import x\n"),
     "protocol in its own folder": ("impl/pubsub/a.py", 'name = "pubsub"\n'),
     "protocol in a test": ("spec/tests/test_a.py", 'name = "pubsub"\n'),
     "a name that has a protocol's in it": ("spec/a.py", '"""Say rebroadcast, or pubsubs."""\n'),

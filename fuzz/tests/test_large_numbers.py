@@ -19,9 +19,9 @@ from conformance.judge import judge, judge_by_oracles, judge_compiled
 from conformance.network.run import SimulatedIut, simulate
 from conformance.totalorder.cases.numbers import CASES, LATE_TO_ADJUST_NS, MANY
 from conformance.verdict import Verdict
-from impl.p4.builds import DEFAULT
-from impl.p4.core import with_p4_switches
 from impl.totalorder import make_core
+from impl.totalorder.p4.builds import DEFAULT
+from impl.totalorder.p4.core import with_p4_switches
 from models.trace_validation import Judgement, validate_all
 from spec import trace_ndjson
 from spec.core import Effect, Event, NodeConfig, Send

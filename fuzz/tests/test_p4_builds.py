@@ -17,13 +17,13 @@ from conformance.verdict import Verdict
 from fuzz.findings import SPEC_FOLDER
 from fuzz.totalorder.loss_mutants import data_alone, last_arrived, least_noticed, least_passed, own_timestamp
 from fuzz.totalorder.mutants import least_ever, spoken_only
-from impl.p4.builds import FRAME_CLOCK, LITERALS, MUTANTS
-from impl.p4.core import MakeCore, with_p4_switches
-from impl.p4.tests.test_hostile import bombard
-from impl.p4.tests.test_links_out_and_in import out_and_in
-from impl.p4.tests.twins import Twins
 from impl.totalorder import RULES, make_core
 from impl.totalorder.literal_embodiments import LITERAL
+from impl.totalorder.p4.builds import FRAME_CLOCK, LITERALS, MUTANTS
+from impl.totalorder.p4.core import MakeCore, with_p4_switches
+from impl.totalorder.p4.tests.test_hostile import bombard
+from impl.totalorder.p4.tests.test_links_out_and_in import out_and_in
+from impl.totalorder.p4.tests.twins import Twins
 from impl.totalorder.tests.nodes import switch_config
 from models.finding import findings_of
 from spec import schedule as schedules

@@ -23,9 +23,9 @@ from conformance.verdict import Verdict
 from fuzz.corpus import drawn_schedules
 from fuzz.findings import SPEC_FOLDER
 from fuzz.protocol import load
-from impl.p4.core import with_p4_switches
-from impl.p4.tests.twins import Twins
 from impl.totalorder import make_core
+from impl.totalorder.p4.core import with_p4_switches
+from impl.totalorder.p4.tests.twins import Twins
 from models.finding import findings_of
 from spec import schedule as schedules
 from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission

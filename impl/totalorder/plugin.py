@@ -12,17 +12,17 @@ from spec.errors import CannotRun
 
 def _p4(build_name: str) -> MakeCore:
     """Reference hosts, and switches that run this build of the P4 program on the embedded target."""
-    from impl.p4.builds import DEFAULT
-    from impl.p4.core import with_p4_switches
+    from impl.totalorder.p4.builds import DEFAULT
+    from impl.totalorder.p4.core import with_p4_switches
 
     return with_p4_switches(build_name or DEFAULT)
 
 
 def _bmv2(build_name: str) -> MakeCore:
     """The same on BMv2, where it is found."""
-    from impl.bmv2.core import with_bmv2_switches
     from impl.bmv2.session import COMMAND
-    from impl.p4.builds import FRAME_CLOCK, build
+    from impl.totalorder.p4.bmv2 import with_bmv2_switches
+    from impl.totalorder.p4.builds import FRAME_CLOCK, build
 
     build(build_name or FRAME_CLOCK)
     if shutil.which(COMMAND) is None:

@@ -14,8 +14,8 @@ import pytest
 
 from impl.bmv2.record import fresh, without_aborts
 from impl.bmv2.recording import Packet, play, replay
-from impl.bmv2.tests.conftest import Open
 from impl.bmv2.vary import Variety
+from impl.conftest import Open
 from impl.v1model import Code, ControlError, Entry, Switch, load
 from spec.errors import BadInput, CannotRun
 

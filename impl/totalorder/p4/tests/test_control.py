@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from impl.p4 import __main__ as command
-from impl.p4 import entries as to
-from impl.p4.chip import until
-from impl.p4.control import Controlled, SwitchControl, by_cable, in_order
-from impl.p4.core import with_p4_switches
-from impl.p4.entries import Entries, TableEntry
-from impl.p4.frames import TICK_LIMIT
+from impl.totalorder.p4 import __main__ as command
+from impl.totalorder.p4 import entries as to
+from impl.totalorder.p4.chip import until
+from impl.totalorder.p4.control import Controlled, SwitchControl, by_cable, in_order
+from impl.totalorder.p4.core import with_p4_switches
+from impl.totalorder.p4.entries import Entries, TableEntry
+from impl.totalorder.p4.frames import TICK_LIMIT
 from impl.totalorder.tests.nodes import switch_config
 from spec import schedule as schedules
 from spec.core import NodeConfig, Parameter, node_config

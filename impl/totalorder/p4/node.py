@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, assert_never
 
-from impl.p4.chip import Chip, Target, until
-from impl.p4.control import Controlled, SwitchControl, in_order
-from impl.p4.frames import Ask, Reason
 from impl.totalorder.host import In, Out
+from impl.totalorder.p4.chip import Chip, Target, until
+from impl.totalorder.p4.control import Controlled, SwitchControl, in_order
+from impl.totalorder.p4.frames import Ask, Reason
 from impl.totalorder.settings import settings
 from spec.core import LocalProtocolError, NodeConfig, PacketArrived, Submitted, TimerFired
 from spec.topology import LinkId

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from impl import node
-from impl.p4.builds import DEFAULT, FRAME_CLOCK, build
-from impl.p4.embedded import EmbeddedTarget
-from impl.p4.failing import P4FailingSwitch
-from impl.p4.node import MakeTarget, P4Switch
-from impl.p4.split import P4SplitSwitch
 from impl.totalorder import AnyCore, make_core
 from impl.totalorder.embodiments import ONE
+from impl.totalorder.p4.builds import DEFAULT, FRAME_CLOCK, build
+from impl.totalorder.p4.embedded import EmbeddedTarget
+from impl.totalorder.p4.failing import P4FailingSwitch
+from impl.totalorder.p4.node import MakeTarget, P4Switch
+from impl.totalorder.p4.split import P4SplitSwitch
 from impl.totalorder.settings import settings
 from spec.core import NodeConfig
 from spec.topology import Role

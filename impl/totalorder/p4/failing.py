@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from impl.p4.chip import read, until
-from impl.p4.control import Controlled
-from impl.p4.frames import Ask, Reason
-from impl.p4.node import MakeTarget, P4Switch
 from impl.totalorder.authority import tree
 from impl.totalorder.failures import answer
 from impl.totalorder.host import In, Out
 from impl.totalorder.notices import GivenUp, Notices
+from impl.totalorder.p4.chip import read, until
+from impl.totalorder.p4.control import Controlled
+from impl.totalorder.p4.frames import Ask, Reason
+from impl.totalorder.p4.node import MakeTarget, P4Switch
 from impl.totalorder.settings import settings
 from spec.core import NodeConfig, Refuse, Send
 from spec.topology import LinkId, NodeId

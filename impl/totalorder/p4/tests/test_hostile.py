@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from impl.p4.builds import DEFAULT
-from impl.p4.frames import address, frame, ip_packet, packet_of
-from impl.p4.tests.twins import Twins
 from impl.totalorder.codec import Malformed, decode
+from impl.totalorder.p4.builds import DEFAULT
+from impl.totalorder.p4.frames import address, frame, ip_packet, packet_of
+from impl.totalorder.p4.tests.twins import Twins
 from impl.totalorder.tests.datagrams import Attacker, Dice
 from impl.totalorder.tests.test_codec_fuzz import configs
 from spec.core import NodeConfig, PacketArrived, TimerFired

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
-from impl.p4 import entries as to
-from impl.p4.entries import Entries, Group, TableEntry
-from impl.p4.frames import CPU_PORT, TICK_LIMIT, address, mac
 from impl.totalorder.link_state import structure
+from impl.totalorder.p4 import entries as to
+from impl.totalorder.p4.entries import Entries, Group, TableEntry
+from impl.totalorder.p4.frames import CPU_PORT, TICK_LIMIT, address, mac
 from impl.totalorder.settings import settings
 from spec.core import NodeConfig
 from spec.errors import BadInput, CannotRun

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from impl.p4.builds import compiled
-from impl.p4.entries import TABLES, Entries
-from impl.p4.frames import CPU_PORT
+from impl.totalorder.p4.builds import compiled
+from impl.totalorder.p4.entries import TABLES, Entries
+from impl.totalorder.p4.frames import CPU_PORT
 from impl.v1model import Entry, Program, Switch, load
 
 REFUSALS = "refusals"

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from impl.p4.control import Ports
-from impl.p4.entries import Entries
-from impl.p4.frames import CPU_PORT, TICK_LIMIT, Ask, PacketIn, Reason, frame, packet_in, packet_of, packet_out
 from impl.totalorder.codec import Malformed
+from impl.totalorder.p4.control import Ports
+from impl.totalorder.p4.entries import Entries
+from impl.totalorder.p4.frames import (
+    CPU_PORT,
+    TICK_LIMIT,
+    Ask,
+    PacketIn,
+    Reason,
+    frame,
+    packet_in,
+    packet_of,
+    packet_out,
+)
 from spec.core import Refuse, Send
 from spec.topology import LinkId
 from spec.totalorder.messages import Packet

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from impl.bmv2 import recording
-from impl.bmv2.core import NOTHING, Bmv2Target, Idle, Noting, changes, with_bmv2_switches
 from impl.bmv2.recording import Control, Fresh, Packet
-from impl.p4.builds import FRAME_CLOCK, compiled
-from impl.p4.embedded import EmbeddedTarget
-from impl.p4.entries import EGRESS_LINK, Entries, Group, TableEntry
-from impl.p4.frames import CPU_PORT
+from impl.totalorder.p4.bmv2 import NOTHING, Bmv2Target, Idle, Noting, changes, with_bmv2_switches
+from impl.totalorder.p4.builds import FRAME_CLOCK, compiled
+from impl.totalorder.p4.embedded import EmbeddedTarget
+from impl.totalorder.p4.entries import EGRESS_LINK, Entries, Group, TableEntry
+from impl.totalorder.p4.frames import CPU_PORT
 from impl.v1model import Switch, load
 from spec.errors import BadInput, CannotRun
 

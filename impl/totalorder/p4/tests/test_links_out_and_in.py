@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from impl.p4.chip import Chip
-from impl.p4.control import Controlled, SwitchControl, in_order
-from impl.p4.embedded import EmbeddedTarget
-from impl.p4.frames import Ask
+from impl.totalorder.p4.chip import Chip
+from impl.totalorder.p4.control import Controlled, SwitchControl, in_order
+from impl.totalorder.p4.embedded import EmbeddedTarget
+from impl.totalorder.p4.frames import Ask
 from impl.totalorder.tests.nodes import switch_config
 from spec.core import Send
 from spec.topology import LinkId

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from impl.p4.chip import Chip, read
-from impl.p4.control import SwitchControl, in_order, split_of
-from impl.p4.frames import Ask, PacketIn, Reason
-from impl.p4.node import MakeTarget, P4Switch
 from impl.totalorder.embodiments import ONE, form
 from impl.totalorder.host import In, Out
+from impl.totalorder.p4.chip import Chip, read
+from impl.totalorder.p4.control import SwitchControl, in_order, split_of
+from impl.totalorder.p4.frames import Ask, PacketIn, Reason
+from impl.totalorder.p4.node import MakeTarget, P4Switch
 from impl.totalorder.two_processors import SecondProcessor, earliest
 from spec.core import LocalProtocolError, NodeConfig, PacketArrived, Refuse, Send, Submitted
 from spec.topology import LinkId

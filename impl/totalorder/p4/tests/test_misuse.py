@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from impl.p4.control import SwitchControl, in_order
-from impl.p4.embedded import EmbeddedTarget
-from impl.p4.entries import Group, TableEntry
-from impl.p4.frames import frame
-from impl.p4.tests.misuse import GROUPS, MISUSES, Misuse, towards
+from impl.totalorder.p4.control import SwitchControl, in_order
+from impl.totalorder.p4.embedded import EmbeddedTarget
+from impl.totalorder.p4.entries import Group, TableEntry
+from impl.totalorder.p4.frames import frame
+from impl.totalorder.p4.tests.misuse import GROUPS, MISUSES, Misuse, towards
 from impl.totalorder.tests.nodes import switch_config
 from impl.v1model import ControlError, Entry
 from spec.totalorder.messages import Packet, PacketKind

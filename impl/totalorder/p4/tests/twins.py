@@ -7,16 +7,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from impl import node
-from impl.p4.builds import DEFAULT
-from impl.p4.chip import Target
-from impl.p4.control import in_order
-from impl.p4.core import switch_on
-from impl.p4.embedded import EmbeddedTarget
-from impl.p4.entries import Entries
-from impl.p4.frames import CPU_PORT, frame
 from impl.totalorder import AnyCore, make_core
 from impl.totalorder.codec import encode
 from impl.totalorder.host import In, Out
+from impl.totalorder.p4.builds import DEFAULT
+from impl.totalorder.p4.chip import Target
+from impl.totalorder.p4.control import in_order
+from impl.totalorder.p4.core import switch_on
+from impl.totalorder.p4.embedded import EmbeddedTarget
+from impl.totalorder.p4.entries import Entries
+from impl.totalorder.p4.frames import CPU_PORT, frame
 from spec.core import NodeConfig, Refuse, Send
 from spec.topology import LinkId, Role
 from spec.totalorder.messages import Packet

@@ -1,4 +1,4 @@
-"""`python -m impl.p4`: the compiled program as a file, and a switch's entries as commands of p4runtime-shell.
+"""`python -m impl.totalorder.p4`: the compiled program as a file, and a switch's entries for p4runtime-shell.
 
 program BUILD PORTS FILE    write the compiled program, BMv2 JSON; the place of its p4info is printed
 entries SCHEDULE NODE       print what that switch of the schedule's network is told
@@ -12,10 +12,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from impl.p4.builds import compiled, p4info
-from impl.p4.control import SwitchControl, by_cable
-from impl.p4.entries import Entries
-from impl.p4.frames import CPU_PORT
+from impl.totalorder.p4.builds import compiled, p4info
+from impl.totalorder.p4.control import SwitchControl, by_cable
+from impl.totalorder.p4.entries import Entries
+from impl.totalorder.p4.frames import CPU_PORT
 from spec import schedule as schedules
 from spec.core import node_config
 from spec.errors import BadInput, ScatterproofError

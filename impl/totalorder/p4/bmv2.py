@@ -1,4 +1,4 @@
-"""The switches of `impl.p4` on BMv2: what `--iut bmv2` runs. One `simple_switch_grpc` a switch.
+"""The switches of `impl.totalorder.p4` on BMv2: what `--iut bmv2` runs. One `simple_switch_grpc` a switch.
 
 `Noting` stands between a node and its target, and notes all that passes as the steps of a recording.
 """
@@ -11,12 +11,12 @@ from typing import TypeVar
 from impl.bmv2.recording import OK, Control, Fresh, Packet, Step, ask
 from impl.bmv2.session import find
 from impl.bmv2.switch import Bmv2Switch
-from impl.p4.builds import FRAME_CLOCK, build, compiled, p4info
-from impl.p4.chip import Target
-from impl.p4.core import MakeCore, with_switches
-from impl.p4.embedded import REFUSALS
-from impl.p4.entries import Entries
-from impl.p4.frames import CPU_PORT
+from impl.totalorder.p4.builds import FRAME_CLOCK, build, compiled, p4info
+from impl.totalorder.p4.chip import Target
+from impl.totalorder.p4.core import MakeCore, with_switches
+from impl.totalorder.p4.embedded import REFUSALS
+from impl.totalorder.p4.entries import Entries
+from impl.totalorder.p4.frames import CPU_PORT
 from spec.errors import CannotRun
 
 _REASONS = 16
