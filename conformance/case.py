@@ -7,32 +7,13 @@ import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.protocol import load
+from conformance.protocol import Case, load
 from conformance.verdict import ClauseResult, Verdict, foremost
 from spec import clauses
 from spec.errors import BadInput, CannotRun
 from spec.iut import Iut
 from spec.schedule import Schedule
 from spec.trace import CLEAN, Kind, Trace, schema
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """id: clause and a word or two, TO-DELIVER/at-the-barrier. stimulus: what is done, as a sentence. duty: what the
-    implementation has to do then. at_stake: the clauses that the run must put at stake, its own among them, so that a
-    run in which nothing happens is no pass."""
-
-    id: str
-    clause: str
-    stimulus: str
-    duty: str
-    schedule: Schedule
-    at_stake: tuple[str, ...]
-
-    @property
-    def address(self) -> str:
-        """The id with the protocol before it: PROTOCOL/CLAUSE/what."""
-        return f"{self.schedule.protocol}/{self.id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

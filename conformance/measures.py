@@ -18,7 +18,6 @@ from numba.extending import register_jitable
 from conformance.checks.compiled import Kernel
 from conformance.checks.step import Check, State
 from conformance.checks.surroundings import Surroundings
-from conformance.protocol import load
 from spec.core import Parameter
 from spec.topology import Topology, route
 from spec.trace import Header
@@ -107,17 +106,11 @@ class Gauge:
         return Kernel([*checks, *([self.actions.check] if self.actions else [])], self.columns)
 
 
-def gauge(protocol: str) -> Gauge | None:
-    """None where the protocol measures nothing."""
-    made = load(protocol).gauge
-    return None if made is None else made()
-
-
-def surroundings(header: Header) -> Surroundings:
-    """Those of the checks, and hops[a * node_count + b]: how many links data pass from host a to host b."""
-    return {**load(header.protocol).surroundings(header), "applies": 1, "hops": hops(header.topology)}
-
-
 def hops(topology: Topology) -> np.ndarray[Any, np.dtype[np.int64]]:
     routes, nodes = route(topology), range(len(topology.nodes))
     return np.array([len(routes.path(topology, a, b)) for a in nodes for b in nodes], dtype=np.int64)
+
+
+def with_hops(around: Surroundings, header: Header) -> Surroundings:
+    """What the measures' steps read: that of the checks, and more."""
+    return {**around, "applies": 1, "hops": hops(header.topology)}

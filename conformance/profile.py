@@ -27,8 +27,8 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.case import Case, CaseResult, Claims, cases
-from conformance.protocol import load
+from conformance.case import CaseResult, Claims, cases
+from conformance.protocol import Case, load
 from conformance.verdict import ClauseResult, Verdict
 from spec.core import Parameter
 from spec.errors import BadInput

@@ -4,31 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from spec import plugins
 from spec.core import Parameter
+from spec.errors import BadInput
 from spec.schedule import FailureKind, FaultKind, Schedule
 from spec.topology import NodeId, Topology
-from spec.trace import Header, Trace, schema
+from spec.trace import Header, Row, Trace, schema
 
 # Late, so that whoever only lists what there is does not wait for numba.
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from conformance.case import Case
     from conformance.checks.step import Check
     from conformance.checks.surroundings import Surroundings
     from conformance.measures import Gauge
     from conformance.network.simulator import Recorder
     from conformance.report.equivalence import Comparison
     from conformance.stress.contract import Programs
-    from conformance.systems.history import Teller
-    from conformance.views import ProtocolView
+    from conformance.systems.telling import Teller
 
 # An oracle is the clause as a predicate over the whole trace: the positions of the rows that break it.
 Oracle = Callable[[Trace], "set[int]"]
 DOWN_AND_UP = frozenset({FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """id: clause and a word or two, TO-DELIVER/at-the-barrier. stimulus: what is done, as a sentence. duty: what the
+    implementation has to do then. at_stake: the clauses that the run must put at stake, its own among them, so that a
+    run in which nothing happens is no pass."""
+
+    id: str
+    clause: str
+    stimulus: str
+    duty: str
+    schedule: Schedule
+    at_stake: tuple[str, ...]
+
+    @property
+    def address(self) -> str:
+        """The id with the protocol before it: PROTOCOL/CLAUSE/what."""
+        return f"{self.schedule.protocol}/{self.id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +72,21 @@ class Wire:
 
     packets: Callable[[bytes], list[dict[str, int]] | str]
     tells_ends: bool
+
+
+class ProtocolView(Protocol):
+    """What a protocol knows of its nodes. It is made of a run's header."""
+
+    def see(self, row: Row) -> None:
+        """The next row of the run."""
+
+    def facts(self, node: NodeId) -> list[tuple[str, str]]: ...
+
+    def mark(self, node: NodeId) -> str:
+        """What a diagram marks on the node's line when it changes, such as its barrier; empty for nothing."""
+
+    def buffer(self, node: NodeId) -> list[str]:
+        """What the node holds, in words, in the order in which it will go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,3 +183,19 @@ def in_parts(parts: Mapping[str, Sequence[ModuleType]]) -> tuple[Check, ...]:
 def load(protocol: str) -> Plugin:
     """BadInput for an unknown protocol, CannotRun for one that has none yet."""
     return plugins.load("conformance", Plugin, protocol, "has no conformance checks yet")
+
+
+def gauge(protocol: str) -> Gauge | None:
+    """None where the protocol measures nothing."""
+    made = load(protocol).gauge
+    return None if made is None else made()
+
+
+def programs_of(protocol: str) -> Programs:
+    """The part of `protocol`; BadInput when it judges no programs."""
+    found = load(protocol).programs
+    if found is None:
+        raise BadInput(
+            f"protocol {protocol!r} has no way yet to judge programs by their output; `conform --iut` judges its nodes"
+        )
+    return found()

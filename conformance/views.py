@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from conformance.protocol import load
 from spec.topology import NodeId
@@ -26,21 +25,6 @@ class NodeState:
     buffered: int
     deliveries: tuple[str, ...]
     delivered: int
-
-
-class ProtocolView(Protocol):
-    """What a protocol knows of its nodes. It is made of a run's header."""
-
-    def see(self, row: Row) -> None:
-        """The next row of the run."""
-
-    def facts(self, node: NodeId) -> list[tuple[str, str]]: ...
-
-    def mark(self, node: NodeId) -> str:
-        """What a diagram marks on the node's line when it changes, such as its barrier; empty for nothing."""
-
-    def buffer(self, node: NodeId) -> list[str]:
-        """What the node holds, in words, in the order in which it will go."""
 
 
 @dataclass(slots=True)

@@ -13,10 +13,11 @@ from typing import Any
 
 import msgspec
 
-from conformance.case import Case, cases, run_case
+from conformance.case import cases, run_case
 from conformance.judge import judge, judge_by_oracles
 from conformance.network.run import MakeNode, SimulatedIut
 from conformance.network.simulator import MAX_EVENTS
+from conformance.protocol import Case
 from conformance.verdict import ClauseResult, Verdict
 from fuzz.corpus import drawn_schedules
 from fuzz.fuzzer import RUN_ENDS, broken_by, digest, ends_as_planned, violations_of

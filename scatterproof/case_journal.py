@@ -11,7 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.case import Case, CaseResult
+from conformance.case import CaseResult
+from conformance.protocol import Case
 from conformance.report import folder as results_folder
 from conformance.report.run import folder_name
 from conformance.verdict import ClauseResult, Verdict

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from conformance.case import Case, Claims
+from conformance.case import Claims
 from conformance.profile import needed
+from conformance.protocol import Case
 from scatterproof import iuts
 from scatterproof.console import CANNOT_RUN, OK, out, print_json, print_table
 from spec import clauses

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from conformance.case import Case, CaseResult, Claims, run_case
-from conformance.protocol import load
+from conformance.case import CaseResult, Claims, run_case
+from conformance.protocol import Case, load
 from conformance.report.run import folder_name
 from scatterproof.iuts import NODES, MakeIut
 from scatterproof.jobs import in_order

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from conformance.case import Case, cases, protocol_of
+from conformance.case import cases, protocol_of
 from conformance.judge import Judging, judge, refuse
 from conformance.network.run import SimulatedIut
-from conformance.protocol import load
+from conformance.protocol import Case, load
 from conformance.report.space_time import as_text, diagram
 from conformance.verdict import ClauseResult, Verdict, Violation
 from fuzz import protocol as plugins

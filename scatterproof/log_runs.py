@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 
 from conformance.adapters.log_folder import read_logs
-from conformance.case import Case, CaseResult, Claims
+from conformance.case import CaseResult, Claims
 from conformance.judge import judge
 from conformance.profile import Profile
+from conformance.protocol import Case
 from conformance.report.run import ConformanceRun
 from conformance.verdict import ClauseResult, Verdict, foremost
 from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, out, print_json, print_table

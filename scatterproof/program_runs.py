@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
+from conformance.protocol import programs_of
 from conformance.report.run import printable
 from conformance.report.terminal import STYLES
-from conformance.stress.contract import Course, Judgement, programs_of
+from conformance.stress.contract import Course, Judgement
 from conformance.stress.run import fresh_folders, run, split
 from conformance.verdict import Verdict
 from impl.protocol import ImplPlugin

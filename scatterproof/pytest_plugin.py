@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-PREFIX = "scatterproof::"
+from scatterproof.pytest_names import PREFIX
+
 _OPTIONS = {
     "iut": "Implementation under test, as for `scatterproof conform --iut`: its cases become tests.",
     "profile": "What the implementation claims (TOML); all when left out.",

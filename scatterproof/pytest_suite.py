@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from conformance.case import EVERYTHING, Case, CaseResult, select
+from conformance.case import EVERYTHING, CaseResult, select
 from conformance.profile import Profile, read_profile
+from conformance.protocol import Case
 from conformance.report import folder
 from conformance.report.run import broken, folder_name, printable
 from conformance.verdict import Verdict
@@ -27,7 +28,7 @@ from scatterproof.case_journal import alone_in
 from scatterproof.case_runs import run_cases
 from scatterproof.conform_options import protocol_meant
 from scatterproof.options import RESULTS
-from scatterproof.pytest_plugin import PREFIX
+from scatterproof.pytest_names import PREFIX
 from scatterproof.suite import again, smaller
 from spec.errors import BadInput, CannotRun
 from spec.topology import Role

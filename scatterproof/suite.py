@@ -8,8 +8,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.case import EVERYTHING, Case, CaseResult
+from conformance.case import EVERYTHING, CaseResult
 from conformance.profile import Profile
+from conformance.protocol import Case
 from conformance.report import folder, html, junit, markdown, terminal
 from conformance.report.run import ConformanceRun, folder_name
 from conformance.verdict import Verdict

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.case import cases
-from conformance.report.equivalence import EquivalenceRow, comparison_of
+from conformance.protocol import load
+from conformance.report.equivalence import EquivalenceRow
 from impl.protocol import ImplPlugin
 from models.expected import SPEC_FOLDER
 from models.finding import Finding, findings_of
@@ -109,9 +110,10 @@ def _link(target: Path, page: Path) -> str:
 
 def equivalence_of(protocol: str, results: Path) -> Equivalence | None:
     """One schedule in all variants of the protocol that must deliver the same; None for a protocol without such."""
-    comparison = comparison_of(protocol)
-    if comparison is None:
+    made = load(protocol).comparison
+    if made is None:
         return None
+    comparison = made()
     rows = comparison.rows(iuts.find("reference", protocol, results))
     return Equivalence(reference=comparison.reference, rows=rows)
 

@@ -24,9 +24,10 @@ from impl.protocol import load as implemented
 from spark.configurations import FAULTY_PACKETS, draw_run
 from spark.corpus import make_corpus
 from spark.judge_part import judge_part, warm
-from spark.kinds import RunKind, compared
+from spark.kinds import RunKind
 from spark.layout import MINED, events_path, runs_path
 from spark.mine import mine
+from spark.protocol import compared
 from spark.read import Part, parts_of
 from spark.session import MASTER, session_on
 from spec.schedule import FaultKind, Schedule

@@ -11,8 +11,9 @@ from random import Random
 
 import msgspec
 
-from spark.kinds import RunKind, Setting, kinds_of
+from spark.kinds import RunKind, Setting
 from spark.networks import reached_by
+from spark.protocol import kinds_of
 from spec.schedule import (
     EVERYBODY,
     Clock,

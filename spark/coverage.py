@@ -15,7 +15,7 @@ from random import Random
 
 import msgspec
 
-from conformance.measures import gauge
+from conformance.protocol import gauge
 from conformance.verdict import Verdict
 from spark.kinds import RunKind
 from spark.layout import RunEntry

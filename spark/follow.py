@@ -26,7 +26,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark.found import Identity, is_as_told, read_violations
 from spark.incremental import SUMMARY, Kept, Say, kept_results
-from spark.mine import MineResult, leave, summed_up
+from spark.mine import leave, summed_up
+from spark.mined import MineResult
 from spark.read import Pair
 from spark.session import MASTER, session_on
 from spec.errors import BadInput, CannotRun

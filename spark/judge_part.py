@@ -16,10 +16,10 @@ from conformance.checks.interpreted import Interpreted, InterpretedRun
 from conformance.checks.rows import RowRules, refuse_header, refuse_rows_after_end, row_rules
 from conformance.checks.surroundings import Surroundings
 from conformance.judge import conclude, kernel, limits, shown_at
-from conformance.measures import gauge
-from conformance.protocol import load
+from conformance.measures import with_hops
+from conformance.protocol import gauge, load
 from conformance.verdict import ClauseResult
-from spark.measured import Measured, with_hops
+from spark.measured import Measured
 from spark.read import BATCH_ROWS, Part, RunSpan, read_batches, read_spans
 from spec.errors import BadInput
 from spec.trace import Header, Row, schema

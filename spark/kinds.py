@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from random import Random
 
 from spark.networks import FAMILIES, anywhere
-from spark.protocol import load
 from spec.core import Parameter
 from spec.schedule import Failure, FaultKind
 from spec.topology import Topology
@@ -57,14 +56,3 @@ class RunKind:
     to_everybody: bool = False
     payload: Callable[[Random], bytes] = one_of_ten
     fails: Callable[[Random, Setting], tuple[Failure, ...]] = nothing_fails
-
-
-def kinds_of(protocol: str) -> tuple[RunKind, ...]:
-    """BadInput for an unknown protocol, CannotRun for one without corpora."""
-    return load(protocol).kinds
-
-
-def compared(protocol: str) -> tuple[RunKind, ...]:
-    """The kinds that the benchmark compares."""
-    plugin = load(protocol)
-    return tuple(kind for kind in plugin.kinds if kind.name in plugin.compared)

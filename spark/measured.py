@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from conformance.checks.compiled import Run
 from conformance.checks.interpreted import InterpretedRun
-from conformance.checks.surroundings import Surroundings
-from conformance.measures import BINS, Gauge, gauge, hops, least_of
+from conformance.measures import BINS, Gauge, least_of
+from conformance.protocol import gauge
 from spec.trace import Header
 
 Ints = npt.NDArray[np.int64]
@@ -118,11 +118,6 @@ def together(protocol: str, parts: Iterable[Packed]) -> Measured:
     for part in parts:
         every.add(part)
     return every
-
-
-def with_hops(around: Surroundings, header: Header) -> Surroundings:
-    """What the measures' steps read: that of the checks, and more."""
-    return {**around, "applies": 1, "hops": hops(header.topology)}
 
 
 def _histogram(measure: str, carrier: str, group: str, unit: str, bins: Ints) -> Histogram:

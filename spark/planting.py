@@ -19,9 +19,9 @@ from conformance.judge import judge_by_oracles
 from conformance.protocol import load
 from conformance.verdict import Verdict
 from spark.configurations import draw_run
-from spark.kinds import kinds_of
 from spark.layout import Expected, Planting
 from spark.plants import AlteredRow, MakeCore, Mutant, Wish, altered, right_run
+from spark.protocol import kinds_of
 from spec.errors import BadInput
 from spec.trace import Trace
 

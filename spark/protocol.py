@@ -54,3 +54,14 @@ def benchmark_of(protocol: str) -> Benchmark:
     if benchmark is None:
         raise CannotRun(f"protocol {protocol!r} has nothing that mining is compared with yet; choose another")
     return benchmark()
+
+
+def kinds_of(protocol: str) -> tuple[RunKind, ...]:
+    """BadInput for an unknown protocol, CannotRun for one without corpora."""
+    return load(protocol).kinds
+
+
+def compared(protocol: str) -> tuple[RunKind, ...]:
+    """The kinds that the benchmark compares."""
+    plugin = load(protocol)
+    return tuple(kind for kind in plugin.kinds if kind.name in plugin.compared)

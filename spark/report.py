@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from conformance.measures import gauge
+from conformance.protocol import gauge
 from conformance.report.look import TABLES, Head, render
 from conformance.report.run import GRAVITY
 from conformance.verdict import Verdict
@@ -23,7 +23,7 @@ from spec import clauses
 from spec.files import write_atomically
 
 if TYPE_CHECKING:
-    from spark.mine import MineResult
+    from spark.mined import MineResult
 
 REPORT = "report.html"
 _TEMPLATE = Path(__file__).with_name("report.html.j2")

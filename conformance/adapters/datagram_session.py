@@ -8,18 +8,10 @@ from pathlib import Path
 
 from conformance.adapters import lines
 from conformance.adapters.befalling import Befalling
-from conformance.adapters.log_folder import (
-    BEFELL_FILE,
-    RUN_FILE,
-    SUFFIX,
-    RecordedRun,
-    assemble,
-    log_path,
-    write_befell,
-    write_run,
-)
+from conformance.adapters.log_folder import BEFELL_FILE, RUN_FILE, SUFFIX, assemble, log_path, write_befell, write_run
 from conformance.adapters.logs import NodeLog
 from conformance.adapters.real_time import longest_timeout_ns
+from conformance.adapters.recorded_run import RecordedRun
 from conformance.network.run import header_of
 from conformance.relay.links import LinkRelay
 from conformance.supervisor import MARK, Child, Failure, Limits

@@ -18,44 +18,22 @@ import msgspec
 
 from conformance.adapters.lives import joined
 from conformance.adapters.logs import NodeLog, ended_row, in_flight, merge
+from conformance.adapters.recorded_run import VERSION, RecordedRun
 from conformance.checks.rows import row_rules
 from conformance.network.run import catalogue_version
 from conformance.protocol import load
-from spec.core import Parameter
 from spec.errors import BadInput
 from spec.files import read_bytes, write_atomically
 from spec.topology import NodeId, Topology, route
-from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace, schema
+from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Row, Trace, schema
 from spec.trace_ndjson import decode_row, encode_row
 
 RUN_FILE = "run.json"
 BEFELL_FILE = "befell.ndjson"
 SUFFIX = ".log.ndjson"
-VERSION = 1
 # What a node can log of itself. Failures are the doing of whoever runs it.
 LOGGED = (Kind.SUBMITTED, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.REFUSED, Kind.BEGUN)
 _BEFALLS = (Kind.CRASHED, Kind.RESTARTED, Kind.LOST)
-
-
-class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What must be known to judge the logs of a folder.
-
-    clean: the run ended as planned: nobody was stopped while something was still to happen. order: `link` when each
-    log has a clock of its own, `global` when time_ns of all logs is of one clock. complete: for each kind of event the
-    nodes that have logged every one of them; when it is left out, every kind and every node that has a log, if the
-    run is clean, and else none: what a log that breaks off has left out, nobody knows. notes: what else there is to
-    say of the run.
-    """
-
-    protocol: str
-    topology: Topology
-    parameters: dict[str, Parameter]
-    clean: bool = False
-    order: Order = Order.LINK
-    complete: dict[str, tuple[NodeId, ...]] | None = None
-    seed: int = 0
-    notes: tuple[str, ...] = ()
-    format: int = VERSION
 
 
 def log_path(folder: Path, node: NodeId, topology: Topology, life: int = 0) -> Path:

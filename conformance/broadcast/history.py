@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from conformance.adapters.log_folder import RecordedRun
+from conformance.adapters.recorded_run import RecordedRun
 from conformance.network.topologies import mesh
-from conformance.systems.history import Event, History
+from conformance.systems.telling import Event, History
 from spec.broadcast.messages import PacketKind
 from spec.schedule import EVERYBODY
 from spec.topology import Link, LinkId, NodeId

@@ -13,10 +13,10 @@ from conformance.protocol import Judges, Plugin, Wire, in_parts
 from spec.schedule import FailureKind, FaultKind, Schedule
 
 if TYPE_CHECKING:
-    from conformance.case import Case
     from conformance.measures import Gauge
+    from conformance.protocol import Case
     from conformance.stress.contract import Programs
-    from conformance.systems.history import Teller
+    from conformance.systems.telling import Teller
 
 # A time-out grows to so many times the first one.
 MOST_TIMES = 64

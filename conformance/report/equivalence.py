@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias
 
-from conformance.protocol import load
 from spec.iut import Iut
 from spec.schedule import Schedule
 from spec.topology import NodeId
@@ -43,12 +42,6 @@ class EquivalenceRow:
     deliveries: int
     difference: str
     whole: bool = True
-
-
-def comparison_of(protocol: str) -> Comparison | None:
-    """What the protocol says must deliver the same; None where it has only one way."""
-    made = load(protocol).comparison
-    return None if made is None else made()
 
 
 def delivered(trace: Trace) -> dict[NodeId, list[Message]]:

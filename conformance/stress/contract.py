@@ -13,11 +13,9 @@ from typing import Protocol
 
 import msgspec
 
-from conformance.protocol import load
 from conformance.relay.ports import Address
 from conformance.stress.plan import Step
 from conformance.verdict import ClauseResult, Verdict
-from spec.errors import BadInput
 from spec.trace import Trace
 
 
@@ -161,13 +159,3 @@ class Programs:
 
     levels: tuple[str, ...]
     tester: Callable[[Workload, Sequence[Path]], Tester]
-
-
-def programs_of(protocol: str) -> Programs:
-    """The part of `protocol`; BadInput when it judges no programs."""
-    found = load(protocol).programs
-    if found is None:
-        raise BadInput(
-            f"protocol {protocol!r} has no way yet to judge programs by their output; `conform --iut` judges its nodes"
-        )
-    return found()

@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 from conformance.supervisor import Child, stop
-from conformance.systems.history import History
 from conformance.systems.hosts import LIMITS, Hosts
 from conformance.systems.setup import Setup
+from conformance.systems.telling import History
 from spec.errors import CannotRun
 
 LIBRARY = "libcpg.so.4"

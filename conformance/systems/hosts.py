@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from conformance.supervisor import Child, Failure, Limits, stop
-from conformance.systems.history import History, read_events
+from conformance.systems.history import read_events
 from conformance.systems.setup import Setup
+from conformance.systems.telling import History
 from spec.errors import CannotRun
 
 START_S = 30.0

@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from conformance.supervisor import Child, stop
-from conformance.systems.history import History
 from conformance.systems.hosts import LIMITS, START_S, Hosts
 from conformance.systems.setup import Setup
+from conformance.systems.telling import History
 from spec.errors import CannotRun
 
 LOOPBACK = "127.0.0.1"

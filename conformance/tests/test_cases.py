@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.case import Case, cases, run_case, select
+from conformance.case import cases, run_case, select
 from conformance.network.run import MakeNode, SimulatedIut, simulate
-from conformance.protocol import load
+from conformance.protocol import Case, load
 from conformance.verdict import Verdict
 from impl.totalorder import RULES, Rules, make_core
 from spec import clauses

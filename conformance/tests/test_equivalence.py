@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from conformance.network.run import SimulatedIut
 from conformance.network.topologies import star
-from conformance.report.equivalence import Comparison, EquivalenceRow, compare, comparison_of
+from conformance.protocol import load
+from conformance.report.equivalence import Comparison, EquivalenceRow, compare
 from impl.totalorder import RULES, make_core
 from spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 
@@ -65,9 +66,9 @@ def test_a_row_says_whether_the_beginning_is_enough() -> None:
 
 
 def same() -> Comparison:
-    found = comparison_of("totalorder")
-    assert found is not None
-    return found
+    made = load("totalorder").comparison
+    assert made is not None
+    return made()
 
 
 def test_all_carriers_and_forms_of_a_switch_deliver_the_same_and_links_lose_something() -> None:
@@ -92,4 +93,4 @@ def test_another_order_of_equal_timestamps_in_one_variant_is_a_difference() -> N
 
 
 def test_a_protocol_without_variants_has_nothing_to_compare() -> None:
-    assert comparison_of("broadcast") is None
+    assert load("broadcast").comparison is None

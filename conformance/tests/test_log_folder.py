@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.log_folder import RecordedRun, read_logs, write_run
+from conformance.adapters.log_folder import read_logs, write_run
+from conformance.adapters.recorded_run import RecordedRun
 from conformance.case import cases
 from conformance.judge import judge, refuse
 from conformance.network.run import SimulatedIut

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from conformance.broadcast.tests import runs as broadcast
 from conformance.judge import columns_of
-from conformance.measures import BINS, bin_of, gauge, hops, least_of, surroundings
+from conformance.measures import BINS, bin_of, hops, least_of, with_hops
 from conformance.network.run import simulate
+from conformance.protocol import gauge, load
 from conformance.tests import runs as totalorder
 from impl.totalorder import make_core
 from spec.topology import Role
@@ -44,7 +45,7 @@ def measured(trace: Trace, name: str, batch: int = 1 << 20) -> npt.NDArray[np.in
     """A row a group."""
     found = gauge(trace.header.protocol)
     assert found is not None
-    run = found.kernel.run(surroundings(trace.header))
+    run = found.kernel.run(with_hops(load(trace.header.protocol).surroundings(trace.header), trace.header))
     columns = columns_of(trace)
     for first in range(0, len(trace.rows), batch):
         run.feed({name: np.ascontiguousarray(values[first : first + batch]) for name, values in columns.items()})

@@ -5,9 +5,9 @@ left out, as are submissions and packets."""
 
 from __future__ import annotations
 
-from conformance.adapters.log_folder import RecordedRun
+from conformance.adapters.recorded_run import RecordedRun
 from conformance.network.topologies import star
-from conformance.systems.history import History
+from conformance.systems.telling import History
 from spec.trace import ABSENT, Kind, Order, Row, schema
 
 

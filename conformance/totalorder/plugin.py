@@ -15,10 +15,10 @@ from spec.schedule import FaultKind, Schedule
 from spec.topology import route
 
 if TYPE_CHECKING:
-    from conformance.case import Case
     from conformance.measures import Gauge
+    from conformance.protocol import Case
     from conformance.report.equivalence import Comparison
-    from conformance.systems.history import Teller
+    from conformance.systems.telling import Teller
 
 # How long a time-out becomes, as a multiple of the first; and how often a message is lost in a row at the most.
 MOST_TIMEOUTS = 8

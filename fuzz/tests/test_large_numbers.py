@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from conformance.adapters.real_time import stretched
-from conformance.case import Case, run_case
+from conformance.case import run_case
 from conformance.judge import judge, judge_by_oracles, judge_compiled
 from conformance.network.run import SimulatedIut, simulate
+from conformance.protocol import Case
 from conformance.totalorder.cases.numbers import CASES, LATE_TO_ADJUST_NS, MANY
 from conformance.verdict import Verdict
 from impl.totalorder import make_core

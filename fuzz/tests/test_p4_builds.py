@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from conformance.case import Case, cases, run_case
+from conformance.case import cases, run_case
 from conformance.judge import judge
 from conformance.network.run import SimulatedIut, simulate
+from conformance.protocol import Case
 from conformance.verdict import Verdict
 from fuzz.findings import SPEC_FOLDER
 from fuzz.totalorder.loss_mutants import data_alone, last_arrived, least_noticed, least_passed, own_timestamp

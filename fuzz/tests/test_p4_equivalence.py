@@ -13,10 +13,11 @@ from msgspec.structs import replace
 
 from conformance.adapters.datagram import DatagramIut
 from conformance.adapters.stdio import StdioIut
-from conformance.case import Case, cases, run_case
+from conformance.case import cases, run_case
 from conformance.judge import judge
 from conformance.network.run import SimulatedIut, simulate
 from conformance.network.topologies import chain, star
+from conformance.protocol import Case
 from conformance.report.equivalence import delivered
 from conformance.totalorder.variants import variants
 from conformance.verdict import Verdict

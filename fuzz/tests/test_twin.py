@@ -6,8 +6,9 @@ from itertools import islice
 
 import pytest
 
-from conformance.case import Case, cases, run_case
+from conformance.case import cases, run_case
 from conformance.network.run import SimulatedIut
+from conformance.protocol import Case
 from conformance.verdict import Verdict
 from fuzz.corpus import drawn_schedules
 from fuzz.fuzzer import violations_of

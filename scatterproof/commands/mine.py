@@ -17,7 +17,8 @@ from spark.arrange import is_corpus
 from spark.follow import Batch, follow
 from spark.importing.mapping import Mapping, no_mapping, read_mapping
 from spark.judge_part import MOST_KEPT
-from spark.mine import MineResult, mine
+from spark.mine import mine
+from spark.mined import MineResult
 from spark.recall import Recall, recall
 from spark.session import MASTER
 from spec.errors import BadInput

@@ -12,9 +12,9 @@ from itertools import chain
 import msgspec
 
 from conformance.adapters.real_time import longest_s
-from conformance.case import Case, CaseResult, cases, ended_as_planned, run_case
+from conformance.case import CaseResult, cases, ended_as_planned, run_case
+from conformance.protocol import Case, programs_of
 from conformance.report.run import broken, folder_name
-from conformance.stress.contract import programs_of
 from conformance.verdict import Verdict
 from scatterproof import iuts
 from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest

@@ -13,7 +13,8 @@ from scatterproof import iuts
 from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
 from scatterproof.layers.job import OF_VERDICT, Found, Job, Lane, Unit, report_of
 from spark.corpus import make_corpus
-from spark.mine import MineResult, mine
+from spark.mine import mine
+from spark.mined import MineResult
 from spark.session import MASTER, session_on
 
 SCHEDULES = 400

@@ -18,7 +18,7 @@ from scatterproof.plants import wishes_of
 from scatterproof.tests.test_console import Console, console
 from spark.configurations import draw_run
 from spark.corpus import simulate_run
-from spark.kinds import kinds_of
+from spark.protocol import kinds_of
 from spark.session import session_on
 from spec import clauses
 from spec.errors import BadInput

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import Case, CaseResult, cases
+from conformance.case import CaseResult, cases
+from conformance.protocol import Case
 from conformance.verdict import Verdict
 from fuzz.mutant_rates import Rate
 from fuzz.survivors import Standing, Triage

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.stress.contract import Course, Judgement, programs_of
+from conformance.protocol import programs_of
+from conformance.stress.contract import Course, Judgement
 from conformance.verdict import ClauseResult, Verdict
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.program_layer import UNSEEN, summarise_programs

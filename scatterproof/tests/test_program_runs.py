@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from conformance.judge import refuse
+from conformance.protocol import programs_of
 from conformance.relay.faults import Faults
-from conformance.stress.contract import Course, Outcome, programs_of
+from conformance.stress.contract import Course, Outcome
 from conformance.verdict import Verdict
 from scatterproof import cli
 from scatterproof.stress_options import StressOptions

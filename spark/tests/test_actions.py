@@ -10,8 +10,9 @@ import pytest
 
 from conformance.broadcast.tests import runs as broadcast
 from conformance.judge import columns_of
-from conformance.measures import gauge, surroundings
+from conformance.measures import with_hops
 from conformance.network.run import simulate
+from conformance.protocol import gauge, load
 from conformance.tests import runs as totalorder
 from impl.totalorder import make_core
 from models.trace_validation import Judgement, validate_all
@@ -61,7 +62,7 @@ def counted(trace: Trace) -> tuple[set[str], set[tuple[str, str]]]:
     found = gauge(trace.header.protocol)
     assert found is not None
     assert found.actions is not None
-    run = found.kernel.run(surroundings(trace.header))
+    run = found.kernel.run(with_hops(load(trace.header.protocol).surroundings(trace.header), trace.header))
     run.feed(columns_of(trace))
     names, check = found.actions.names, found.actions.check.name
     taken, pairs = run.state(check, "taken"), run.state(check, "pairs").reshape(len(names), -1)

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark.bench import _long_run, bench
-from spark.kinds import compared
+from spark.protocol import compared
 from spark.tests.material import PROTOCOLS, value
 from spec.trace import Kind
 

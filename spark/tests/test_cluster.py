@@ -26,7 +26,8 @@ from pyspark.sql import SparkSession
 from spark.corpus import make_corpus
 from spark.incremental import SUMMARY
 from spark.layout import MINED, read_manifest
-from spark.mine import MineResult, mine
+from spark.mine import mine
+from spark.mined import MineResult
 from spark.shipping import ROOT
 from spark.tests import on_cluster
 from spark.tests.cluster import WITHIN_S, Cluster, Daemon, cluster

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spark.configurations import configuration, draw_run
-from spark.kinds import kinds_of
+from spark.protocol import kinds_of
 from spark.tests.material import PROTOCOLS, material
 from spec.errors import BadInput
 from spec.schedule import FaultKind, Schedule

@@ -18,10 +18,10 @@ from conformance.network.run import MakeNode
 from impl.protocol import load as implemented
 from spark.configurations import draw_run
 from spark.corpus import make_corpus, simulate_run
-from spark.kinds import kinds_of
 from spark.layout import Manifest, events_path, read_manifest, runs_path
 from spark.mine import mine
 from spark.plants import Wish, row_wish
+from spark.protocol import kinds_of
 from spark.recall import recall
 from spark.tests.material import PROTOCOLS, material
 from spark.unfinished import unfinished_folder

@@ -18,7 +18,8 @@ from conformance.tests.runs import conforming
 from spark.found import Found, digest_of, identity_of, judge_and_keep, read_found, read_violations, write_found
 from spark.incremental import kept_results
 from spark.layout import MINED, events_path, runs_path
-from spark.mine import MineResult, mine
+from spark.mine import mine
+from spark.mined import MineResult
 from spark.read import Pair, parts_of
 from spark.tests.material import value
 from spec.errors import BadInput, CannotRun

@@ -29,10 +29,11 @@ from spark import incremental
 from spark.configurations import draw_run
 from spark.corpus import Plant, make_corpus, simulate_run
 from spark.judge_part import is_warm, judge_part, warm
-from spark.kinds import kinds_of
 from spark.layout import events_path, runs_path
 from spark.measured import Measured
-from spark.mine import MineResult, mine
+from spark.mine import mine
+from spark.mined import MineResult
+from spark.protocol import kinds_of
 from spark.read import parts_of
 from spark.tests.material import PROTOCOLS, change, material, value
 from spec import clauses

@@ -10,10 +10,10 @@ import pytest
 from conformance.judge import judge
 from impl.protocol import load as implemented
 from spark.corpus import simulate_run
-from spark.kinds import kinds_of
 from spark.layout import Expected
 from spark.planting import LONGEST, Outcome, Plan, Probe, Trial, choose, refuse_wishes
 from spark.plants import Plant, Wish, altered, row_wish
+from spark.protocol import kinds_of
 from spark.tests.material import PROTOCOLS, material
 from spec.errors import BadInput
 

@@ -16,7 +16,8 @@ from pyspark.sql import SparkSession
 
 from conformance.broadcast.tests import runs as broadcast
 from conformance.judge import columns_of
-from conformance.measures import BINS, gauge, surroundings
+from conformance.measures import BINS, with_hops
+from conformance.protocol import gauge, load
 from conformance.tests import runs as totalorder
 from conformance.tests.agreement import beginning
 from conformance.verdict import Verdict
@@ -53,7 +54,7 @@ def test_measures_of_a_part_are_the_sums_of_those_of_its_runs_however_it_is_cut(
     assert found.actions is not None
     expected = Measured(protocol)
     for trace in TRACES[protocol]:
-        run = found.kernel.run(surroundings(trace.header))
+        run = found.kernel.run(with_hops(load(trace.header.protocol).surroundings(trace.header), trace.header))
         run.feed(columns_of(trace))
         expected.add_run(trace.header, run, found)
     for batch_rows in (7, 1 << 16):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from conformance.case import Case
 from conformance.network.topologies import mesh
+from conformance.protocol import Case
 from spec.core import Parameter
 from spec.schedule import (
     EVERYBODY,

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from conformance.adapters.stdio import StdioIut
-from conformance.case import Case, CaseResult, run_case, select
+from conformance.case import CaseResult, run_case, select
 from conformance.examples.tests.languages import BUILD, EXAMPLES, PROFILE, build
 from conformance.examples.tests.mutations import MUTATIONS, Mutation
 from conformance.examples.tests.tutorial import PAGE, played
 from conformance.profile import read_profile
+from conformance.protocol import Case
 from conformance.supervisor import Limits
 from conformance.verdict import Verdict
 

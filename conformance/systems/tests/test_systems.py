@@ -15,9 +15,10 @@ from conformance.adapters.log_folder import read_logs
 from conformance.judge import judge
 from conformance.profile import read_profile
 from conformance.systems import __main__ as command
-from conformance.systems.history import Event, History, read_events, write_logs
+from conformance.systems.history import read_events, write_logs
 from conformance.systems.report import Outcome, page, run, table
 from conformance.systems.setup import PROFILES, SETUPS, Setup
+from conformance.systems.telling import Event, History
 from conformance.verdict import Verdict
 from spec.errors import BadInput
 

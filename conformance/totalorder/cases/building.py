@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.case import Case
+from conformance.protocol import Case
 from spec.core import Parameter
 from spec.schedule import Clock, Delay, Failure, Fault, FaultKind, Message, Schedule, Submission, validate
 from spec.topology import Link, LinkId, Node, NodeId, Role, Topology, route

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from conformance.case import Case
+from conformance.protocol import Case
 from conformance.totalorder.cases.building import INTERVAL_NS
 from spec.schedule import Failure, FailureKind
 from spec.topology import LinkId

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.case import Case
 from conformance.network.topologies import chain, star
+from conformance.protocol import Case
 from conformance.totalorder.cases.building import case, everybody, lose
 from conformance.totalorder.cases.loss import SOON
 

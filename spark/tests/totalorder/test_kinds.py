@@ -6,8 +6,8 @@ from random import Random
 
 from conformance.network.topologies import chain, diamond, one_way
 from spark.configurations import draw_run
-from spark.kinds import kinds_of
 from spark.networks import FAMILIES, all_answered, in_a_tree
+from spark.protocol import kinds_of
 from spec.schedule import Submission
 
 PROTOCOL = "totalorder"

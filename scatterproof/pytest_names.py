@@ -1,0 +1,3 @@
+"""What the suite's tests are called in pytest."""
+
+PREFIX = "scatterproof::"
