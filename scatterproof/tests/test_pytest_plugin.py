@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
-# What a session in this process imports it forgets at its end, and would import anew in the next one: the packages
-# behind this module cannot be imported twice.
 import conformance.judge  # noqa: F401
 from conformance.case import cases
+from scatterproof.commands.protocols import RECORDS, hooks_of
 from spec.clauses import protocols
 
 pytest_plugins = ["pytester"]
 
 PROTOCOL, *OTHERS = protocols()
+# What a session in this process imports it forgets at its end, and would import anew in the next one. Some packages
+# cannot be imported twice, and records that are kept would be of the old modules.
+GIVEN = {(package, protocol): hooks_of(package, protocol) for package in RECORDS for protocol in protocols()}
 MUTANT = "--scatterproof-iut=mutant:host/delivers-on-arrival"
 REFERENCE = "--scatterproof-iut=reference"
 ADVICE = ("--scatterproof-iut=mutant:host/asks-seldom", "--scatterproof-case=TO-ADJ-ROUNDS")
