@@ -8,9 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from models import findings
 from models.expected import models_of
 from models.finding import Finding, Suspicion, decide, findings_of
 from models.findings import findings_markdown, run_findings
+from models.protocol import ModelsPlugin
 from models.tests.test_expected import CFG, FINDING, HOLDS, STEPS
 from spec.errors import BadInput, CannotRun
 
@@ -50,9 +52,12 @@ def write(spec_folder: Path, *findings: Finding) -> None:
     (spec_folder / "steps" / "findings.toml").write_text("".join(f"[[finding]]\n{part}\n" for part in parts))
 
 
-def test_a_finding_is_told_with_its_counterexample_and_what_takes_its_place(spec_folder: Path) -> None:
-    findings = findings_of("steps", spec_folder)
-    text = findings_markdown("steps", findings, run_findings("steps", spec_folder), models_of("steps", spec_folder))
+def test_a_finding_is_told_with_its_counterexample_and_what_takes_its_place(
+    spec_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings, "load", lambda protocol: ModelsPlugin())  # steps are told by the actions' names
+    found = findings_of("steps", spec_folder)
+    text = findings_markdown("steps", found, run_findings("steps", spec_folder), models_of("steps", spec_folder))
     assert "## 1 Steps of two" in text
     assert "A step adds two. (document, paragraph 2.)" in text
     assert "`NotTwo` is violated; 1 steps, shortest:" in text
