@@ -63,6 +63,18 @@ def test_a_python_without_venv_is_named_with_the_mend(project: Path) -> None:
     assert "python3.11-venv" in run.stderr
 
 
+def test_an_environment_elsewhere_is_left_alone(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "kept").touch()
+    (project / ".venv").symlink_to(elsewhere)
+
+    run = set_up(project)
+
+    assert (run.returncode, len(run.stderr.splitlines())) == (3, 1)
+    assert "is a link" in run.stderr
+    assert (elsewhere / "kept").exists()
+
+
 def test_an_environment_without_its_stamp_is_not_trusted(project: Path) -> None:
     """The folder of an interrupted set-up looks whole; only the stamp, written last, says that it is."""
     works = stand_in(project / "bin", "python", "exit 0")
