@@ -72,9 +72,9 @@ def _checked_operators(root: Path, protocol: str) -> Iterator[tuple[str, Path]]:
     """Operators that a module defines and a configuration names: TLC would not look at the others."""
     folder = root / "spec" / protocol
     configured: set[str] = set()
-    for file in (*folder.glob("*.cfg"), *folder.glob("models.toml")):
+    for file in (*folder.rglob("*.cfg"), *folder.glob("models.toml")):
         configured.update(re.findall(r"\w+", TLA_COMMENT.sub("", file.read_text(encoding="utf-8"))))
-    for file in sorted(folder.glob("*.tla")):
+    for file in sorted(folder.rglob("*.tla")):
         for name in OPERATOR.findall(TLA_COMMENT.sub("", file.read_text(encoding="utf-8"))):
             if name in configured:
                 yield name, file.relative_to(root)

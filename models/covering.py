@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from models.expected import SPEC_FOLDER, Model, configuration, models_of
+from models.expected import SPEC_FOLDER, Model, configuration, find, library, models_of
 from models.protocol import Covered, load
 from models.tla_values import Value, parse_state
 from models.tlc import Outcome, State, run_tlc
@@ -119,10 +119,11 @@ def cover(model: Model, protocol: str, spec_folder: Path = SPEC_FOLDER) -> Cover
     """Behaviours of a model in which all holds. CannotRun when TLC does not reach the end of its graph."""
     with scratch_folder("covering") as scratch:
         dump = scratch / "graph.dot"
-        module = spec_folder / protocol / f"{model.module}.tla"
+        folder = spec_folder / protocol
+        module = find(folder, f"{model.module}.tla", f"model {model.name!r}")
         # What holds in it is TLC's work elsewhere; here the graph is all that is wanted.
         bare = msgspec.structs.replace(model, invariants=(), properties=())
-        run = run_tlc(module, configuration(bare, spec_folder, protocol), dump=dump)
+        run = run_tlc(module, configuration(bare, spec_folder, protocol), dump=dump, library=library(folder))
         if run.outcome is not Outcome.HOLDS:
             raise CannotRun(f"model {model.name}: TLC did not search it to the end: {run.problem or run.outcome.value}")
         with dump.open(encoding="utf-8") as lines:

@@ -226,8 +226,7 @@ def _check(path: Path, model: Model, names: Collection[str]) -> None:
     if model.name in names:
         raise BadInput(f"{place} is listed twice; give each model its own name")
     for name in (f"{model.module}.tla", model.cfg):
-        if not (path.parent / name).is_file():
-            raise BadInput(f"{place} names {name}, which is not in {path.parent}; correct the name")
+        find(path.parent, name, place)
     if model.kind is Kind.MUTANT and len(model.set) == 0:
         raise BadInput(f"{place} is a mutant that replaces nothing; name the rule under `set`")
     if model.kind is Kind.MUTANT and (model.violates is None) == (model.because is None):
@@ -238,10 +237,22 @@ def _check(path: Path, model: Model, names: Collection[str]) -> None:
         raise BadInput(f"{place} is a reach model that expects no violation; name the sentence that TLC must refute")
 
 
+def find(folder: Path, name: str, place: str) -> Path:
+    """The file of that name in the folder of a protocol, or in a folder there. BadInput, which begins with the place,
+    where there is none."""
+    for file in sorted(folder.rglob(name)):
+        return file
+    raise BadInput(f"{place} names {name}, which is not in {folder}; correct the name")
+
+
+def library(folder: Path) -> list[Path]:
+    """The folders of a protocol, or of modules for all, that modules are in."""
+    return sorted({module.parent for module in folder.rglob("*.tla")})
+
+
 def configuration(model: Model, spec_folder: Path, protocol: str) -> str:
     """The text of the model's .cfg with its lines replaced; BadInput where a section to replace is missing."""
-    path = spec_folder / protocol / model.cfg
-    text = path.read_text(encoding="utf-8")
+    text = find(spec_folder / protocol, model.cfg, f"model {model.name!r}").read_text(encoding="utf-8")
     added = []
     for name, value in model.set.items():
         text, count = re.subn(rf"^(  {re.escape(name)} (?:<-|=)) .*$", rf"\1 {value}", text, flags=re.MULTILINE)
@@ -263,9 +274,11 @@ def check_model(
     model: Model, protocol: str, *, spec_folder: Path = SPEC_FOLDER, on_progress: Counted | None = None
 ) -> ModelRun:
     """Run one model and compare. `on_progress` gets its name and the distinct states so far."""
+    folder = spec_folder / protocol
     run = run_tlc(
-        spec_folder / protocol / f"{model.module}.tla",
+        find(folder, f"{model.module}.tla", f"model {model.name!r}"),
         configuration(model, spec_folder, protocol),
+        library=library(folder),
         timeout_s=TIMEOUT_S,
         coverage=model.every_action,
         short=model.short,

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -106,8 +106,10 @@ def run_tlc(
     dump: Path | None = None,
     walks: Walks | None = None,
     on_progress: ProgressCallback | None = None,
+    library: Sequence[Path] = (),
 ) -> TlcRun:
-    """Check `module` under the text of a .cfg. `on_progress` gets the number of distinct states found so far; `short`
+    """Check `module` under the text of a .cfg. `library`: folders of the modules that it extends, beside its own.
+    `on_progress` gets the number of distinct states found so far; `short`
     says that the run is, so that Java compiles but once and quickly: two thirds of the time up to 15,000 states.
     `dump` is where the state graph goes, with the actions' names on its edges. With `walks` random behaviours are tried
     instead of all states: that nothing is found then proves nothing.
@@ -128,6 +130,7 @@ def run_tlc(
             # By itself Java begins with so little that it collects and grows it time and again.
             "-Xms128m", "-XX:NewSize=64m", f"-Xmx{HEAP_MB}m",
             *archive_flags(java, jar), f"-Djava.io.tmpdir={scratch}",
+            f"-DTLA-Library={os.pathsep.join(str(folder.absolute()) for folder in library)}",
             "-cp", str(jar), "tlc2.TLC", "-tool", "-metadir", str(scratch), "-workers", "1", "-fp", "0",
             "-lncheck", "final", "-config", str(cfg),
             *(["-coverage", "1"] if coverage else []),

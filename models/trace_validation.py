@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
-from models.expected import SPEC_FOLDER
+from models.expected import SPEC_FOLDER, find
 from models.java import find_java
 from models.protocol import TraceModule, load
 from models.tla_values import Function, Value, parse_value
@@ -140,7 +140,7 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
     rows = sum(len(trace.rows) for trace, _ in batch.values())
     with scratch_folder("traces") as folder:
         for source in (SPEC_FOLDER / "common", SPEC_FOLDER / first.header.protocol):
-            for module in source.glob("*.tla"):
+            for module in source.rglob("*.tla"):
                 shutil.copy(module, folder)
         (folder / "Recorded.tla").write_text(_data([one.text for _, one in batch.values()]), encoding="ascii")
         path = folder / "MCRecorded.tla"
@@ -148,7 +148,7 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
             f"---- MODULE MCRecorded ----\nEXTENDS Recorded, {', '.join((reader.module, *reader.rules))}\n====\n",
             encoding="ascii",
         )
-        configuration = (SPEC_FOLDER / first.header.protocol / reader.configuration).read_text(encoding="utf-8")
+        configuration = find(SPEC_FOLDER / first.header.protocol, reader.configuration, "the reader").read_text("utf-8")
         run = run_tlc(path, configuration, timeout_s=TIMEOUT_S, short=rows <= SHORT_ROWS)
     if run.outcome is not Outcome.HOLDS:
         raise CannotRun(f"TLC could not read the trace: {run.problem or run.outcome.value}")

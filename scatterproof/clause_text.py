@@ -31,7 +31,7 @@ def operator_of(protocol: str, name: str) -> Operator | None:
 
 def _definitions(folder: Path, name: str) -> Iterator[Operator]:
     head = re.compile(rf"{re.escape(name)}(\(.*\))?\s*==")
-    for path in sorted(folder.glob("*.tla")):
+    for path in sorted(folder.rglob("*.tla")):
         lines = path.read_text(encoding="utf-8").splitlines()
         for number, line in enumerate(lines):
             if head.match(line):

@@ -299,7 +299,7 @@ def test_what_no_module_describes_cannot_be_judged() -> None:
 def test_a_module_that_does_not_parse_is_told_of_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And not after a search for the run that is to blame."""
     shutil.copytree(SPEC_FOLDER, tmp_path / "spec", ignore=shutil.ignore_patterns("findings", "*.py"))
-    (tmp_path / "spec" / "totalorder" / "TraceOrder.tla").write_text("no module\n", encoding="ascii")
+    (tmp_path / "spec" / "totalorder" / "modules" / "TraceOrder.tla").write_text("no module\n", encoding="ascii")
     started: list[Path] = []
 
     def counted(path: Path, *arguments: Any, **named: Any) -> TlcRun:

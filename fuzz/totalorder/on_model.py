@@ -1,4 +1,4 @@
-"""Which TLA+ operators of `spec/totalorder/Mutants.tla` say the same as a mutant of the reference rules.
+"""Which TLA+ operators of `spec/totalorder/modules/Mutants.tla` say the same as a mutant of the reference rules.
 
 The constant that a `.cfg` substitutes is the rule's name in CamelCase; the operator is named here.
 """

@@ -337,11 +337,11 @@ def test_totalorder_lists_an_instance_for_each_environment_and_a_mutant_for_each
 def test_no_configuration_of_totalorder_is_left_unlisted() -> None:
     listed = {one.cfg for one in models_of("totalorder")}
     # Those that read recorded runs are filled in from a trace.
-    assert listed == {path.name for path in (SPEC_FOLDER / "totalorder").glob("*.cfg") if "Trace" not in path.name}
+    assert listed == {path.name for path in (SPEC_FOLDER / "totalorder").rglob("*.cfg") if "Trace" not in path.name}
 
 
 def test_every_mutant_operator_is_tried_by_a_model() -> None:
-    text = (SPEC_FOLDER / "totalorder" / "Mutants.tla").read_text(encoding="utf-8")
+    text = (SPEC_FOLDER / "totalorder" / "modules" / "Mutants.tla").read_text(encoding="utf-8")
     operators = set(re.findall(r"^([A-Z]\w*)(?:\(.*\))? ==", text, re.MULTILINE))
     tried = {value for one in models_of("totalorder") for value in one.set.values()}
     assert operators <= tried
@@ -349,20 +349,22 @@ def test_every_mutant_operator_is_tried_by_a_model() -> None:
 
 def test_every_loss_rule_is_tried_by_a_model() -> None:
     folder = SPEC_FOLDER / "totalorder"
-    operators = set(re.findall(r"^([A-Z]\w*)\(.*\) ==", (folder / "LossRules.tla").read_text(), re.MULTILINE))
+    operators = set(
+        re.findall(r"^([A-Z]\w*)\(.*\) ==", (folder / "modules" / "LossRules.tla").read_text(), re.MULTILINE)
+    )
     tried = {value for one in models_of("totalorder") for value in one.set.values()}
-    corrected = set(re.findall(r"<- (\w+)$", (folder / "MCLoss.cfg").read_text(), re.MULTILINE))
+    corrected = set(re.findall(r"<- (\w+)$", (folder / "instances" / "MCLoss.cfg").read_text(), re.MULTILINE))
     assert operators <= tried | corrected
 
 
 @pytest.mark.parametrize("module", ["AdjustmentRules", "BeaconPathRules", "VariantRules"])
 def test_every_rule_of_a_variant_is_in_a_configuration_or_tried_by_a_model(module: str) -> None:
     folder = SPEC_FOLDER / "totalorder"
-    text = (folder / f"{module}.tla").read_text(encoding="utf-8")
+    text = (folder / "modules" / f"{module}.tla").read_text(encoding="utf-8")
     operators = set(re.findall(r"^([A-Z]\w*)(?:\(.*\))? ==", text, re.MULTILINE))
     tried = {value for one in models_of("totalorder") for value in one.set.values()}
     configured = {
-        name for path in folder.glob("*.cfg") for name in re.findall(r"<- (\w+)$", path.read_text(), re.MULTILINE)
+        name for path in folder.rglob("*.cfg") for name in re.findall(r"<- (\w+)$", path.read_text(), re.MULTILINE)
     }
     assert operators <= tried | configured
 

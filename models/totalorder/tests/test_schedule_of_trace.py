@@ -23,12 +23,13 @@ AT_THE_BARRIER = Model(
     invariants=("DeliveredInTotalOrder",),
     properties=(),
 )
+FOLDER = SPEC_FOLDER / "totalorder"
 CFG = configuration(AT_THE_BARRIER, SPEC_FOLDER, "totalorder")
 
 
 @pytest.fixture(scope="module")
 def run() -> TlcRun:
-    return run_tlc(SPEC_FOLDER / "totalorder" / "MCOneSwitch.tla", CFG)
+    return run_tlc(FOLDER / "instances" / "MCOneSwitch.tla", CFG, library=[FOLDER / "modules"])
 
 
 @pytest.fixture(scope="module")
