@@ -327,3 +327,9 @@ def test_to_fail_environments_without_ack_barriers_on_beacons_are_refused() -> N
     run = schedule(star(2), (scatter(0, 0, 1),), (), environment="D5")
     with pytest.raises(BadInput, match="D6, D7, D8 or D9"):
         simulate(run, make_core)
+
+
+def test_to_atomic_a_scattering_that_is_not_recalled_is_noticed() -> None:
+    run = _case("TO-ATOMIC/recall-before-its-message")
+    assert "TO-ATOMIC" in failed(simulate(run, partial(make_core, rules=replace(RULES, recalls=lambda: False))))
+    assert not failed(simulate(run, make_core))

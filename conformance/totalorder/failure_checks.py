@@ -34,7 +34,8 @@ from spec.trace import ABSENT, Kind, Order
 
 SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
 CRASHED, RESTARTED = int(Kind.CRASHED), int(Kind.RESTARTED)
-NOTICE = int(PacketKind.NOTICE)
+DATA, NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
+ONE, ALL, NEVER_CAME = range(3)  # what `undelivered` looks for
 D6 = ENVIRONMENT_CODES[Environment.D6]  # its beacons carry no barrier
 
 
@@ -47,8 +48,9 @@ def stays_up(stopped: int, heard_ns: int, time_ns: int, failure_timeout_ns: int)
 @derive(
     kinds=(Kind.SUBMITTED, Kind.ARRIVED, Kind.DELIVERED, Kind.CRASHED),
     scattering_of=Table(3, 1),
-    copies=Table(3, 5),
+    copies=Table(3, 6),
     missing=Table(2, 1),
+    knows=PerPair(0),
     nodes_stopped=PerNode(0),
     last_heard=PerNode(-1),
     failures_seen=Cell(0),
@@ -64,11 +66,13 @@ def scatterings(
     sender: int,
     receiver: int,
     number: int,
+    packet: int,
     scattering: int,
     node_count: int,
     scattering_of: TableState,
     copies: TableState,
     missing: TableState,
+    knows: State,
     nodes_stopped: State,
     last_heard: State,
     failures_seen: State,
@@ -79,11 +83,16 @@ def scatterings(
 
     scattering_of: (sender, receiver, number) -> scattering, until it is delivered. missing: (sender, scattering) -> how
     many are not. copies: (sender, scattering, receiver) -> (where delivered or -1, where submitted, receiver, sender,
-    scattering), until all are. last_heard: when something last arrived at a node. delivered_since: how much was since
-    the first failure.
+    scattering, whether it is owed), until all are; none is owed to a host that the sender was told of as failed, nor
+    where it came. knows: by host and another, whether such a notice came. last_heard: when something last arrived at a
+    node. delivered_since: how much was since the first failure.
     """
     if kind == ARRIVED:
         last_heard[node] = time_ns
+        if receiver == node and packet == DATA:
+            note_that_it_came(scattering_of, copies, sender, node, number)
+        elif receiver == node and packet == NOTICE and number == 0 and 0 <= sender < node_count:
+            knows[node * node_count + sender] = 1
     elif kind == CRASHED:
         failures_seen[0] += 1
         nodes_stopped[node] = 1 if link == ABSENT else nodes_stopped[node]
@@ -91,7 +100,8 @@ def scatterings(
         submitted[0] += 1
         if 0 <= sender < node_count and 0 <= receiver < node_count:
             put(scattering_of, (sender, receiver, number), (scattering,))
-            put(copies, (sender, scattering, receiver), (-1, position, receiver, sender, scattering))
+            owed = 1 - knows[sender * node_count + receiver]
+            put(copies, (sender, scattering, receiver), (-1, position, receiver, sender, scattering, owed))
             slot = find(missing, (sender, scattering))
             put(missing, (sender, scattering), ((field(missing, slot, 0) if slot >= 0 else 0) + 1,))
     elif kind == DELIVERED:
@@ -102,29 +112,48 @@ def scatterings(
             return
         its = field(scattering_of, slot, 0)
         remove(scattering_of, slot)
-        slot = find(copies, (sender, its, node))
-        left_slot = find(missing, (sender, its))
-        if slot < 0 or left_slot < 0:
-            return
-        change(copies, slot, 0, position)
-        left = field(missing, left_slot, 0) - 1
-        change(missing, left_slot, 0, left)
-        if left == 0:
-            remove(missing, left_slot)
-            for other in range(node_count):
-                slot = find(copies, (sender, its, other))
-                if slot >= 0:
-                    remove(copies, slot)
+        note_that_it_was_delivered(copies, missing, sender, its, node, position, node_count)
 
 
 @register_jitable
-def undelivered(copies: TableState, up: State, among_all: bool) -> tuple[int, int]:
-    """The message that was submitted first of those that a host that stays up did not deliver, though another of the
-    same scattering was delivered at one that does; among_all: though its sender and all of its receivers stay up. Its
-    receiver and a position, of a delivery or of its submission; -1 for none."""
+def note_that_it_came(scattering_of: TableState, copies: TableState, sender: int, receiver: int, number: int) -> None:
+    slot = find(scattering_of, (sender, receiver, number))
+    slot = find(copies, (sender, field(scattering_of, slot, 0), receiver)) if slot >= 0 else -1
+    if slot >= 0:
+        change(copies, slot, 5, 0)
+
+
+@register_jitable
+def note_that_it_was_delivered(
+    copies: TableState, missing: TableState, sender: int, its: int, node: int, position: int, node_count: int
+) -> None:
+    """its: the scattering; all its copies are forgotten when none is missing."""
+    slot = find(copies, (sender, its, node))
+    left_slot = find(missing, (sender, its))
+    if slot < 0 or left_slot < 0:
+        return
+    change(copies, slot, 0, position)
+    left = field(missing, left_slot, 0) - 1
+    change(missing, left_slot, 0, left)
+    if left == 0:
+        remove(missing, left_slot)
+        for other in range(node_count):
+            slot = find(copies, (sender, its, other))
+            if slot >= 0:
+                remove(copies, slot)
+
+
+@register_jitable
+def undelivered(copies: TableState, up: State, what: int) -> tuple[int, int]:
+    """The message that was submitted first of those that a host did not deliver, though, by `what`, (ONE) it stays up,
+    and another of the same scattering was delivered at one that does; (ALL) it and all that the scattering concerns
+    stay up; (NEVER_CAME) it is owed, and another was delivered, as before. Its receiver and a position, of a delivery
+    or of its submission; -1 for none."""
     receiver, first, witness = -1, -1, -1
     for slot in range(room(copies)):
-        if not used(copies, slot) or field(copies, slot, 0) >= 0 or not up[field(copies, slot, 2)]:
+        if not used(copies, slot) or field(copies, slot, 0) >= 0:
+            continue
+        if not (field(copies, slot, 5) if what == NEVER_CAME else up[field(copies, slot, 2)]):
             continue
         at, sender, scattering = field(copies, slot, 1), field(copies, slot, 3), field(copies, slot, 4)
         if first >= 0 and at >= first:
@@ -138,8 +167,8 @@ def undelivered(copies: TableState, up: State, among_all: bool) -> tuple[int, in
                 everybody = False
             elif field(copies, other, 0) >= 0:
                 delivered_at = field(copies, other, 0)
-        if (among_all and everybody) or (not among_all and delivered_at >= 0):
-            receiver, first, witness = field(copies, slot, 2), at, at if among_all else delivered_at
+        if everybody if what == ALL else delivered_at >= 0:
+            receiver, first, witness = field(copies, slot, 2), at, at if what == ALL else delivered_at
     return (receiver, witness)
 
 
@@ -147,7 +176,10 @@ def undelivered(copies: TableState, up: State, among_all: bool) -> tuple[int, in
     "TO-ATOMIC",
     kinds=(Kind.ENDED,),
     order=Order.LINK,
-    ways=("node {expected_node} never delivered its message of a scattering that others delivered",),
+    ways=(
+        "node {expected_node} never delivered its message of a scattering that others delivered",
+        "a message never came to node {expected_node}, and others of its scattering were delivered",
+    ),
     derived=(scatterings,),
     up=PerNode(0),
 )
@@ -163,15 +195,17 @@ def scattering_is_all_or_nothing(
     submitted: State,
     up: State,
 ) -> Outcome:
-    """When all has settled, each scattering is delivered by all of its receivers that stay up, or by none of them. At
-    stake once something was submitted, and something failed."""
+    """When all has settled, each scattering is delivered by all of its receivers that stay up, or by none of them; by
+    none, too, if one of its messages never came to a receiver that its sender did not know to have failed. At stake
+    once something was submitted, and something failed."""
     if not settled(flags) or failures_seen[0] == 0:
         return SILENT
     for host in range(node_count):
         up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], time_ns, failure_timeout_ns) else 0
-    lacking, delivered_at = undelivered(copies, up, False)
-    if lacking >= 0:
-        return violated(0, lacking, -1, delivered_at)
+    for way, what in ((0, ONE), (1, NEVER_CAME)):
+        lacking, delivered_at = undelivered(copies, up, what)
+        if lacking >= 0:
+            return violated(way, lacking, -1, delivered_at)
     return HOLDS if submitted[0] > 0 else SILENT
 
 
@@ -231,7 +265,7 @@ def failure_stops_nobody(
         return SILENT
     for host in range(node_count):
         up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], time_ns, failure_timeout_ns) else 0
-    lacking, at = undelivered(copies, up, True)
+    lacking, at = undelivered(copies, up, ALL)
     if lacking >= 0:
         return violated(0, lacking, -1, at)
     for host in range(node_count):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.totalorder.oracles.whole import Event, Whole, look
+from conformance.totalorder.oracles.whole import Event, Whole, before, look
 from spec.totalorder.messages import Environment, PacketKind
 from spec.trace import Kind, Trace
 
@@ -34,10 +34,19 @@ def scattering_is_all_or_nothing(trace: Trace) -> set[int]:
         return set()
     staying = _staying(whole, end)
     delivered = {(event.sender, event.node, event.number) for event in whole.delivered}
+    came = {(event.sender, event.node, event.number) for event in whole.arrived if event.is_data}
     for copies in _scatterings(whole):
-        if len({copy.key in delivered for copy in copies if copy.receiver in staying}) == 2:
+        answers = {copy.key in delivered for copy in copies if copy.receiver in staying}
+        lost = [copy for copy in copies if copy.key not in came | delivered and not _knows(whole, copy)]
+        if len(answers) == 2 or (True in answers and lost):
             return {end.position}
     return set()
+
+
+def _knows(whole: Whole, copy: Event) -> bool:
+    """Whether the sender was told, before it was handed the message, that its receiver has failed."""
+    told = before(whole.notices, copy.position)
+    return any((notice.node, notice.sender) == (copy.node, copy.receiver) for notice in told)
 
 
 def failure_stops_nobody(trace: Trace) -> set[int]:

@@ -17,7 +17,10 @@ CONSTANTS
   Precedence(_, _)  \* see Rules
 
 VARIABLES
-  handed,     \* handed[h] is a function from <<receiver, number>> to digest and scattering of what was handed over at h
+  handed,     \* handed[h] is a function from <<receiver, number>> to digest and scattering of what was handed over at
+              \* h, and whether h did not know then that the receiver has failed
+  knows,      \* knows[h] are the hosts of which h was told that they have failed
+  came,       \* came[h][s] are the numbers of the messages of s that have arrived at h
   delivered,  \* delivered[h][s] are the numbers of the messages of s that h has delivered
   lastKey, \* lastKey[h] is the precedence of the last message delivered at h; <<>> for none
   highest,    \* highest[h][s] is the greatest timestamp of s that h has delivered; -1 for none
@@ -28,7 +31,7 @@ VARIABLES
   heardUntil, \* heardUntil[n] is the time-out after the last arrival at n; -1 for none
   promised,   \* promised[l] is the greatest barrier put on link l; -1 for none
   said        \* said[l] is the greatest ack barrier put on link l; -1 for none
-failSeen == <<handed, delivered, lastKey, highest, cut, stopped, anew, failed, heardUntil, promised, said>>
+failSeen == <<handed, knows, came, delivered, lastKey, highest, cut, stopped, anew, failed, heardUntil, promised, said>>
 failVars == <<reading, failSeen>>
 -----------------------------------------------------------------------------
 (* Whether what became of a scattering can be told. *)
@@ -57,11 +60,13 @@ Up == {h \in Net.hosts \ stopped : heardUntil[h] > Clock}
 
 IsDelivered(s, to) == Has(delivered[to[1]][s], to[2])
 Undelivered(s) == {to \in DOMAIN handed[s] : to[1] \in Up /\ ~ IsDelivered(s, to)}
+NeverCame(s) == {to \in DOMAIN handed[s] : /\ handed[s][to].owed /\ to[1] \in Net.hosts
+                                           /\ ~ Has(came[to[1]][s], to[2]) /\ ~ IsDelivered(s, to)}
 Beside(s, to) == {other \in DOMAIN handed[s] : handed[s][other].scattering = handed[s][to].scattering}
 
 FailSettleKeeps ==
   [ScatteringIsAllOrNothing |->                                                 \* TO-ATOMIC
-     AllIsTold => \A s \in Net.hosts : \A to \in Undelivered(s) :
+     AllIsTold => \A s \in Net.hosts : \A to \in Undelivered(s) \cup NeverCame(s) :
        \A other \in Beside(s, to) : other[1] \in Up => ~ IsDelivered(s, other),
    FailureStopsNobody |->                                                       \* TO-FAIL
      AllIsTold =>
@@ -83,8 +88,9 @@ FailWanted(clause) == IF clause = "BarriersNeverFall" THEN promised[Link] ELSE A
 -----------------------------------------------------------------------------
 (* What the observer remembers. *)
 Hand ==
-  /\ handed' = [handed EXCEPT ![Node] = (<<Receiver, Number>> :> [digest |-> Digest, scattering |-> Scattering]) @@ @]
-  /\ UNCHANGED <<delivered, lastKey, highest, cut, stopped, anew, failed, heardUntil, promised, said>>
+  /\ LET what == [digest |-> Digest, scattering |-> Scattering, owed |-> Receiver \notin knows[Node]]
+     IN  handed' = [handed EXCEPT ![Node] = (<<Receiver, Number>> :> what) @@ @]
+  /\ UNCHANGED <<knows, came, delivered, lastKey, highest, cut, stopped, anew, failed, heardUntil, promised, said>>
 
 Speak ==
   /\ promised' = IF Barrier > promised[Link] THEN [promised EXCEPT ![Link] = Barrier] ELSE promised
@@ -92,24 +98,30 @@ Speak ==
   /\ cut' = IF Packet = "notice" /\ Number = 0 /\ Sender \in Net.hosts
             THEN [cut EXCEPT ![Sender] = IF @ = Absent \/ Timestamp < @ THEN Timestamp ELSE @]
             ELSE cut
-  /\ UNCHANGED <<handed, delivered, lastKey, highest, stopped, anew, failed, heardUntil>>
+  /\ UNCHANGED <<handed, knows, came, delivered, lastKey, highest, stopped, anew, failed, heardUntil>>
 
 Hear ==
   /\ heardUntil' = [heardUntil EXCEPT ![Node] = BusyUntil]
+  /\ LET own == Receiver = Node /\ Sender \in Net.hosts
+     IN
+     /\ knows' = IF own /\ Packet = "notice" /\ Number = 0 THEN [knows EXCEPT ![Node] = @ \cup {Sender}] ELSE knows
+     /\ came' = IF own /\ Data /\ Number >= 1
+                THEN [came EXCEPT ![Node][Sender] = With(@, {Number})]
+                ELSE came
   /\ UNCHANGED <<handed, delivered, lastKey, highest, cut, stopped, anew, failed, promised, said>>
 
 Deliver ==
   /\ delivered' = [delivered EXCEPT ![Node][Sender] = With(@, {Number})]
   /\ highest' = [highest EXCEPT ![Node][Sender] = IF Timestamp > @ THEN Timestamp ELSE @]
   /\ lastKey' = [lastKey EXCEPT ![Node] = Key]
-  /\ UNCHANGED <<handed, cut, stopped, anew, failed, heardUntil, promised, said>>
+  /\ UNCHANGED <<handed, knows, came, cut, stopped, anew, failed, heardUntil, promised, said>>
 
 (* A node, or a link alone. *)
 Fail ==
   /\ failed' = (failed \/ Kind = "crashed")
   /\ stopped' = IF Kind = "crashed" /\ Link = Absent THEN stopped \cup {Node} ELSE stopped
   /\ anew' = IF Kind = "restarted" /\ Link = Absent THEN anew \cup {Node} ELSE anew
-  /\ UNCHANGED <<handed, delivered, lastKey, highest, cut, heardUntil, promised, said>>
+  /\ UNCHANGED <<handed, knows, came, delivered, lastKey, highest, cut, heardUntil, promised, said>>
 
 FailRemember ==
   CASE Kind = "submitted" -> Hand
@@ -125,6 +137,8 @@ FailInit ==
          links == DOMAIN Net.source
      IN
      /\ handed = [n \in nodes |-> <<>>]
+     /\ knows = [n \in nodes |-> {}]
+     /\ came = [n \in nodes |-> [s \in nodes |-> NoNumber]]
      /\ delivered = [n \in nodes |-> [s \in nodes |-> NoNumber]]
      /\ lastKey = [n \in nodes |-> <<>>]
      /\ highest = [n \in nodes |-> [s \in nodes |-> Absent]]
