@@ -90,4 +90,36 @@ CASES = (
             **DETECTED,
         )
     ),
+    failing(
+        case(
+            "TO-FAIL/host-after-two-restarts",
+            "a switch begins anew twice, and nobody has failed; long after that a host crashes",
+            "goes on with the others: what the switch has forgotten was no failure, and what it gives up it knows",
+            star(3),
+            "D8",
+            tuple(scatter(time, host, 0, 1) for time in range(250_000, 350_000, 20_000) for host in (0, 1)),
+            failures=(
+                Failure(20_000, CRASH, node=3),
+                Failure(23_000, RESTART, node=3),
+                Failure(40_000, CRASH, node=3),
+                Failure(43_000, RESTART, node=3),
+                Failure(120_000, CRASH, node=2),
+            ),
+            also=("TO-ORDER",),
+            **DETECTED,
+        )
+    ),
+    failing(
+        case(
+            "TO-FAIL/answers-about-several-hosts",
+            "the hosts behind a switch are cut off together, and one that is asked about them crashes without an answer",
+            "waits for no answer of its about any of them, and goes on",
+            chain(2, 3),
+            "D8",
+            tuple(scatter(time, host, 0, 1) for time in range(400_000, 500_000, 20_000) for host in (0, 1)),
+            failures=(Failure(100_500, CUT, link=between(chain(2, 3), 7, 6)), Failure(101_000, CRASH, node=2)),
+            also=("TO-ATOMIC",),
+            **DETECTED,
+        )
+    ),
 )
