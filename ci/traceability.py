@@ -43,16 +43,16 @@ class Shelf:
 
 def shelves(root: Path, protocol: str) -> dict[Layer, Shelf]:
     """What each layer has under ``root``; BadInput when a file cannot be parsed."""
-    models = root / "models" / protocol
+    models = sorted(path for path in (root / "models" / protocol).rglob("*.py") if "tests" not in path.parts)
     conformance = root / "conformance" / protocol
     return {
         Layer.TLC: Shelf(
-            f"an operator in spec/{protocol}/*.tla that a .cfg or models.toml names",
+            f"an operator in a module of spec/{protocol} that a .cfg or models.toml names",
             _index(_checked_operators(root, protocol)),
         ),
         Layer.Z3: Shelf(
-            f"a claim in models/{protocol}/*.py",
-            _index(_python_names(sorted(models.glob("*.py")), root, claims=True)),
+            f"a claim in models/{protocol}",
+            _index(_python_names(models, root, claims=True)),
         ),
         Layer.CHECK: _functions(root, conformance, "checks"),
         Layer.ORACLE: _functions(root, conformance, "oracles"),

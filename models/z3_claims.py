@@ -40,11 +40,14 @@ def claims_of(protocol: str) -> tuple[Claim, ...]:
 
 
 def claims_in(package: ModuleType) -> tuple[Claim, ...]:
-    """Those that modules directly in the package have as CLAIMS, in the order of module name and then of the tuple."""
+    """Those that modules of the package, and of packages in it, have as CLAIMS, in the order of module name and then of
+    the tuple. Tests are left out."""
     claims: list[Claim] = []
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda found: found.name):
-        if not module.ispkg:
-            claims.extend(getattr(import_module(f"{package.__name__}.{module.name}"), "CLAIMS", ()))
+        found = import_module(f"{package.__name__}.{module.name}")
+        if module.ispkg and module.name != "tests":
+            claims += claims_in(found)
+        claims += getattr(found, "CLAIMS", ())
     return tuple(claims)
 
 

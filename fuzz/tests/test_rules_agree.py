@@ -26,14 +26,14 @@ from models.claim import Verdict
 from models.equivalence import Kind, prove_equivalent
 from models.symbolic import lift
 from models.tlc import Outcome, run_tlc
-from models.totalorder import adjustment_safety
-from models.totalorder.adjustment_rules import RULES as PROVED_FOR_ADJUSTMENT
-from models.totalorder.adjustment_rules import Members
-from models.totalorder.equivalences import PARAMETERS, prove_rule_equivalent
-from models.totalorder.loss_rules import RUN_RULES as PROVED_UNDER_LOSS
-from models.totalorder.loss_vectors import NOTHING_OUTSTANDING, OUTSTANDING
-from models.totalorder.loss_vectors import PARAMETERS as UNDER_LOSS
-from models.totalorder.rules import RULES as PROVED
+from models.totalorder.adjustment import safety as adjustment_safety
+from models.totalorder.adjustment.rules import RULES as PROVED_FOR_ADJUSTMENT
+from models.totalorder.adjustment.rules import Members
+from models.totalorder.barriers.equivalences import PARAMETERS, prove_rule_equivalent
+from models.totalorder.barriers.rules import RULES as PROVED
+from models.totalorder.loss.rules import RUN_RULES as PROVED_UNDER_LOSS
+from models.totalorder.loss.vectors import NOTHING_OUTSTANDING, OUTSTANDING
+from models.totalorder.loss.vectors import PARAMETERS as UNDER_LOSS
 
 SPEC = Path(spec.__file__).parent / "totalorder"
 BUILT = rules_of_module(built)
@@ -177,7 +177,7 @@ def in_tla(module: Path, failures: Rules) -> Outcome:
         f"ASSUME \\A t, a, b \\in {values} : ByAckAlone(t, a, b) = (<<t, a, b>> \\in {{{passed}}})\n"
         "Spec == x = 0 /\\ [][x' = x]_x\n====\n"
     )
-    (module.parent / "FailureRules.tla").write_text((SPEC / "FailureRules.tla").read_text())
+    (module.parent / "FailureRules.tla").write_text((SPEC / "modules" / "FailureRules.tla").read_text())
     return run_tlc(module, "SPECIFICATION Spec\n", timeout_s=120).outcome
 
 
@@ -188,7 +188,7 @@ def test_failure_rules_answer_as_the_operators_that_tlc_checks(tmp_path: Path) -
 
 
 def test_failure_rules_are_those_that_the_models_substitute() -> None:
-    lines = [line.strip() for line in (SPEC / "MCFailures.cfg").read_text().splitlines()]
+    lines = [line.strip() for line in (SPEC / "instances" / "MCFailures.cfg").read_text().splitlines()]
     assert {"CutOff <- AckOfLink", "MayDeliver <- ByAckAlone"} <= set(lines)
     truth = {True: "TRUE", False: "FALSE"}
     assert f"ClosesBack = {truth[FAILURES['closes_back']()]}" in lines

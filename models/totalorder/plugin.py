@@ -18,7 +18,7 @@ def _claims() -> tuple[Claim, ...]:
 
 
 def _narration() -> Narration:
-    from models.totalorder.narration import LEGEND, narrate
+    from models.totalorder.telling.narration import LEGEND, narrate
 
     return Narration(narrate=narrate, legend=LEGEND)
 

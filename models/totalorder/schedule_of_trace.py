@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from models.tla_values import Function
 from models.tlc import State
-from models.totalorder.steps import Link, Step, channels, steps_of
+from models.totalorder.telling.barrier_steps import Link, Step, channels, steps_of
 from spec.errors import BadInput
 from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission, validate
 from spec.topology import Link as TopologyLink

@@ -112,7 +112,7 @@ CASES = (
     failing(
         case(
             "TO-FAIL/answers-about-several-hosts",
-            "the hosts behind a switch are cut off together, and one that is asked about them crashes without an answer",
+            "the hosts behind a switch are cut off together; one that is asked about them crashes without an answer",
             "waits for no answer of its about any of them, and goes on",
             chain(2, 3),
             "D8",

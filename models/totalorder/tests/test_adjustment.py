@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from models.claim import Claim, Verdict, prove, prove_under
-from models.totalorder import adjustment, adjustment_gain, adjustment_safety
+from models.totalorder.adjustment import gain as adjustment_gain
+from models.totalorder.adjustment import measuring as adjustment
+from models.totalorder.adjustment import safety as adjustment_safety
 
 CLAIMS = {claim.name: claim for module in (adjustment, adjustment_gain, adjustment_safety) for claim in module.CLAIMS}
 

@@ -11,12 +11,12 @@ import pytest
 import z3
 
 from models.claim import Claim, ClaimResult, Verdict, prove, prove_steps, prove_under
-from models.totalorder.barrier_aggregation import conjuncts, steps
-from models.totalorder.boundary_vectors import FILE, boundaries, document, precedes
-from models.totalorder.equivalences import PARAMETERS, prove_rule_equivalent
-from models.totalorder.network import LINK, any_state, any_topology
-from models.totalorder.rules import RULES
-from models.totalorder.runs import TO_A, Run
+from models.totalorder.barriers.aggregation import conjuncts, steps
+from models.totalorder.barriers.equivalences import PARAMETERS, prove_rule_equivalent
+from models.totalorder.barriers.network import LINK, any_state, any_topology
+from models.totalorder.barriers.rules import RULES
+from models.totalorder.barriers.runs import TO_A, Run
+from models.totalorder.barriers.vectors import FILE, boundaries, document, precedes
 from models.z3_claims import claims_of, refutations
 from spec.errors import BadInput
 

@@ -9,12 +9,16 @@ import pytest
 import z3
 
 from models.claim import Claim, Rules, Verdict, prove_under
-from models.totalorder import ack_barrier, loss_delivery, loss_record, loss_rules, loss_safety
-from models.totalorder.loss_actions import ACTING, LINKS, TAKEN, steps
-from models.totalorder.loss_invariant import assumed, covered, kept
-from models.totalorder.loss_network import any_state
-from models.totalorder.loss_rules import RUN_RULES
-from models.totalorder.loss_runs import LossRun
+from models.totalorder.loss import ack_barrier
+from models.totalorder.loss import delivery as loss_delivery
+from models.totalorder.loss import record as loss_record
+from models.totalorder.loss import rules as loss_rules
+from models.totalorder.loss import safety as loss_safety
+from models.totalorder.loss.actions import ACTING, LINKS, TAKEN, steps
+from models.totalorder.loss.invariant import assumed, covered, kept
+from models.totalorder.loss.network import any_state
+from models.totalorder.loss.rules import RUN_RULES
+from models.totalorder.loss.runs import LossRun
 
 MODULES = (ack_barrier, loss_delivery, loss_record, loss_safety)
 CLAIMS: dict[str, Claim] = {claim.name: claim for module in MODULES for claim in module.CLAIMS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.expected import check_model, models_of
-from models.totalorder.narration import narrate
+from models.totalorder.telling.narration import narrate
 
 
 def told(name: str) -> list[str]:

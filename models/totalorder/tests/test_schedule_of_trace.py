@@ -8,9 +8,9 @@ import pytest
 
 from models.expected import SPEC_FOLDER, Model, configuration
 from models.tlc import TlcRun, run_tlc
-from models.totalorder.narration import narrate
 from models.totalorder.schedule_of_trace import UNIT_NS, schedule_of_trace
-from models.totalorder.steps import steps_of
+from models.totalorder.telling.barrier_steps import steps_of
+from models.totalorder.telling.narration import narrate
 from spec.errors import BadInput
 from spec.schedule import Schedule
 

@@ -1,0 +1,1 @@
+"""Z3 claims about timestamp adjustment."""

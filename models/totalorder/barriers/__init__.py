@@ -1,0 +1,1 @@
+"""Z3 claims about barriers without loss: stamping, aggregation, delivery."""

@@ -1,0 +1,59 @@
+"""TO-ENV-C: a beacon leaves a link exactly when no data message was sent on it for the interval. TLA+:
+``BeaconDue``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import z3
+
+from models.claim import Claim, Mutant, Obligation, Rules
+from models.symbolic import lift
+from models.totalorder.barriers.rules import rules
+
+
+def _only_when_idle(using: Rules) -> Iterable[Obligation]:
+    clock, carried, data, interval = z3.Ints("clock last_carried some_data interval")
+    due = lift(using["beacon_due"])(clock, carried, interval)
+    natural = (clock >= 0, carried >= 0, data >= 0, interval > 0)
+    show = {"clock": clock, "last_carried": carried, "interval": interval, "due": due}
+    yield Obligation(
+        name="no_data_within_the_interval",
+        hypotheses=(*natural, due, data <= carried),
+        goal=data + interval <= clock,
+        show={**show, "some_data": data},
+    )
+    yield Obligation(
+        name="due_once_the_interval_is_over", hypotheses=(*natural, carried + interval <= clock), goal=due, show=show
+    )
+
+
+CLAIMS = (
+    Claim(
+        name="beacons_only_when_idle",
+        scope="one link",
+        clauses=("TO-ENV-C",),
+        sentence="A beacon is due on a link exactly when the last data message on it is at least the interval ago.",
+        hypotheses=("last_carried is the time of the last data message on that link.", "The interval is positive."),
+        rules=rules("beacon_due"),
+        obligations=_only_when_idle,
+        mutants=(
+            Mutant(
+                name="always_due",
+                sentence="Beacons on busy links.",
+                rules={"beacon_due": lambda clock, last_carried, interval: True},
+            ),
+            Mutant(
+                name="one_early",
+                sentence="The interval less one.",
+                rules={"beacon_due": lambda clock, last_carried, interval: clock - last_carried >= interval - 1},
+            ),
+            Mutant(
+                name="strictly_after",
+                sentence="Strictly more than the interval: one late.",
+                rules={"beacon_due": lambda clock, last_carried, interval: clock - last_carried > interval},
+            ),
+        ),
+    ),
+)

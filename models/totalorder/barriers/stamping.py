@@ -1,0 +1,250 @@
+"""TO-MONO and TO-BAR-HOST: what a host's timestamps and its own barriers promise, whatever its clock does.
+
+A reading of the clock is an arbitrary number: it may stand still or step back. Only where a claim says so are readings
+taken never to fall. TLA+: ``Stamp``, ``DataBarrier``, ``BeaconBarrier``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import z3
+
+from models.claim import Claim, Mutant, Obligation, Rules
+from models.symbolic import lift
+from models.totalorder.barriers.rules import rules
+
+CLOCK, LATER, LAST, PROMISED = z3.Ints("clock later_clock last promised")
+NATURAL = (CLOCK >= 0, LATER >= 0, LAST >= 0, PROMISED >= 0)
+SHOW = {"clock": CLOCK, "last": LAST, "promised": PROMISED}
+
+
+def _any_clock(clock: int, later: int) -> bool:
+    return True
+
+
+def _clock_never_falls(clock: int, later: int) -> bool:
+    return later >= clock
+
+
+def _timestamps_rise(using: Rules) -> Iterable[Obligation]:
+    stamp = lift(using["stamp"])
+    stamped = stamp(CLOCK, LAST, PROMISED)
+    again = stamp(LATER, stamped, PROMISED)
+    show = {**SHOW, "timestamp": stamped}
+    yield Obligation(name="above_the_last", hypotheses=NATURAL, goal=stamped > LAST, show=show)
+    yield Obligation(
+        name="next_above_this",
+        hypotheses=NATURAL,
+        goal=again > stamped,
+        show={**show, "later_clock": LATER, "next": again},
+    )
+    yield Obligation(name="at_or_above_the_clock", hypotheses=NATURAL, goal=stamped >= CLOCK, show=show)
+    # A timestamp ahead of the clock is allowed only where the last one, or a barrier, forces it.
+    yield Obligation(
+        name="no_further_than_forced",
+        hypotheses=NATURAL,
+        goal=z3.Or(stamped == CLOCK, stamped == LAST + 1, stamped == PROMISED),
+        show=show,
+    )
+
+
+def _host_barrier(using: Rules) -> Iterable[Obligation]:
+    stamp, beacon, data = (lift(using[name]) for name in ("stamp", "beacon_barrier", "data_barrier"))
+    stamped = stamp(CLOCK, LAST, PROMISED)
+    show = {**SHOW, "timestamp": stamped}
+    yield Obligation(name="stamp_honours_the_promise", hypotheses=NATURAL, goal=stamped >= PROMISED, show=show)
+    yield Obligation(
+        name="data_barrier_equals_the_timestamp",
+        hypotheses=(*NATURAL, LAST > 0),
+        goal=data(LAST) == LAST,
+        show={"timestamp": LAST, "barrier": data(LAST)},
+    )
+    said = beacon(CLOCK, LAST)
+    greatest = z3.If(said > PROMISED, said, PROMISED)
+    following = stamp(LATER, LAST, greatest)
+    yield Obligation(
+        name="stamp_honours_the_beacon",
+        hypotheses=NATURAL,
+        goal=following >= said,
+        show={**SHOW, "beacon": said, "later_clock": LATER, "timestamp": following},
+    )
+    shown = {"clock": CLOCK, "last": LAST, "beacon": said}
+    # The literal rule "the last data timestamp sent" is safe, and lets one idle host stop everyone.
+    yield Obligation(name="beacon_keeps_up_with_the_clock", hypotheses=NATURAL, goal=said >= CLOCK, show=shown)
+    # A greater beacon could be kept, too, but would push the next timestamp ahead of the clock (TO-MONO).
+    yield Obligation(
+        name="beacon_no_further_than_reached",
+        hypotheses=NATURAL,
+        goal=z3.Or(said == CLOCK, said == LAST),
+        show=shown,
+    )
+
+
+def _host_barriers_rise(using: Rules) -> Iterable[Obligation]:
+    """Invariant: what was promised is at or below the greater of the clock and the last timestamp."""
+    stamp, beacon, data = (lift(using[name]) for name in ("stamp", "beacon_barrier", "data_barrier"))
+    reading = lift(using["reading"])(CLOCK, LATER)
+    held = z3.Or(PROMISED <= CLOCK, PROMISED <= LAST)
+    before = (*NATURAL, held, reading)
+    stamped = stamp(LATER, LAST, PROMISED)
+    barrier, said = data(stamped), beacon(LATER, LAST)
+    show = {**SHOW, "later_clock": LATER}
+    yield Obligation(
+        name="data_barrier_never_falls",
+        hypotheses=before,
+        goal=barrier >= PROMISED,
+        show={**show, "barrier": barrier},
+    )
+    yield Obligation(name="beacon_never_falls", hypotheses=before, goal=said >= PROMISED, show={**show, "beacon": said})
+
+
+def _host_barriers_keep(using: Rules) -> Iterable[Obligation]:
+    """The steps of the invariant."""
+    stamp, beacon, data = (lift(using[name]) for name in ("stamp", "beacon_barrier", "data_barrier"))
+    reading = lift(using["reading"])(CLOCK, LATER)
+    held = z3.Or(PROMISED <= CLOCK, PROMISED <= LAST)
+    before = (*NATURAL, held, reading)
+    stamped = stamp(LATER, LAST, PROMISED)
+    barrier, said = data(stamped), beacon(LATER, LAST)
+    show = {**SHOW, "later_clock": LATER}
+    yield Obligation(
+        name="data_keeps_the_invariant",
+        hypotheses=before,
+        goal=z3.Or(barrier <= LATER, barrier <= stamped),
+        show={**show, "barrier": barrier},
+    )
+    yield Obligation(
+        name="beacon_keeps_the_invariant",
+        hypotheses=before,
+        goal=z3.Or(said <= LATER, said <= LAST),
+        show={**show, "beacon": said},
+    )
+    yield Obligation(
+        name="clock_keeps_the_invariant",
+        hypotheses=before,
+        goal=z3.Or(PROMISED <= LATER, PROMISED <= LAST),
+        show=show,
+    )
+
+
+def _without_plus_one(clock: int, last: int, promised: int) -> int:
+    return max(clock, last, promised)
+
+
+def _without_last(clock: int, last: int, promised: int) -> int:
+    return max(clock, promised)
+
+
+def _without_promised(clock: int, last: int, promised: int) -> int:
+    return max(clock, last + 1)
+
+
+def _without_clock(clock: int, last: int, promised: int) -> int:
+    return max(last + 1, promised)
+
+
+def _minimum(clock: int, last: int, promised: int) -> int:
+    return min(clock, last + 1, promised)
+
+
+def _beyond_promised(clock: int, last: int, promised: int) -> int:
+    return max(clock, last + 1, promised + 1)
+
+
+def _clock_only(clock: int, last: int) -> int:
+    return clock
+
+
+def _last_only(clock: int, last: int) -> int:
+    return last
+
+
+def _one_above(timestamp: int) -> int:
+    return timestamp + 1
+
+
+def _stamp_mutant(name: str, sentence: str, rule: object) -> Mutant:
+    assert callable(rule)
+    return Mutant(name=name, sentence=sentence, rules={"stamp": rule})
+
+
+ANY_CLOCK = "The clock shows any number at each reading; it may stand still or step back."
+
+CLAIMS = (
+    Claim(
+        name="timestamps_rise",
+        scope="one host, each step from any state",
+        clauses=("TO-MONO",),
+        sentence="Each timestamp is strictly above the sender's last one and at or above its clock, and no further "
+        "ahead of the "
+        "clock than the last timestamp or a promised barrier forces.",
+        hypotheses=(ANY_CLOCK, "Clock, last timestamp and promised barrier are not negative."),
+        rules=rules("stamp"),
+        obligations=_timestamps_rise,
+        mutants=(
+            _stamp_mutant(
+                "last_without_plus_one",
+                "Two scatterings get one timestamp when the clock stands.",
+                _without_plus_one,
+            ),
+            _stamp_mutant("last_dropped", "The clock, and barriers, alone.", _without_last),
+            _stamp_mutant("clock_dropped", "A logical clock: timestamps no longer follow the time.", _without_clock),
+            _stamp_mutant("min_for_max", "The least of the three bounds.", _minimum),
+            _stamp_mutant("promised_plus_one", "Safe, but one above what the barrier forces.", _beyond_promised),
+        ),
+    ),
+    Claim(
+        name="host_barrier_is_its_promise",
+        scope="one host, each step from any state",
+        clauses=("TO-BAR-HOST",),
+        sentence="After a host has sent a barrier, on data or on a beacon, no timestamp strictly below it is given.",
+        hypotheses=(ANY_CLOCK, "Promised is the greatest barrier that the host has sent."),
+        rules=rules("stamp", "data_barrier", "beacon_barrier"),
+        obligations=_host_barrier,
+        mutants=(
+            _stamp_mutant(
+                "promised_dropped",
+                "A clock that steps back takes timestamps below a beacon.",
+                _without_promised,
+            ),
+            _stamp_mutant("min_for_max", "The least of the three bounds.", _minimum),
+            Mutant(
+                name="data_barrier_plus_one",
+                sentence="The barrier is above the timestamp: a second message of the scattering breaks it.",
+                rules={"data_barrier": _one_above},
+            ),
+            Mutant(
+                name="beacon_is_the_last_timestamp",
+                sentence="The literal second reading: safe, but an idle host's beacon stands still for ever.",
+                rules={"beacon_barrier": _last_only},
+            ),
+        ),
+    ),
+    Claim(
+        name="host_barriers_never_fall",
+        scope="one host, by induction",
+        clauses=("TO-BAR-RISE", "TO-BAR-HOST"),
+        sentence="The barriers that a host sends never fall, on data and beacons together.",
+        hypotheses=(
+            "Readings of the clock never fall; without this a beacon of max(clock, last) can (mutant "
+            "clock_steps_back).",
+        ),
+        rules={**rules("stamp", "data_barrier", "beacon_barrier"), "reading": _clock_never_falls},
+        obligations=_host_barriers_rise,
+        induction=_host_barriers_keep,
+        mutants=(
+            Mutant(
+                name="clock_steps_back",
+                sentence="The hypothesis dropped: the clock may step back between two beacons.",
+                rules={"reading": _any_clock},
+            ),
+            Mutant(
+                name="beacon_is_the_clock",
+                sentence="The literal first reading: a data barrier ahead of a standing clock is followed by a lower "
+                "beacon.",
+                rules={"beacon_barrier": _clock_only},
+            ),
+        ),
+    ),
+)

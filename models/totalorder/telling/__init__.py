@@ -1,0 +1,1 @@
+"""Counterexamples of TLC in words."""

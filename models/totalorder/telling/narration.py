@@ -1,0 +1,34 @@
+"""Tells a counterexample of any module of totalorder in sentences, each module's by its own words.
+
+Modules are told apart by a variable that one of them alone has; what no other claims is told as one of BarrierOrder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from models.tlc import State, TlcRun
+from models.totalorder.telling.loss_steps import loss_sentences
+from models.totalorder.telling.round_steps import round_sentences
+from models.totalorder.telling.variant_steps import variant_sentences
+
+LEGEND = "s@t is the message of host s with timestamp t."
+
+_NARRATORS: dict[str, Callable[[Sequence[State]], list[str]]] = {
+    "held": loss_sentences,
+    "third": round_sentences,
+    "recalled": lambda trace: [f"{state.action}." for state in trace[1:]],
+}
+
+
+def narrate(run: TlcRun) -> list[str]:
+    """One sentence a step; for liveness, with what it does for ever after."""
+    variables = run.trace[0].variables
+    tell = next((tell for name, tell in _NARRATORS.items() if name in variables), variant_sentences)
+    sentences = tell(run.trace)
+    if run.back_to is not None:
+        if run.back_to == len(run.trace) - 1:
+            sentences.append("Nothing happens any more.")
+        else:
+            sentences.append(f"It goes on from step {run.back_to + 1} for ever.")
+    return sentences
