@@ -1,4 +1,4 @@
-"""Cases of environment E: each message structure, under loss."""
+"""Cases of environment E: each message structure, under loss; and of switches whose beacons a host makes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from conformance.network.topologies import chain, star
 from conformance.protocol import Case
 from conformance.totalorder.cases.building import case, everybody, lose
 from conformance.totalorder.cases.loss import SOON
+from spec.totalorder import proxies
 
 _SHAPES = {
     "TO-FMT-5": "sends barrier and ack barrier with every message, and no beacon",
@@ -14,6 +15,8 @@ _SHAPES = {
     "TO-FMT-8": "sends bare messages, and both barriers in every beacon",
     "TO-FMT-9": "sends both barriers with every message, and both in beacons on links that are idle",
 }
+
+_ROW = chain(3, 1)
 
 
 def _case(clause: str, duty: str) -> Case:
@@ -43,6 +46,32 @@ CASES = (
         everybody(chain(2, 2), (1_000, 12_000)),
         faults=lose(8, 3),
         also=("TO-SW-PATH", "TO-LOSS-SAFE"),
+        **SOON,
+    ),
+    case(
+        "TO-SW-PATH/proxy-hosts",
+        "each of three switches in a row has a host make its beacons, and hosts scatter to all",
+        "has no barrier overtake a message: what a host makes of beacons goes by the switch's own sending ports",
+        _ROW,
+        "B",
+        everybody(_ROW, (1_000, 3_000, 12_000, 26_000, 55_000)),
+        also=("TO-BAR-LINK", "TO-BAR-RISE", "TO-ORDER"),
+        switch="proxy",
+        proxies=proxies.parameter(_ROW, proxies.nearest(_ROW)),
+        processor_delay_ns=3_000,
+    ),
+    case(
+        "TO-SW-PATH/far-proxy-hosts-under-loss",
+        "the host that makes a switch's beacons is behind another switch; beacons, and what is made of them, are lost",
+        "counts beacons on their way there and back like all else on a link",
+        _ROW,
+        "D8",
+        everybody(_ROW, (1_000, 3_000, 12_000, 26_000, 55_000, 90_000)),
+        faults=tuple(loss for link in range(len(_ROW.links)) for loss in lose(link, 3 + link % 4, 9)),
+        also=("TO-LOSS-SAFE", "TO-BAR-RISE", "TO-ORDER"),
+        switch="proxy",
+        proxies=proxies.parameter(_ROW, {switch: hosts[-1] for switch, hosts in proxies.choices(_ROW).items()}),
+        processor_delay_ns=3_000,
         **SOON,
     ),
 )
