@@ -11,6 +11,7 @@ from spec.schedule import Failure, FailureKind
 from spec.topology import LinkId
 
 CRASH, RESTART, CUT, MEND = FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND
+BUSY = tuple(range(20_000, 250_000, 15_000))  # when hosts scatter
 DETECTED: dict[str, Any] = {
     "failure_timeout_ns": 6 * INTERVAL_NS,
     "retransmit_timeout_ns": 3 * INTERVAL_NS,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from conformance.network.topologies import chain, star
 from conformance.totalorder.cases.building import between, case, everybody, scatter
-from conformance.totalorder.cases.failing import CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
+from conformance.totalorder.cases.failing import BUSY, CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
 from spec.schedule import Clock, Delay, Failure
 
 _TO_HOST_1, _TO_HOST_2 = (star(3).ingress(host)[0] for host in (1, 2))
 _TO_2_OF_4 = star(4).ingress(2)[0]
 _TO_1_OF_5, _TO_2_OF_5, _TO_4_OF_5 = (star(5).ingress(host)[0] for host in (1, 2, 4))
 _UPWARDS, _FROM_ROOT = between(chain(2, 2), 5, 4), between(chain(2, 2), 4, 5)
-BUSY = tuple(range(20_000, 250_000, 15_000))
 CASES = (
     failing(
         case(

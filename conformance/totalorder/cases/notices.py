@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import between, case, lose, scatter
-from conformance.totalorder.cases.failing import CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
+from conformance.totalorder.cases.building import between, case, everybody, lose, scatter
+from conformance.totalorder.cases.failing import BUSY, CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
 from spec.schedule import Delay, Failure
 
 _TO_2_OF_4, _FROM_2_OF_3, _TO_1_OF_4 = star(4).ingress(2)[0], star(3).egress(2)[0], chain(2, 2).ingress(1)[0]
@@ -118,6 +118,45 @@ CASES = (
             "D8",
             tuple(scatter(time, host, 0, 1) for time in range(400_000, 500_000, 20_000) for host in (0, 1)),
             failures=(Failure(100_500, CUT, link=between(chain(2, 3), 7, 6)), Failure(101_000, CRASH, node=2)),
+            also=("TO-ATOMIC",),
+            **DETECTED,
+        )
+    ),
+    *(
+        failing(
+            case(
+                f"TO-FAIL/silent-together-after-a-restart-{number}",
+                "a switch begins anew, hears one of its hosts at once, another never, and then neither any more",
+                "stops, as it knows no ack barrier of one: no cut-off that it could tell is one that all keep to",
+                chain(2, 3),
+                "D9",
+                (
+                    *(scatter(20_000, host, 0, 5) for host in (3, 4)),
+                    scatter(103_400, speaks, 0, 5),  # it comes as the switch begins anew
+                    *(scatter(time, host, 0, 1) for time in range(300_000, 380_000, 20_000) for host in (0, 1)),
+                ),
+                delays=tuple(Delay(500) for _ in chain(2, 3).links),
+                failures=in_order(
+                    Failure(99_000, CRASH, node=7),
+                    Failure(99_500, CRASH, node=7 - speaks),
+                    Failure(103_900, RESTART, node=7),
+                    Failure(104_600, CRASH, node=speaks),
+                ),
+                also=("TO-ATOMIC",),
+                **DETECTED,
+            )
+        )
+        for number, speaks in enumerate((3, 4), 1)
+    ),
+    failing(
+        case(
+            "TO-FAIL/link-to-the-root",
+            "the link from a switch to the root is cut for good, and the switch goes on hearing the root",
+            "tells those behind it nothing more: they stop, and the others go on without them",
+            chain(2, 2),
+            "D8",
+            (*everybody(chain(2, 2), BUSY), *(scatter(time + 7_000, 3, 2, 3) for time in BUSY)),
+            failures=(Failure(101_000, CUT, link=_UPWARDS),),
             also=("TO-ATOMIC",),
             **DETECTED,
         )
