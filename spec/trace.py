@@ -136,7 +136,7 @@ def schema(protocol: str) -> TraceSchema:
     common = tomllib.loads((here / "common_trace.toml").read_text())
     own = tomllib.loads(path.read_text())
     kinds = {name: code for name, (code, _) in (common["kinds"] | own.get("kinds", {})).items()}
-    columns = common["columns"] | own["columns"]
+    columns = common["columns"] | own.get("columns", {})
     return TraceSchema(
         protocol=protocol,
         columns=tuple(columns),

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from spec import trace_ndjson, trace_parquet
+from spec.clauses import SPEC
 from spec.errors import BadInput
 from spec.topology import Link, Node, Role, Topology
 from spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
@@ -35,6 +36,15 @@ def test_order_node_is_weakest_and_global_strongest() -> None:
     assert Order.GLOBAL.includes(Order.LINK)
     assert Order.LINK.includes(Order.NODE)
     assert not Order.NODE.includes(Order.LINK)
+
+
+def test_a_protocol_may_add_nothing_to_the_common_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "trace.toml").write_text("version = 1\n")
+    (tmp_path / "common_trace.toml").write_text((SPEC / "common_trace.toml").read_text())
+    monkeypatch.setattr("spec.trace.__file__", str(tmp_path / "trace.py"))
+    assert schema("toy").columns == NAMES[: len(schema("toy").columns)]
+    assert schema("toy").packets == {}
 
 
 def test_ndjson_is_read_back_as_written(tmp_path: Path) -> None:
