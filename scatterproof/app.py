@@ -71,7 +71,7 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         # Here, as typer would end some of these itself: without a word, or with the exit code of violations.
         try:
-            return super().invoke(ctx)
+            return self._invoke(ctx)
         except ScatterproofError as error:
             err.print(f"scatterproof: {error}", style="bold red", markup=False, highlight=False, soft_wrap=True)
             raise typer.Exit(error.exit_code) from None
@@ -83,6 +83,14 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt:
             err.print("scatterproof: interrupted; what was written is whole", highlight=False)
             raise typer.Exit(INTERRUPTED) from None
+
+    def _invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ImportError as error:
+            from spec.plugins import lacking  # late, as the commands are
+
+            raise lacking(error) or error from None
 
 
 app = typer.Typer(

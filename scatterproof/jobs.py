@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from spec.errors import CannotRun, ScatterproofError
+from spec.plugins import lacking
 
 Result = TypeVar("Result")
 _GONE = (EOFError, OSError)  # the other end of a pipe
@@ -164,6 +165,11 @@ def _result(work: Callable[[int], object], number: int) -> object:
         return work(number)
     except ScatterproofError as error:
         return error
+    except ImportError as error:
+        told = lacking(error)
+        if told is None:
+            raise
+        return told
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> None:

@@ -11,7 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from spec.errors import CannotRun
+from spec.clauses import protocols
+from spec.errors import BadInput, CannotRun
 from spec.trace import schema
 
 PACKAGES = ("spec", "models", "impl", "conformance", "fuzz", "spark")
@@ -20,8 +21,16 @@ Record = TypeVar("Record")
 
 def find(package: str, record: type[Record], protocol: str) -> Record | None:
     """The protocol's record of this type; None where the package has nothing of it. BadInput, with the names there are,
-    for an unknown protocol."""
-    plugin = _plugin(package, protocol)
+    for an unknown protocol, and for a record that lacks what it must have."""
+    try:
+        plugin = _plugin(package, protocol)
+    except TypeError as error:
+        _, made, what = str(error).partition(f"{record.__name__}.__init__() ")
+        if not made:
+            raise
+        raise BadInput(
+            f"{package}/{protocol}/plugin.py: {record.__name__} {what}; {package}/protocol.py says what it holds"
+        ) from None
     if plugin is not None and not isinstance(plugin, record):
         raise TypeError(f"{package}/{protocol}/plugin.py: PLUGIN is no {record.__name__}")
     return plugin
@@ -35,9 +44,28 @@ def load(package: str, record: type[Record], protocol: str, lacks: str) -> Recor
     return plugin
 
 
+def lacking(error: ImportError) -> BadInput | None:
+    """The error as a sentence, where a module of a protocol, or a name in it, is missing; None for any other error.
+    Hooks import late, so it may come up wherever one is called."""
+    package, protocol, *_ = [*(error.name or "").split("."), ""]
+    if package not in PACKAGES or protocol not in protocols():
+        return None
+    is_gone = isinstance(error, ModuleNotFoundError)
+    what = f"there is no {str(error.name).replace('.', '/')}.py" if is_gone else error.msg.partition(" (")[0]
+    return BadInput(f"{package}/{protocol}: {what}; PLUGIN, or a hook of it, needs it")
+
+
 @cache
 def _plugin(package: str, protocol: str) -> Any:
     schema(protocol)  # its error names the protocols there are
     if find_spec(f"{package}.{protocol}") is None:
         return None
-    return import_module(f"{package}.{protocol}.plugin").PLUGIN
+    try:
+        return import_module(f"{package}.{protocol}.plugin").PLUGIN
+    except ImportError as error:
+        raise lacking(error) or error from None
+    except AttributeError as error:
+        if error.name != "PLUGIN":
+            raise
+        place = f"{package}/{protocol}/plugin.py"
+        raise BadInput(f"{place}: there is no PLUGIN in it; {package}/protocol.py says what it is") from None

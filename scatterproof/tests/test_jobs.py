@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Generator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,15 @@ def test_an_error_for_the_user_comes_in_its_turn(jobs: int) -> None:
     with pytest.raises(BadInput, match="number 2 is no good"):
         next(results)
     behind(results)
+
+
+def test_a_file_of_a_protocol_that_is_missing_is_an_error_for_the_user() -> None:
+    def work(number: int) -> int:
+        import_module("impl.broadcast.nosuch")
+        return number
+
+    with pytest.raises(BadInput, match=r"there is no impl/broadcast/nosuch\.py"):
+        list(in_order(work, 2, 2))
 
 
 def test_a_process_that_dies_ends_the_run_in_one_sentence() -> None:

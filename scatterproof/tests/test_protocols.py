@@ -60,6 +60,39 @@ def test_a_record_of_another_package_is_refused() -> None:
         plugins.find("impl", SparkPlugin, protocols()[0])
 
 
+def test_a_hook_that_must_be_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "_plugin", lambda package, protocol: SparkPlugin())  # type: ignore[call-arg]
+    with pytest.raises(
+        BadInput, match=r"spark/broadcast/plugin\.py: SparkPlugin missing .*'kinds'; spark/protocol\.py"
+    ):
+        plugins.find("spark", SparkPlugin, "broadcast")
+
+
+def test_an_error_of_types_that_is_no_records_is_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "_plugin", lambda package, protocol: len(3))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="len"):
+        plugins.find("spark", SparkPlugin, "broadcast")
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("import impl.broadcast.nosuch", "impl/broadcast: there is no impl/broadcast/nosuch.py; PLUGIN"),
+        (
+            "from impl.broadcast import nosuch",
+            "impl/broadcast: cannot import name 'nosuch' from 'impl.broadcast'; PLUGIN",
+        ),
+        ("import impl.nosuch", None),
+        ("import nosuch", None),
+    ],
+)
+def test_a_file_of_a_protocol_that_is_missing_is_named(statement: str, expected: str | None) -> None:
+    with pytest.raises(ImportError) as raised:
+        exec(statement)
+    told = plugins.lacking(raised.value)
+    assert told is None if expected is None else str(told).startswith(expected)
+
+
 def test_no_module_is_found_by_a_protocols_name_elsewhere() -> None:
     """One loader: whoever needs something of a protocol asks for its record."""
     root = Path(plugins.__file__).parents[1]
