@@ -99,11 +99,11 @@ class Plugin:
     cases: the conformance cases, in the order of its files.
     recorder: makes rows of what nodes do in simulation.
     digest: that of a payload, as rows have it.
+    horizon_ns: when a schedule's run has had the time to deliver everything.
+    label: a few words for the packet, submission or delivery of a row, given by column, in a diagram.
     parameters: the protocol's parameters as integers for the checks; BadInput when one is missing or wrong.
     not_applicable: why a clause does not apply under these parameters, or None.
-    horizon_ns: when a schedule's run has had the time to deliver everything.
     lull_ns: how long nothing but beacons may move in a run with failures that is not over; None: until horizon_ns.
-    label: a few words for the packet, submission or delivery of a row, given by column, in a diagram.
     allowed_faults, allowed_failures: what the protocol's links may do to a packet, and what may befall nodes and links;
       a schedule with another one is refused.
     fifo_links: whether packets of one link keep their order.
@@ -122,11 +122,11 @@ class Plugin:
     cases: Callable[[], tuple[Case, ...]]
     recorder: Callable[[], Recorder]
     digest: Callable[[bytes], int]
-    parameters: Callable[[Mapping[str, Parameter]], dict[str, int]]
-    not_applicable: Callable[[str, Mapping[str, Parameter]], str | None]
     horizon_ns: Callable[[Schedule], int]
-    lull_ns: Callable[[Schedule], int] | None = None
     label: Callable[[Mapping[str, int]], str]
+    parameters: Callable[[Mapping[str, Parameter]], dict[str, int]] = lambda given: {}
+    not_applicable: Callable[[str, Mapping[str, Parameter]], str | None] = lambda clause, given: None
+    lull_ns: Callable[[Schedule], int] | None = None
     allowed_faults: frozenset[FaultKind] = frozenset(FaultKind)
     allowed_failures: frozenset[FailureKind] = DOWN_AND_UP
     fifo_links: bool = True

@@ -91,9 +91,9 @@ class FuzzPlugin:
     name: str
     groups: tuple[RuleGroup, ...]
     node_with: Callable[[Mapping[str, Callable[..., Any]]], MakeNode]
-    mutants: tuple[HandMutant, ...]
-    equivalences: tuple[Equivalence, ...]
-    on_model: Mapping[str, tuple[str, str]]
+    mutants: tuple[HandMutant, ...] = ()
+    equivalences: tuple[Equivalence, ...] = ()
+    on_model: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     machines: Callable[[MakeNode], tuple[type[RuleBasedStateMachine], ...]] = lambda make_node: ()
     on_claims: Mapping[str, Callable[[Rule], Mapping[str, Rule]]] = field(default_factory=dict)
     shrinking: int = 600
