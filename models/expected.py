@@ -22,7 +22,7 @@ from models.class_archive import make_archive
 from models.java import find_java
 from models.progress import News, OnProgress
 from models.tlc import Outcome, TlcRun, Walks, find_jar, listed, run_tlc
-from spec.errors import BadInput
+from spec.errors import BadInput, CannotRun
 
 SPEC_FOLDER = Path(__file__).resolve().parent.parent / "spec"
 TIMEOUT_S = 1800.0
@@ -196,11 +196,14 @@ class ModelRun:
 
 
 def models_of(protocol: str, spec_folder: Path = SPEC_FOLDER) -> tuple[Model, ...]:
-    """The models of a protocol; BadInput that names the file and the place for all that is malformed."""
+    """The models of a protocol; BadInput that names the file and the place for all that is malformed, and CannotRun for
+    a protocol without models."""
     path = spec_folder / protocol / "models.toml"
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
+        if path.parent.is_dir():
+            raise CannotRun(f"protocol {protocol!r} has no models yet; give it spec/{protocol}/{path.name}") from None
         raise BadInput(f"{path}: no models for protocol {protocol!r}; name one that has them") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: not TOML: {error}") from None

@@ -24,7 +24,7 @@ from models.progress import Progress
 from models.tlc import Outcome, State, TlcRun, listed
 from spec.clauses import Layer
 from spec.clauses import load as load_clauses
-from spec.errors import BadInput
+from spec.errors import BadInput, CannotRun
 
 STEPS = """
 ---- MODULE Steps ----
@@ -294,6 +294,12 @@ def test_each_action_that_fairness_asks_for_is_missed_by_some_model_where_it_is_
 def test_a_protocol_without_models_is_named() -> None:
     with pytest.raises(BadInput, match="no models for protocol 'nosuch'"):
         models_of("nosuch")
+
+
+def test_a_protocol_that_has_none_yet_cannot_be_checked(tmp_path: Path) -> None:
+    (tmp_path / "toy").mkdir()
+    with pytest.raises(CannotRun, match=r"'toy' has no models yet; give it spec/toy/models\.toml"):
+        models_of("toy", tmp_path)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -18,6 +18,8 @@ from scatterproof.layer_report import LayerReport
 from scatterproof.layers import models as of_models
 from scatterproof.options import Json, Protocol, resolve
 from spec.errors import BadInput, CannotRun
+
+Named = TypeVar("Named", Model, Claim)
 
 
 def command(
@@ -75,22 +77,33 @@ def command(
             _print(of_models.summarise_models(models), missing.get("tlc"))
         if only_claims != []:
             _print(of_models.summarise_claims(chosen, claims), missing.get("z3"))
-        if not names:
+        if findings:
             _print_findings(findings)
     agrees = all(result.agrees for result in models) and all(result.counts for result in claims)
     raise typer.Exit(VIOLATIONS if not agrees else CANNOT_RUN if missing else OK)
 
 
 def _named(protocol: str, names: Sequence[str]) -> tuple[list[Model], list[Claim]]:
-    """The models and the claims that are named; BadInput for a name that none has."""
-    models, claims = models_of(protocol), claims_of(protocol)
+    """The models and the claims that are named; BadInput for a name that none has. A protocol need not have both."""
+    lacking: list[CannotRun] = []
+    models, claims = _those(models_of, protocol, lacking), _those(claims_of, protocol, lacking)
     known = [*(model.name for model in models), *(claim.name for claim in claims)]
     for name in names:
         if not fnmatch.filter(known, name):
+            if lacking:
+                raise lacking[0]
             near = ", ".join(difflib.get_close_matches(name, known, n=3, cutoff=0.0))
             raise BadInput(f"no model and no claim of {protocol} is named {name!r}; near it are {near}")
     wanted = {found for name in names for found in fnmatch.filter(known, name)}
     return [one for one in models if one.name in wanted], [one for one in claims if one.name in wanted]
+
+
+def _those(of: Callable[[str], tuple[Named, ...]], protocol: str, lacking: list[CannotRun]) -> tuple[Named, ...]:
+    try:
+        return of(protocol)
+    except CannotRun as error:
+        lacking.append(error)
+        return ()
 
 
 def _print(report: LayerReport, missing: str | None) -> None:
