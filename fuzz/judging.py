@@ -71,10 +71,11 @@ def judge_areas(name: str) -> dict[str, str]:
     found |= {derived.step.__module__: SHARED for derived in shared}
     checks = {check.step.__module__: CHECKS for check in plugin.checks}
     found |= dict.fromkeys(_helpers([*found, *checks], name), SHARED) | found | checks
-    folder = {oracle.__module__.rpartition(".")[0] for oracle in plugin.oracles.values()}
-    oracles = (importlib.import_module(package) for package in folder)
-    inside = (f"{one.__name__}.{module.name}" for one in oracles for module in pkgutil.iter_modules(one.__path__))
-    return found | dict.fromkeys(inside, ORACLES)
+    oracles = {oracle.__module__ for oracle in plugin.oracles.values()}
+    folders = {module.rpartition(".")[0] for module in oracles} - {f"conformance.{name}"}
+    for folder in map(importlib.import_module, sorted(folders)):
+        oracles |= {f"{folder.__name__}.{module.name}" for module in pkgutil.iter_modules(folder.__path__)}
+    return found | dict.fromkeys(sorted(oracles), ORACLES)
 
 
 def _helpers(modules: Sequence[str], name: str) -> list[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
+from typing import cast
 
 import pytest
 
 from conformance import protocol as conformance_protocol
+from conformance.broadcast.labels import label
 from conformance.judge import judge_by_oracles
 from fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of
 from fuzz.judging import (
@@ -35,6 +38,14 @@ def test_every_judge_has_an_area(name: str) -> None:
     assert {areas[premise.step.__module__] for premise in plugin.premises} == {PREMISES}
     assert {areas[oracle.__module__] for oracle in plugin.oracles.values()} == {ORACLES}
     assert SHARED in areas.values()
+
+
+def test_oracles_in_one_file_are_oracles_and_what_is_beside_them_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin = conformance_protocol.load("broadcast")
+    judges = replace(plugin.judges(), oracles={"label": cast(conformance_protocol.Oracle, label)})
+    monkeypatch.setattr(conformance_protocol, "load", lambda name: replace(plugin, judges=lambda: judges))
+    areas = judge_areas("broadcast")
+    assert [module for module, area in areas.items() if area == ORACLES] == [label.__module__]
 
 
 @pytest.mark.parametrize("name", sorted(protocols()))
