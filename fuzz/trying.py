@@ -30,7 +30,7 @@ from fuzz.corpus import drawn_schedules
 from fuzz.fuzzer import RUN_ENDS, broken_by
 from fuzz.protocol import load
 from fuzz.reach import Block, Reached
-from spec.errors import ScatterproofError
+from spec.errors import CannotRun, ScatterproofError
 from spec.schedule import Schedule
 from spec.trace import Row, Trace
 
@@ -150,6 +150,8 @@ class Bench(AnyBench[Stimulus]):
         self, protocol: str, schedules: int, *, seed: int = 1, on_progress: Callable[[str], None] = lambda text: None
     ) -> None:
         self.plugin = load(protocol)
+        if not self.plugin.areas:
+            raise CannotRun(f"protocol {protocol!r} has no core mutants: its record in fuzz names no areas")
         self.schedules = schedules
         self.make_node: MakeNode = self.plugin.node_with({})
         super().__init__(self.plugin.areas, on_progress=on_progress)

@@ -19,6 +19,7 @@ import msgspec
 
 from fuzz.judging import JudgeBench
 from fuzz.mutant_rates import Rate, rates
+from fuzz.protocol import load
 from fuzz.survivors import Standing, Triage, triage
 from fuzz.trying import Bench, Outcome, Tried, sampled
 from scatterproof.core_mutant_report import (
@@ -86,11 +87,16 @@ def seed_of_today(seed: int) -> int:
     return seed * _SEEDS_A_DAY + datetime.now(UTC).toordinal() % _SEEDS_A_DAY
 
 
+def subjects(protocol: str) -> list[Subject]:
+    """Those that the protocol says where to change."""
+    return [one for one in SUBJECTS if one.judges or load(protocol).areas]
+
+
 def units(job: Job) -> list[Unit]:
     """One piece a subject: what is left where nothing is changed is made once."""
     return [
         Unit(text=f"{one.sample} {one.name} mutants", weight=one.weight, work=partial(sample, job, one))
-        for one in SUBJECTS
+        for one in subjects(job.protocol)
     ]
 
 

@@ -65,7 +65,8 @@ def _try(job: Job, names: Sequence[str]) -> list[Row]:
 def report(job: Job, found: Found) -> LayerReport:
     """A clause that nothing breaks any more fails: its checks may be empty."""
     clauses, *others = found["mutants"]
-    samples, tries = others[: len(core_mutants.SUBJECTS)], others[len(core_mutants.SUBJECTS) :]
+    subjects = core_mutants.subjects(job.protocol)
+    samples, tries = others[: len(subjects)], others[len(subjects) :]
     rows = [row for some in tries for row in some]
     layers: tuple[str, ...] = CHEAPEST_FIRST
     if "tlc" in found:
@@ -76,14 +77,18 @@ def report(job: Job, found: Found) -> LayerReport:
         for clause, cell in clauses.items()
     }
     of = f" (every third of {len(subjects_of(load(job.protocol)))}, by the seed)" if not job.full else ""
+    broken_by = f"each of {len(cells)} clauses is broken by one" if cells else "none is named that breaks a clause"
     report = msgspec.structs.replace(
         report,
         status=gravest([report.status, *(cell.status for cell in cells.values())]),
-        sentence=f"{report.sentence}{of}; each of {len(cells)} clauses is broken by one",
+        sentence=f"{report.sentence}{of}; {broken_by}",
         cells=report.cells | cells,
     )
-    for subject, result in zip(core_mutants.SUBJECTS, samples, strict=True):
+    for subject, result in zip(subjects, samples, strict=True):
         report = core_mutants.with_sample(report, job, subject, result)
+    if core_mutants.CORES not in subjects:
+        told = f"{report.sentence}; no core mutants: the protocol's record in fuzz names no areas"
+        report = msgspec.structs.replace(report, sentence=told)
     return report
 
 

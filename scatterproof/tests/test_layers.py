@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 from conformance.case import CaseResult, cases
 from conformance.protocol import Case
 from conformance.verdict import Verdict
+from fuzz import protocol as fuzz_protocol
 from fuzz.mutant_rates import Rate
 from fuzz.survivors import Standing, Triage
-from fuzz.trying import Outcome
+from fuzz.trying import Bench, Outcome
 from models.expected import Tier, models_in
 from scatterproof.layer_report import Status
 from scatterproof.layers import cases as of_cases
@@ -22,6 +24,7 @@ from scatterproof.layers.job import Depth, Job, Lane, Unit, report_of
 from scatterproof.matrix import matrix
 from scatterproof.program_runs import reference_command
 from spec import clauses
+from spec.errors import CannotRun
 
 OVER_SOCKETS = next(protocol for protocol in clauses.protocols() if reference_command(protocol) is None)
 
@@ -170,6 +173,20 @@ def test_a_sample_of_core_mutants_fails_by_what_is_no_luck(
     known: Triage, killed: int, fresh: int, said: list[str]
 ) -> None:
     assert core_mutants.faults(known, [rate_of(killed, fresh), rate_of(killed, fresh, "all")]) == said
+
+
+def test_cores_are_not_sampled_where_no_areas_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    without = replace(fuzz_protocol.load(OVER_SOCKETS), areas={})
+    monkeypatch.setattr(core_mutants, "load", lambda protocol: without)
+    monkeypatch.setattr("fuzz.trying.load", lambda protocol: without)
+    assert core_mutants.subjects(OVER_SOCKETS) == [core_mutants.JUDGES]
+    assert [unit.text for unit in core_mutants.units(job(OVER_SOCKETS))] == ["40 judge mutants"]
+    with pytest.raises(CannotRun, match="names no areas"):
+        Bench(OVER_SOCKETS, 1)
+    sampled = core_mutants.Sampled(seed=7, of=9, rates=(rate_of(3, 0), rate_of(3, 0, "all")), survived=())
+    report = mutants.report(job(OVER_SOCKETS), {"mutants": [{}, sampled]})
+    assert "none is named that breaks a clause" in report.sentence
+    assert "no core mutants" in report.sentence
 
 
 @pytest.mark.parametrize("subject", core_mutants.SUBJECTS, ids=lambda subject: subject.name)
