@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import base64
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.case import cases
-from conformance.protocol import load
+from conformance.protocol import Plugin, load
 from conformance.report.equivalence import EquivalenceRow
 from impl.protocol import ImplPlugin
 from models.expected import SPEC_FOLDER
@@ -68,7 +69,8 @@ class Shown:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """figures: a link from the page; empty where they were not made, or the protocol has none. figures_by: the command
-    that makes them; empty for a protocol without figures. findings_text: a link to the findings in full, or empty."""
+    that makes them; empty for a protocol without figures. findings_text: a link to the findings in full, or empty.
+    left_out: what the protocol's records have no hook for, in words."""
 
     equivalence: Equivalence | None
     coverage: Coverage | None
@@ -76,6 +78,7 @@ class Parts:
     figures_by: str
     findings: tuple[Shown, ...]
     findings_text: str
+    left_out: tuple[str, ...] = ()
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -101,7 +104,16 @@ def collect(protocol: str, page: Path, equivalence: Equivalence | None, coverage
         figures_by=FIGURES_BY if has_figures else "",
         findings=tuple(_shown(protocol, finding) for finding in findings_of(protocol)),
         findings_text=_link(findings_text, page) if findings_text.is_file() else "",
+        left_out=tuple(_left_out(protocol)),
     )
+
+
+def _left_out(protocol: str) -> Iterator[str]:
+    judging, models = plugins.find("conformance", Plugin, protocol), plugins.find("models", ModelsPlugin, protocol)
+    if judging is None or judging.comparison is None:
+        yield "variants that must deliver the same (comparison, in conformance)"
+    if models is None or models.traces is None:
+        yield "actions of the specification that traces take (traces, in models)"
 
 
 def _link(target: Path, page: Path) -> str:

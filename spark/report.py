@@ -29,6 +29,7 @@ REPORT = "report.html"
 _TEMPLATE = Path(__file__).with_name("report.html.j2")
 SHOWN = 50  # violations, one a run and clause
 NEVER_SHOWN = 40
+NOT_MEASURED = "not measured, as the protocol's record in conformance has no gauge for it"
 _SHARES = (0.5, 0.9, 0.99, 1.0)
 
 
@@ -84,6 +85,7 @@ def write_report(
         dimensions=[(name, part) for name, part in result.coverage.classes.items()],
         pairs=[(name, part) for name, part in result.coverage.pairs.items() if part.never],
         never_shown=NEVER_SHOWN,
+        not_measured=NOT_MEASURED,
     )
     write_atomically(folder / REPORT, page.text.encode())
 

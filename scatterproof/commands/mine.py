@@ -14,12 +14,14 @@ from conformance.verdict import Verdict
 from scatterproof.console import BAD_INPUT, INCONCLUSIVE, OK, VIOLATIONS, Progress, err, out, print_json, print_table
 from scatterproof.options import Json, Master, Protocol, resolve
 from spark.arrange import is_corpus
+from spark.coverage import Part
 from spark.follow import Batch, follow
 from spark.importing.mapping import Mapping, no_mapping, read_mapping
 from spark.judge_part import MOST_KEPT
 from spark.mine import mine
 from spark.mined import MineResult
 from spark.recall import Recall, recall
+from spark.report import NOT_MEASURED
 from spark.session import MASTER
 from spec.errors import BadInput
 
@@ -166,6 +168,13 @@ def _print(result: MineResult, table: pa.Table, told: Recall | None) -> None:
         _sentence(out, f"left out: {sentence}")
     if result.coverage is not None:
         for what, part in (("clauses at stake", result.coverage.clauses), ("actions", result.coverage.actions)):
-            never = f"; never: {', '.join(part.never)}" if part.never else ""
-            _sentence(out, f"{what}: {len(part.counts)}{never}")
+            _sentence(out, f"{what}: {exercised(part)}")
     _sentence(out, f"report: {result.path}/mined/report.html")
+
+
+def exercised(part: Part) -> str:
+    """How much of it was met, and what never; or that nobody looks."""
+    if not part.counts and not part.never:
+        return NOT_MEASURED
+    never = f"; never: {', '.join(part.never)}" if part.never else ""
+    return f"{len(part.counts)}{never}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,15 @@ def test_a_run_that_delivers_something_else_is_red_and_a_fault(tmp_path: Path) -
     assert 'class="fail"' not in page_with(same, tmp_path)
     text = page_with(other, tmp_path)
     assert '<td class="fail">fail</td><td>host 0, delivery 1: &lt;none&gt;</td>' in text
+
+
+def test_what_the_records_leave_out_is_said(tmp_path: Path) -> None:
+    left_out = {protocol: collect(protocol, tmp_path, None, None).left_out for protocol in clauses.protocols()}
+    assert left_out["totalorder"] == ()
+    assert left_out["broadcast"] == ("variants that must deliver the same (comparison, in conformance)",)
+    text = page_with(replace(NOTHING, left_out=left_out["broadcast"]), tmp_path)
+    assert "leave it out: variants that must deliver the same (comparison, in conformance)." in text
+    assert "leave it out" not in page_with(NOTHING, tmp_path)
 
 
 def test_actions_that_no_trace_takes_are_named(tmp_path: Path) -> None:
