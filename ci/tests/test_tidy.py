@@ -35,12 +35,12 @@ BREACHES = {
     "a test against the direction": ("imports", "impl/tests/test_a.py", "import conformance\n", 1),
     "import by a function": ("imports", "conformance/a.py", 'm = importlib.import_module("impl.core")\n', 1),
     "relative import upwards": ("imports", "spec/b/a.py", "from ...impl import x\n", 1),
-    "protocol imported": ("protocols", "conformance/run.py", "from conformance.totalorder import x\n", 1),
+    "protocol imported": ("protocols", "conformance/run.py", "from conformance.pubsub import x\n", 1),
     "protocol named": ("protocols", "spec/trace.py", 'if protocol == "pubsub":\n    pass\n', 1),
     "protocol in a text": ("protocols", "fuzz/a.py", 'folder = "spec/workqueue/x.toml"\n', 1),
     "protocol in a docstring": ("protocols", "spec/a.py", '"""Runs.\n\nSay `--protocol pubsub`.\n"""\n', 3),
-    "protocol in a comment": ("protocols", "spec/a.py", "x = 1\ny = x  # as in totalorder\n", 2),
-    "protocol in a made text": ("protocols", "spec/a.py", 'x = 1\ny = f"{x}/broadcast"\n', 2),
+    "protocol in a comment": ("protocols", "spec/a.py", "x = 1\ny = x  # as in pubsub\n", 2),
+    "protocol in a made text": ("protocols", "spec/a.py", 'x = 1\ny = f"{x}/pubsub"\n', 2),
     "unfinished work": ("leftovers", "README.md", f"text\n{UNFINISHED}: more\n", 2),
     "machine path": ("places", "spec/a.toml", f'folder = "{WORK}x"\n', 1),
     "registry address": ("places", "ci/setup", "index=https://pypi." + "org/simple\n", 1),
@@ -63,11 +63,11 @@ ALLOWED = {
     "a judge's test judges the reference": ("conformance/tests/test_a.py", "import impl.core\n"),
     "the console imports all": ("scatterproof/a.py", "import spec, models, impl, conformance, fuzz, spark\n"),
     "own package": ("spec/b/a.py", "from .. import clauses\nfrom . import x\nimport spec.trace\n"),
-    "protocol in its own module": ("conformance/checks/totalorder.py", 'name = "totalorder"\n'),
+    "protocol in its own module": ("conformance/checks/pubsub.py", 'name = "pubsub"\n'),
     "protocol in its own folder": ("impl/pubsub/a.py", 'name = "pubsub"\n'),
     "protocol in a test": ("spec/tests/test_a.py", 'name = "pubsub"\n'),
     "a name that has a protocol's in it": ("spec/a.py", '"""Say rebroadcast, or pubsubs."""\n'),
-    "a method called broadcast": ("spark/a.py", "context.broadcast(x)\n"),
+    "a method called like a protocol": ("spark/a.py", "context.pubsub(x)\n"),
     "a Chinese term": ("spec/a.md", "the term 屏障时间戳\n"),
     "a waiting call outside tests": ("impl/a.py", "time.sleep(1)\n"),
 }
@@ -96,6 +96,15 @@ def test_a_breach_is_found_at_its_file_and_line_by_its_rule_alone(breach: str, t
 @pytest.mark.parametrize("case", ALLOWED)
 def test_what_is_allowed_is_left_in_peace(case: str, tmp_path: Path) -> None:
     assert tidy.check(tree(tmp_path, *ALLOWED[case])) == (1, [])
+
+
+def test_a_protocol_is_one_as_soon_as_it_has_clauses(tmp_path: Path) -> None:
+    root = tree(tmp_path, "spec/trace.py", 'if protocol == "gossip":\n    pass\n')
+    assert tidy.check(root, ["protocols"]) == (1, [])
+
+    _, found = tidy.check(tree(root, "spec/gossip/clauses.toml", ""), ["protocols"])
+
+    assert [(finding.file, finding.line) for finding in found] == [("spec/trace.py", 1)]
 
 
 def test_every_rule_has_a_breach() -> None:
