@@ -37,9 +37,10 @@ def document() -> Schema:
         [adapter.ToNode, adapter.FromNode], ref_template="#/$defs/{name}"
     )
     for protocol in protocols():
-        for name, schema in _messages(protocol).items():
-            definitions[f"{protocol}.{name}"] = schema
-            for line, key in CARRIED.get(name, ()):
+        carried, schemas = _messages(protocol)
+        definitions |= {f"{protocol}.{name}": schema for name, schema in schemas.items()}
+        for role, name in carried.items():
+            for line, key in CARRIED[role]:
                 place = definitions[line]["properties"][key]
                 place.setdefault("anyOf", []).append({"$ref": f"#/$defs/{protocol}.{name}"})
     definitions |= {"ToNode": to_node, "FromNode": from_node}
@@ -55,14 +56,17 @@ def document() -> Schema:
     return whole
 
 
-def _messages(protocol: str) -> dict[str, Schema]:
-    """The definitions of one protocol's messages, by the names of its types; none for a protocol without any."""
+def _messages(protocol: str) -> tuple[dict[str, str], dict[str, Schema]]:
+    """The names of the types of one protocol's messages, by what these are, and their definitions by name; none for a
+    protocol without any."""
     plugin = plugins.find("spec", SpecPlugin, protocol)
     if plugin is None:
-        return {}
-    types = [plugin.messages[name] for name in CARRIED if name in plugin.messages]
-    _, definitions = msgspec.json.schema_components(types, ref_template=f"#/$defs/{protocol}.{{name}}")
-    return definitions
+        return {}, {}
+    types = {role: plugin.messages[role] for role in CARRIED if role in plugin.messages}
+    _, definitions = msgspec.json.schema_components(
+        dict.fromkeys(types.values()), ref_template=f"#/$defs/{protocol}.{{name}}"
+    )
+    return {role: one.__name__ for role, one in types.items()}, definitions
 
 
 def _finish(value: object) -> None:

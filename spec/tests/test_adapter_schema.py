@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from spec import adapter, adapter_schema
 from spec.clauses import SPEC, protocols
+from spec.protocol import SpecPlugin
+
+
+class Parcel(msgspec.Struct):
+    number: int
 
 
 def test_the_schema_checked_in_is_the_one_that_the_types_give() -> None:
@@ -37,8 +43,18 @@ def test_the_schema_has_every_line_and_every_protocols_packets() -> None:
 
     assert whole["version"] == adapter.VERSION
     assert lines == {kind.__struct_config__.tag for kind in adapter.Line.__subclasses__()}
-    assert {f"{protocol}.Packet" for protocol in protocols()} <= set(definitions)
-    assert definitions["SendOut"]["properties"]["packet"]["anyOf"]
+    for line, key in (("SendOut", "packet"), ("PacketIn", "packet"), ("DeliverOut", "message")):
+        named = [one["$ref"].removeprefix("#/$defs/") for one in definitions[line]["properties"][key]["anyOf"]]
+        assert [name.partition(".")[0] for name in named] == list(protocols())
+        assert set(named) <= set(definitions)
+
+
+def test_messages_may_be_of_any_name_and_one_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    toy = SpecPlugin(packet=Parcel, delivery=Parcel)
+    monkeypatch.setattr("spec.plugins.find", lambda package, record, protocol: toy)
+    definitions = adapter_schema.document()["$defs"]
+    for line, key in (("SendOut", "packet"), ("DeliverOut", "message")):
+        assert {"$ref": f"#/$defs/{protocols()[0]}.Parcel"} in definitions[line]["properties"][key]["anyOf"]
 
 
 def test_the_document_is_of_the_version_that_the_types_are_of() -> None:
