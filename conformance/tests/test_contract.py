@@ -83,11 +83,13 @@ def test_a_run_of_every_protocol_speaks_what_the_schema_has(protocol: str, tmp_p
     heard = [line for path in tmp_path.glob("*.stderr") for line in path.read_text().splitlines()]
 
     assert {line[0] for line in heard} == {"<", ">"}
-    assert len(heard) > 50
+    assert len(heard) > 20
     for line in heard:
         assert wrong(json.loads(line[1:]), line[0]) == []
-    kinds = {json.loads(line[1:])["type"] for line in heard}
-    assert {"init", "ready", "submit", "packet", "tick", "send", "deliver", "done", "stop"} <= kinds
+    said = [json.loads(line[1:]) for line in heard]
+    kinds = {one["type"] for one in said}
+    assert {"init", "ready", "submit", "packet", "send", "deliver", "done", "stop"} <= kinds
+    assert ("tick" in kinds) == any(one.get("deadline") is not None for one in said)
 
 
 BEACON = {

@@ -71,5 +71,5 @@ def test_what_differs_from_the_document_in_the_finding_alone_breaks_nothing_on_i
 def test_no_schedule_is_left_of_a_finding_that_is_gone() -> None:
     for protocol in protocols():
         names = {finding.name for finding in findings_of(protocol) if finding.mutant}
-        found = {path.stem for path in (SPEC_FOLDER / protocol / "findings").iterdir()}
+        found = {path.stem for path in (SPEC_FOLDER / protocol / "findings").glob("*")}
         assert found == names

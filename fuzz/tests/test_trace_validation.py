@@ -23,6 +23,7 @@ from fuzz.protocol import load
 from impl.totalorder import RULES, make_core
 from models import trace_validation
 from models.expected import SPEC_FOLDER
+from models.protocol import load as models_of
 from models.tlc import TlcRun, run_tlc
 from models.trace_validation import Judgement, Validation, uncovered, validate, validate_all
 from spec import clauses
@@ -348,7 +349,7 @@ SHORT, FLOOD = 300, 3_000  # rows
 MUTATED = [
     (protocol, group)
     for protocol in clauses.protocols()
-    if find_spec(f"fuzz.{protocol}") is not None
+    if find_spec(f"fuzz.{protocol}") is not None and models_of(protocol).traces is not None
     for group, one in enumerate(load(protocol).groups)
     if one.rules is not None
 ]

@@ -328,7 +328,8 @@ def test_every_finding_that_tlc_decides_has_a_model_of_every_day(protocol: str) 
 def test_the_models_of_every_day_are_a_small_part_of_the_work(protocol: str) -> None:
     everyday = sum(model.weight for model in models_in(protocol))
     assert everyday < 135
-    assert everyday < sum(model.weight for model in models_in(protocol, Tier.FULL)) * 0.75
+    # Of what takes seconds in all, everything may be done every day.
+    assert everyday < max(10, sum(model.weight for model in models_in(protocol, Tier.FULL)) * 0.75)
 
 
 def test_totalorder_lists_an_instance_for_each_environment_and_a_mutant_for_each_rule() -> None:

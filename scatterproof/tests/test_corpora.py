@@ -45,7 +45,7 @@ def settings_of(protocol: str, schedules: list[Schedule]) -> set[tuple[str, str]
 def test_corpora_have_what_fuzzing_draws(protocol: str) -> None:
     fuzzed = settings_of(protocol, list(islice(drawn_schedules(protocol, 1), ENOUGH)))
     mined = settings_of(protocol, [draw_run(protocol, 1, run).schedule for run in range(24 * len(kinds_of(protocol)))])
-    assert len(fuzzed) > 1
+    assert len(fuzzed) > 1 or not clauses.load(protocol).environments
     assert fuzzed <= mined
 
 

@@ -28,7 +28,7 @@ from spec.trace import Trace
 from spec.trace_parquet import write_runs
 
 TRACES = Path(__file__).parents[2] / "conformance" / "traces"
-PROTOCOLS = [protocol for protocol in clauses.protocols() if find_spec(f"conformance.{protocol}") is not None]
+PROTOCOLS = [protocol for protocol in clauses.protocols() if (TRACES / protocol).is_dir()]
 EVERY = 1 << 62  # violations to put into words
 
 # Which clause is broken in which row.

@@ -1,4 +1,4 @@
-"""What the tests of corpora must know of a protocol: `spark/tests/<protocol>/material.py` for each that has corpora."""
+"""What the tests of corpora must know of a protocol: `spark/tests/<protocol>/material.py` for each that is in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spec import clauses
 from spec.schedule import Schedule
 from spec.trace import Row, Trace, schema
 
-PROTOCOLS = [protocol for protocol in clauses.protocols() if find_spec(f"spark.{protocol}") is not None]
+PROTOCOLS = [protocol for protocol in clauses.protocols() if find_spec(f"spark.tests.{protocol}") is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
