@@ -1,0 +1,274 @@
+"""docs/adding-a-protocol.md: its blocks, written into a copy of the project and nothing else, are a protocol that goes
+through every layer; and whoever leaves something out is told in a sentence what is missing."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scatterproof.commands.protocols import RECORDS
+from scatterproof.layers.every import LAYERS
+
+ROOT = Path(__file__).resolve().parents[2]
+TUTORIAL = ROOT / "docs" / "adding-a-protocol.md"
+NAME = "parcels"
+# A line that is a path alone, and the block behind it.
+BLOCK = re.compile(r"^`([\w./]+)`\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILES = dict(BLOCK.findall(TUTORIAL.read_text(encoding="utf-8")))
+COPIED = (*RECORDS, "scatterproof", "ci", "pyproject.toml", ".gitignore")
+OWN = [f"{package}/{NAME}" for package in RECORDS]
+MOST_LINES = 430  # of Python that are not empty; a third are imports and docstrings
+
+
+def given(tree: Path, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    """A command of the environment's Python, in the tree."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=tree,
+        env=environment | {"PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+        check=False,
+        **more,
+    )
+
+
+def git(tree: Path, *words: str) -> list[str]:
+    """The lines that git says."""
+    return subprocess.run(["git", *words], cwd=tree, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project without its tests, all in git's index, and then the tutorial's files."""
+    made = tmp_path_factory.mktemp("project")
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("tests", "__pycache__"))
+        else:
+            shutil.copy(ROOT / name, made / name)
+    git(made, "init", "--quiet")
+    git(made, "add", "--all")
+    for name, content in FILES.items():
+        (made / name).parent.mkdir(exist_ok=True)
+        (made / name).write_text(content, encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def verified(tree: Path) -> dict[str, Any]:
+    """What the main job says of the protocol."""
+    run = given(tree, "-m", "scatterproof.cli", "verify", "--protocol", NAME, "--json")
+    assert run.returncode == 0, run.stderr
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def test_it_is_small() -> None:
+    python = [line for name, text in FILES.items() if name.endswith(".py") for line in text.splitlines()]
+    assert sum(bool(line.strip()) for line in python) <= MOST_LINES
+
+
+def test_it_says_what_each_hook_that_it_leaves_out_is_for() -> None:
+    text = BLOCK.sub("", TUTORIAL.read_text(encoding="utf-8"))
+    for package, record in RECORDS.items():
+        left = {field.name for field in fields(record)} - {word.arg for word in plugin_of(package)[1].keywords}
+        assert {hook for hook in left if f"`{hook}`" not in text} == set(), package
+
+
+@pytest.mark.slow
+def test_every_layer_passes_or_says_why_it_cannot_run(verified: dict[str, Any]) -> None:
+    layers = {layer["layer"]: layer for layer in verified["layers"]}
+    assert verified["verdict"] == "pass"
+    assert set(layers) == {layer.name for layer in LAYERS}
+    assert {name: layer["status"] for name, layer in layers.items() if layer["status"] != "pass"} == {
+        "conform-udp": "not run"
+    }
+    (over_sockets,) = layers["conform-udp"]["details"]
+    assert all("have no number on their link" in row[-1] for row in over_sockets["rows"])
+    assert {cell["status"] for clause in verified["clauses"] for cell in clause["cells"]} == {
+        "pass", "not run", "not yet",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_mutants_are_killed_and_what_the_layer_leaves_out_is_said(verified: dict[str, Any]) -> None:
+    (mutants,) = (layer for layer in verified["layers"] if layer["layer"] == "mutants")
+    assert re.search(r"^[1-9]\d* mutants killed, 0 proved equivalent, 0 open", mutants["sentence"])
+    assert "each of 3 clauses is broken by one" in mutants["sentence"]
+    assert "no core mutants: the protocol's record in fuzz names no areas" in mutants["sentence"]
+
+
+@pytest.mark.slow
+def test_the_pages_say_what_they_leave_out(tree: Path, verified: dict[str, Any]) -> None:
+    page = (tree / "report" / "index.html").read_text(encoding="utf-8")
+    assert "PA-ORDER" in page
+    assert "(traces, in models)" in page
+    mined = (tree / "results" / "corpus" / "mined" / "report.html").read_text(encoding="utf-8")
+    assert "not measured, as the protocol" in mined
+
+
+@pytest.mark.slow
+def test_a_run_is_stepped_through(tree: Path, verified: dict[str, Any]) -> None:
+    words = ["-m", "scatterproof.cli", "explore", "results/corpus", "--run", "3", "--no-browser"]
+    with subprocess.Popen(
+        [sys.executable, *words], cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        address = child.stdout.readline().strip()
+        with urllib.request.urlopen(f"{address}at?row=5", timeout=60) as answer:
+            told = json.load(answer)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=60)
+    assert "no. 1 of" in json.dumps(told)
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ci/traceability.py"],
+        ["ci/tidy.py"],
+        ["-m", "ruff", "check", *OWN],
+        ["-m", "ruff", "format", "--check", *OWN],
+        ["-m", "mypy", *(word for package in RECORDS for word in ("-p", f"{package}.{NAME}"))],
+    ],
+    ids=lambda words: " ".join(words[:3]),
+)  # fmt: skip
+def test_static_checks_have_nothing_to_say(tree: Path, words: list[str]) -> None:
+    run = given(tree, *words)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.slow
+def test_no_file_of_the_project_is_another_one(tree: Path, verified: dict[str, Any]) -> None:
+    """After all that."""
+    assert git(tree, "diff", "--name-only") == []
+    assert set(git(tree, "ls-files", "--others", "--exclude-standard")) == set(FILES)
+
+
+# ------------------------------------------------------------------------------------------------ what is left out
+
+
+def plugin_of(package: str) -> tuple[ast.Module, ast.Call]:
+    """The module with the tutorial's record of a package, and the call that makes it."""
+    module = ast.parse(FILES[f"{package}/{NAME}/plugin.py"])
+    (call,) = (node.value for node in module.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call))
+    return module, call
+
+
+def without_hook(package: str, hook: str) -> dict[str, str | None]:
+    module, call = plugin_of(package)
+    call.keywords = [keyword for keyword in call.keywords if keyword.arg != hook]
+    return {f"{package}/{NAME}/plugin.py": ast.unparse(module)}
+
+
+def tried(tree: Path, tries: Sequence[tuple[Mapping[str, str | None], Sequence[str]]]) -> list[tuple[int, str]]:
+    """Exit code and output, in one line, of each command in a tree without what it says."""
+    run = given(tree, str(Path(__file__).with_name("leaving_out.py")), input=json.dumps(tries))
+    assert run.returncode == 0, run.stderr
+    return [(code, " ".join(said.split())) for code, said in json.loads(run.stdout)]
+
+
+def only(*layers: str) -> list[str]:
+    return ["verify", "--protocol", NAME, *(word for layer in layers for word in ("--only", layer))]
+
+
+PROTOCOLS = ["protocols", "--protocol", NAME]
+REQUIRED = [
+    (package, record.__name__, field.name)
+    for package, record in RECORDS.items()
+    for field in fields(record)
+    if field.default is MISSING and field.default_factory is MISSING
+]
+# Files, the command that asks for them, and what it says.
+NEEDED = {
+    f"spec/{NAME}/clauses.toml": (PROTOCOLS, f"{NAME!r} is unknown; choose one of"),
+    f"spec/{NAME}/trace.toml": (PROTOCOLS, f"{NAME!r} is unknown; choose one of"),
+    f"spec/{NAME}/messages.py": (PROTOCOLS, f"spec/{NAME}: there is no spec/{NAME}/messages.py"),
+    f"spec/{NAME}/Parcels.tla": (only("tlc"), "names Parcels.tla, which is not in"),
+    f"spec/{NAME}/Parcels.cfg": (only("tlc"), "names Parcels.cfg, which is not in"),
+    f"models/{NAME}/order.py": (only("z3"), f"models/{NAME}: there is no models/{NAME}/order.py"),
+    f"impl/{NAME}/rules.py": (PROTOCOLS, f"impl/{NAME}: there is no impl/{NAME}/rules.py"),
+    f"impl/{NAME}/wire.py": (PROTOCOLS, f"impl/{NAME}: cannot import name 'wire' from 'impl.{NAME}'"),
+    f"impl/{NAME}/__init__.py": (PROTOCOLS, f"impl/{NAME}: cannot import name 'make_core' from 'impl.{NAME}'"),
+    **{
+        f"conformance/{NAME}/{part}.py": (only("conform"), f"there is no conformance/{NAME}/{part}.py")
+        for part in ("checks", "oracles", "cases")
+    },
+    **{
+        f"{package}/{NAME}/plugin.py": (PROTOCOLS, f"{package}/{NAME}: there is no {package}/{NAME}/plugin.py")
+        for package in RECORDS
+    },
+}
+# What a protocol may do without, the layers that are asked, and what they say.
+OPTIONAL: dict[str, tuple[dict[str, str | None], list[str], str]] = {
+    "models": ({f"spec/{NAME}/models.toml": None}, only("tlc"), "tlc: not run, protocol 'parcels' has no models yet"),
+    "claims": (without_hook("models", "claims"), only("z3"), "z3: not run, protocol 'parcels' has no Z3 claims yet"),
+    "model by its name": (
+        without_hook("models", "claims"),
+        ["check", "--protocol", NAME, "any_is_due"],
+        "1 of 1 models as expected",
+    ),
+    "proofs": ({f"models/{NAME}": None}, only("z3"), "z3: not run, protocol 'parcels' has no Z3 claims yet"),
+    "reference": (
+        {f"impl/{NAME}": None, f"fuzz/{NAME}": None},
+        only("conform"),
+        "conform: not run, protocol 'parcels' has no reference implementation yet",
+    ),
+    "judge": (
+        {f"conformance/{NAME}": None},
+        only("conform"),
+        "conform: not run, protocol 'parcels' has no conformance checks yet",
+    ),
+    "fuzzing": (
+        {f"fuzz/{NAME}": None},
+        only("fuzz", "mutants"),
+        "fuzz: not run, protocol 'parcels' has no fuzzing yet",
+    ),
+    "corpora": ({f"spark/{NAME}": None}, only("mine"), "mine: not run, protocol 'parcels' has no corpora yet"),
+}
+
+
+def test_a_hook_that_must_be_there_is_missed_in_a_sentence(tree: Path) -> None:
+    tries = [(without_hook(package, hook), PROTOCOLS) for package, _, hook in REQUIRED]
+    for (package, record, hook), (code, said) in zip(REQUIRED, tried(tree, tries), strict=True):
+        assert f"{package}/{NAME}/plugin.py: {record} missing 1 required keyword-only argument: '{hook}'" in said
+        assert code == 2
+        assert "Traceback" not in said
+
+
+def test_a_file_that_must_be_there_is_missed_in_a_sentence(tree: Path) -> None:
+    tries = [({name: None}, words) for name, (words, _) in NEEDED.items()]
+    for (name, (_, expected)), (code, said) in zip(NEEDED.items(), tried(tree, tries), strict=True):
+        assert expected in said, name
+        assert code == 2, name
+        assert "Traceback" not in said
+
+
+def test_every_file_is_needed_or_says_only_what_its_package_is() -> None:
+    optional = {name for files, _, _ in OPTIONAL.values() for name in files}
+    others = {name for name in FILES if name not in NEEDED and name not in optional}
+    assert {name for name in others if len(ast.parse(FILES[name]).body) > 1} == set()
+
+
+@pytest.mark.slow
+def test_what_may_be_left_out_is_said_by_its_layer(tree: Path) -> None:
+    tries = [(files, words) for files, words, _ in OPTIONAL.values()]
+    for (name, (_, _, expected)), (_, said) in zip(OPTIONAL.items(), tried(tree, tries), strict=True):
+        assert expected in said, name
+        assert "Traceback" not in said
