@@ -32,7 +32,7 @@ MOST_A_DOUBLING = 2**0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class GrowthRow:
     """costs: seconds a message, one for each number of held messages in `sizes`."""
 
     what: str
@@ -98,7 +98,7 @@ def growth(
     turns: int = TURNS,
     cores: int = MOST_CORES,
     rules: Rules = RULES,
-) -> Iterator[Row]:
+) -> Iterator[GrowthRow]:
     """All rows, one after another. Collection of garbage is off meanwhile, as it is in the simulator."""
     times = turns, cores
     collecting = gc.isenabled()
@@ -114,7 +114,7 @@ def growth(
             gc.enable()
 
 
-def rows(who: str, make: Callable[[int], Held], sizes: Sequence[int], turns: int, cores: int) -> Iterator[Row]:
+def rows(who: str, make: Callable[[int], Held], sizes: Sequence[int], turns: int, cores: int) -> Iterator[GrowthRow]:
     """One row for each kind of work of these cores; `sizes` rise."""
     costs: dict[str, list[list[float]]] = {}
     for core in range(cores):
@@ -127,4 +127,4 @@ def rows(who: str, make: Callable[[int], Held], sizes: Sequence[int], turns: int
                     tries[place].append(work.seconds())
     gc.collect()
     for what, measured in costs.items():
-        yield Row(what=f"{who}: {what}", sizes=tuple(sizes), costs=tuple(median(tries) for tries in measured))
+        yield GrowthRow(what=f"{who}: {what}", sizes=tuple(sizes), costs=tuple(median(tries) for tries in measured))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz.layers import LAYERS, Bench, Cell, Outcome, Subject
+from fuzz.layers import LAYERS, Bench, KillCell, KillOutcome, Subject
 from fuzz.mutations import RuleMutant, cuts_of
 from fuzz.protocol import FuzzPlugin, load
 from spec.errors import ScatterproofError
@@ -31,11 +31,11 @@ class Cut:
     """One way in which one rule was damaged, and what each layer said."""
 
     mutant: RuleMutant
-    cells: dict[str, Cell]
+    cells: dict[str, KillCell]
 
     @property
     def red(self) -> list[str]:
-        return [layer for layer, cell in self.cells.items() if cell.outcome is Outcome.KILLED]
+        return [layer for layer, cell in self.cells.items() if cell.outcome is KillOutcome.KILLED]
 
 
 def cut_rules(plugin: FuzzPlugin, folder: Path, *, only: str = "") -> list[Cut]:

@@ -26,7 +26,7 @@ from conformance.protocol import Plugin
 from conformance.verdict import Verdict
 from fuzz.core_mutants import CoreMutant
 from fuzz.protocol import load
-from fuzz.trying import FAILURES, AnyBench, Given, Outcome, Tried, bounded, said_of
+from fuzz.trying import FAILURES, AnyBench, Given, Tried, TriedOutcome, bounded, said_of
 from spec import trace_ndjson
 from spec.errors import BadInput
 from spec.trace import Kind, Row, Trace, rows_of_packet, schema
@@ -148,17 +148,19 @@ class JudgeBench(AnyBench[Known]):
             with bounded():
                 now = by_oracles(self.plugin, given.trace) if oracles else by_checks(given.trace, given.at_stake)
         except FAILURES as error:
-            return msgspec.structs.replace(killed, outcome=Outcome.BY_CRASH, why=said_of(error))
+            return msgspec.structs.replace(killed, outcome=TriedOutcome.BY_CRASH, why=said_of(error))
         refused = bool(now.words) != bool(due.words) and not oracles
         clauses = tuple(sorted({clause for clause, _ in now.broken ^ due.broken} or now.idle ^ due.idle))
         if given.damaged and (clauses or refused):
-            return msgspec.structs.replace(killed, outcome=Outcome.BY_DAMAGE, clauses=clauses)
+            return msgspec.structs.replace(killed, outcome=TriedOutcome.BY_DAMAGE, clauses=clauses)
         if now.broken != due.broken or refused:
-            return msgspec.structs.replace(killed, outcome=Outcome.BY_CLAUSE, clauses=clauses)
+            return msgspec.structs.replace(killed, outcome=TriedOutcome.BY_CLAUSE, clauses=clauses)
         if now.idle != due.idle:
-            return msgspec.structs.replace(killed, outcome=Outcome.BY_IDLENESS, clauses=clauses)
+            return msgspec.structs.replace(killed, outcome=TriedOutcome.BY_IDLENESS, clauses=clauses)
         if given.labelled and now.words != due.words:
-            return msgspec.structs.replace(killed, outcome=Outcome.BY_WORDS, why=str(set(now.words) - set(due.words)))
+            return msgspec.structs.replace(
+                killed, outcome=TriedOutcome.BY_WORDS, why=str(set(now.words) - set(due.words))
+            )
         return msgspec.structs.replace(found, differing=found.differing + (now != due))
 
 

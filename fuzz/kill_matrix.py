@@ -15,11 +15,11 @@ import msgspec
 
 from conformance.case import cases
 from fuzz.fuzzer import violations_of
-from fuzz.layers import LAYERS, Bench, Cell, Outcome, Subject
+from fuzz.layers import LAYERS, Bench, KillCell, KillOutcome, Subject
 from fuzz.mutations import mutants_of, signature_of
 from fuzz.protocol import FuzzPlugin, load
 from models.claim import ClaimResult
-from models.equivalence import Kind, prove_equivalent
+from models.equivalence import ParameterKind, prove_equivalent
 from models.expected import ModelResult
 from spec.errors import BadInput, CannotRun
 
@@ -33,7 +33,7 @@ class Standing(StrEnum):
     OPEN = "open"
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class MutantRow(msgspec.Struct, frozen=True, kw_only=True):
     """One mutant. operator: the operator that made it, or "hand-written". proof: the Z3 claim, of an equivalent one.
     clauses: those under which a layer killed it."""
 
@@ -43,7 +43,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     standing: Standing
     proof: str
     clauses: tuple[str, ...]
-    cells: dict[str, Cell]
+    cells: dict[str, KillCell]
 
 
 class KillMatrix(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ class KillMatrix(msgspec.Struct, frozen=True, kw_only=True):
     score: dict[Standing, int]
     by_layer: dict[str, int]
     by_clause: dict[str, tuple[str, ...]]
-    rows: tuple[Row, ...]
+    rows: tuple[MutantRow, ...]
     seconds: float
 
     @property
@@ -97,7 +97,7 @@ def tried(
     on_progress: OnProgress | None = None,
     until_killed: bool = False,
     shrinking: bool = True,
-) -> list[Row]:
+) -> list[MutantRow]:
     """A row for each mutant of that name.
 
     With `until_killed` a mutant that is proved equivalent is shown to no layer, and one that a layer has killed to none
@@ -110,7 +110,7 @@ def tried(
     plugin, wanted = load(protocol), frozenset(names)
     subjects = [subject for subject in subjects_of(plugin) if subject.name in wanted]
     bench = Bench(plugin, seed, folder, subjects=subjects, shrinking=shrinking)
-    rows: list[Row] = []
+    rows: list[MutantRow] = []
     for subject in subjects:
         rows.append(_until_killed(bench, subject, layers) if until_killed else _by_all(bench, subject, layers))
         if on_progress is not None:
@@ -118,21 +118,21 @@ def tried(
     return rows
 
 
-def matrix_of(protocol: str, seed: int, layers: Sequence[str], rows: Sequence[Row], seconds: float) -> KillMatrix:
+def matrix_of(protocol: str, seed: int, layers: Sequence[str], rows: Sequence[MutantRow], seconds: float) -> KillMatrix:
     """The rows summed up."""
     return KillMatrix(
         protocol=protocol,
         seed=seed,
         layers=tuple(layers),
         score={standing: sum(row.standing is standing for row in rows) for standing in Standing},
-        by_layer={layer: sum(row.cells[layer].outcome is Outcome.KILLED for row in rows) for layer in layers},
+        by_layer={layer: sum(row.cells[layer].outcome is KillOutcome.KILLED for row in rows) for layer in layers},
         by_clause=_by_clause(rows),
         rows=tuple(rows),
         seconds=seconds,
     )
 
 
-def with_models(protocol: str, rows: Sequence[Row], models: Sequence[ModelResult]) -> list[Row]:
+def with_models(protocol: str, rows: Sequence[MutantRow], models: Sequence[ModelResult]) -> list[MutantRow]:
     """The rows with what these results of TLC say of each mutant; a model that is not among them is not asked."""
     plugin = load(protocol)
     bench = Bench(plugin, 0, MUTANT_FAILURES, models={result.name: result for result in models}, may_check=False)
@@ -171,41 +171,41 @@ def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
     return generated + by_hand
 
 
-def broken(protocol: str) -> dict[str, Cell]:
+def broken(protocol: str) -> dict[str, KillCell]:
     """For each clause of which the protocol names a mutant: whether it breaks the clause in a case about it."""
     plugin = load(protocol)
     subjects = {subject.name: subject for subject in subjects_of(plugin)}
     return {clause: _breaks(subjects[mutant], protocol, clause) for clause, mutant in plugin.breaks.items()}
 
 
-def _breaks(subject: Subject, protocol: str, clause: str) -> Cell:
+def _breaks(subject: Subject, protocol: str, clause: str) -> KillCell:
     for case in cases(protocol):
         if case.clause == clause and clause in violations_of(subject.iut.run(case.schedule)):
-            return Cell(Outcome.KILLED, f"{subject.name} in {case.id}", (clause,))
-    return Cell(Outcome.SURVIVED, f"{subject.name} breaks it in no case about it")
+            return KillCell(KillOutcome.KILLED, f"{subject.name} in {case.id}", (clause,))
+    return KillCell(KillOutcome.SURVIVED, f"{subject.name} breaks it in no case about it")
 
 
-def _by_all(bench: Bench, subject: Subject, layers: Sequence[str]) -> Row:
+def _by_all(bench: Bench, subject: Subject, layers: Sequence[str]) -> MutantRow:
     row = _row(subject, {layer: LAYERS[layer](bench, subject) for layer in layers})
     if row.standing is Standing.OPEN and (proof := equivalence_of(bench.plugin, subject)):
         return msgspec.structs.replace(row, standing=Standing.EQUIVALENT, proof=proof)
     return row
 
 
-def _until_killed(bench: Bench, subject: Subject, layers: Sequence[str]) -> Row:
-    cells = dict.fromkeys(layers, Cell(Outcome.NOT_ASKED))
+def _until_killed(bench: Bench, subject: Subject, layers: Sequence[str]) -> MutantRow:
+    cells = dict.fromkeys(layers, KillCell(KillOutcome.NOT_ASKED))
     if proof := equivalence_of(bench.plugin, subject):
         return msgspec.structs.replace(_row(subject, cells), standing=Standing.EQUIVALENT, proof=proof)
     for layer in layers:
         cells[layer] = LAYERS[layer](bench, subject)
-        if cells[layer].outcome is Outcome.KILLED:
+        if cells[layer].outcome is KillOutcome.KILLED:
             break
     return _row(subject, cells)
 
 
-def _row(subject: Subject, cells: dict[str, Cell]) -> Row:
-    killed = [cell for cell in cells.values() if cell.outcome is Outcome.KILLED]
-    return Row(
+def _row(subject: Subject, cells: dict[str, KillCell]) -> MutantRow:
+    killed = [cell for cell in cells.values() if cell.outcome is KillOutcome.KILLED]
+    return MutantRow(
         mutant=subject.name,
         operator=subject.operator,
         sentence=subject.sentence,
@@ -216,9 +216,9 @@ def _row(subject: Subject, cells: dict[str, Cell]) -> Row:
     )
 
 
-def _and(row: Row, layer: str, cell: Cell) -> Row:
+def _and(row: MutantRow, layer: str, cell: KillCell) -> MutantRow:
     """The row with another cell; a proof of equivalence stays."""
-    if cell.outcome is not Outcome.KILLED:
+    if cell.outcome is not KillOutcome.KILLED:
         return msgspec.structs.replace(row, cells={layer: cell, **row.cells})
     return msgspec.structs.replace(
         row,
@@ -238,7 +238,7 @@ def equivalence_of(plugin: FuzzPlugin, subject: Subject) -> str:
     if rule is None:
         return ""  # no group generates mutants of it, and no claim compares it
     signature = signature_of(rule)
-    kinds: dict[str, Kind] = {
+    kinds: dict[str, ParameterKind] = {
         parameter: "int" if kind == "int" else "ints" for parameter, kind in signature.parameters.items()
     }
     if _counts(lambda: prove_equivalent(rule, mutant, kinds)):
@@ -257,6 +257,6 @@ def _counts(prove: Callable[[], ClaimResult]) -> bool:
         return False
 
 
-def _by_clause(rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:
+def _by_clause(rows: Sequence[MutantRow]) -> dict[str, tuple[str, ...]]:
     clauses = sorted({clause for row in rows for clause in row.clauses})
     return {clause: tuple(row.mutant for row in rows if clause in row.clauses) for clause in clauses}

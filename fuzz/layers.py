@@ -27,7 +27,7 @@ from fuzz.shrink import shrink
 from models.claim import Claim, first_refuted, prove_under
 from models.expected import Model, ModelResult, check_model, models_of
 from models.java import find_java
-from models.tlc import Outcome as TlcOutcome
+from models.tlc import TlcOutcome as TlcOutcome
 from models.trace_validation import Judgement, validate_all
 from models.z3_claims import claims_of
 from spec.clauses import load as load_clauses
@@ -43,7 +43,7 @@ SEEDS = 3
 Z3_TIMEOUT_MS = 2_000
 
 
-class Outcome(StrEnum):
+class KillOutcome(StrEnum):
     KILLED = "killed"
     SURVIVED = "survived"
     NOT_EXPRESSED = "not expressed"  # the layer knows no such change
@@ -51,10 +51,10 @@ class Outcome(StrEnum):
     NOT_ASKED = "not asked"  # another layer had killed it before
 
 
-class Cell(msgspec.Struct, frozen=True):
+class KillCell(msgspec.Struct, frozen=True):
     """instance: what killed it: a claim, case, schedule file or model; else why it could not. clauses: those broken."""
 
-    outcome: Outcome
+    outcome: KillOutcome
     instance: str = ""
     clauses: tuple[str, ...] = ()
 
@@ -104,7 +104,7 @@ class Bench:
     subjects: Sequence[Subject] = ()
     failed_cases: Counter[str] = field(default_factory=Counter)
     walked: frozenset[str] | None = None
-    read: dict[str, Cell] = field(default_factory=dict)
+    read: dict[str, KillCell] = field(default_factory=dict)
     shrinking: bool = True
     may_check: bool = True
 
@@ -209,10 +209,10 @@ def _passed(protocol: str, case_id: str) -> list[Row]:
     return result.trace.rows
 
 
-def by_z3(bench: Bench, subject: Subject) -> Cell:
+def by_z3(bench: Bench, subject: Subject) -> KillCell:
     """Does a claim about the corrected rules fail with the mutant in place of the rule?"""
     if not subject.functions:
-        return Cell(Outcome.NOT_EXPRESSED, "the change is in a node, not in a rule")
+        return KillCell(KillOutcome.NOT_EXPRESSED, "the change is in a node, not in a rule")
     if not bench.claims:
         bench.claims = _claims_about_rules(bench.plugin)
     functions = bench.plugin.as_claimed(subject.functions)
@@ -227,11 +227,11 @@ def by_z3(bench: Bench, subject: Subject) -> Cell:
             continue  # the mutant does not run, or not to an end, on terms of this claim's kind
         asked = True
         if refuted is not None:
-            return Cell(Outcome.KILLED, f"{claim.name}: {refuted.name}", claim.clauses[:1])
+            return KillCell(KillOutcome.KILLED, f"{claim.name}: {refuted.name}", claim.clauses[:1])
     if asked:
-        return Cell(Outcome.SURVIVED)
+        return KillCell(KillOutcome.SURVIVED)
     why = "it does not run on the terms of the claims" if about else "no claim is about this rule"
-    return Cell(Outcome.NOT_EXPRESSED, why)
+    return KillCell(KillOutcome.NOT_EXPRESSED, why)
 
 
 def _claims_about_rules(plugin: FuzzPlugin) -> tuple[Claim, ...]:
@@ -245,62 +245,62 @@ def _claims_about_rules(plugin: FuzzPlugin) -> tuple[Claim, ...]:
     return tuple(sorted(about, key=lambda claim: len(claim.rules)))
 
 
-def by_tlc(bench: Bench, subject: Subject) -> Cell:
+def by_tlc(bench: Bench, subject: Subject) -> KillCell:
     """Does TLC refute a model that differs from the corrected one by the same change?"""
     said = bench.plugin.on_model.get(subject.name)
     if said is None:
-        return Cell(Outcome.NOT_EXPRESSED, "the module has no such operator")
+        return KillCell(KillOutcome.NOT_EXPRESSED, "the module has no such operator")
     constant, operator = said
     same = [model for model in models_of(bench.plugin.name) if model.set == {constant: operator}]
     if not same:
-        return Cell(Outcome.NOT_EXPRESSED, f"no model has {constant} <- {operator}")
+        return KillCell(KillOutcome.NOT_EXPRESSED, f"no model has {constant} <- {operator}")
     if not bench.may_check:
         same = [model for model in same if model.name in bench.models]
         if not same:
-            return Cell(Outcome.NOT_ASKED, "TLC has checked no model of it now")
+            return KillCell(KillOutcome.NOT_ASKED, "TLC has checked no model of it now")
     for model in sorted(same, key=lambda model: model.violates is None):
         try:
             seen = bench.model_result(model)
         except CannotRun as error:
-            return Cell(Outcome.NOT_RUN, str(error))
+            return KillCell(KillOutcome.NOT_RUN, str(error))
         if seen.seen.result not in (TlcOutcome.HOLDS, TlcOutcome.VIOLATED):
-            return Cell(Outcome.NOT_RUN, f"{model.name}: {'; '.join(seen.differences) or seen.seen.result}")
+            return KillCell(KillOutcome.NOT_RUN, f"{model.name}: {'; '.join(seen.differences) or seen.seen.result}")
         if seen.seen.violates is not None:
             names = bench.clause_names()
             clauses = [names[name] for name in seen.seen.violates.split(" or ") if name in names]
-            return Cell(Outcome.KILLED, f"{model.name}: {seen.seen.violates}", tuple(clauses) or model.clauses)
-    return Cell(Outcome.SURVIVED, f"{same[0].name}: {same[0].because or 'holds'}")
+            return KillCell(KillOutcome.KILLED, f"{model.name}: {seen.seen.violates}", tuple(clauses) or model.clauses)
+    return KillCell(KillOutcome.SURVIVED, f"{same[0].name}: {same[0].because or 'holds'}")
 
 
-def by_trace(bench: Bench, subject: Subject) -> Cell:
+def by_trace(bench: Bench, subject: Subject) -> KillCell:
     """Does TLC, which reads a run of the mutant row by row, reject it? All mutants' runs go through it together."""
     if subject.name not in bench.read:
         bench.read |= _read_by_tlc(bench, [*bench.subjects, subject])
     return bench.read[subject.name]
 
 
-def _read_by_tlc(bench: Bench, subjects: Sequence[Subject]) -> dict[str, Cell]:
+def _read_by_tlc(bench: Bench, subjects: Sequence[Subject]) -> dict[str, KillCell]:
     """A cell each; of a mutant no run of which differs from the reference's there is nothing to read."""
     try:
         find_java()
     except CannotRun as error:
-        return {subject.name: Cell(Outcome.NOT_RUN, str(error)) for subject in subjects}
+        return {subject.name: KillCell(KillOutcome.NOT_RUN, str(error)) for subject in subjects}
     telling = {subject.name: next(bench.telling_traces(subject), None) for subject in subjects}
     named = {name: one for name, one in telling.items() if one is not None}
     validations = validate_all([trace for _, trace in named.values()])
-    cells = {name: Cell(Outcome.SURVIVED, "no run differs") for name in telling}
+    cells = {name: KillCell(KillOutcome.SURVIVED, "no run differs") for name in telling}
     for (name, (instance, _)), one in zip(named.items(), validations, strict=True):
         match one.judgement:
             case Judgement.REJECTED:
-                cells[name] = Cell(Outcome.KILLED, f"{instance}: row {one.position}", one.clauses)
+                cells[name] = KillCell(KillOutcome.KILLED, f"{instance}: row {one.position}", one.clauses)
             case Judgement.ACCEPTED:
-                cells[name] = Cell(Outcome.SURVIVED, instance)
+                cells[name] = KillCell(KillOutcome.SURVIVED, instance)
             case Judgement.CANNOT_RUN:
-                cells[name] = Cell(Outcome.NOT_EXPRESSED, one.reason)
+                cells[name] = KillCell(KillOutcome.NOT_EXPRESSED, one.reason)
     return cells
 
 
-def by_cases(bench: Bench, subject: Subject) -> Cell:
+def by_cases(bench: Bench, subject: Subject) -> KillCell:
     """Does a conformance case fail? Those that failed on most mutants so far are tried first; a run that leaves what
     the rules themselves leave need not be judged."""
     iut = subject.iut
@@ -312,48 +312,48 @@ def by_cases(bench: Bench, subject: Subject) -> Cell:
         if result.verdict is Verdict.FAIL:
             bench.failed_cases[case.id] += 1
             broken = sorted(found.clause for found in result.results if found.verdict is Verdict.FAIL)
-            return Cell(Outcome.KILLED, case.id, tuple(broken))
-    return Cell(Outcome.SURVIVED, f"{len(cases(bench.plugin.name))} cases")
+            return KillCell(KillOutcome.KILLED, case.id, tuple(broken))
+    return KillCell(KillOutcome.SURVIVED, f"{len(cases(bench.plugin.name))} cases")
 
 
-def by_checks(bench: Bench, subject: Subject) -> Cell:
+def by_checks(bench: Bench, subject: Subject) -> KillCell:
     """Do the online checks find a violation in the mutant's traces?"""
     return _judged(bench, subject, lambda trace: judge(trace, shown=1))
 
 
-def by_oracles(bench: Bench, subject: Subject) -> Cell:
+def by_oracles(bench: Bench, subject: Subject) -> KillCell:
     """Do the oracles?"""
     return _judged(bench, subject, lambda trace: judge_by_oracles(trace, shown=1))
 
 
-def _judged(bench: Bench, subject: Subject, judging: Callable[[Trace], list[ClauseResult]]) -> Cell:
+def _judged(bench: Bench, subject: Subject, judging: Callable[[Trace], list[ClauseResult]]) -> KillCell:
     for name, trace in bench.telling_traces(subject):
         clauses = sorted(set(broken_by(trace, judging(trace))) - {RUN_ENDS})
         if clauses or not ends_as_planned(trace):
-            return Cell(Outcome.KILLED, name, tuple(clauses))
-    return Cell(Outcome.SURVIVED)
+            return KillCell(KillOutcome.KILLED, name, tuple(clauses))
+    return KillCell(KillOutcome.SURVIVED)
 
 
-def by_fuzzing(bench: Bench, subject: Subject) -> Cell:
+def by_fuzzing(bench: Bench, subject: Subject) -> KillCell:
     """Does one of the drawn schedules fail?"""
     found = bench.failing(subject)
     if found is None:
-        return Cell(Outcome.SURVIVED, f"seed {bench.seed}, {FUZZED} schedules")
+        return KillCell(KillOutcome.SURVIVED, f"seed {bench.seed}, {FUZZED} schedules")
     schedule, file = found
-    return Cell(Outcome.KILLED, file, tuple(sorted(violations_of(subject.iut.run(schedule)))))
+    return KillCell(KillOutcome.KILLED, file, tuple(sorted(violations_of(subject.iut.run(schedule)))))
 
 
-def by_machine(bench: Bench, subject: Subject) -> Cell:
+def by_machine(bench: Bench, subject: Subject) -> KillCell:
     """Does a walk of the state machine part from its model?"""
     machines = bench.plugin.machines(subject.make_node)
     if not machines:
-        return Cell(Outcome.NOT_EXPRESSED, "the protocol has no state machine")
+        return KillCell(KillOutcome.NOT_EXPRESSED, "the protocol has no state machine")
     if subject.functions and not subject.functions.keys() & bench.rules_walked():
-        return Cell(Outcome.NOT_EXPRESSED, "no walk calls this rule")
+        return KillCell(KillOutcome.NOT_EXPRESSED, "no walk calls this rule")
     failure = first_failure(machines, SEEDS)
     if failure is None:
-        return Cell(Outcome.SURVIVED, f"{SEEDS} seeds")
-    return Cell(Outcome.KILLED, failure, _named_in(failure))
+        return KillCell(KillOutcome.SURVIVED, f"{SEEDS} seeds")
+    return KillCell(KillOutcome.KILLED, failure, _named_in(failure))
 
 
 def _named_in(message: str) -> tuple[str, ...]:
@@ -361,7 +361,7 @@ def _named_in(message: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in message.split(":")[0].split(",") if word.strip().isupper())
 
 
-Layer = Callable[[Bench, Subject], Cell]
+Layer = Callable[[Bench, Subject], KillCell]
 LAYERS: dict[str, Layer] = {
     "tlc": by_tlc,
     "trace": by_trace,

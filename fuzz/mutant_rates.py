@@ -8,7 +8,7 @@ from math import sqrt
 import msgspec
 
 from fuzz.survivors import Entry, Standing
-from fuzz.trying import Outcome, Tried
+from fuzz.trying import Tried, TriedOutcome
 
 _Z = 1.959964  # of 95 % of a normal distribution
 EVERYTHING = "all"
@@ -20,13 +20,13 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
 
     area: str
     mutants: int
-    by: dict[Outcome, int]
+    by: dict[TriedOutcome, int]
     standings: dict[Standing, int]
     fresh: tuple[str, ...]
 
     @property
     def killed(self) -> int:
-        return sum(count for outcome, count in self.by.items() if outcome is not Outcome.SURVIVED)
+        return sum(count for outcome, count in self.by.items() if outcome is not TriedOutcome.SURVIVED)
 
     @property
     def telling(self) -> int:
@@ -69,7 +69,7 @@ def _rate(area: str, tried: list[Tried], known: Mapping[str, Entry]) -> Rate:
     return Rate(
         area=area,
         mutants=len(tried),
-        by={outcome: sum(one.outcome is outcome for one in tried) for outcome in Outcome},
+        by={outcome: sum(one.outcome is outcome for one in tried) for outcome in TriedOutcome},
         standings={
             standing: sum(name in known and known[name].standing is standing for name in survived)
             for standing in Standing

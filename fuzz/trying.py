@@ -43,7 +43,7 @@ _ALL_S = 120  # of one mutant
 _MORE_BYTES = 1 << 30
 
 
-class Outcome(StrEnum):
+class TriedOutcome(StrEnum):
     BY_CLAUSE = "killed by a clause"
     BY_IDLENESS = "killed by a case that is no pass"  # what it is about was not at stake
     BY_CRASH = "killed by a crash"  # or a run without end, or rows that no check may look at
@@ -58,7 +58,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     itself. cpu_s: what it took."""
 
     mutant: str
-    outcome: Outcome
+    outcome: TriedOutcome
     instance: str = ""
     clauses: tuple[str, ...] = ()
     why: str = ""
@@ -69,7 +69,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def killed(self) -> bool:
-        return self.outcome is not Outcome.SURVIVED
+        return self.outcome is not TriedOutcome.SURVIVED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,7 @@ class AnyBench(Generic[GivenT]):
         """In a process of its own, which ends with it; on all that reaches the change."""
         given = self.given_to(mutant, self.reached.bit(mutant.place, mutant.block))
         if not given:
-            return Tried(mutant=mutant.name, outcome=Outcome.SURVIVED, why="no stimulus reaches it")
+            return Tried(mutant=mutant.name, outcome=TriedOutcome.SURVIVED, why="no stimulus reaches it")
         return _in_a_process(self, mutant, given)
 
 
@@ -221,7 +221,7 @@ def _in_a_process(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence
         os.close(reading)
         _child(bench, mutant, stimuli, writing)
     os.close(writing)
-    ended = Tried(mutant=mutant.name, outcome=Outcome.BY_CRASH, why="its process ended", reached=len(stimuli))
+    ended = Tried(mutant=mutant.name, outcome=TriedOutcome.BY_CRASH, why="its process ended", reached=len(stimuli))
     told = b""
     try:
         with os.fdopen(reading, "rb") as pipe:
@@ -247,7 +247,7 @@ def _child(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT
         found = _tried(bench, mutant, stimuli)
         os.write(writing, msgspec.json.encode(found))
     except FAILURES as error:
-        failed = Tried(mutant=mutant.name, outcome=Outcome.BY_CRASH, why=said_of(error), reached=len(stimuli))
+        failed = Tried(mutant=mutant.name, outcome=TriedOutcome.BY_CRASH, why=said_of(error), reached=len(stimuli))
         os.write(writing, msgspec.json.encode(failed))
     finally:
         os._exit(0)
@@ -255,7 +255,7 @@ def _child(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT
 
 def _tried(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT]) -> Tried:
     signal.signal(signal.SIGVTALRM, _run_away)
-    found = Tried(mutant=mutant.name, outcome=Outcome.SURVIVED, reached=len(stimuli))
+    found = Tried(mutant=mutant.name, outcome=TriedOutcome.SURVIVED, reached=len(stimuli))
     for stimulus in stimuli:
         found = bench.meet(stimulus, msgspec.structs.replace(found, runs=found.runs + 1))
         if found.killed:
@@ -266,7 +266,7 @@ def _tried(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT
 def _met(make_node: MakeNode, stimulus: Stimulus, found: Tried) -> Tried:
     """What is known after one more run."""
     replace = msgspec.structs.replace
-    killed = replace(found, outcome=Outcome.BY_CRASH, instance=stimulus.name, differing=found.differing + 1)
+    killed = replace(found, outcome=TriedOutcome.BY_CRASH, instance=stimulus.name, differing=found.differing + 1)
     try:
         with bounded():
             trace = simulate(stimulus.schedule, make_node, iut="core", max_events=stimulus.max_events)
@@ -281,12 +281,12 @@ def _met(make_node: MakeNode, stimulus: Stimulus, found: Tried) -> Tried:
     own = broken_by(itself, judge(itself, shown=1)) if broken else {}
     clauses = tuple(clause for clause in broken if clause != RUN_ENDS and clause not in own)
     if clauses:
-        return replace(killed, outcome=Outcome.BY_CLAUSE, clauses=clauses)
+        return replace(killed, outcome=TriedOutcome.BY_CLAUSE, clauses=clauses)
     if RUN_ENDS in broken:
         return replace(killed, why="; ".join(trace.notes)[:200])
     idle = [one for one in results if one.clause in stimulus.at_stake and one.verdict is not Verdict.PASS]
     if idle:
-        return replace(killed, outcome=Outcome.BY_IDLENESS, clauses=tuple(one.clause for one in idle))
+        return replace(killed, outcome=TriedOutcome.BY_IDLENESS, clauses=tuple(one.clause for one in idle))
     return replace(found, differing=found.differing + 1)
 
 

@@ -21,7 +21,7 @@ import msgspec
 from models.expected import SPEC_FOLDER, Model, configuration, find, library, models_of
 from models.protocol import Covered, load
 from models.tla_values import Value, parse_state
-from models.tlc import Outcome, State, run_tlc
+from models.tlc import State, TlcOutcome, run_tlc
 from spec import schedule as schedules
 from spec.errors import BadInput, CannotRun, ScatterproofError
 from spec.schedule import Schedule
@@ -124,7 +124,7 @@ def cover(model: Model, protocol: str, spec_folder: Path = SPEC_FOLDER) -> Cover
         # What holds in it is TLC's work elsewhere; here the graph is all that is wanted.
         bare = msgspec.structs.replace(model, invariants=(), properties=())
         run = run_tlc(module, configuration(bare, spec_folder, protocol), dump=dump, library=library(folder))
-        if run.outcome is not Outcome.HOLDS:
+        if run.outcome is not TlcOutcome.HOLDS:
             raise CannotRun(f"model {model.name}: TLC did not search it to the end: {run.problem or run.outcome.value}")
         with dump.open(encoding="utf-8") as lines:
             graph = read_graph(lines)

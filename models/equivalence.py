@@ -16,7 +16,7 @@ from models.claim import Claim, ClaimResult, Mutant, Obligation, Rules, prove
 if TYPE_CHECKING:
     import z3
 
-Kind: TypeAlias = Literal["int", "bool", "ints"]
+ParameterKind: TypeAlias = Literal["int", "bool", "ints"]
 """``ints`` is a tuple of integers; it is tried at each length of `SIZES`."""
 SIZES = (1, 2, 3, 4)
 
@@ -24,7 +24,7 @@ SIZES = (1, 2, 3, 4)
 def prove_equivalent(
     original: Callable[..., Any],
     mutant: Callable[..., Any],
-    params: Mapping[str, Kind],
+    params: Mapping[str, ParameterKind],
     hypotheses: Callable[..., Any] | None = None,
     *,
     least: int = 0,
@@ -53,7 +53,7 @@ def equivalence_claim(
     sentence: str,
     original: Callable[..., Any],
     mutant: Callable[..., Any],
-    params: Mapping[str, Kind],
+    params: Mapping[str, ParameterKind],
     hypotheses: Callable[..., Any] | None = None,
     given: str = "",
     needed: bool = False,
@@ -93,7 +93,7 @@ def equivalence_claim(
 def _obligations(
     original: Callable[..., Any],
     mutant: Callable[..., Any],
-    params: Mapping[str, Kind],
+    params: Mapping[str, ParameterKind],
     hypotheses: Callable[..., Any],
     least: int,
 ) -> Iterable[Obligation]:

@@ -21,7 +21,7 @@ import msgspec
 from models.class_archive import make_archive
 from models.java import find_java
 from models.progress import News, OnProgress
-from models.tlc import Outcome, TlcRun, Walks, find_jar, listed, run_tlc
+from models.tlc import TlcOutcome, TlcRun, Walks, find_jar, listed, run_tlc
 from spec.errors import BadInput, CannotRun
 
 SPEC_FOLDER = Path(__file__).resolve().parent.parent / "spec"
@@ -38,7 +38,7 @@ Checked = Callable[["ModelResult"], None]
 Counted = Callable[[str, int], None]
 
 
-class Kind(StrEnum):
+class ModelKind(StrEnum):
     INSTANCE = "instance"  # the corrected rules: everything holds
     REACH = "reach"  # a sentence that TLC must refute, so that the instance is not empty
     FINDING = "finding"  # a literal rule of the source document
@@ -74,7 +74,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     module: str
     cfg: str
     says: str
-    kind: Kind = Kind.INSTANCE
+    kind: ModelKind = ModelKind.INSTANCE
     tier: Tier = Tier.QUICK
     set: dict[str, str] = {}
     invariants: tuple[str, ...] | None = None
@@ -132,7 +132,7 @@ class Refutation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             base,
             name=f"{_snake(self.property)}_in_{base.name}_where_{lines}",
             says=self.says,
-            kind=Kind.MUTANT,
+            kind=ModelKind.MUTANT,
             tier=self.tier,
             set=base.set | self.set,
             invariants=alone if sections == ["INVARIANTS"] else (),
@@ -166,7 +166,7 @@ class ModelResult(msgspec.Struct, frozen=True, kw_only=True):
     """`differences` is empty where TLC found what it must; each is a sentence."""
 
     name: str
-    kind: Kind
+    kind: ModelKind
     tier: Tier
     says: str
     clauses: tuple[str, ...]
@@ -230,13 +230,13 @@ def _check(path: Path, model: Model, names: Collection[str]) -> None:
         raise BadInput(f"{place} is listed twice; give each model its own name")
     for name in (f"{model.module}.tla", model.cfg):
         find(path.parent, name, place)
-    if model.kind is Kind.MUTANT and len(model.set) == 0:
+    if model.kind is ModelKind.MUTANT and len(model.set) == 0:
         raise BadInput(f"{place} is a mutant that replaces nothing; name the rule under `set`")
-    if model.kind is Kind.MUTANT and (model.violates is None) == (model.because is None):
+    if model.kind is ModelKind.MUTANT and (model.violates is None) == (model.because is None):
         raise BadInput(f"{place} needs either `violates` (what kills it) or `because` (why it survives)")
     if (model.tier is Tier.RANDOM) != (model.behaviours > 0):
         raise BadInput(f"{place}: `behaviours` says how many random ones to try, in the tier random and in no other")
-    if model.kind is Kind.REACH and model.violates is None:
+    if model.kind is ModelKind.REACH and model.violates is None:
         raise BadInput(f"{place} is a reach model that expects no violation; name the sentence that TLC must refute")
 
 
@@ -355,7 +355,7 @@ def compare(model: Model, run: TlcRun) -> ModelResult:
             "trace": model.trace,
         },
         seen=Seen(
-            result="not refuted" if model.walks and run.outcome is Outcome.HOLDS else run.outcome.value,
+            result="not refuted" if model.walks and run.outcome is TlcOutcome.HOLDS else run.outcome.value,
             violates=run.violated,
             distinct=run.distinct,
             depth=run.depth,
@@ -370,7 +370,7 @@ def compare(model: Model, run: TlcRun) -> ModelResult:
 
 
 def _differences(model: Model, run: TlcRun) -> list[str]:
-    if run.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
+    if run.outcome not in (TlcOutcome.HOLDS, TlcOutcome.VIOLATED):
         return [f"TLC gave no verdict: {run.problem or run.outcome.value}"]
     seen = run.violated
     if seen != model.violates:

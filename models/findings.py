@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from models.expected import SPEC_FOLDER, Kind, Model, ModelRun, check_model, models_of
+from models.expected import SPEC_FOLDER, Model, ModelKind, ModelRun, check_model, models_of
 from models.finding import Finding, Suspicion, findings_of
 from models.protocol import load
 from models.tlc import TlcRun
@@ -69,7 +69,7 @@ def findings_markdown(
         "passes it.\n",
         "| | rule | clauses | suspicion | steps |\n|---|---|---|---|---|\n" + "\n".join(rows) + "\n",
         *(_section(protocol, finding, runs, folder) for finding in findings),
-        _mutants([model for model in models if model.kind is Kind.MUTANT]),
+        _mutants([model for model in models if model.kind is ModelKind.MUTANT]),
     ]
     return "\n".join(parts)
 

@@ -31,7 +31,7 @@ _MESSAGE = re.compile(r"^@!@!@STARTMSG (\d+):\d+ @!@!@\n(.*?)^@!@!@ENDMSG \1 @!@
 ProgressCallback = Callable[[int], None]
 
 
-class Outcome(StrEnum):
+class TlcOutcome(StrEnum):
     HOLDS = "holds"
     VIOLATED = "violated"
     DEADLOCK = "deadlock"
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
 
 
 # Exit codes of TLC 2.15 that are a verdict; every other one but 0 means that it could not check.
-_VERDICTS = {0: Outcome.HOLDS, 11: Outcome.DEADLOCK, 12: Outcome.VIOLATED, 13: Outcome.VIOLATED}
+_VERDICTS = {0: TlcOutcome.HOLDS, 11: TlcOutcome.DEADLOCK, 12: TlcOutcome.VIOLATED, 13: TlcOutcome.VIOLATED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class TlcRun:
     PrintT printed, a value each. Only without `liveness` is the counterexample a shortest one, as only then the search
     was breadth first."""
 
-    outcome: Outcome
+    outcome: TlcOutcome
     seconds: float
     violated: str | None = None
     liveness: bool = False
@@ -141,7 +141,7 @@ def run_tlc(
         code, text = _run(command, module.parent, timeout_s, on_progress)
         seconds = time.monotonic() - started
     if code is None:
-        return TlcRun(outcome=Outcome.TIMED_OUT, seconds=seconds, problem=f"no answer within {timeout_s:g} s")
+        return TlcRun(outcome=TlcOutcome.TIMED_OUT, seconds=seconds, problem=f"no answer within {timeout_s:g} s")
     return read_answer(code, text, seconds, listed(configuration, "PROPERTIES"))
 
 
@@ -193,13 +193,13 @@ def read_answer(code: int, text: str, seconds: float, properties: tuple[str, ...
     """What TLC's `-tool` output says. TLC names neither a liveness property nor a refinement that fails: it is the only
     one of `properties`, or else they are named together."""
     messages = [(int(match.group(1)), match.group(2)) for match in _MESSAGE.finditer(text)]
-    outcome = _VERDICTS.get(code, Outcome.FAILED)
+    outcome = _VERDICTS.get(code, TlcOutcome.FAILED)
     generated, distinct = _statistics(messages)
     trace, back_to = _trace(messages)
     return TlcRun(
         outcome=outcome,
         seconds=seconds,
-        violated=_violated(messages, properties) if outcome is Outcome.VIOLATED else None,
+        violated=_violated(messages, properties) if outcome is TlcOutcome.VIOLATED else None,
         liveness=any(kind == 2116 for kind, _ in messages),
         generated=generated,
         distinct=distinct,
@@ -208,7 +208,7 @@ def read_answer(code: int, text: str, seconds: float, properties: tuple[str, ...
         back_to=back_to,
         actions=_actions(messages),
         printed=_printed(text),
-        problem=_problem(code, messages, text) if outcome is Outcome.FAILED else None,
+        problem=_problem(code, messages, text) if outcome is TlcOutcome.FAILED else None,
     )
 
 

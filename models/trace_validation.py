@@ -17,7 +17,7 @@ from models.expected import SPEC_FOLDER, find
 from models.java import find_java
 from models.protocol import TraceModule, load
 from models.tla_values import Function, Value, parse_value
-from models.tlc import Outcome, run_tlc
+from models.tlc import TlcOutcome, run_tlc
 from models.validation import Reader
 from spec.clauses import load as load_clauses
 from spec.errors import CannotRun
@@ -150,7 +150,7 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
         )
         configuration = find(SPEC_FOLDER / first.header.protocol, reader.configuration, "the reader").read_text("utf-8")
         run = run_tlc(path, configuration, timeout_s=TIMEOUT_S, short=rows <= SHORT_ROWS)
-    if run.outcome is not Outcome.HOLDS:
+    if run.outcome is not TlcOutcome.HOLDS:
         raise CannotRun(f"TLC could not read the trace: {run.problem or run.outcome.value}")
     found: dict[int, Validation] = {}
     for line in run.printed:

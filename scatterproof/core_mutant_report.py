@@ -7,22 +7,22 @@ from collections.abc import Mapping, Sequence
 from fuzz.core_mutants import CoreMutant
 from fuzz.mutant_rates import Rate
 from fuzz.survivors import Entry, Standing
-from fuzz.trying import Branches, Outcome, Tried
+from fuzz.trying import Branches, Tried, TriedOutcome
 
 UNKNOWN = "not looked at"
 SURVIVOR_COLUMNS = ("mutant", "standing", "change", "reached by")
 BRANCH_COLUMNS = ("place", "line", "branch", "reached by")
 _BY = {
-    Outcome.BY_CLAUSE: "by a clause",
-    Outcome.BY_IDLENESS: "by an idle case",
-    Outcome.BY_CRASH: "by a crash",
-    Outcome.BY_WORDS: "by words",
-    Outcome.BY_DAMAGE: "by a damaged run",
+    TriedOutcome.BY_CLAUSE: "by a clause",
+    TriedOutcome.BY_IDLENESS: "by an idle case",
+    TriedOutcome.BY_CRASH: "by a crash",
+    TriedOutcome.BY_WORDS: "by words",
+    TriedOutcome.BY_DAMAGE: "by a damaged run",
 }
-_OF_JUDGES = (Outcome.BY_WORDS, Outcome.BY_DAMAGE)
+_OF_JUDGES = (TriedOutcome.BY_WORDS, TriedOutcome.BY_DAMAGE)
 
 
-def _outcomes(by_area: Sequence[Rate]) -> list[Outcome]:
+def _outcomes(by_area: Sequence[Rate]) -> list[TriedOutcome]:
     """Those that have a column: what kills judges alone, only where it kills some."""
     return [one for one in _BY if one not in _OF_JUDGES or any(rate.by[one] for rate in by_area)]
 

@@ -19,7 +19,7 @@ class Status(StrEnum):
     NONE = ""
 
 
-class Cell(msgspec.Struct, frozen=True):
+class StatusCell(msgspec.Struct, frozen=True):
     """note: what stands behind the status, in a few words."""
 
     status: Status
@@ -44,7 +44,7 @@ class LayerReport(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     sentence: str
     seconds: float
-    cells: dict[str, Cell]
+    cells: dict[str, StatusCell]
     details: tuple[Detail, ...] = ()
 
 

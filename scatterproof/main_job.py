@@ -26,7 +26,7 @@ BEHIND = 5  # how much nicer those are that compute
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProtocolResult:
     """What came of one protocol: a report a layer, in their order, and what units returned, by layer and by key."""
 
     job: Job
@@ -75,7 +75,7 @@ class _Part:
 
 def run(
     jobs: Sequence[Job], layers: Sequence[Layer], beside: Sequence[Beside], board: Board, processes: int
-) -> list[Outcome]:
+) -> list[ProtocolResult]:
     """Do it all, `processes` computing at a time. Raises BadInput where a unit does, and CannotRun where a process ends
     before its work is done; a layer that this machine cannot run is reported as not run."""
     parts = [_planned(job, layer.name, layer, layer.units) for job in jobs for layer in layers]
@@ -148,6 +148,6 @@ def _found(job: Job, parts: Sequence[_Part]) -> dict[str, Sequence[Any]]:
     return {part.name: part.results for part in parts if part.job is job and not part.problem and not part.left}
 
 
-def _outcome(job: Job, parts: Sequence[_Part]) -> Outcome:
+def _outcome(job: Job, parts: Sequence[_Part]) -> ProtocolResult:
     reports = tuple(part.report for part in parts if part.job is job and part.report is not None)
-    return Outcome(job, reports, _found(job, parts))
+    return ProtocolResult(job, reports, _found(job, parts))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from scatterproof.layer_report import Cell, LayerReport, Status, gravest
+from scatterproof.layer_report import LayerReport, Status, StatusCell, gravest
 from spec.clauses import Catalogue, Clause
 from spec.clauses import Layer as CatalogueLayer
 
@@ -29,7 +29,7 @@ class MatrixRow(msgspec.Struct, frozen=True):
     clause: str
     name: str
     must: str
-    cells: tuple[Cell, ...]
+    cells: tuple[StatusCell, ...]
 
     @property
     def not_yet(self) -> bool:
@@ -45,15 +45,15 @@ def matrix(catalogue: Catalogue, reports: Sequence[LayerReport]) -> tuple[Matrix
     )
 
 
-def _cell(clause: Clause, report: LayerReport) -> Cell:
+def _cell(clause: Clause, report: LayerReport) -> StatusCell:
     """A layer that the catalogue names and that says nothing of the clause has failed it: silence is no pass. It may
     say more than the catalogue asks of it."""
     layer = _CATALOGUED[report.layer]
     if layer in clause.not_yet:
-        return report.cells.get(clause.id, Cell(Status.NOT_YET, clause.not_yet[layer]))
+        return report.cells.get(clause.id, StatusCell(Status.NOT_YET, clause.not_yet[layer]))
     if report.status is Status.NOT_RUN:
-        return Cell(Status.NOT_RUN, report.sentence)
-    silent = Cell(Status.FAIL, f"the catalogue says that {layer.value} checks it, and nothing there did")
+        return StatusCell(Status.NOT_RUN, report.sentence)
+    silent = StatusCell(Status.FAIL, f"the catalogue says that {layer.value} checks it, and nothing there did")
     return report.cells.get(clause.id, silent)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.verdict import Verdict
-from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
+from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
 from scatterproof.program_runs import ProgramRun, run_program
 from scatterproof.stress_options import StressOptions
 from spec import clauses
@@ -25,7 +25,7 @@ def program_at(protocol: str, command: str, level: str, seed: int, folder: Path)
 
 def summarise_programs(protocol: str, runs: Sequence[ProgramRun]) -> LayerReport:
     """A clause passes that passes at one level and fails at none; of one that none shows there is nothing to say."""
-    cells: dict[str, Cell] = {}
+    cells: dict[str, StatusCell] = {}
     for clause in clauses.load(protocol).clauses:
         found = {
             run.level: result.verdict
@@ -35,9 +35,9 @@ def summarise_programs(protocol: str, runs: Sequence[ProgramRun]) -> LayerReport
         }
         if found:
             worst = Status.FAIL if Verdict.FAIL in found.values() else Status.PASS
-            cells[clause.id] = Cell(worst, f"at {', '.join(found)}")
+            cells[clause.id] = StatusCell(worst, f"at {', '.join(found)}")
         else:
-            cells[clause.id] = Cell(Status.NOT_RUN, UNSEEN)
+            cells[clause.id] = StatusCell(Status.NOT_RUN, UNSEEN)
     ended = {run.level: run.judgement.verdict for run in runs}
     of = {Verdict.PASS: Status.PASS, Verdict.FAIL: Status.FAIL}
     rows = [

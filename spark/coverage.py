@@ -29,7 +29,7 @@ DRAWS = 20  # networks of a family, to see whether one suits a kind
 NONE, SOME = "none", "some"
 
 
-class Part(msgspec.Struct, frozen=True):
+class CoveragePart(msgspec.Struct, frozen=True):
     """counts: how often what occurred. never: what did not, and could have, as far as is known."""
 
     counts: dict[str, int]
@@ -42,11 +42,11 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     action_pairs: how many rows are the second right after a row that is the first; any two may or may not be
     possible."""
 
-    clauses: Part
-    classes: dict[str, Part]
-    pairs: dict[str, Part]
-    actions: Part
-    action_pairs: Part
+    clauses: CoveragePart
+    classes: dict[str, CoveragePart]
+    pairs: dict[str, CoveragePart]
+    actions: CoveragePart
+    action_pairs: CoveragePart
 
     @property
     def never(self) -> int:
@@ -82,9 +82,9 @@ def coverage(
     )
 
 
-def _part(counts: Mapping[str, int], possible: Iterable[str]) -> Part:
+def _part(counts: Mapping[str, int], possible: Iterable[str]) -> CoveragePart:
     found = {name: count for name, count in counts.items() if count}
-    return Part(found, tuple(name for name in possible if name not in found))
+    return CoveragePart(found, tuple(name for name in possible if name not in found))
 
 
 def _dimensions(entries: Sequence[RunEntry]) -> dict[str, list[str]]:
@@ -129,7 +129,7 @@ def _known(protocol: str, entries: Sequence[RunEntry]) -> dict[str, set[str]]:
 
 def _pairs(
     one: Sequence[str], other: Sequence[str], ones: Iterable[str], others: Sequence[str], impossible: set[str]
-) -> Part:
+) -> CoveragePart:
     counts = Counter(f"{a} and {b}" for a, b in zip(one, other, strict=True))
     every = (f"{a} and {b}" for a in ones for b in others)
     return _part(counts, [pair for pair in every if pair not in impossible])
@@ -153,10 +153,10 @@ def _impossible(protocol: str, one: str, other: str) -> set[str]:
     }
 
 
-def _actions(protocol: str, measured: Measured) -> tuple[Part, Part]:
+def _actions(protocol: str, measured: Measured) -> tuple[CoveragePart, CoveragePart]:
     found = gauge(protocol)
     if found is None or found.actions is None:
-        return Part({}, ()), Part({}, ())
+        return CoveragePart({}, ()), CoveragePart({}, ())
     names, regular = found.actions.names, found.actions.names[: found.actions.regular]
     taken = dict(zip(names, measured.taken.tolist(), strict=True))
     pairs = {

@@ -75,7 +75,7 @@ class Tally(msgspec.Struct):
     reason: str = ""
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class PartFindings(msgspec.Struct, frozen=True, kw_only=True):
     """Of one pair of files. rows: events. entries: its runs, as far as their headers tell of them. tallies: by clause.
     violations: how many are in the table; more may be counted."""
 
@@ -88,7 +88,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     violations: int
 
 
-def judge_and_keep(part: Part, identity: Identity, path: Path, *, interpret: bool = False) -> Found:
+def judge_and_keep(part: Part, identity: Identity, path: Path, *, interpret: bool = False) -> PartFindings:
     """In a task: judge one pair of files, and keep what was found at `path`. interpret: in plain Python."""
     tallies: dict[str, Tally] = {}
     violations: list[tuple[str | int, ...]] = []
@@ -108,7 +108,7 @@ def judge_and_keep(part: Part, identity: Identity, path: Path, *, interpret: boo
             for broken in result.violations:
                 numbers = (broken.position, broken.expected, broken.found, broken.witness)
                 violations.append((broken.clause, run, *numbers, broken.sentence, replay))
-    found = Found(
+    found = PartFindings(
         identity=identity,
         protocol=part.protocol,
         rows=part.rows,
@@ -122,7 +122,7 @@ def judge_and_keep(part: Part, identity: Identity, path: Path, *, interpret: boo
     return found
 
 
-def write_found(path: Path, found: Found, violations: pa.Table) -> None:
+def write_found(path: Path, found: PartFindings, violations: pa.Table) -> None:
     text = msgspec.json.encode(found)
     file = io.BytesIO()
     with pq.ParquetWriter(file, VIOLATIONS, compression="zstd", write_page_checksum=True) as writer:
@@ -131,7 +131,7 @@ def write_found(path: Path, found: Found, violations: pa.Table) -> None:
     write_atomically(path, file.getvalue())
 
 
-def read_found(path: Path) -> Found | None:
+def read_found(path: Path) -> PartFindings | None:
     """The result at this place, if there is one that is whole, and of this version."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
@@ -139,7 +139,7 @@ def read_found(path: Path) -> Found | None:
             text = told[_FOUND]
             if hashlib.sha256(text).hexdigest().encode() != told[_DIGEST] or not file.schema_arrow.equals(VIOLATIONS):
                 return None
-            found = msgspec.json.decode(text, type=Found)
+            found = msgspec.json.decode(text, type=PartFindings)
             return found if file.read().num_rows == found.violations else None
     except (OSError, KeyError, ValueError, pa.ArrowException, msgspec.DecodeError):
         return None  # ValueError: what is text is not, or numbers are beyond any bound

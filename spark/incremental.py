@@ -17,8 +17,8 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from spark.found import (
-    Found,
     Identity,
+    PartFindings,
     identity_of,
     is_as_told,
     is_result,
@@ -45,7 +45,7 @@ class Kept:
     def __init__(self, corpus: Path, say: Say) -> None:
         self.corpus = corpus
         self.folder = corpus / MINED
-        self.found: dict[Pair, Found] = {}
+        self.found: dict[Pair, PartFindings] = {}
         self._say = say
         self._pair_of: dict[int, Pair] = {}  # by run
         self._spoken_of: set[Path] = set()
@@ -89,7 +89,7 @@ class Kept:
 
     def judge(
         self, session: SparkSession, wanted: Sequence[tuple[Part, Identity]], on_progress: OnProgress | None = None
-    ) -> list[Found | BadInput]:
+    ) -> list[PartFindings | BadInput]:
         """Judge these, and keep what is found; or why one cannot be judged."""
         results, parts = self.folder / VIOLATIONS_FOLDER, [part for part, _ in wanted]
         # Checked in this order: whether all is compiled is seen from the headers of all runs.
@@ -97,7 +97,7 @@ class Kept:
         if not interpret:
             warm(parts)
 
-        def work(item: tuple[Part, Identity]) -> Found | BadInput:
+        def work(item: tuple[Part, Identity]) -> PartFindings | BadInput:
             part, identity = item
             try:
                 return judge_and_keep(part, identity, results / part.events.name, interpret=interpret)
@@ -107,7 +107,7 @@ class Kept:
         return run_tasks(session, wanted, work, weights=[part.rows for part, _ in wanted], on_progress=on_progress)
 
     def take_all(
-        self, wanted: Sequence[tuple[Part, Identity]], outcomes: Sequence[Found | BadInput]
+        self, wanted: Sequence[tuple[Part, Identity]], outcomes: Sequence[PartFindings | BadInput]
     ) -> dict[Pair, BadInput]:
         """Know what judging these gave; why some do not count, though they seemed sound."""
         flaws: dict[Pair, BadInput] = {}
@@ -121,7 +121,7 @@ class Kept:
                 flaws[pair] = error
         return flaws
 
-    def take(self, pair: Pair, found: Found) -> None:
+    def take(self, pair: Pair, found: PartFindings) -> None:
         """Know this result from now on. BadInput when the files have changed meanwhile, and when a run in it has the
         number of a run elsewhere."""
         if not is_as_told(pair, found.identity):
@@ -135,7 +135,7 @@ class Kept:
         self.found[pair] = found
         self._pair_of.update((entry.run, pair) for entry in found.entries)
 
-    def in_order(self) -> list[Found]:
+    def in_order(self) -> list[PartFindings]:
         return [self.found[pair] for pair in sorted(self.found)]
 
     def entries(self) -> tuple[RunEntry, ...]:

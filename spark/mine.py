@@ -16,7 +16,7 @@ from conformance.protocol import load
 from conformance.verdict import Verdict
 from spark.arrange import arrange, arranged_path, look_at
 from spark.coverage import coverage
-from spark.found import Found
+from spark.found import PartFindings
 from spark.importing.mapping import Mapping
 from spark.incremental import SUMMARY, Kept, Say, kept_results
 from spark.jobs import OnProgress
@@ -103,7 +103,7 @@ def leave(kept: Kept, result: MineResult, entries: Sequence[RunEntry]) -> None:
         write_atomically(summary, text)
 
 
-def _times(every: Iterable[Found]) -> dict[tuple[str, int], int]:
+def _times(every: Iterable[PartFindings]) -> dict[tuple[str, int], int]:
     """By clause and run, how many rows break it."""
     return {
         (clause, run): count
@@ -113,7 +113,7 @@ def _times(every: Iterable[Found]) -> dict[tuple[str, int], int]:
     }
 
 
-def _summaries(protocol: str, every: Sequence[Found]) -> Iterable[ClauseSummary]:
+def _summaries(protocol: str, every: Sequence[PartFindings]) -> Iterable[ClauseSummary]:
     for check in load(protocol).checks:
         own = [found.tallies[check.clause] for found in every if check.clause in found.tallies]
         runs: Counter[Verdict] = sum((Counter(tally.runs) for tally in own), Counter())

@@ -34,7 +34,7 @@ _PATIENCE, _PATIENCE_WITH_LONG = 6, 60
 _LEAST_AT_ONCE = 8
 
 
-class Outcome(StrEnum):
+class PlantOutcome(StrEnum):
     BROKEN = "broken"
     UNCHANGED = "unchanged"  # the rows are those of the right run
     HARMLESS = "harmless"  # they differ, and break nothing, or not what was asked for
@@ -61,7 +61,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 class Probe(msgspec.Struct, frozen=True):
     run: int
-    outcome: Outcome
+    outcome: PlantOutcome
     number: int = 0
     expected: tuple[Expected, ...] = ()
 
@@ -123,8 +123,8 @@ class _Search:
     def __init__(self, kinds: int, order: Sequence[int]) -> None:
         self._kinds = kinds
         self._order: Iterator[int] = iter(order)
-        self._in_kind: dict[int, Counter[Outcome]] = {kind: Counter() for kind in range(kinds)}
-        self._outcomes: Counter[Outcome] = Counter()
+        self._in_kind: dict[int, Counter[PlantOutcome]] = {kind: Counter() for kind in range(kinds)}
+        self._outcomes: Counter[PlantOutcome] = Counter()
         self.found: list[Probe] = []
 
     def next_runs(self, missing: int) -> list[int]:
@@ -141,24 +141,24 @@ class _Search:
         for probe in probes:
             self._in_kind[probe.run % self._kinds][probe.outcome] += 1
             self._outcomes[probe.outcome] += 1
-            if probe.outcome is Outcome.BROKEN:
+            if probe.outcome is PlantOutcome.BROKEN:
                 self.found.append(probe)
 
     def _is_given_up(self, kind: int) -> bool:
         seen = self._in_kind[kind]
-        if seen[Outcome.BROKEN]:
+        if seen[PlantOutcome.BROKEN]:
             return False
-        in_vain = seen[Outcome.UNCHANGED] + seen[Outcome.HARMLESS]
-        return in_vain >= _PATIENCE or in_vain + seen[Outcome.UNFIT] >= _PATIENCE_WITH_LONG
+        in_vain = seen[PlantOutcome.UNCHANGED] + seen[PlantOutcome.HARMLESS]
+        return in_vain >= _PATIENCE or in_vain + seen[PlantOutcome.UNFIT] >= _PATIENCE_WITH_LONG
 
     def told(self, name: str, runs: int) -> Planting:
         return Planting(
             name=name,
             runs=runs,
             tried=self._outcomes.total(),
-            unchanged=self._outcomes[Outcome.UNCHANGED],
-            harmless=self._outcomes[Outcome.HARMLESS],
-            unfit=self._outcomes[Outcome.UNFIT],
+            unchanged=self._outcomes[PlantOutcome.UNCHANGED],
+            harmless=self._outcomes[PlantOutcome.HARMLESS],
+            unfit=self._outcomes[PlantOutcome.UNFIT],
         )
 
 
@@ -176,18 +176,18 @@ class Trial:
         most_events = _EVENTS_A_ROW * LONGEST
         right = right_run(schedule, make_core, most_events)
         if _is_unfit(right):
-            return Probe(self.run, Outcome.UNFIT)
+            return Probe(self.run, PlantOutcome.UNFIT)
         if self.wish.nodes is None:
             return self._alter(right)
         wrong = self.wish.plant().play(schedule, make_core, most_events)
         if wrong.rows == right.rows:
-            return Probe(self.run, Outcome.UNCHANGED)
+            return Probe(self.run, PlantOutcome.UNCHANGED)
         if _is_unfit(wrong):
-            return Probe(self.run, Outcome.UNFIT)
+            return Probe(self.run, PlantOutcome.UNFIT)
         expected = expected_of(wrong)
         if expected is None:
-            return Probe(self.run, Outcome.UNFIT)
-        return Probe(self.run, Outcome.BROKEN if expected else Outcome.HARMLESS, 0, expected)
+            return Probe(self.run, PlantOutcome.UNFIT)
+        return Probe(self.run, PlantOutcome.BROKEN if expected else PlantOutcome.HARMLESS, 0, expected)
 
     def _alter(self, right: Trace) -> Probe:
         """The first alteration that breaks one clause, once."""
@@ -197,8 +197,8 @@ class Trial:
                 continue
             expected = expected_of(wrong)
             if expected and len(expected) == 1 and expected[0].rows == 1 and self._is_asked(expected[0].clause):
-                return Probe(self.run, Outcome.BROKEN, number, expected)
-        return Probe(self.run, Outcome.HARMLESS)
+                return Probe(self.run, PlantOutcome.BROKEN, number, expected)
+        return Probe(self.run, PlantOutcome.HARMLESS)
 
     def _is_asked(self, clause: str) -> bool:
         return self.wish.clause in ("", clause)

@@ -30,7 +30,7 @@ LAST = 1 << 30
 """The place of a catalogue that asks for none: behind all that do, by name."""
 
 
-class Kind(StrEnum):
+class ClauseKind(StrEnum):
     """What a clause speaks about."""
 
     SAFETY = "safety"
@@ -72,7 +72,7 @@ class Clause:
 
     id: str
     name: str
-    kind: Kind
+    kind: ClauseKind
     level: Level
     must: str
     source: str
@@ -265,7 +265,7 @@ def _clause(
     return Clause(
         id=clause_id,
         name=name,
-        kind=here.member(Kind, here.string(entry, "kind"), "kind"),
+        kind=here.member(ClauseKind, here.string(entry, "kind"), "kind"),
         level=level,
         must=_sentence(here, here.string(entry, "must"), level),
         source=_source(here, here.string(entry, "source"), sources),

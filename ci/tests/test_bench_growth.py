@@ -10,15 +10,15 @@ from math import log2
 import pytest
 
 from ci.bench import lossy_schedule, run_once
-from ci.bench_growth import SIZES, Row, comparisons, growth, rows
+from ci.bench_growth import SIZES, GrowthRow, comparisons, growth, rows
 from ci.bench_hosts import RELIABLE, UNDER_LOSS, Recalling, Receiving, Sending, Work
 from impl.totalorder import RULES
 from spec.schedule import FaultKind
 from spec.trace import Kind
 
 
-def row(costs: tuple[float, ...]) -> Row:
-    return Row(what="deliver", sizes=SIZES, costs=costs)
+def row(costs: tuple[float, ...]) -> GrowthRow:
+    return GrowthRow(what="deliver", sizes=SIZES, costs=costs)
 
 
 @pytest.mark.parametrize("base", [0.0, 1e-6, 1e-4])

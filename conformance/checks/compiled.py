@@ -51,7 +51,7 @@ class Kernel:
         groups: dict[str, list[int]] = {}
         for number, check in enumerate(checks):
             groups.setdefault(check.part, []).append(number)
-        self.parts = tuple(Part(checks, numbers, columns) for numbers in groups.values())
+        self.parts = tuple(CompiledPart(checks, numbers, columns) for numbers in groups.values())
         self.interpreted = Interpreted(checks, columns)
 
     def run(self, around: Surroundings, limits: Mapping[int, int] | None = None, shown: Shown | None = None) -> Run:
@@ -60,7 +60,7 @@ class Kernel:
         return Run(self, around, limits or {}, shown)
 
 
-class Part:
+class CompiledPart:
     """One compiled pass: `numbers` are its checks' indices among all."""
 
     def __init__(self, everything: Sequence[Check], numbers: Sequence[int], columns: Sequence[str]) -> None:
@@ -157,7 +157,9 @@ class Run:
 class _PartRun:
     """One run's state under one part."""
 
-    def __init__(self, part: Part, around: Surroundings, limits: Mapping[int, int], shown: Shown | None) -> None:
+    def __init__(
+        self, part: CompiledPart, around: Surroundings, limits: Mapping[int, int], shown: Shown | None
+    ) -> None:
         self.part = part
         self._shown = None if shown is None else shown[list(part.numbers)]
         self._left = np.array([limits.get(number, NO_LIMIT) for number in part.numbers], dtype=np.int64)

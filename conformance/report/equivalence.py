@@ -15,7 +15,7 @@ from spec.schedule import Schedule
 from spec.topology import NodeId
 from spec.trace import Kind, Trace, schema
 
-Message: TypeAlias = tuple[int, int]  # sender, number
+DeliveredMessage: TypeAlias = tuple[int, int]  # sender, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +44,11 @@ class EquivalenceRow:
     whole: bool = True
 
 
-def delivered(trace: Trace) -> dict[NodeId, list[Message]]:
+def delivered(trace: Trace) -> dict[NodeId, list[DeliveredMessage]]:
     """For each host what was delivered to it, in order."""
     names = schema(trace.header.protocol)
     kind, node, sender, number = (names.index(name) for name in ("kind", "node", "sender", "number"))
-    found: dict[NodeId, list[Message]] = {host: [] for host in trace.header.topology.hosts()}
+    found: dict[NodeId, list[DeliveredMessage]] = {host: [] for host in trace.header.topology.hosts()}
     for row in trace.rows:
         if row[kind] == Kind.DELIVERED:
             found[row[node]].append((row[sender], row[number]))
@@ -74,8 +74,8 @@ def compare(runs: Mapping[str, Trace], reference: str, prefixes: Collection[str]
 
 
 def _difference(
-    found: Mapping[NodeId, Sequence[Message]],
-    expected: Mapping[NodeId, Sequence[Message]],
+    found: Mapping[NodeId, Sequence[DeliveredMessage]],
+    expected: Mapping[NodeId, Sequence[DeliveredMessage]],
     reference: str,
     *,
     whole: bool,
@@ -92,5 +92,5 @@ def _difference(
     return ""
 
 
-def _said(message: Message | None) -> str:
+def _said(message: DeliveredMessage | None) -> str:
     return "none" if message is None else f"message {message[1]} of host {message[0]}"

@@ -28,7 +28,7 @@ class CaseRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ClauseCell:
     """What one implementation came to in one clause. verdict: None where the run says nothing of it. seconds: that the
     clause's cases took. why: the id of a case of another clause in which it was broken, where its own do not."""
 
@@ -43,7 +43,7 @@ class ClauseRow:
 
     clause: StoredClause
     cases: tuple[CaseRow, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[ClauseCell, ...]
 
     @property
     def differs(self) -> bool:
@@ -63,13 +63,13 @@ def clause_rows(runs: Sequence[StoredRun]) -> list[ClauseRow]:
     rows = []
     for clause in clauses.values():
         cases = tuple(CaseRow(case, tuple(there.get(case) for there in by_id)) for case in ids[clause.id])
-        cells = tuple(table.get(clause.id, Cell(None, None)) for table in tables)
+        cells = tuple(table.get(clause.id, ClauseCell(None, None)) for table in tables)
         if cases or any(cell.verdict is not None for cell in cells):
             rows.append(ClauseRow(clause, cases, cells))
     return rows
 
 
-def _cells(run: StoredRun) -> dict[str, Cell]:
+def _cells(run: StoredRun) -> dict[str, ClauseCell]:
     """By clause. One that is broken in any run is broken; else its own cases decide, and where it has none, whether it
     held in any run."""
     own: dict[str, list[StoredCase]] = {}
@@ -84,15 +84,15 @@ def _cells(run: StoredRun) -> dict[str, Cell]:
     return {clause: _cell(clause, own.get(clause, []), judged.get(clause, set()), broken) for clause in own | judged}
 
 
-def _cell(clause: str, cases: Sequence[StoredCase], judged: set[Verdict], broken: dict[str, str]) -> Cell:
+def _cell(clause: str, cases: Sequence[StoredCase], judged: set[Verdict], broken: dict[str, str]) -> ClauseCell:
     known = [case.seconds for case in cases if case.seconds is not None]
     seconds = sum(known) if known else None
     if clause in broken:
         elsewhere = all(case.id != broken[clause] for case in cases)
-        return Cell(Verdict.FAIL, seconds, broken[clause] if elsewhere else "")
+        return ClauseCell(Verdict.FAIL, seconds, broken[clause] if elsewhere else "")
     found = {case.verdict for case in cases} - {Verdict.FAIL}
     if found:
-        return Cell(next(verdict for verdict in GRAVITY if verdict in found), seconds)
+        return ClauseCell(next(verdict for verdict in GRAVITY if verdict in found), seconds)
     # Its own cases fail by other clauses alone, or there are none.
     held = (Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE)
-    return Cell(next((verdict for verdict in held if verdict in judged), None), seconds)
+    return ClauseCell(next((verdict for verdict in held if verdict in judged), None), seconds)

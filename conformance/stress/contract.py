@@ -39,7 +39,7 @@ class Standing:
     complete: bool
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class EndedProcess(msgspec.Struct, frozen=True, kw_only=True):
     """One process (from 0) after a run.
 
     ending: the step of the plan that ended it, or None. crashed: how it ended before anybody asked it to, or nothing.
@@ -79,7 +79,7 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     what the protocol's own program needed for the same; 0 where that is not known. faults: what the relay did.
     """
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[EndedProcess, ...]
     seconds: float
     still_s: float
     quiet_s: float

@@ -15,7 +15,7 @@ from pathlib import Path
 from conformance.relay.faults import Faults
 from conformance.relay.ports import free_addresses
 from conformance.relay.relay import Counts, Relay
-from conformance.stress.contract import Course, Outcome, Tester, Workload
+from conformance.stress.contract import Course, EndedProcess, Tester, Workload
 from conformance.stress.gathering import PLACEHOLDERS, gathering
 from conformance.stress.plan import ENDINGS, Act, Step
 from conformance.stress.program import BOUNDS, Bounds, Program, kill_marked, marked
@@ -321,9 +321,9 @@ class _Run:
                 left[process] = len(pids)
         return left
 
-    def _outcome(self, process: int, counts: Mapping[tuple[int, int], Counts]) -> Outcome:
+    def _outcome(self, process: int, counts: Mapping[tuple[int, int], Counts]) -> EndedProcess:
         fate = self.fates[process]
-        return Outcome(
+        return EndedProcess(
             process=process,
             ending=fate.ending,
             crashed=fate.crashed,

@@ -17,7 +17,7 @@ from spec.errors import CannotRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SystemResult:
     """results: one for each clause that the set-up is held to. deliveries: of all hosts together. not_run: the reason,
     or nothing."""
 
@@ -36,7 +36,7 @@ class Outcome:
         return bool(self.results) and all(result.verdict is Verdict.PASS for result in self.results)
 
 
-def run(setup: Setup, folder: Path) -> Outcome:
+def run(setup: Setup, folder: Path) -> SystemResult:
     """Run and judge one set-up; `folder` keeps what hosts and server wrote, and a folder of logs for each profile."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def run(setup: Setup, folder: Path) -> Outcome:
     try:
         versions, history = system.versions(), system.play(setup, folder)
     except CannotRun as error:
-        return Outcome(setup=setup, not_run=str(error))
+        return SystemResult(setup=setup, not_run=str(error))
     results: list[ClauseResult] = []
     for name in setup.profiles:
         profile = read_profile(PROFILES / f"{name}.toml")
@@ -54,7 +54,7 @@ def run(setup: Setup, folder: Path) -> Outcome:
         trace = read_logs(folder / name, setup.name)
         judged = profile.of_claimed(judge(trace, place=str(folder / name)))
         results += [result for result in judged if profile.claims(result.clause)]
-    return Outcome(
+    return SystemResult(
         setup=setup,
         versions=versions,
         results=tuple(results),
@@ -62,7 +62,7 @@ def run(setup: Setup, folder: Path) -> Outcome:
     )
 
 
-def run_all(setups: Sequence[Setup], folder: Path, say: Callable[[str], None]) -> list[Outcome]:
+def run_all(setups: Sequence[Setup], folder: Path, say: Callable[[str], None]) -> list[SystemResult]:
     outcomes = []
     for setup in setups:
         say(f"{setup.name}: {setup.text}")
@@ -70,7 +70,7 @@ def run_all(setups: Sequence[Setup], folder: Path, say: Callable[[str], None]) -
     return outcomes
 
 
-def table(outcomes: Sequence[Outcome]) -> str:
+def table(outcomes: Sequence[SystemResult]) -> str:
     """In Markdown."""
     lines = ["| set-up | clause | verdict | held | broken | the first that broke it |", "|---|---|---|---|---|---|"]
     for outcome in outcomes:
@@ -83,7 +83,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(outcomes: Sequence[Outcome]) -> str:
+def page(outcomes: Sequence[SystemResult]) -> str:
     """The record that RESULTS.md is."""
     known = ", ".join(dict.fromkeys(outcome.versions for outcome in outcomes if outcome.versions))
     lines = [

@@ -20,7 +20,7 @@ from fuzz.mutant_rates import rates, wilson
 from fuzz.protocol import load
 from fuzz.reach import Reached
 from fuzz.survivors import Entry, Standing, triage
-from fuzz.trying import Bench, Outcome, Tried, sampled
+from fuzz.trying import Bench, Tried, TriedOutcome, sampled
 from spec.clauses import protocols
 from spec.errors import BadInput
 
@@ -195,12 +195,12 @@ def tried(bench: Bench, place: str, after: str) -> Tried:
 
 def test_mutants_end_as_they_deserve(bench: Bench) -> None:
     by_clause = tried(bench, "rules:majority", "return False")
-    assert by_clause.outcome is Outcome.BY_CLAUSE
+    assert by_clause.outcome is TriedOutcome.BY_CLAUSE
     assert by_clause.clauses
     assert by_clause.instance
     turned = "while found[-1].last + 1 not in waiting:\n    found.append(waiting.pop(found[-1].last + 1))"
     crashing = tried(bench, "fifo:Fifo.receive", turned)
-    assert crashing.outcome is Outcome.BY_CRASH
+    assert crashing.outcome is TriedOutcome.BY_CRASH
     assert "KeyError" in crashing.why
 
 
@@ -209,21 +209,21 @@ def test_a_mutant_without_end_is_cut(bench: Bench, monkeypatch: pytest.MonkeyPat
     found = tried(
         bench, "stack:UniformProcess._begin", "handed.appendleft((payload, left)); handed.appendleft((payload, left))"
     )
-    assert found.outcome is Outcome.BY_CRASH
+    assert found.outcome is TriedOutcome.BY_CRASH
     assert "RanAway" in found.why
 
 
 def test_a_case_in_which_nothing_happens_any_more_is_told_apart(bench: Bench) -> None:
     """No mutant is sure to end so: most that do nothing break a clause. Here the case is about what it does not do."""
     other = replace(bench.upto(1)[0], rows=[], at_stake=("BC-LCB-CHECK",))
-    found = bench.meet(other, Tried(mutant="none", outcome=Outcome.SURVIVED))
-    assert (found.outcome, found.clauses) == (Outcome.BY_IDLENESS, ("BC-LCB-CHECK",))
+    found = bench.meet(other, Tried(mutant="none", outcome=TriedOutcome.SURVIVED))
+    assert (found.outcome, found.clauses) == (TriedOutcome.BY_IDLENESS, ("BC-LCB-CHECK",))
 
 
 def test_what_no_stimulus_reaches_survives_without_a_run(bench: Bench) -> None:
     bench_mutants = {m.block: m for m in bench.mutants.values() if m.function == "Segments._cut"}
     found = bench.try_mutant(bench_mutants[max(bench_mutants)])
-    assert (found.outcome, found.reached, found.cpu_s) == (Outcome.SURVIVED, 0, 0.0)
+    assert (found.outcome, found.reached, found.cpu_s) == (TriedOutcome.SURVIVED, 0, 0.0)
 
 
 def test_branches_that_nothing_reaches_are_listed(bench: Bench) -> None:
@@ -252,7 +252,7 @@ def test_the_interval_is_wilson_s() -> None:
 
 
 def test_rates_leave_out_what_nothing_can_tell() -> None:
-    outcomes = {"a": Outcome.BY_CLAUSE, "b": Outcome.BY_CRASH, **dict.fromkeys("cdef", Outcome.SURVIVED)}
+    outcomes = {"a": TriedOutcome.BY_CLAUSE, "b": TriedOutcome.BY_CRASH, **dict.fromkeys("cdef", TriedOutcome.SURVIVED)}
     known = {
         "c": Entry(Standing.EQUIVALENT, "same", ("c",)),
         "d": Entry(Standing.PACE, "later", ("d",)),
@@ -287,7 +287,7 @@ def test_a_wrong_file_of_survivors_is_refused(
 
 def test_a_measure_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
     path, what = tmp_path / "p.ndjson", Measured(protocol="p", schedules=3, cores="1")
-    one = Tried(mutant="a", outcome=Outcome.SURVIVED)
+    one = Tried(mutant="a", outcome=TriedOutcome.SURVIVED)
     MutantJournal(path, what, resume=False).add(one)
     with path.open("ab") as file:
         file.write(b'{"mutant": "b", "outc')

@@ -25,7 +25,7 @@ from fuzz.judging import (
     trace_files,
 )
 from fuzz.survivors import triage
-from fuzz.trying import Outcome, Tried
+from fuzz.trying import Tried, TriedOutcome
 from spec import trace_ndjson
 from spec.clauses import protocols
 from spec.trace import Kind, schema
@@ -75,16 +75,19 @@ def test_checks_and_oracles_say_the_same_of_damaged_runs(bench: JudgeBench) -> N
     assert bench.parted == []
 
 
+ONCE = "uniform_checks:delivered_once"
+
+
 @pytest.mark.parametrize(
     ("place", "after", "outcome"),
     [
-        ("uniform_checks:delivered_once", "return violated(0, 0, number, -1) if False else HOLDS", Outcome.BY_CLAUSE),
-        ("uniform_checks:delivered_once", "return violated(0, 1, number, -1) if again else HOLDS", Outcome.SURVIVED),
-        ("oracles.uniform:majority_has_it", "message = (event.number, event.number)", Outcome.BY_CLAUSE),
-        ("order_checks:fifo_without", "return violated(0, 0, ahead, -1) if ahead else HOLDS", Outcome.BY_WORDS),
+        (ONCE, "return violated(0, 0, number, -1) if False else HOLDS", TriedOutcome.BY_CLAUSE),
+        (ONCE, "return violated(0, 1, number, -1) if again else HOLDS", TriedOutcome.SURVIVED),
+        ("oracles.uniform:majority_has_it", "message = (event.number, event.number)", TriedOutcome.BY_CLAUSE),
+        ("order_checks:fifo_without", "return violated(0, 0, ahead, -1) if ahead else HOLDS", TriedOutcome.BY_WORDS),
     ],
 )  # fmt: skip
-def test_mutants_end_as_they_deserve(bench: JudgeBench, place: str, after: str, outcome: Outcome) -> None:
+def test_mutants_end_as_they_deserve(bench: JudgeBench, place: str, after: str, outcome: TriedOutcome) -> None:
     assert tried(bench, place, after).outcome is outcome
 
 

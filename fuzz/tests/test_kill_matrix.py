@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from fuzz.kill_matrix import KillMatrix, Standing, equivalence_of, kill_matrix, subjects_of, tried, with_models
-from fuzz.layers import LAYERS, Outcome
+from fuzz.layers import LAYERS, KillOutcome
 from fuzz.protocol import load
 from models.expected import check_model, models_of
 from spec import schedule as schedules
@@ -28,14 +28,14 @@ def test_a_killed_mutant_names_what_killed_it(ties: KillMatrix) -> None:
     assert row.standing is Standing.KILLED
     assert row.cells["fuzz"].clauses == ("TO-ORDER",)
     schedules.read(Path(row.cells["fuzz"].instance))
-    assert all(cell.instance for cell in row.cells.values() if cell.outcome is Outcome.KILLED)
+    assert all(cell.instance for cell in row.cells.values() if cell.outcome is KillOutcome.KILLED)
 
 
 def test_an_equivalent_mutant_names_its_proof_and_survives_every_layer(ties: KillMatrix) -> None:
     (row,) = [row for row in ties.rows if row.mutant == "precedence/sender-plus-one"]
     assert row.standing is Standing.EQUIVALENT
     assert row.proof.startswith("precedence_compares_alike")
-    assert not any(cell.outcome is Outcome.KILLED for cell in row.cells.values())
+    assert not any(cell.outcome is KillOutcome.KILLED for cell in row.cells.values())
 
 
 def test_checks_and_oracles_kill_the_same_mutants(ties: KillMatrix) -> None:
@@ -79,7 +79,7 @@ def test_every_mutant_on_a_model_names_an_operator_that_some_model_substitutes(p
 def test_tlc_kills_by_the_model_with_the_same_change_and_keeps_known_results(tmp_path: Path) -> None:
     (row,) = kill_matrix("totalorder", ("tlc",), folder=tmp_path, only="precedence/drop-sender").rows
     cell = row.cells["tlc"]
-    assert (cell.outcome, cell.clauses) == (Outcome.KILLED, ("TO-ORDER",))
+    assert (cell.outcome, cell.clauses) == (KillOutcome.KILLED, ("TO-ORDER",))
     model, _, violated = cell.instance.partition(": ")
     assert violated in ("DeliveredInTotalOrder", "ReceiversAgree")
     known = {known.name: known for known in models_of("totalorder")}
@@ -90,7 +90,7 @@ def test_tlc_kills_by_the_model_with_the_same_change_and_keeps_known_results(tmp
     (added,) = with_models("totalorder", [without], [check_model(known[model], "totalorder").result])
     assert (added.cells["tlc"], added.standing) == (cell, Standing.KILLED)
     (added,) = with_models("totalorder", [without], [])
-    assert added.cells["tlc"].outcome is Outcome.NOT_ASKED
+    assert added.cells["tlc"].outcome is KillOutcome.NOT_ASKED
 
 
 def test_a_mutant_that_is_killed_is_shown_to_no_further_layer_where_that_is_enough(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_mutant_that_is_killed_is_shown_to_no_further_layer_where_that_is_enou
     found = {row.mutant: row for row in tries}
     rows = [found[name] for name in names]
     assert [[row.cells[layer].outcome for layer in ("fuzz", "check")] for row in rows] == [
-        [Outcome.KILLED, Outcome.NOT_ASKED],
-        [Outcome.NOT_ASKED, Outcome.NOT_ASKED],
+        [KillOutcome.KILLED, KillOutcome.NOT_ASKED],
+        [KillOutcome.NOT_ASKED, KillOutcome.NOT_ASKED],
     ]
     assert [row.standing for row in rows] == [Standing.KILLED, Standing.EQUIVALENT]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.kill_matrix import subjects_of
-from fuzz.layers import Bench, Cell, Outcome, by_machine
+from fuzz.layers import Bench, KillCell, KillOutcome, by_machine
 from fuzz.machines.running import first_failure
 from fuzz.mutations import mutants_of
 from fuzz.protocol import load
@@ -48,4 +48,4 @@ def test_a_protocol_without_a_machine_expresses_no_mutant_there(tmp_path: Path) 
     ]
     for subject in subjects:
         cell = by_machine(Bench(plugin, 1, tmp_path), subject)
-        assert cell == Cell(Outcome.NOT_EXPRESSED, "the protocol has no state machine")
+        assert cell == KillCell(KillOutcome.NOT_EXPRESSED, "the protocol has no state machine")

@@ -12,7 +12,7 @@ import pytest
 
 from fuzz import kill_matrix
 from fuzz.kill_matrix import broken, subjects_of
-from fuzz.layers import Outcome
+from fuzz.layers import KillOutcome
 from fuzz.protocol import load
 from spec.clauses import Layer, protocols
 from spec.clauses import load as load_clauses
@@ -33,10 +33,10 @@ def test_every_clause_with_a_check_is_broken_by_a_mutant_in_a_case_about_it(prot
     checked = {clause.id for clause in load_clauses(protocol).clauses if Layer.CHECK in clause.layers}
     found = broken(protocol)
     assert found.keys() == checked
-    assert {clause: cell for clause, cell in found.items() if cell.outcome is not Outcome.KILLED} == {}
+    assert {clause: cell for clause, cell in found.items() if cell.outcome is not KillOutcome.KILLED} == {}
 
 
 def test_a_mutant_that_breaks_a_clause_no_longer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     plugin = replace(load("totalorder"), breaks={"TO-MONO": "host/changes-contents"})
     monkeypatch.setattr(kill_matrix, "load", lambda protocol: plugin)
-    assert broken("totalorder")["TO-MONO"].outcome is Outcome.SURVIVED
+    assert broken("totalorder")["TO-MONO"].outcome is KillOutcome.SURVIVED

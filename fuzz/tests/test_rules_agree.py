@@ -23,9 +23,9 @@ from impl.totalorder import failure_rules as built_for_failures
 from impl.totalorder import loss_rules as built_for_loss
 from impl.totalorder import rules as built
 from models.claim import Verdict
-from models.equivalence import Kind, prove_equivalent
+from models.equivalence import ParameterKind, prove_equivalent
 from models.symbolic import lift
-from models.tlc import Outcome, run_tlc
+from models.tlc import TlcOutcome, run_tlc
 from models.totalorder.adjustment import safety as adjustment_safety
 from models.totalorder.adjustment.rules import RULES as PROVED_FOR_ADJUSTMENT
 from models.totalorder.adjustment.rules import Members
@@ -45,7 +45,7 @@ def named(*modules: Any) -> dict[str, Rule]:
 
 
 LOSS, ADJUSTMENT, FAILURES = named(built_for_loss), named(built_for_adjustment), named(built_for_failures)
-LOSS_PARAMETERS: dict[str, dict[str, Kind]] = {
+LOSS_PARAMETERS: dict[str, dict[str, ParameterKind]] = {
     **UNDER_LOSS,
     "ack_barrier": OUTSTANDING,
     "greatest_with": {"before": "int", "timestamp": "int"},
@@ -56,7 +56,7 @@ LOSS_PARAMETERS: dict[str, dict[str, Kind]] = {
 }
 
 
-def is_proved(one: Rule, other: Callable[..., Any], params: Mapping[str, Kind]) -> bool:
+def is_proved(one: Rule, other: Callable[..., Any], params: Mapping[str, ParameterKind]) -> bool:
     return prove_equivalent(one, other, params).verdict is Verdict.PROVED
 
 
@@ -163,7 +163,7 @@ def is_valid(goal: z3.BoolRef) -> bool:
 FAILURE_VALUES = range(4)
 
 
-def in_tla(module: Path, failures: Rules) -> Outcome:
+def in_tla(module: Path, failures: Rules) -> TlcOutcome:
     """What TLC says of the failure rules, all values of them spelled out, against the operators of FailureRules.tla."""
     pairs = list(product(FAILURE_VALUES, repeat=2))
     cut_offs = " @@ ".join(f"<<{a}, {b}>> :> {failures['cut_off'](a, b)}" for a, b in pairs)
@@ -182,9 +182,9 @@ def in_tla(module: Path, failures: Rules) -> Outcome:
 
 
 def test_failure_rules_answer_as_the_operators_that_tlc_checks(tmp_path: Path) -> None:
-    assert in_tla(tmp_path / "Same.tla", FAILURES) is Outcome.HOLDS
+    assert in_tla(tmp_path / "Same.tla", FAILURES) is TlcOutcome.HOLDS
     one_more = {**FAILURES, "cut_off": lambda ack, barrier: ack + 1}
-    assert in_tla(tmp_path / "Other.tla", one_more) is not Outcome.HOLDS
+    assert in_tla(tmp_path / "Other.tla", one_more) is not TlcOutcome.HOLDS
 
 
 def test_failure_rules_are_those_that_the_models_substitute() -> None:

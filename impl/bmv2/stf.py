@@ -14,7 +14,7 @@ from typing import Protocol
 
 from impl.bmv2.recording import Control, Fresh, Packet, Step, text_of
 from impl.v1model import Lpm, Ternary
-from impl.v1model.tables import Key, Kind
+from impl.v1model.tables import Key, MatchKind
 from spec.errors import BadInput
 
 _CALL = re.compile(r'"(?P<name>[^"]+)"\((?P<params>[^)]*)\)$')
@@ -128,7 +128,7 @@ def _keys(text: str, program: Program, table: str) -> Iterator[tuple[str, str]]:
         mask = int("".join("0" if digit == "*" else "1" for digit in digits), 2)
         number = int(digits.replace("*", "0"), 2)
         if mask:
-            prefix = kinds.get(name) is Kind.LPM
+            prefix = kinds.get(name) is MatchKind.LPM
             yield name, text_of(Lpm(number, mask.bit_count()) if prefix else Ternary(number, mask))
 
 

@@ -17,7 +17,7 @@ from impl.v1model.code import Block, If, Loop, choose
 from impl.v1model.expressions import Scope, Value, condition, field_value, fit
 from impl.v1model.fields import VALID
 from impl.v1model.layout import Layout
-from impl.v1model.tables import Kind, TableSpec
+from impl.v1model.tables import MatchKind, TableSpec
 from spec.place import Place
 
 # How many times longer than its nodes a pipeline may become by writing some of them twice.
@@ -240,12 +240,12 @@ class PipelineCode:
             return [f"row = {local.default}[0]", *(["hit = False"] if by_hit else [])]
         scope = Scope(self._layout, place, temporaries=self._temporaries)
         codes = [self._key(scope, one.header, one.field, one.width, one.mask) for one in spec.keys]
-        if spec.kind is Kind.EXACT:
+        if spec.kind is MatchKind.EXACT:
             argument = codes[0].code if len(codes) == 1 else f"({', '.join(one.code for one in codes)})"
         else:
             packed, ranged = "", []
             for one, code in zip(spec.keys, codes, strict=True):
-                if one.kind is Kind.RANGE:
+                if one.kind is MatchKind.RANGE:
                     ranged.append(code.code)
                 else:
                     packed = f"({packed} << {one.width} | {code})" if packed else str(code)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from impl.v1model.control import Code, ControlError, Group, Member, Params
-from impl.v1model.rows import NO_ACTION, Action, Row, call
+from impl.v1model.rows import NO_ACTION, Action, RecordedRow, call
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Chosen:
     __slots__ = ("rows",)
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[RecordedRow] = []
 
-    def choose(self, hashed: int) -> Row:
+    def choose(self, hashed: int) -> RecordedRow:
         """The row for a packet with this hash; of an empty group no action."""
         rows = self.rows
         return rows[hashed % len(rows)] if rows else (NO_ACTION, None)
@@ -103,6 +103,6 @@ class Profile:
     def _fill(self, chosen: Chosen, members: tuple[int, ...]) -> None:
         chosen.rows[:] = [self._members[member].rows[0] for member in members]
 
-    def _row(self, action: str, params: Params) -> Row:
+    def _row(self, action: str, params: Params) -> RecordedRow:
         made = call(self.spec.name, self.spec.actions, action, params)
         return (made.branch, *made.arguments, None)

@@ -13,7 +13,7 @@ from impl.v1model.generator import Generator
 from impl.v1model.layout import Layout
 from impl.v1model.profiles import ProfileSpec
 from impl.v1model.rows import Action, Call, Parameter
-from impl.v1model.tables import ConstEntry, Key, Kind, TableSpec
+from impl.v1model.tables import ConstEntry, Key, MatchKind, TableSpec
 from spec.files import read_bytes
 from spec.place import Place
 
@@ -71,9 +71,9 @@ def _spec(program: compiled.Compiled, table: compiled.Table, layout: Layout, pla
     if table.support_timeout:
         place.refuse("entries that time out are not implemented", "leave out support_timeout")
     try:
-        kind = Kind(table.match_type)
+        kind = MatchKind(table.match_type)
     except ValueError:
-        place.refuse(f"the match type {table.match_type!r} is not implemented", f"take one of {', '.join(Kind)}")
+        place.refuse(f"the match type {table.match_type!r} is not implemented", f"take one of {', '.join(MatchKind)}")
     keys = tuple(_key(key, layout, place) for key in table.key)
     known = {action.id: action for action in program.actions}
     for identity in table.action_ids:
@@ -139,9 +139,9 @@ def _key(key: compiled.TableKey, layout: Layout, place: Place) -> Key:
     width = 1 if field == VALID else layout.field(header, field, place).width
     layout.header(header, place)
     try:
-        kind = Kind(key.match_type)
+        kind = MatchKind(key.match_type)
     except ValueError:
-        place.refuse(f"the match type {key.match_type!r} is not implemented", f"take one of {', '.join(Kind)}")
+        place.refuse(f"the match type {key.match_type!r} is not implemented", f"take one of {', '.join(MatchKind)}")
     mask = None if key.mask is None else int(key.mask, 16)
     return Key(key.name or f"{header}.{field}", header, field, width, kind, mask)
 
@@ -154,7 +154,7 @@ def _call(table: compiled.Table, identity: int, data: list[str], place: Place) -
 
 def _const_entries(table: compiled.Table, keys: tuple[Key, ...], place: Place) -> tuple[ConstEntry, ...]:
     """Entries of the program's text: there the least priority wins, in P4Runtime the greatest."""
-    ranked = any(key.kind in {Kind.TERNARY, Kind.RANGE} for key in keys)
+    ranked = any(key.kind in {MatchKind.TERNARY, MatchKind.RANGE} for key in keys)
     highest = max((entry.priority for entry in table.entries or ()), default=0) + 1
     entries = []
     for entry in table.entries or ():
@@ -173,13 +173,13 @@ def _match(given: compiled.EntryKey, key: Key) -> Match | None:
         return int(text, 16) & full if isinstance(text, str) else int(bool(text))
 
     match key.kind:
-        case Kind.EXACT:
+        case MatchKind.EXACT:
             return number(given.key)
-        case Kind.LPM:
+        case MatchKind.LPM:
             prefix = given.prefix_length or 0
             return Lpm(number(given.key) & (full ^ full >> prefix), prefix) if prefix else None
-        case Kind.TERNARY:
+        case MatchKind.TERNARY:
             mask = number(given.mask)
             return Ternary(number(given.key) & mask, mask) if mask else None
-        case Kind.RANGE:
+        case MatchKind.RANGE:
             return Range(number(given.start), number(given.end))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from impl.v1model.control import Code, ControlError, Params, fits
 
-Row = tuple[object, ...]
+RecordedRow = tuple[object, ...]
 NO_ACTION = -1
 
 

@@ -12,7 +12,7 @@ from impl.v1model.hashes import ALGORITHMS, to_bytes
 from impl.v1model.profiles import Profile
 from impl.v1model.program import Program
 from impl.v1model.state import CounterArray, Digest, MeterArray, RegisterArray, Replication, ValueSet
-from impl.v1model.tables import Kind, Table
+from impl.v1model.tables import MatchKind, Table
 from spec.errors import CannotRun
 
 Sent = list[tuple[int, bytes]]
@@ -126,11 +126,11 @@ class Switch:
 def _finder(table: Table) -> Callable[..., object]:
     """How the data plane looks up in a table."""
     match table.spec.kind:
-        case Kind.EXACT:
+        case MatchKind.EXACT:
             return table.exact.get
-        case Kind.LPM:
+        case MatchKind.LPM:
             return table.find_prefix
-        case Kind.TERNARY:
+        case MatchKind.TERNARY:
             return table.find
-        case Kind.RANGE:
+        case MatchKind.RANGE:
             return table.find_range

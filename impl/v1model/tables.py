@@ -15,11 +15,11 @@ from enum import StrEnum
 
 from impl.v1model.control import Code, ControlError, Entry, Lpm, Match, Params, Range, Ternary, fits
 from impl.v1model.profiles import Profile
-from impl.v1model.rows import NO_ACTION, Action, Call, Row, call
+from impl.v1model.rows import NO_ACTION, Action, Call, RecordedRow, call
 from impl.v1model.state import Attached, Count, Meter, MeterConfig
 
 
-class Kind(StrEnum):
+class MatchKind(StrEnum):
     """How a key, or a whole table, is matched."""
 
     EXACT = "exact"
@@ -36,7 +36,7 @@ class Key:
     header: str
     field: str
     width: int
-    kind: Kind
+    kind: MatchKind
     mask: int | None
 
 
@@ -54,7 +54,7 @@ class TableSpec:
     """What a program says about a table; where it gives entries, these cannot be changed."""
 
     name: str
-    kind: Kind
+    kind: MatchKind
     keys: tuple[Key, ...]
     actions: tuple[Action, ...]
     size: int
@@ -69,14 +69,14 @@ class TableSpec:
     @property
     def ranked(self) -> bool:
         """Whether its entries have priorities."""
-        return any(key.kind in {Kind.TERNARY, Kind.RANGE} for key in self.keys)
+        return any(key.kind in {MatchKind.TERNARY, MatchKind.RANGE} for key in self.keys)
 
 
 # A field's part of an entry: (value, mask) where masks decide, (low, high) where bounds do.
-Part = tuple[int, int]
-Parts = tuple[Part, ...]
+KeyPart = tuple[int, int]
+Parts = tuple[KeyPart, ...]
 # Rows by masked key, each with its rank.
-Group = dict[int, tuple[int, Row]]
+Group = dict[int, tuple[int, RecordedRow]]
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Stored:
     priority: int
     order: int
     attached: Attached
-    row: Row
+    row: RecordedRow
 
 
 class Table:
@@ -101,11 +101,11 @@ class Table:
         self._orders = 0
         self._shifts = self._key_shifts()
         # The data plane holds on to these containers: they are changed, never replaced.
-        self.exact: dict[object, Row] = {}
-        self.default_row: list[Row] = [(NO_ACTION, None)]
+        self.exact: dict[object, RecordedRow] = {}
+        self.default_row: list[RecordedRow] = [(NO_ACTION, None)]
         # Best rank, mask and rows; the best ranks first.
         self._groups: list[tuple[int, int, Group]] = []
-        self._ranged: list[tuple[int, int, int, Parts, Row]] = []
+        self._ranged: list[tuple[int, int, int, Parts, RecordedRow]] = []
         self.reset_default()
         for given in spec.const_entries or ():
             action = spec.actions[given.call.branch].name
@@ -182,7 +182,7 @@ class Table:
 
     # -- the data plane ---------------------------------------------------------------------------------------------
 
-    def find(self, key: int) -> Row | None:
+    def find(self, key: int) -> RecordedRow | None:
         """The row of the longest prefix, or of the greatest priority, that matches a packed key."""
         best, found = -1, None
         for greatest, mask, group in self._groups:
@@ -193,7 +193,7 @@ class Table:
                 best, found = hit
         return found
 
-    def find_prefix(self, key: int) -> Row | None:
+    def find_prefix(self, key: int) -> RecordedRow | None:
         """As `find`, where all rows of a mask have one rank: the first hit is the best."""
         for _, mask, group in self._groups:
             hit = group.get(key & mask)
@@ -201,7 +201,7 @@ class Table:
                 return hit[1]
         return None
 
-    def find_range(self, key: int, *values: int) -> Row | None:
+    def find_range(self, key: int, *values: int) -> RecordedRow | None:
         """The row of the greatest priority that matches a packed key and, one by one, the ranged values."""
         for _, mask, value, bounds, row in self._ranged:
             if key & mask == value:
@@ -219,7 +219,7 @@ class Table:
         shifts, shift = [], 0
         for key in reversed(self.spec.keys):
             shifts.append(shift)
-            shift += 0 if key.kind is Kind.RANGE else key.width
+            shift += 0 if key.kind is MatchKind.RANGE else key.width
         return shifts[::-1]
 
     def _writable(self) -> None:
@@ -265,7 +265,7 @@ class Table:
             raise ControlError(Code.INVALID_ARGUMENT, f"{name} has no priorities, this one is {priority}; leave it out")
         return tuple(_part(key, match.get(key.name), name) for key in self.spec.keys), priority
 
-    def _row_of(self, entry: Entry, attached: Attached) -> Row:
+    def _row_of(self, entry: Entry, attached: Attached) -> RecordedRow:
         """What the data plane finds: an action, or what is to be asked for one."""
         if self._profile is not None:
             if isinstance(entry.action, str):
@@ -279,34 +279,34 @@ class Table:
         if self._profile is not None and not isinstance(entry.action, str):
             self._profile.uses[entry.action] = self._profile.uses.get(entry.action, 0) + by
 
-    def _row(self, made: Call, attached: Attached | None) -> Row:
+    def _row(self, made: Call, attached: Attached | None) -> RecordedRow:
         return (made.branch, *made.arguments, attached)
 
     def _rank(self, stored: Stored) -> int:
         """Greater is better: priority or prefix length, then age."""
-        if self.spec.kind is Kind.LPM:
+        if self.spec.kind is MatchKind.LPM:
             return sum(mask.bit_count() for _, mask in stored.parts)
         return (stored.priority << 40) - stored.order
 
-    def _packed(self, parts: Sequence[Part]) -> tuple[int, int]:
+    def _packed(self, parts: Sequence[KeyPart]) -> tuple[int, int]:
         value = mask = 0
         for key, shift, (part, part_mask) in zip(self.spec.keys, self._shifts, parts, strict=True):
-            if key.kind is not Kind.RANGE:
+            if key.kind is not MatchKind.RANGE:
                 value |= part << shift
                 mask |= part_mask << shift
         return value, mask
 
     def _place(self, stored: Stored) -> None:
         """Let the data plane find one more entry."""
-        if self.spec.kind is Kind.EXACT:
+        if self.spec.kind is MatchKind.EXACT:
             values = tuple(value for value, _ in stored.parts)
             self.exact[values[0] if len(values) == 1 else values] = stored.row
             return
         rank = self._rank(stored)
         value, mask = self._packed(stored.parts)
-        if self.spec.kind is Kind.RANGE:
+        if self.spec.kind is MatchKind.RANGE:
             bounds = tuple(
-                part for key, part in zip(self.spec.keys, stored.parts, strict=True) if key.kind is Kind.RANGE
+                part for key, part in zip(self.spec.keys, stored.parts, strict=True) if key.kind is MatchKind.RANGE
             )
             self._ranged.append((rank, mask, value, bounds, stored.row))
             self._ranged.sort(key=lambda row: row[0], reverse=True)
@@ -327,7 +327,7 @@ class Table:
             self._place(stored)
 
 
-def _part(key: Key, match: Match | None, table: str) -> Part:
+def _part(key: Key, match: Match | None, table: str) -> KeyPart:
     """One key's part of an entry, checked as P4Runtime wants it: (value, mask), or (low, high) for a range."""
     what, full = f"{key.name} of {table}", (1 << key.width) - 1
 
@@ -335,24 +335,24 @@ def _part(key: Key, match: Match | None, table: str) -> Part:
         return ControlError(Code.INVALID_ARGUMENT, f"{what} {fault}")
 
     match key.kind, match:
-        case Kind.EXACT, int(value):
+        case MatchKind.EXACT, int(value):
             return fits(value, key.width, what), full
-        case Kind.EXACT, None:
+        case MatchKind.EXACT, None:
             raise refuse("is exact and must be given; add it to the match")
-        case Kind.LPM, Lpm(value, prefix):
+        case MatchKind.LPM, Lpm(value, prefix):
             if not 0 < prefix <= key.width:
                 raise refuse(f"has prefix length {prefix}; give 1 to {key.width}, or leave the key out")
             mask = full ^ (full >> prefix)
-        case Kind.TERNARY, int(value):
+        case MatchKind.TERNARY, int(value):
             mask = full
-        case Kind.TERNARY, Ternary(value, mask):
+        case MatchKind.TERNARY, Ternary(value, mask):
             if fits(mask, key.width, f"the mask of {what}") == 0:
                 raise refuse("has mask 0; leave the key out instead")
-        case Kind.RANGE, Range(low, high):
+        case MatchKind.RANGE, Range(low, high):
             if fits(low, key.width, what) > fits(high, key.width, what):
                 raise refuse(f"has low {low} above high {high}; exchange them")
             return low, high
-        case Kind.RANGE, None:
+        case MatchKind.RANGE, None:
             return 0, full
         case _, None:
             return 0, 0

@@ -77,7 +77,7 @@ def test_tlc_runs_as_well_with_an_archive_that_is_none(cache: Path, tmp_path: Pa
     assert archive_flags(find_java(), tlc.find_jar())
     (tmp_path / "Counter.tla").write_text(COUNTER)
     run = tlc.run_tlc(tmp_path / "Counter.tla", "SPECIFICATION Spec\nCONSTANTS\n  Top = 4\n  Round = FALSE\n")
-    assert (run.outcome, run.distinct) == (tlc.Outcome.HOLDS, 5)
+    assert (run.outcome, run.distinct) == (tlc.TlcOutcome.HOLDS, 5)
 
 
 def test_a_folder_that_cannot_be_made_costs_nothing_but_time(cache: Path) -> None:

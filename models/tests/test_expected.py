@@ -10,8 +10,8 @@ import pytest
 from models.expected import (
     SPEC_FOLDER,
     STATES_A_SECOND,
-    Kind,
     Model,
+    ModelKind,
     Tier,
     check_models,
     compare,
@@ -21,7 +21,7 @@ from models.expected import (
 )
 from models.finding import findings_of
 from models.progress import Progress
-from models.tlc import Outcome, State, TlcRun, listed
+from models.tlc import State, TlcOutcome, TlcRun, listed
 from spec.clauses import Layer
 from spec.clauses import load as load_clauses
 from spec.errors import BadInput, CannotRun
@@ -155,7 +155,9 @@ def test_a_definition_without_a_line_gets_one(spec_folder: Path) -> None:
     assert configuration(model, spec_folder, "steps").endswith("  Step <- ByOne\nCONSTANT Small <- NotTwo\n")
 
 
-def run(outcome: Outcome = Outcome.HOLDS, *, states: int = 0, violated: str | None = None, depth: int = 0) -> TlcRun:
+def run(
+    outcome: TlcOutcome = TlcOutcome.HOLDS, *, states: int = 0, violated: str | None = None, depth: int = 0
+) -> TlcRun:
     trace = tuple(State("Step", {"x": number}) for number in range(states))
     return TlcRun(outcome=outcome, seconds=0.1, violated=violated, trace=trace, depth=depth)
 
@@ -168,16 +170,16 @@ def model(**fields: object) -> Model:
     ("expected", "seen", "difference"),
     [
         (model(violates="Small"), run(), "expected Small, found that all holds"),
-        (model(), run(Outcome.VIOLATED, violated="Small"), "expected that all holds, found Small"),
-        (model(violates="A"), run(Outcome.VIOLATED, violated="B"), "expected A, found B"),
+        (model(), run(TlcOutcome.VIOLATED, violated="Small"), "expected that all holds, found Small"),
+        (model(violates="A"), run(TlcOutcome.VIOLATED, violated="B"), "expected A, found B"),
         (model(depth=3), run(depth=4), "expected 3 levels of depth, found 4"),
         (
             model(violates="A", trace=4),
-            run(Outcome.VIOLATED, violated="A", states=5),
+            run(TlcOutcome.VIOLATED, violated="A", states=5),
             "counterexample of 4 states, found 5",
         ),
-        (model(), run(Outcome.DEADLOCK), "TLC gave no verdict: deadlock"),
-        (model(violates="A"), run(Outcome.TIMED_OUT), "TLC gave no verdict: timed out"),
+        (model(), run(TlcOutcome.DEADLOCK), "TLC gave no verdict: deadlock"),
+        (model(violates="A"), run(TlcOutcome.TIMED_OUT), "TLC gave no verdict: timed out"),
         (model(every_action=True), run(), "TLC told nothing of the actions taken"),
         (model(tier=Tier.RANDOM, behaviours=1), run(), "TLC walked through no state at all"),
     ],
@@ -188,7 +190,7 @@ def test_a_run_that_differs_is_told_in_a_sentence(expected: Model, seen: TlcRun,
 
 
 def test_an_action_never_taken_is_told() -> None:
-    seen = TlcRun(outcome=Outcome.HOLDS, seconds=0.1, actions={"Send": 3, "Deliver": 0})
+    seen = TlcRun(outcome=TlcOutcome.HOLDS, seconds=0.1, actions={"Send": 3, "Deliver": 0})
     assert compare(model(every_action=True), seen).differences == ("action Deliver was never taken",)
 
 
@@ -227,7 +229,7 @@ def test_a_refutation_is_the_model_that_holds_the_property_with_other_lines(spec
     rewrite(spec_folder, HOLDS + REFUTED)
     _, refuted = check_models("steps", spec_folder=spec_folder)
     assert refuted.name == "small_in_small_where_step_is_by_three"
-    assert (refuted.kind, refuted.seen.violates, refuted.seen.trace) == (Kind.MUTANT, "Small", 3)
+    assert (refuted.kind, refuted.seen.violates, refuted.seen.trace) == (ModelKind.MUTANT, "Small", 3)
     assert refuted.agrees
 
 
@@ -306,7 +308,7 @@ def test_a_protocol_that_has_none_yet_cannot_be_checked(tmp_path: Path) -> None:
 def test_every_clause_that_tlc_checks_holds_and_is_refuted_in_a_model_of_every_day(protocol: str) -> None:
     def shown(tier: Tier) -> set[tuple[str, bool]]:
         """Clauses by id, and whether they are refuted there, under their own names where such a model is listed."""
-        models = [model for model in models_in(protocol, tier) if model.kind is not Kind.REACH]
+        models = [model for model in models_in(protocol, tier) if model.kind is not ModelKind.REACH]
         held = {(id_, False) for model in models if model.violates is None for id_ in model.clauses}
         refuted = {name for model in models if model.violates is not None for name in model.violates.split(" or ")}
         return held | {(clause.id, True) for clause in catalogue.clauses if clause.name in refuted}
@@ -336,7 +338,7 @@ def test_totalorder_lists_an_instance_for_each_environment_and_a_mutant_for_each
     listed = models_of("totalorder")
     names = {one.name for one in listed}
     assert {"two_switches", "environment_a", "environment_b", "environment_c", "second_topology"} <= names
-    damaged = {rule for one in listed if one.kind is Kind.MUTANT for rule in one.set}
+    damaged = {rule for one in listed if one.kind is ModelKind.MUTANT for rule in one.set}
     rules = {"Stamp", "DataBarrier", "BeaconBarrier", "Register", "Aggregate", "Counted", "Deliverable", "Precedence"}
     assert rules <= damaged
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models import tlc
-from models.tlc import Outcome, TlcRun, run_tlc
+from models.tlc import TlcOutcome, TlcRun, run_tlc
 from spec.errors import BadInput, CannotRun
 
 COUNTER = r"""
@@ -46,13 +46,13 @@ def check(module: Path, *lines: str, top: int = 4, round_: bool = False, spec: s
 
 def test_a_model_that_holds_has_its_states_depth_and_actions_counted(counter: Path) -> None:
     run = check(counter, "PROPERTIES", "  Rises")
-    assert (run.outcome, run.distinct, run.depth, run.trace) == (Outcome.HOLDS, 5, 5, ())
+    assert (run.outcome, run.distinct, run.depth, run.trace) == (TlcOutcome.HOLDS, 5, 5, ())
     assert (run.actions["Up"] > 0, run.actions["Never"], run.actions["Down"]) == (True, 0, 0)
 
 
 def test_a_violated_invariant_is_named_with_its_shortest_trace(counter: Path) -> None:
     run = check(counter, "INVARIANTS", "  Low")
-    assert (run.outcome, run.violated, run.liveness) == (Outcome.VIOLATED, "Low", False)
+    assert (run.outcome, run.violated, run.liveness) == (TlcOutcome.VIOLATED, "Low", False)
     assert [state.variables["count"] for state in run.trace] == [0, 1, 2, 3]
     assert [state.action for state in run.trace] == ["Initial", "Up", "Up", "Up"]
     assert run.trace[0].variables["turns"] == {"up": 0, "down": 0}
@@ -65,7 +65,7 @@ def test_a_violated_action_property_is_named(counter: Path) -> None:
 
 def test_a_liveness_counterexample_tells_where_it_stutters(counter: Path) -> None:
     run = check(counter, "PROPERTIES", "  Forever", spec="FairSpec")
-    assert (run.outcome, run.violated, run.liveness) == (Outcome.VIOLATED, "Forever", True)
+    assert (run.outcome, run.violated, run.liveness) == (TlcOutcome.VIOLATED, "Forever", True)
     assert run.back_to == len(run.trace) - 1
 
 
@@ -79,7 +79,7 @@ def test_a_liveness_counterexample_tells_where_its_loop_closes(counter: Path) ->
 def test_a_deadlock_is_an_outcome_of_its_own(tmp_path: Path) -> None:
     module = tmp_path / "Counter.tla"
     module.write_text(COUNTER.replace(r" \/ Stay", ""))
-    assert check(module).outcome is Outcome.DEADLOCK
+    assert check(module).outcome is TlcOutcome.DEADLOCK
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_a_deadlock_is_an_outcome_of_its_own(tmp_path: Path) -> None:
 def test_what_tlc_cannot_check_fails_and_tells_why(tmp_path: Path, text: str, cfg: str, told: str) -> None:
     (tmp_path / "Counter.tla").write_text(text)
     run = run_tlc(tmp_path / "Counter.tla", cfg)
-    assert run.outcome is Outcome.FAILED
+    assert run.outcome is TlcOutcome.FAILED
     assert run.problem is not None
     assert told in run.problem
 
 
 def test_a_run_over_its_time_ends_and_is_no_verdict(counter: Path) -> None:
     run = run_tlc(counter, "SPECIFICATION Spec\nCONSTANTS\n  Top = 2000000000\n  Round = FALSE\n", timeout_s=4)
-    assert run.outcome is Outcome.TIMED_OUT
+    assert run.outcome is TlcOutcome.TIMED_OUT
     assert run.seconds < 60
 
 

@@ -14,7 +14,7 @@ from conformance.verdict import Verdict
 from scatterproof.console import BAD_INPUT, INCONCLUSIVE, OK, VIOLATIONS, Progress, err, out, print_json, print_table
 from scatterproof.options import Json, Master, Protocol, resolve
 from spark.arrange import is_corpus
-from spark.coverage import Part
+from spark.coverage import CoveragePart
 from spark.follow import Batch, follow
 from spark.importing.mapping import Mapping, no_mapping, read_mapping
 from spark.judge_part import MOST_KEPT
@@ -172,7 +172,7 @@ def _print(result: MineResult, table: pa.Table, told: Recall | None) -> None:
     _sentence(out, f"report: {result.path}/mined/report.html")
 
 
-def exercised(part: Part) -> str:
+def exercised(part: CoveragePart) -> str:
     """How much of it was met, and what never; or that nobody looks."""
     if not part.counts and not part.never:
         return NOT_MEASURED

@@ -16,7 +16,7 @@ from scatterproof.layer_report import LayerReport, Status
 from scatterproof.layers.beside import BESIDE
 from scatterproof.layers.every import LAYERS
 from scatterproof.layers.job import Depth, Job
-from scatterproof.main_job import Outcome, run
+from scatterproof.main_job import ProtocolResult, run
 from scatterproof.matrix import MatrixRow, matrix
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
 from scatterproof.verify_page import write_page
@@ -108,7 +108,7 @@ def _exit_code(ended: list[_Ended], required: tuple[str, ...]) -> int:
     return INCONCLUSIVE if Status.INCONCLUSIVE in verdicts else OK
 
 
-def _ended(outcome: Outcome, report: Path) -> _Ended:
+def _ended(outcome: ProtocolResult, report: Path) -> _Ended:
     protocol, page = outcome.job.protocol, report / "index.html"
     catalogue = clauses.load(protocol)
     reports = list(outcome.reports)

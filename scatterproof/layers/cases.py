@@ -17,7 +17,7 @@ from conformance.protocol import Case, programs_of
 from conformance.report.run import broken, folder_name
 from conformance.verdict import Verdict
 from scatterproof import iuts
-from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
+from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
 from scatterproof.layers.job import OF_VERDICT, Found, Job, Lane, Unit, by_clause, report_of, shares
 from scatterproof.program_layer import program_at, summarise_programs
 from scatterproof.program_runs import reference_command
@@ -145,7 +145,7 @@ def report_udp(job: Job, found: Found) -> LayerReport:
         return summarise_programs(job.protocol, found["conform-udp"])
     report = summarise_cases(UDP, _together(found["conform-udp"]))
     left_out = {
-        case.clause: Cell(Status.NOT_RUN, f"{case.id}: {why_not_in_real_time(case)}")
+        case.clause: StatusCell(Status.NOT_RUN, f"{case.id}: {why_not_in_real_time(case)}")
         for case in cases(job.protocol)
         if why_not_in_real_time(case)
     }

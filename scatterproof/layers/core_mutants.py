@@ -21,7 +21,7 @@ from fuzz.judging import JudgeBench
 from fuzz.mutant_rates import Rate, rates
 from fuzz.protocol import load
 from fuzz.survivors import Standing, Triage, triage
-from fuzz.trying import Bench, Outcome, Tried, sampled
+from fuzz.trying import Bench, Tried, TriedOutcome, sampled
 from scatterproof.core_mutant_report import (
     BRANCH_COLUMNS,
     SURVIVOR_COLUMNS,
@@ -106,7 +106,7 @@ def sample(job: Job, subject: Subject) -> Sampled:
     chosen = sampled(list(bench.mutants.values()), subject.sample, seed)
     gc.freeze()
     found = [
-        Tried(mutant=mutant.name, outcome=Outcome.SURVIVED) if mutant.name in known else bench.try_mutant(mutant)
+        Tried(mutant=mutant.name, outcome=TriedOutcome.SURVIVED) if mutant.name in known else bench.try_mutant(mutant)
         for mutant in chosen
     ]
     gc.unfreeze()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fuzz.fuzzer import FuzzResult, fuzz
 from scatterproof import iuts
-from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
+from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
 from scatterproof.layers.job import OF_VERDICT, Found, Job, Lane, Unit, report_of
 from spark.corpus import make_corpus
 from spark.mine import mine
@@ -39,7 +39,7 @@ def fuzz_report(job: Job, found: Found) -> LayerReport:
     (result,) = found["fuzz"]
     failed = {failure.clause: failure for failure in result.failures}
     cells = {
-        clause: Cell(
+        clause: StatusCell(
             Status.FAIL if clause in failed else Status.PASS if at_stake else Status.INCONCLUSIVE,
             failed[clause].file if clause in failed else f"{at_stake} times at stake",
         )
@@ -91,7 +91,8 @@ def stop_spark() -> None:
 def mine_report(job: Job, found: Found) -> LayerReport:
     (result,) = found["mine"]
     cells = {
-        clause.clause: Cell(OF_VERDICT[clause.verdict], f"{clause.held} times at stake") for clause in result.clauses
+        clause.clause: StatusCell(OF_VERDICT[clause.verdict], f"{clause.held} times at stake")
+        for clause in result.clauses
     }
     return report_of(
         gravest(cell.status for cell in cells.values()),

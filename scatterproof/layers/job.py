@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from conformance.verdict import Verdict
-from scatterproof.layer_report import Cell, Detail, LayerReport, Status, gravest
+from scatterproof.layer_report import Detail, LayerReport, Status, StatusCell, gravest
 
 OF_VERDICT = {
     Verdict.PASS: Status.PASS,
@@ -115,19 +115,19 @@ def shares(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
     return [items[at : at + size] for at in range(0, len(items), size)]
 
 
-def report_of(status: Status, sentence: str, cells: Mapping[str, Cell], *details: Detail) -> LayerReport:
+def report_of(status: Status, sentence: str, cells: Mapping[str, StatusCell], *details: Detail) -> LayerReport:
     """A report whose name, title and time are filled in by who runs the layer."""
     return LayerReport(
         layer="", title="", status=status, sentence=sentence, seconds=0.0, cells=dict(cells), details=details
     )
 
 
-def by_clause(parts: Iterable[tuple[str, Status]], noun: str) -> dict[str, Cell]:
+def by_clause(parts: Iterable[tuple[str, Status]], noun: str) -> dict[str, StatusCell]:
     """One cell a clause: the gravest status of its parts, and how many there are; `noun` is one of them."""
     statuses: dict[str, list[Status]] = defaultdict(list)
     for clause, status in parts:
         statuses[clause].append(status)
     return {
-        clause: Cell(gravest(found), f"{len(found)} {noun}{'' if len(found) == 1 else 's'}")
+        clause: StatusCell(gravest(found), f"{len(found)} {noun}{'' if len(found) == 1 else 's'}")
         for clause, found in statuses.items()
     }

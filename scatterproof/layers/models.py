@@ -9,10 +9,10 @@ import msgspec
 
 from models.claim import ClaimResult
 from models.claim import Verdict as ClaimVerdict
-from models.expected import Kind, Model, ModelResult, Tier, check_model, make_ready, models_in
+from models.expected import Model, ModelKind, ModelResult, Tier, check_model, make_ready, models_in
 from models.java import find_java
 from models.z3_claims import check_claims, claims_of
-from scatterproof.layer_report import Cell, LayerReport, Status, detail
+from scatterproof.layer_report import LayerReport, Status, StatusCell, detail
 from scatterproof.layers.job import Depth, Found, Job, Unit, by_clause, report_of, shares
 
 CLAIMS_A_UNIT = 12
@@ -34,7 +34,7 @@ def _chosen(job: Job) -> Sequence[Model]:
         return models
     smallest: dict[str, Model] = {}
     for model in sorted(models, key=lambda model: model.weight):
-        if model.kind is Kind.INSTANCE and model.weight <= SMALL:
+        if model.kind is ModelKind.INSTANCE and model.weight <= SMALL:
             for clause in model.clauses:
                 smallest.setdefault(clause, model)
     return [model for model in models if model in smallest.values()]
@@ -48,7 +48,7 @@ def tlc_report(job: Job, found: Found) -> LayerReport:
     """A clause whose models are all left out is not run, with the reason."""
     report = summarise_models(found["tlc"])
     left_out = {
-        clause: Cell(Status.NOT_RUN, "its models take longer than a quick run has")
+        clause: StatusCell(Status.NOT_RUN, "its models take longer than a quick run has")
         for model in models_in(job.protocol, Tier.FULL)
         for clause in model.clauses
     }

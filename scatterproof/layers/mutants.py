@@ -8,10 +8,10 @@ from functools import partial
 
 import msgspec
 
-from fuzz.kill_matrix import KillMatrix, Row, Standing, broken, matrix_of, subjects_of, tried, with_models
-from fuzz.layers import Outcome, Subject
+from fuzz.kill_matrix import KillMatrix, MutantRow, Standing, broken, matrix_of, subjects_of, tried, with_models
+from fuzz.layers import KillOutcome, Subject
 from fuzz.protocol import load
-from scatterproof.layer_report import Cell, LayerReport, Status, detail, gravest
+from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
 from scatterproof.layers import core_mutants
 from scatterproof.layers.job import Found, Job, Unit, report_of, shares
 
@@ -50,7 +50,7 @@ def chosen(job: Job) -> Sequence[Subject]:
     return everything if job.full else everything[job.seed % EVERY :: EVERY]
 
 
-def _try(job: Job, names: Sequence[str]) -> list[Row]:
+def _try(job: Job, names: Sequence[str]) -> list[MutantRow]:
     return tried(
         job.protocol,
         names,
@@ -73,7 +73,7 @@ def report(job: Job, found: Found) -> LayerReport:
         rows, layers = with_models(job.protocol, rows, found["tlc"]), ("tlc", *layers)
     report = summarise_matrix(matrix_of(job.protocol, job.seed, layers, rows, 0.0))
     cells = {
-        clause: Cell(Status.PASS if cell.outcome is Outcome.KILLED else Status.FAIL, cell.instance)
+        clause: StatusCell(Status.PASS if cell.outcome is KillOutcome.KILLED else Status.FAIL, cell.instance)
         for clause, cell in clauses.items()
     }
     of = f" (every third of {len(subjects_of(load(job.protocol)))}, by the seed)" if not job.full else ""
@@ -107,7 +107,7 @@ def summarise_matrix(matrix: KillMatrix) -> LayerReport:
         Status.FAIL if score[Standing.OPEN] or not score[Standing.KILLED] else Status.PASS,
         f"{score[Standing.KILLED]} mutants killed, {score[Standing.EQUIVALENT]} proved equivalent,"
         f" {score[Standing.OPEN]} open",
-        {clause: Cell(Status.PASS, f"{len(names)} killed") for clause, names in matrix.by_clause.items()},
+        {clause: StatusCell(Status.PASS, f"{len(names)} killed") for clause, names in matrix.by_clause.items()},
         detail("Kill matrix", ("mutant", "standing", "clauses, or proof", *matrix.layers), rows),
     )
 

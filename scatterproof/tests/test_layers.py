@@ -15,7 +15,7 @@ from fuzz import protocol as fuzz_protocol
 from fuzz.kill_matrix import subjects_of
 from fuzz.mutant_rates import Rate
 from fuzz.survivors import Standing, Triage
-from fuzz.trying import Bench, Outcome
+from fuzz.trying import Bench, TriedOutcome
 from models.expected import Tier, models_in
 from scatterproof.layer_report import Status
 from scatterproof.layers import cases as of_cases
@@ -156,7 +156,7 @@ def test_what_a_quick_run_leaves_out_is_not_run_and_fails_nothing(protocol: str)
 
 
 def rate_of(killed: int, fresh: int, area: str = "here") -> Rate:
-    by = dict.fromkeys(Outcome, 0) | {Outcome.BY_CLAUSE: killed, Outcome.SURVIVED: fresh}
+    by = dict.fromkeys(TriedOutcome, 0) | {TriedOutcome.BY_CLAUSE: killed, TriedOutcome.SURVIVED: fresh}
     names = tuple(f"mutant {number}" for number in range(fresh))
     return Rate(area=area, mutants=killed + fresh, by=by, standings=dict.fromkeys(Standing, 0), fresh=names)
 

@@ -13,7 +13,7 @@ import pytest
 from scatterproof.board import Board
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.layers.job import Beside, Found, Job, Lane, Layer, Unit, report_of
-from scatterproof.main_job import Outcome, run
+from scatterproof.main_job import ProtocolResult, run
 from spec.errors import BadInput, CannotRun
 
 JOB = Job(protocol="toy", seed=1, results=Path())
@@ -42,7 +42,7 @@ def fails(error: Exception) -> Callable[[], Any]:
     return work
 
 
-def played(*layers: Layer, beside: Sequence[Beside] = (), jobs: Sequence[Job] = (JOB,)) -> list[Outcome]:
+def played(*layers: Layer, beside: Sequence[Beside] = (), jobs: Sequence[Job] = (JOB,)) -> list[ProtocolResult]:
     with Board() as board:
         return run(jobs, layers, beside, board, 2)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scatterproof.layer_report import Cell, LayerReport, Status, gravest, not_run
+from scatterproof.layer_report import LayerReport, Status, StatusCell, gravest, not_run
 from scatterproof.matrix import matrix, verdict
 from spec import clauses
 
@@ -11,35 +11,35 @@ CHECKED = next(clause for clause in CATALOGUE.clauses if clauses.Layer.CHECK in 
 WAITING = next(clause for clause in CATALOGUE.clauses if clauses.Layer.CHECK in clause.not_yet)
 
 
-def report(cells: dict[str, Cell]) -> LayerReport:
+def report(cells: dict[str, StatusCell]) -> LayerReport:
     return LayerReport(layer="fuzz", title="fuzzing", status=Status.PASS, sentence="", seconds=0.0, cells=cells)
 
 
-def cell_of(clause: str, made: LayerReport) -> Cell:
+def cell_of(clause: str, made: LayerReport) -> StatusCell:
     return next(row for row in matrix(CATALOGUE, [made]) if row.clause == clause).cells[0]
 
 
 def test_a_layer_that_says_nothing_of_a_catalogued_clause_has_failed_it() -> None:
     assert cell_of(CHECKED.id, report({})).status is Status.FAIL
-    assert cell_of(CHECKED.id, report({CHECKED.id: Cell(Status.PASS)})).status is Status.PASS
+    assert cell_of(CHECKED.id, report({CHECKED.id: StatusCell(Status.PASS)})).status is Status.PASS
 
 
 def test_a_clause_that_waits_shows_the_catalogue_s_reason() -> None:
-    assert cell_of(WAITING.id, report({})) == Cell(Status.NOT_YET, WAITING.not_yet[clauses.Layer.CHECK])
+    assert cell_of(WAITING.id, report({})) == StatusCell(Status.NOT_YET, WAITING.not_yet[clauses.Layer.CHECK])
     # Unless the layer says something of it all the same.
-    assert cell_of(WAITING.id, report({WAITING.id: Cell(Status.FAIL)})).status is Status.FAIL
+    assert cell_of(WAITING.id, report({WAITING.id: StatusCell(Status.FAIL)})).status is Status.FAIL
 
 
 def test_a_layer_that_cannot_run_is_shown_so_and_passes_nothing() -> None:
     absent = not_run("fuzz", "fuzzing", "no dice")
-    assert cell_of(CHECKED.id, absent) == Cell(Status.NOT_RUN, "no dice")
+    assert cell_of(CHECKED.id, absent) == StatusCell(Status.NOT_RUN, "no dice")
     assert verdict([absent], matrix(CATALOGUE, [absent])) is Status.NONE
 
 
 def test_an_inconclusive_cell_keeps_the_whole_from_passing() -> None:
-    cells = {clause.id: Cell(Status.PASS) for clause in CATALOGUE.clauses}
+    cells = {clause.id: StatusCell(Status.PASS) for clause in CATALOGUE.clauses}
     assert verdict([report(cells)], matrix(CATALOGUE, [report(cells)])) is Status.PASS
-    cells[CHECKED.id] = Cell(Status.INCONCLUSIVE)
+    cells[CHECKED.id] = StatusCell(Status.INCONCLUSIVE)
     assert verdict([report(cells)], matrix(CATALOGUE, [report(cells)])) is Status.INCONCLUSIVE
 
 

@@ -11,7 +11,7 @@ from conformance.tests.runs import WITHOUT_LOSS, conforming
 from scatterproof.commands.mine import exercised
 from scatterproof.console import BAD_INPUT, INCONCLUSIVE, VIOLATIONS
 from scatterproof.tests.test_console import Console, console
-from spark.coverage import Part
+from spark.coverage import CoveragePart
 from spark.layout import events_path, runs_path
 from spark.report import NOT_MEASURED
 from spec.trace import Kind, Trace, schema
@@ -39,9 +39,9 @@ def write(corpus: Path, file: int, *, twice: bool = False, sender: int | None = 
 
 
 def test_what_nobody_measures_is_not_said_to_be_nothing() -> None:
-    assert exercised(Part({}, ())) == NOT_MEASURED
-    assert exercised(Part({}, ("a", "b"))) == "0; never: a, b"
-    assert exercised(Part({"a": 3}, ())) == "1"
+    assert exercised(CoveragePart({}, ())) == NOT_MEASURED
+    assert exercised(CoveragePart({}, ("a", "b"))) == "0; never: a, b"
+    assert exercised(CoveragePart({"a": 3}, ())) == "1"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from conformance.judge import refuse
 from conformance.protocol import programs_of
 from conformance.relay.faults import Faults
-from conformance.stress.contract import Course, Outcome
+from conformance.stress.contract import Course, EndedProcess
 from conformance.verdict import Verdict
 from scatterproof import cli
 from scatterproof.stress_options import StressOptions
@@ -153,8 +153,8 @@ def not_applicable() -> list[str]:
     folder = Path("/nowhere")
     tester = part.tester(workload, [folder, folder])
     course = Course(
-        outcomes=(Outcome(process=0), Outcome(process=1)), seconds=1, still_s=0, quiet_s=0, window_s=1, busy_s=0,
-        woke_s=0, complete=False, faults={},
+        outcomes=(EndedProcess(process=0), EndedProcess(process=1)), seconds=1, still_s=0, quiet_s=0, window_s=1,
+        busy_s=0, woke_s=0, complete=False, faults={},
     )  # fmt: skip
     tester.look([0, 1])
     return [each.clause for each in tester.judge(course).clauses if each.verdict is Verdict.NOT_APPLICABLE]

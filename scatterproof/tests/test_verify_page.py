@@ -14,7 +14,7 @@ from conformance.report.tests.browser import Open, Tab
 from conformance.report.tests.runs import NASTY
 from models.finding import findings_of
 from scatterproof import iuts, verify_page_parts
-from scatterproof.layer_report import Cell, LayerReport, Status, detail
+from scatterproof.layer_report import LayerReport, Status, StatusCell, detail
 from scatterproof.matrix import MatrixRow
 from scatterproof.verify_page import write_page
 from scatterproof.verify_page_parts import FIGURES, Coverage, Equivalence, Parts, collect
@@ -117,7 +117,7 @@ def test_every_finding_is_shown_with_its_diagram_and_the_page_asks_for_nothing(t
 
 
 def reports() -> list[LayerReport]:
-    cells = {"TO-MONO": Cell(Status.PASS, "1 case"), "TO-ONCE": Cell(Status.FAIL, NASTY)}
+    cells = {"TO-MONO": StatusCell(Status.PASS, "1 case"), "TO-ONCE": StatusCell(Status.FAIL, NASTY)}
     cases = detail(
         "Cases",
         ("case", "verdict"),
@@ -135,8 +135,8 @@ def reports() -> list[LayerReport]:
 def failing(browse: Open, tmp_path: Path) -> Tab:
     """The page of a run in which a clause fails in one layer."""
     rows = [
-        MatrixRow("TO-MONO", "A", NASTY, (Cell(Status.PASS), Cell(Status.PASS, "1 case"))),
-        MatrixRow("TO-ONCE", "B", NASTY, (Cell(Status.NOT_YET, "why"), Cell(Status.FAIL, NASTY))),
+        MatrixRow("TO-MONO", "A", NASTY, (StatusCell(Status.PASS), StatusCell(Status.PASS, "1 case"))),
+        MatrixRow("TO-ONCE", "B", NASTY, (StatusCell(Status.NOT_YET, "why"), StatusCell(Status.FAIL, NASTY))),
     ]
     path = tmp_path / "index.html"
     assert write_page(path, CATALOGUE, reports(), rows, compared(NASTY), 1) is Status.FAIL

@@ -26,7 +26,7 @@ class Skipped(NamedTuple):
     why: str
 
 
-Found = Iterator[Row | Skipped]
+FoundRows = Iterator[Row | Skipped]
 
 
 def wire_of(protocol: str) -> Wire:
@@ -51,7 +51,7 @@ class Capture:
         self._next_seq: dict[LinkId, int] = {}
         self._link_at, self._seq_at = self._rows.index("link"), self._rows.index("link_seq")
 
-    def rows(self) -> Found:
+    def rows(self) -> FoundRows:
         for record in records(self._path):
             datagram = record.flaw or datagram_of(record)
             if isinstance(datagram, str):
@@ -61,7 +61,7 @@ class Capture:
             else:
                 yield from self._of(record, datagram)
 
-    def _of(self, record: Record, datagram: Datagram) -> Found:
+    def _of(self, record: Record, datagram: Datagram) -> FoundRows:
         ends = [self._named(end) for end in (datagram.source, datagram.target)]
         packets = self._wire.packets(datagram.payload)
         if None in ends and self._wire.tells_ends and not isinstance(packets, str):
@@ -119,7 +119,7 @@ class Log:
         self._mapping = mapping
         self._rows = Rows(mapping, header, clock_is_time=True)
 
-    def rows(self) -> Found:
+    def rows(self) -> FoundRows:
         for batch in _batches((number, line) for number, line in lines_of(self._path) if line.strip()):
             lines = [line for _, line in batch]
             events = map(self._of_json, lines) if self._mapping.json else self._of_lines(lines)

@@ -13,7 +13,7 @@ from conformance.network.run import catalogue_version
 from conformance.protocol import load
 from spark.importing.mapping import Mapping
 from spark.importing.merging import Links, Merge, NodeRows
-from spark.importing.node_files import CAPTURES, Capture, Found, Log, Skipped
+from spark.importing.node_files import CAPTURES, Capture, FoundRows, Log, Skipped
 from spark.importing.quarantine import Quarantine
 from spark.importing.sources import NodeFile, Source, SourceKind
 from spark.importing.trace_files import csv_runs, ndjson_runs
@@ -86,7 +86,7 @@ class Importing:
         for number, node_file in enumerate(files):
             node = None if node_file.node == ABSENT else node_file.node
             kind = Capture if node_file.path.suffix.lower() in CAPTURES else Log
-            found: Found = kind(node_file.path, run, header, self._mapping, self._quarantine, node).rows()
+            found: FoundRows = kind(node_file.path, run, header, self._mapping, self._quarantine, node).rows()
             rows = NodeRows(scratch / str(number), self._names)
             for row in found:
                 if isinstance(row, Skipped):

@@ -44,14 +44,14 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[NodeFile, ...] = ()
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundSources(msgspec.Struct, frozen=True):
     """passed_over: files in the folders that are no source."""
 
     sources: tuple[Source, ...]
     passed_over: tuple[Path, ...]
 
 
-def find_sources(given: Sequence[Path], mapping: Mapping) -> Found:
+def find_sources(given: Sequence[Path], mapping: Mapping) -> FoundSources:
     """The sources, in order, numbered. BadInput for a path that is not there, or none that can be read."""
     sources: list[Source] = []
     passed_over: list[Path] = []
@@ -71,7 +71,7 @@ def find_sources(given: Sequence[Path], mapping: Mapping) -> Found:
         raise BadInput(f"{tried}: nothing to import; give traces (.ndjson, .csv), captures (.pcap), or map logs")
     _refuse_headerless(sources, mapping)
     numbered = [msgspec.structs.replace(source, run=run) for run, source in enumerate(sources)]
-    return Found(tuple(numbered), tuple(passed_over))
+    return FoundSources(tuple(numbered), tuple(passed_over))
 
 
 def _of_folder(folder: Path, mapping: Mapping, passed_over: list[Path]) -> Iterator[Source]:

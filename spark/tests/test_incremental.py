@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conformance.tests.runs import conforming
-from spark.found import Found, digest_of, identity_of, judge_and_keep, read_found, read_violations, write_found
+from spark.found import PartFindings, digest_of, identity_of, judge_and_keep, read_found, read_violations, write_found
 from spark.incremental import kept_results
 from spark.layout import MINED, events_path, runs_path
 from spark.mine import mine
@@ -122,23 +122,23 @@ def test_files_that_are_known_are_not_read(session: SparkSession, tmp_path: Path
     assert "part-00000.parquet: cannot be read as Parquet" in said
 
 
-def of_other_checks(pair: Pair, path: Path, found: Found) -> None:
+def of_other_checks(pair: Pair, path: Path, found: PartFindings) -> None:
     identity = msgspec.structs.replace(found.identity, checks="others")
     write_found(path, msgspec.structs.replace(found, identity=identity), read_violations([path]))
 
 
-def cut_short(pair: Pair, path: Path, found: Found) -> None:
+def cut_short(pair: Pair, path: Path, found: PartFindings) -> None:
     path.write_bytes(path.read_bytes()[:-1])
 
 
-def another_footer(pair: Pair, path: Path, found: Found) -> None:
+def another_footer(pair: Pair, path: Path, found: PartFindings) -> None:
     """The same size, and the same time."""
     content, stat = pair.runs_file.read_bytes(), pair.runs_file.stat()
     pair.runs_file.write_bytes(content.replace(b"parquet-cpp-arrow", b"parquet-cpp-arroW"))
     os.utime(pair.runs_file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 
-REASONS: dict[str, tuple[Callable[[Pair, Path, Found], object], str]] = {
+REASONS: dict[str, tuple[Callable[[Pair, Path, PartFindings], object], str]] = {
     "nothing": (lambda pair, path, found: None, ""),
     "other checks": (of_other_checks, ""),
     "the file's time": (lambda pair, path, found: os.utime(pair.events, ns=(1, 1)), ""),

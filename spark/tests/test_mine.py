@@ -228,7 +228,7 @@ def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(
         write_part(tmp_path, file, [trace])
     kernel.cache_clear()
     (marks := tmp_path / "marks").mkdir()
-    monkeypatch.setattr(compiled.Part, "_mark", property(lambda part: marks / part._path.name))
+    monkeypatch.setattr(compiled.CompiledPart, "_mark", property(lambda part: marks / part._path.name))
     assert not is_warm(parts_of(tmp_path))
     warm(parts_of(tmp_path))
     assert is_warm(parts_of(tmp_path))

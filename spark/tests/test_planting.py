@@ -11,7 +11,7 @@ from conformance.judge import judge
 from impl.protocol import load as implemented
 from spark.corpus import simulate_run
 from spark.layout import Expected
-from spark.planting import LONGEST, Outcome, Plan, Probe, Trial, choose, refuse_wishes
+from spark.planting import LONGEST, Plan, PlantOutcome, Probe, Trial, choose, refuse_wishes
 from spark.plants import Plant, Wish, altered, row_wish
 from spark.protocol import kinds_of
 from spark.tests.material import PROTOCOLS, material
@@ -35,14 +35,16 @@ def of_plant(protocol: str, plant: Plant, wanted: int = 1) -> Wish:
 class Asked:
     """Answers as `outcome` says, without any run; knows what was asked."""
 
-    def __init__(self, outcome: dict[int, Outcome] | None = None, otherwise: Outcome = Outcome.BROKEN) -> None:
+    def __init__(
+        self, outcome: dict[int, PlantOutcome] | None = None, otherwise: PlantOutcome = PlantOutcome.BROKEN
+    ) -> None:
         self._outcome, self._otherwise = outcome or {}, otherwise
         self.runs: list[int] = []
 
     def __call__(self, wish: Wish, runs: Sequence[int]) -> list[Probe]:
         self.runs += runs
         outcomes = [(run, self._outcome.get(run, self._otherwise)) for run in runs]
-        return [Probe(run, out, 0, SOMETHING if out is Outcome.BROKEN else ()) for run, out in outcomes]
+        return [Probe(run, out, 0, SOMETHING if out is PlantOutcome.BROKEN else ()) for run, out in outcomes]
 
 
 def chosen(plan: Plan, name: str = "a/b") -> list[int]:
@@ -65,7 +67,7 @@ def test_the_runs_depend_on_seed_and_mutant_and_come_from_everywhere() -> None:
 
 
 def test_of_those_that_are_asked_for_the_first_that_break_something_are_chosen() -> None:
-    asked = Asked(dict.fromkeys(range(0, 300, 3), Outcome.BROKEN), otherwise=Outcome.UNCHANGED)
+    asked = Asked(dict.fromkeys(range(0, 300, 3), PlantOutcome.BROKEN), otherwise=PlantOutcome.UNCHANGED)
     plan = choose(ANY, SEED, 300, [wish(12)], asked)
     told = plan.plantings[0]
     assert chosen(plan) == sorted([run for run in asked.runs if run % 3 == 0][:12])
@@ -78,8 +80,8 @@ def test_no_run_is_planted_twice() -> None:
     assert sorted(chosen(plan) + chosen(plan, "c/d")) == list(range(40))
 
 
-@pytest.mark.parametrize("outcome", [Outcome.UNCHANGED, Outcome.HARMLESS, Outcome.UNFIT])
-def test_a_mutant_that_never_shows_is_given_up_and_told_so(outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [PlantOutcome.UNCHANGED, PlantOutcome.HARMLESS, PlantOutcome.UNFIT])
+def test_a_mutant_that_never_shows_is_given_up_and_told_so(outcome: PlantOutcome) -> None:
     asked = Asked(otherwise=outcome)
     kinds, runs = len(kinds_of(ANY)), 20_000
     with pytest.raises(
@@ -93,7 +95,7 @@ def test_a_mutant_that_never_shows_is_given_up_and_told_so(outcome: Outcome) -> 
 def test_kinds_in_which_it_shows_are_gone_on_with_and_others_are_not() -> None:
     kinds, runs = len(kinds_of(ANY)), 400 * len(kinds_of(ANY))
     # In a quarter of its runs, so that it is mostly in vain there, too.
-    asked = Asked(dict.fromkeys(range(0, runs, 4 * kinds), Outcome.BROKEN), otherwise=Outcome.UNCHANGED)
+    asked = Asked(dict.fromkeys(range(0, runs, 4 * kinds), PlantOutcome.BROKEN), otherwise=PlantOutcome.UNCHANGED)
     plan = choose(ANY, SEED, runs, [wish(12)], asked)
     assert {run % kinds for run in chosen(plan)} == {0}
     assert len(asked.runs) < runs / 2
@@ -110,7 +112,7 @@ def test_wishes_that_cannot_be_met_are_one_sentence() -> None:
             refuse_wishes(wishes, 10)
 
 
-def tried(protocol: str, wish: Wish, outcome: Outcome, most: int = 400) -> tuple[int, Probe]:
+def tried(protocol: str, wish: Wish, outcome: PlantOutcome, most: int = 400) -> tuple[int, Probe]:
     """The first run with this outcome."""
     for run in range(most):
         probe = Trial(protocol, SEED, wish, run).probe(implemented(protocol).make_core)
@@ -123,7 +125,7 @@ def tried(protocol: str, wish: Wish, outcome: Outcome, most: int = 400) -> tuple
 def test_labels_are_what_the_online_checks_say_too(protocol: str) -> None:
     """The oracles alone are asked for them; here the checks are held to it."""
     planted = of_plant(protocol, material(protocol).plant)
-    run, probe = tried(protocol, planted, Outcome.BROKEN)
+    run, probe = tried(protocol, planted, PlantOutcome.BROKEN)
     wrong = simulate_run(protocol, SEED, run, planted.plant(probe.number, probe.expected))
     assert len(wrong.rows) <= LONGEST
     assert wrong.rows != simulate_run(protocol, SEED, run).rows
@@ -137,7 +139,7 @@ def test_labels_are_what_the_online_checks_say_too(protocol: str) -> None:
 @each_protocol
 def test_an_altered_row_breaks_one_clause_at_one_row(protocol: str) -> None:
     wanted = row_wish("", 1)
-    run, probe = tried(protocol, wanted, Outcome.BROKEN)
+    run, probe = tried(protocol, wanted, PlantOutcome.BROKEN)
     wrong = simulate_run(protocol, SEED, run, wanted.plant(probe.number, probe.expected))
     right = simulate_run(protocol, SEED, run)
     found = [(result.clause, result.broken) for result in judge(wrong) if result.broken]
@@ -150,20 +152,20 @@ def test_an_altered_row_breaks_one_clause_at_one_row(protocol: str) -> None:
 def test_an_alteration_that_breaks_more_than_one_row_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = row_wish("", 1)
     right = Wish(name="right", wanted=1, nodes=lambda: implemented(PROTOCOLS[-1]).make_core)
-    run, _ = tried(PROTOCOLS[-1], right, Outcome.UNCHANGED)
+    run, _ = tried(PROTOCOLS[-1], right, PlantOutcome.UNCHANGED)
     two, both, one = (Expected("X-1", 2, 0),), (Expected("X-1", 1, 0), Expected("X-2", 1, 0)), SOMETHING
     answers = iter([two, both, None, (), one])
     monkeypatch.setattr("spark.planting.expected_of", lambda trace: next(answers))
     probe = Trial(PROTOCOLS[-1], SEED, wanted, run).probe(implemented(PROTOCOLS[-1]).make_core)
-    assert (probe.outcome, probe.expected) == (Outcome.BROKEN, one)
+    assert (probe.outcome, probe.expected) == (PlantOutcome.BROKEN, one)
     assert list(answers) == []
 
 
 def test_right_rules_leave_everything_unchanged_and_long_runs_are_left_alone() -> None:
     right = Wish(name="right", wanted=1, nodes=lambda: implemented(ANY).make_core)
-    run, _ = tried(ANY, right, Outcome.UNCHANGED)
+    run, _ = tried(ANY, right, PlantOutcome.UNCHANGED)
     assert len(simulate_run(ANY, SEED, run).rows) <= LONGEST
-    run, _ = tried(ANY, right, Outcome.UNFIT)
+    run, _ = tried(ANY, right, PlantOutcome.UNFIT)
     assert len(simulate_run(ANY, SEED, run).rows) > LONGEST
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spec import clauses, clauses_markdown
-from spec.clauses import Kind, Layer, Level, load, protocols, snake_case, spelling
+from spec.clauses import ClauseKind, Layer, Level, load, protocols, snake_case, spelling
 from spec.errors import BadInput
 
 PROTOCOL = "echo"
@@ -75,7 +75,7 @@ def test_a_sound_catalogue_gives_each_layer_a_spelling_or_a_reason(tmp_path: Pat
     answer, loud = catalogue.clauses
 
     assert (catalogue.protocol, catalogue.version, catalogue.title) == ("echo", "7", "Echo")
-    assert (answer.kind, answer.level) == (Kind.SAFETY, Level.MUST)
+    assert (answer.kind, answer.level) == (ClauseKind.SAFETY, Level.MUST)
     assert answer.layers == {
         Layer.TLC: "AnswerFollowsCall",
         Layer.CHECK: "answer_follows_call",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.broadcast.oracles.whole import Event, Message, Whole, before, look
+from conformance.broadcast.oracles.whole import Event, MessageId, Whole, before, look
 from spec.trace import Kind, Trace
 
 
@@ -72,7 +72,7 @@ def _overtakes(whole: Whole, event: Event) -> bool:
     return False
 
 
-def _was_begun_when_it_came(whole: Whole, process: int, message: Message) -> bool:
+def _was_begun_when_it_came(whole: Whole, process: int, message: MessageId) -> bool:
     came = whole.sighting(process, message, whole.events[-1])
     return came is not None and whole.begun(message[0], came.event) >= message[1]
 

@@ -14,7 +14,7 @@ from spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
 GREATEST_NUMBER = 2**32 - 1
 LONGEST_RUN = 4096
 
-Message = tuple[int, int]  # creator, number
+MessageId = tuple[int, int]  # creator, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Event:
         return self.number + self.count - 1
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[MessageId]:
         return [(self.sender, number) for number in range(self.number, self.last + 1)]
 
     def covers(self, pseq: int) -> bool:
@@ -189,7 +189,7 @@ class Whole:
         return found
 
     @cached_property
-    def _delivery_of(self) -> dict[tuple[int, Message], Event]:
+    def _delivery_of(self) -> dict[tuple[int, MessageId], Event]:
         return {(event.node, (event.sender, event.number)): event for event in self.deliveries}
 
     @cached_property
@@ -202,7 +202,7 @@ class Whole:
             if event.position not in first and (event.node, (event.sender, event.number)) in keys
         }
 
-    def has_delivered(self, process: int, message: Message, until: Event) -> bool:
+    def has_delivered(self, process: int, message: MessageId, until: Event) -> bool:
         """Whether it has by the row `until`, that row counted."""
         event = self._delivery_of.get((process, message))
         return event is not None and event.position <= until.position
@@ -226,9 +226,9 @@ class Whole:
         )
 
     @cached_property
-    def _told(self) -> dict[tuple[int, Message], list[tuple[Event, int]]]:
+    def _told(self) -> dict[tuple[int, MessageId], list[tuple[Event, int]]]:
         """By process and message, the rows by which it has it, begun or arrived, with its place in the run."""
-        found: dict[tuple[int, Message], list[tuple[Event, int]]] = {}
+        found: dict[tuple[int, MessageId], list[tuple[Event, int]]] = {}
         for event in self.events:
             begins = event.kind == Kind.BEGUN and event.is_run and self.level is not Level.PL
             comes = event.kind == Kind.ARRIVED and self.is_data(event)
@@ -242,7 +242,7 @@ class Whole:
         return found
 
     @cached_property
-    def _first_told(self) -> dict[tuple[int, Message], tuple[Event, int]]:
+    def _first_told(self) -> dict[tuple[int, MessageId], tuple[Event, int]]:
         """The first of these rows, where the process had not delivered the message by then."""
         first = {key: told[0] for key, told in self._told.items()}
         return {key: (event, place) for key, (event, place) in first.items() if not self.has_delivered(*key, event)}
@@ -255,7 +255,7 @@ class Whole:
             found[process].append(event.position)
         return found
 
-    def sighting(self, process: int, message: Message, until: Event) -> Sighting | None:
+    def sighting(self, process: int, message: MessageId, until: Event) -> Sighting | None:
         """How the process came to have the message first, unless it had delivered it by then."""
         if (process, message) not in self._first_told:
             return None
@@ -273,7 +273,7 @@ class Whole:
             clock = (clock[0] + place, clock[1] + (creator + 1) * place)
         return Sighting(event, event.digest, *clock)
 
-    def heard(self, process: int, message: Message, until: Event) -> set[int]:
+    def heard(self, process: int, message: MessageId, until: Event) -> set[int]:
         """The processes from which the message came, with the contents of the first time, and the process itself."""
         first = self.sighting(process, message, until)
         if first is None:
@@ -297,7 +297,7 @@ class Whole:
 
     # ---------------------------------------------------------------- dependencies
 
-    def missing(self, process: int, message: Message, until: Event) -> list[Message]:
+    def missing(self, process: int, message: MessageId, until: Event) -> list[MessageId]:
         """What the message depends on and the process has not delivered: what its creator had delivered of those it
         depends on, when it had begun with fewer."""
         creator, number = message

@@ -18,7 +18,7 @@ from conformance.broadcast.programs.sentences import Sentences
 from conformance.broadcast.programs.tally import Tally
 from conformance.broadcast.programs.unseen import UNSEEN, known_to
 from conformance.broadcast.programs.workload import Level, Task
-from conformance.stress.contract import Course, Judgement, Outcome
+from conformance.stress.contract import Course, EndedProcess, Judgement
 from conformance.stress.plan import Act
 from conformance.verdict import ClauseResult, Verdict
 from spec import clauses
@@ -144,7 +144,7 @@ class Judge:
         killed = outcome.ending is not None and outcome.ending.act is Act.KILL
         return not (killed or outcome.crashed or self._is_cut(outcome))
 
-    def _is_cut(self, outcome: Outcome) -> bool:
+    def _is_cut(self, outcome: EndedProcess) -> bool:
         """Whether its output is not what BC-IO-OUT asks for, so that nothing follows from what it lacks."""
         output = self._outputs[outcome.process]
         return bool(outcome.stubborn or output.flaw or output.rest[1])
@@ -268,7 +268,7 @@ class Judge:
         sentence += raised if ended else self._ending.why_lost() + raised
         tally.breaks(sentence, count=count, found=found, expected=expected, witness=witness)
 
-    def _judge_files(self, outcome: Outcome) -> None:
+    def _judge_files(self, outcome: EndedProcess) -> None:
         """BC-IO-OUT beside the lines themselves: that the file is there and whole, and the process ends when asked."""
         tally, process = self._tallies["BC-IO-OUT"], outcome.process + 1
         output = self._outputs[outcome.process]
@@ -290,7 +290,7 @@ class Judge:
             else:
                 tally.held += 1
 
-    def _judge_hosts(self, outcome: Outcome) -> None:
+    def _judge_hosts(self, outcome: EndedProcess) -> None:
         """BC-IO-HOSTS: what a process knows of others came by the addresses in its hosts file."""
         tally, process = self._tallies["BC-IO-HOSTS"], outcome.process + 1
         if _is_deaf(outcome):
@@ -342,7 +342,7 @@ class Judge:
         return notes
 
 
-def _is_deaf(outcome: Outcome) -> bool:
+def _is_deaf(outcome: EndedProcess) -> bool:
     """Whether nothing could reach it where others look for it, and that for no other reason."""
     return outcome.correct and not outcome.crashed and outcome.at_home is False
 

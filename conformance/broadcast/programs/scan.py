@@ -45,7 +45,7 @@ _ME, _PROCESSES, _MESSAGES, _LINKS, _RECEIVER = range(5)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WrongLine:
     """A line that is wrong. sender and number: as the line has them. other, more: what the sort needs beside them."""
 
     sort: Sort
@@ -70,8 +70,8 @@ class Findings:
     def empty(cls) -> Findings:
         return cls(np.zeros(len(Sort), dtype=np.int64), np.zeros((len(Sort), SHOWN, 6), dtype=np.int64))
 
-    def shown(self, sort: Sort) -> list[Found]:
-        return [Found(sort, *row) for row in self.room[sort, : min(SHOWN, self.counts[sort])].tolist()]
+    def shown(self, sort: Sort) -> list[WrongLine]:
+        return [WrongLine(sort, *row) for row in self.room[sort, : min(SHOWN, self.counts[sort])].tolist()]
 
 
 @njit(cache=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from conformance.broadcast.programs.lines import Output
-from conformance.broadcast.programs.scan import Found, Sort, line_of
+from conformance.broadcast.programs.scan import Sort, WrongLine, line_of
 from conformance.broadcast.programs.workload import Level, Task
 
 
@@ -13,7 +13,7 @@ class Sentences:
     def __init__(self, task: Task, outputs: Sequence[Output]) -> None:
         self._task, self._outputs = task, outputs
 
-    def of_line(self, process: int, found: Found) -> tuple[str, int]:
+    def of_line(self, process: int, found: WrongLine) -> tuple[str, int]:
         """What is wrong with this line of the process's output, and the earlier line that it contradicts (or -1)."""
         who = f"line {found.line} of process {process}'s output"
         message = f"message {found.number} of process {found.sender}"

@@ -16,7 +16,7 @@ from pathlib import Path
 from conformance.broadcast.programs.lines import BEGUN, KIND, MALFORMED, NUMBER, SENDER, Output
 from conformance.broadcast.programs.workload import Level, Task
 from conformance.network.topologies import mesh
-from conformance.stress.contract import Course, Outcome, Recorded
+from conformance.stress.contract import Course, EndedProcess, Recorded
 from conformance.stress.plan import Act
 from spec.core import Parameter
 from spec.schedule import EVERYBODY
@@ -30,7 +30,7 @@ _KIND, _NODE, _SENDER, _RECEIVER, _NUMBER = (
 )
 _TOLD = 3  # processes of which is said what is left out
 
-Message = tuple[int, int, int]  # creator, receiver, number
+RunMessage = tuple[int, int, int]  # creator, receiver, number
 
 
 def trace_of(task: Task, paths: Sequence[Path], course: Course, most_rows: int = MOST_ROWS) -> Recorded:
@@ -84,7 +84,7 @@ def _cut_to_match(logs: Sequence[list[Row]], cut: dict[NodeId, str], by_receiver
                     break
 
 
-def _message(row: Row, by_receiver: bool) -> Message:
+def _message(row: Row, by_receiver: bool) -> RunMessage:
     return row[_SENDER], row[_RECEIVER] if by_receiver else EVERYBODY, row[_NUMBER]
 
 
@@ -137,7 +137,7 @@ def _row(kind: Kind, **known: int) -> Row:
     return tuple(values.get(name, ABSENT) for name in schema("broadcast").columns)
 
 
-def _is_whole(outcome: Outcome, output: Output) -> bool:
+def _is_whole(outcome: EndedProcess, output: Output) -> bool:
     """Whether the output shows all that the process did."""
     killed = outcome.ending is not None and outcome.ending.act is Act.KILL
     return not (killed or outcome.crashed or outcome.stubborn or output.flaw or output.rest[1])

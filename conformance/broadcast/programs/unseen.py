@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from conformance.broadcast.programs.workload import Level
-from conformance.stress.contract import Outcome
+from conformance.stress.contract import EndedProcess
 from spec.topology import NodeId
 
 _PACKETS = "only packets show it, and those that the relay carries are in the program's own format"
@@ -36,7 +36,7 @@ UNSEEN: Mapping[Level, Mapping[str, str]] = {
 }
 
 
-def known_to(process: NodeId, outcomes: Sequence[Outcome]) -> set[NodeId] | None:
+def known_to(process: NodeId, outcomes: Sequence[EndedProcess]) -> set[NodeId] | None:
     """Itself and whomever it could have heard of, be it by way of others: whatever a process learns of others comes in
     datagrams. More than it did hear of, never fewer; None where the relay did not tell."""
     known = {process}

@@ -16,7 +16,7 @@ from conformance.judge import judge
 from conformance.profile import read_profile
 from conformance.systems import __main__ as command
 from conformance.systems.history import read_events, write_logs
-from conformance.systems.report import Outcome, page, run, table
+from conformance.systems.report import SystemResult, page, run, table
 from conformance.systems.setup import PROFILES, SETUPS, Setup
 from conformance.systems.telling import Event, History
 from conformance.verdict import Verdict
@@ -162,7 +162,7 @@ def test_an_unknown_set_up_is_wrong_usage(monkeypatch: pytest.MonkeyPatch, capsy
     assert "set-up 'nothing' is unknown; choose of core, " in capsys.readouterr().err
 
 
-def tried(setup: Setup, folder: Path) -> Outcome | None:
+def tried(setup: Setup, folder: Path) -> SystemResult | None:
     """What came of a shorter run; None, and a warning, where the system cannot be run here."""
     outcome = run(replace(setup, messages=100), folder)
     if outcome.not_run:

@@ -8,7 +8,7 @@ import pytest
 
 from fuzz.fuzzer import RUN_ENDS, violations_of
 from fuzz.kill_matrix import equivalence_of, kill_matrix, subjects_of
-from fuzz.layers import Outcome, Subject
+from fuzz.layers import KillOutcome, Subject
 from fuzz.protocol import load
 from models.claim import first_refuted, prove_under
 from models.z3_claims import claims_of
@@ -42,7 +42,7 @@ def test_a_rule_in_the_terms_of_the_claims_refutes_none_and_a_mutant_of_it_does(
         for claim in asked:
             assert first_refuted(prove_under(claim, claimed)) is None, f"{name} in {claim.name}"
         cells = [row.cells["z3"] for row in kill_matrix("broadcast", ("z3",), folder=tmp_path, only=f"{name}/").rows]
-        assert any(cell.outcome is Outcome.KILLED for cell in cells), name
+        assert any(cell.outcome is KillOutcome.KILLED for cell in cells), name
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from conformance.broadcast import programs
 from conformance.broadcast.programs.tracing import trace_of
 from conformance.broadcast.programs.workload import LEVELS, Level, Task
 from conformance.relay.faults import Faults
-from conformance.stress.contract import Course, Outcome, Workload
+from conformance.stress.contract import Course, EndedProcess, Workload
 from conformance.stress.plan import Act, Step
 from conformance.stress.run import Stress, fresh_folders, run
 from models.trace_validation import Judgement, validate_all
@@ -33,7 +33,7 @@ def judged(folder: Path, given: Task, outputs: Sequence[str], most_rows: int = 1
     paths = [folder / f"output-{process}" for process in range(len(outputs))]
     for path, text in zip(paths, outputs, strict=True):
         path.write_text(text.replace(", ", "\n") + "\n" if text else "", encoding="ascii")
-    outcomes = tuple(Outcome(process=process) for process in range(len(outputs)))
+    outcomes = tuple(EndedProcess(process=process) for process in range(len(outputs)))
     course = Course(
         outcomes=outcomes, seconds=5.0, still_s=1.0, window_s=1.0, quiet_s=0.0, complete=True, busy_s=4.0, woke_s=0.0,
         faults={},

@@ -8,7 +8,7 @@ import pytest
 
 from impl.bmv2 import stf
 from impl.bmv2.recording import Control, Fresh, Packet
-from impl.v1model.tables import Key, Kind
+from impl.v1model.tables import Key, MatchKind
 from spec.errors import BadInput
 
 TEXT = """# p4testgen seed: 1
@@ -34,11 +34,16 @@ class Named:
     tables: dict[str, Spec]
 
 
-def key(name: str, width: int, kind: Kind) -> Key:
+def key(name: str, width: int, kind: MatchKind) -> Key:
     return Key(name, "h", name, width, kind, None)
 
 
-KEYS = (key("a", 8, Kind.EXACT), key("b", 8, Kind.LPM), key("c", 4, Kind.TERNARY), key("d", 4, Kind.TERNARY))
+KEYS = (
+    key("a", 8, MatchKind.EXACT),
+    key("b", 8, MatchKind.LPM),
+    key("c", 4, MatchKind.TERNARY),
+    key("d", 4, MatchKind.TERNARY),
+)
 PROGRAM = Named({"t": Spec(KEYS, True), "u": Spec((), False)})
 
 

@@ -26,7 +26,7 @@ from impl.v1model import (
 )
 from impl.v1model.code import Block, If, Loop
 from impl.v1model.liveness import effect
-from impl.v1model.tables import Key, Kind
+from impl.v1model.tables import Key, MatchKind
 from impl.v1model.tests.samples import NAMES, PROGRAMS, program
 
 PORTS = 8
@@ -36,15 +36,15 @@ def any_match(key: Key, draw: Random) -> Match:
     """Values are small, so that packets meet entries."""
     value = draw.choice([0, 1, draw.randrange(1 << key.width)]) % (1 << key.width)
     match key.kind:
-        case Kind.EXACT:
+        case MatchKind.EXACT:
             return value
-        case Kind.LPM:
+        case MatchKind.LPM:
             prefix = draw.randint(1, key.width)
             return Lpm(value >> (key.width - prefix) << (key.width - prefix), prefix)
-        case Kind.TERNARY:
+        case MatchKind.TERNARY:
             mask = draw.randrange(1, 1 << key.width)
             return Ternary(value & mask, mask)
-        case Kind.RANGE:
+        case MatchKind.RANGE:
             return Range(0, value)
 
 

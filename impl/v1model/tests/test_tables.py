@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from impl.v1model import Code, ControlError, Entry, Lpm, Match, MeterConfig, Range, Ternary
 from impl.v1model.rows import Action, Call, Parameter
 from impl.v1model.state import CounterArray, Meter, RegisterArray, Replication, ValueSet
-from impl.v1model.tables import Key, Kind, Table, TableSpec
+from impl.v1model.tables import Key, MatchKind, Table, TableSpec
 
 WIDTH = 6
-KINDS = [Kind.EXACT, Kind.LPM, Kind.TERNARY, Kind.RANGE]
+KINDS = [MatchKind.EXACT, MatchKind.LPM, MatchKind.TERNARY, MatchKind.RANGE]
 
 
-def spec(*kinds: Kind, size: int = 64, const: bool = False) -> TableSpec:
-    order = [Kind.EXACT, Kind.LPM, Kind.TERNARY, Kind.RANGE]
+def spec(*kinds: MatchKind, size: int = 64, const: bool = False) -> TableSpec:
+    order = [MatchKind.EXACT, MatchKind.LPM, MatchKind.TERNARY, MatchKind.RANGE]
     return TableSpec(
         name="t",
-        kind=max(kinds, key=order.index) if kinds else Kind.EXACT,
+        kind=max(kinds, key=order.index) if kinds else MatchKind.EXACT,
         keys=tuple(Key(f"k{index}", "h", f"k{index}", WIDTH, kind, None) for index, kind in enumerate(kinds)),
         actions=(Action("set", (Parameter("number", 9),)), Action("none", ())),
         size=size,
@@ -37,20 +37,20 @@ def spec(*kinds: Kind, size: int = 64, const: bool = False) -> TableSpec:
 def look_up(table: Table, keys: tuple[int, ...]) -> object:
     """What the generated source does: the first parameter of the row, or None."""
     kind = table.spec.kind
-    if kind is Kind.EXACT:
+    if kind is MatchKind.EXACT:
         row = table.exact.get(keys[0] if len(keys) == 1 else keys)
     else:
         packed = 0
         ranged = []
         for key, number in zip(table.spec.keys, keys, strict=True):
-            if key.kind is Kind.RANGE:
+            if key.kind is MatchKind.RANGE:
                 ranged.append(number)
             else:
                 packed = packed << WIDTH | number
-        if kind is Kind.RANGE:
+        if kind is MatchKind.RANGE:
             row = table.find_range(packed, *ranged)
         else:
-            row = table.find_prefix(packed) if kind is Kind.LPM else table.find(packed)
+            row = table.find_prefix(packed) if kind is MatchKind.LPM else table.find(packed)
     return None if row is None else row[1]
 
 
@@ -80,25 +80,25 @@ def oracle(entries: list[Entry], keys: tuple[int, ...]) -> object:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[tuple[Kind, ...], list[Entry]]:
+def tables(draw: st.DrawFn) -> tuple[tuple[MatchKind, ...], list[Entry]]:
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=3))
-    while kinds.count(Kind.LPM) > 1:
-        kinds.remove(Kind.LPM)
+    while kinds.count(MatchKind.LPM) > 1:
+        kinds.remove(MatchKind.LPM)
     number = st.integers(0, 2**WIDTH - 1)
-    ranked = Kind.TERNARY in kinds or Kind.RANGE in kinds
+    ranked = MatchKind.TERNARY in kinds or MatchKind.RANGE in kinds
     entries = []
     for _ in range(draw(st.integers(0, 8))):
         match: dict[str, Match] = {}
         for at, kind in enumerate(kinds):
-            if kind is not Kind.EXACT and draw(st.integers(0, 5)) == 0:
+            if kind is not MatchKind.EXACT and draw(st.integers(0, 5)) == 0:
                 continue
             given_number = draw(number)
-            if kind is Kind.EXACT:
+            if kind is MatchKind.EXACT:
                 match[f"k{at}"] = given_number
-            elif kind is Kind.LPM:
+            elif kind is MatchKind.LPM:
                 prefix = draw(st.integers(1, WIDTH))
                 match[f"k{at}"] = Lpm(given_number >> (WIDTH - prefix) << (WIDTH - prefix), prefix)
-            elif kind is Kind.TERNARY:
+            elif kind is MatchKind.TERNARY:
                 mask = draw(st.integers(1, 2**WIDTH - 1))
                 match[f"k{at}"] = given_number if draw(st.booleans()) else Ternary(given_number & mask, mask)
             else:
@@ -124,7 +124,7 @@ def same(one: Entry, other: Entry) -> bool:
 @settings(max_examples=200, deadline=None)
 @given(given_tables=tables(), data=st.data())
 def test_every_look_up_finds_what_a_scan_of_all_entries_finds(
-    given_tables: tuple[tuple[Kind, ...], list[Entry]], data: st.DataObject
+    given_tables: tuple[tuple[MatchKind, ...], list[Entry]], data: st.DataObject
 ) -> None:
     kinds, entries = given_tables
     table = Table(spec(*kinds))
@@ -154,7 +154,7 @@ def refused(code: Code, action: object) -> None:
 
 
 def test_an_entry_is_added_once_modified_and_deleted_once() -> None:
-    table = Table(spec(Kind.EXACT))
+    table = Table(spec(MatchKind.EXACT))
     table.add(Entry({"k0": 5}, "set", {"number": 7}))
     refused(Code.ALREADY_EXISTS, lambda: table.add(Entry({"k0": 5}, "none")))
     assert look_up(table, (5,)) == 7
@@ -167,7 +167,7 @@ def test_an_entry_is_added_once_modified_and_deleted_once() -> None:
 
 
 def test_a_full_table_refuses_one_more_and_takes_it_when_one_is_gone() -> None:
-    table = Table(spec(Kind.EXACT, size=2))
+    table = Table(spec(MatchKind.EXACT, size=2))
     for number in (1, 2):
         table.add(Entry({"k0": number}, "none"))
     refused(Code.RESOURCE_EXHAUSTED, lambda: table.add(Entry({"k0": 3}, "none")))
@@ -176,7 +176,7 @@ def test_a_full_table_refuses_one_more_and_takes_it_when_one_is_gone() -> None:
 
 
 def test_a_value_wider_than_its_field_is_out_of_range() -> None:
-    table = Table(spec(Kind.EXACT))
+    table = Table(spec(MatchKind.EXACT))
     refused(Code.OUT_OF_RANGE, lambda: table.add(Entry({"k0": 64}, "none")))
     refused(Code.OUT_OF_RANGE, lambda: table.add(Entry({"k0": -1}, "none")))
     refused(Code.OUT_OF_RANGE, lambda: table.add(Entry({"k0": 1}, "set", {"number": 512})))
@@ -186,30 +186,30 @@ def test_a_value_wider_than_its_field_is_out_of_range() -> None:
 @pytest.mark.parametrize(
     ("kind", "entry"),
     [
-        (Kind.EXACT, Entry({}, "none")),
-        (Kind.EXACT, Entry({"k0": 1, "other": 2}, "none")),
-        (Kind.EXACT, Entry({"k0": Ternary(1, 1)}, "none")),
-        (Kind.EXACT, Entry({"k0": 1}, "missing")),
-        (Kind.EXACT, Entry({"k0": 1}, "set")),
-        (Kind.EXACT, Entry({"k0": 1}, "set", {"number": 1, "more": 2})),
-        (Kind.EXACT, Entry({"k0": 1}, "none", priority=1)),
-        (Kind.LPM, Entry({"k0": Lpm(0, 0)}, "none")),
-        (Kind.LPM, Entry({"k0": Lpm(0, 7)}, "none")),
-        (Kind.LPM, Entry({"k0": Lpm(0b100001, 3)}, "none")),
-        (Kind.TERNARY, Entry({"k0": Ternary(1, 1)}, "none")),
-        (Kind.TERNARY, Entry({"k0": Ternary(3, 1)}, "none", priority=1)),
-        (Kind.TERNARY, Entry({"k0": Ternary(0, 0)}, "none", priority=1)),
-        (Kind.RANGE, Entry({"k0": Range(3, 2)}, "none", priority=1)),
+        (MatchKind.EXACT, Entry({}, "none")),
+        (MatchKind.EXACT, Entry({"k0": 1, "other": 2}, "none")),
+        (MatchKind.EXACT, Entry({"k0": Ternary(1, 1)}, "none")),
+        (MatchKind.EXACT, Entry({"k0": 1}, "missing")),
+        (MatchKind.EXACT, Entry({"k0": 1}, "set")),
+        (MatchKind.EXACT, Entry({"k0": 1}, "set", {"number": 1, "more": 2})),
+        (MatchKind.EXACT, Entry({"k0": 1}, "none", priority=1)),
+        (MatchKind.LPM, Entry({"k0": Lpm(0, 0)}, "none")),
+        (MatchKind.LPM, Entry({"k0": Lpm(0, 7)}, "none")),
+        (MatchKind.LPM, Entry({"k0": Lpm(0b100001, 3)}, "none")),
+        (MatchKind.TERNARY, Entry({"k0": Ternary(1, 1)}, "none")),
+        (MatchKind.TERNARY, Entry({"k0": Ternary(3, 1)}, "none", priority=1)),
+        (MatchKind.TERNARY, Entry({"k0": Ternary(0, 0)}, "none", priority=1)),
+        (MatchKind.RANGE, Entry({"k0": Range(3, 2)}, "none", priority=1)),
     ],
 )
-def test_a_malformed_entry_is_an_invalid_argument_and_changes_nothing(kind: Kind, entry: Entry) -> None:
+def test_a_malformed_entry_is_an_invalid_argument_and_changes_nothing(kind: MatchKind, entry: Entry) -> None:
     table = Table(spec(kind))
     refused(Code.INVALID_ARGUMENT, lambda: table.add(entry))
     assert len(table) == 0
 
 
 def test_equal_matches_of_different_priority_are_different_entries() -> None:
-    table = Table(spec(Kind.TERNARY))
+    table = Table(spec(MatchKind.TERNARY))
     table.add(Entry({"k0": Ternary(1, 1)}, "set", [1], priority=1))
     table.add(Entry({"k0": Ternary(1, 1)}, "set", [2], priority=2))
     assert look_up(table, (3,)) == 2
@@ -218,7 +218,7 @@ def test_equal_matches_of_different_priority_are_different_entries() -> None:
 
 
 def test_a_better_entry_with_another_mask_is_found_behind_one_that_hits_first() -> None:
-    table = Table(spec(Kind.TERNARY))
+    table = Table(spec(MatchKind.TERNARY))
     table.add(Entry({"k0": Ternary(0b10, 0b11)}, "set", [10], priority=10))
     table.add(Entry({"k0": Ternary(0b01, 0b11)}, "set", [1], priority=1))
     table.add(Entry({"k0": Ternary(0b00, 0b10)}, "set", [5], priority=5))
@@ -228,8 +228,8 @@ def test_a_better_entry_with_another_mask_is_found_behind_one_that_hits_first() 
 
 
 def test_a_const_default_stays_and_another_can_be_set_and_reset() -> None:
-    refused(Code.PERMISSION_DENIED, lambda: Table(spec(Kind.EXACT, const=True)).default("none"))
-    table = Table(spec(Kind.EXACT))
+    refused(Code.PERMISSION_DENIED, lambda: Table(spec(MatchKind.EXACT, const=True)).default("none"))
+    table = Table(spec(MatchKind.EXACT))
     table.default("set", [4])
     assert table.default_row[0][:2] == (0, 4)
     table.reset_default()

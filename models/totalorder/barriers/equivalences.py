@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from models.claim import Claim, ClaimResult
-from models.equivalence import Kind, equivalence_claim, prove_equivalent
+from models.equivalence import ParameterKind, equivalence_claim, prove_equivalent
 from models.totalorder.barriers.rules import RULES
 from spec.errors import BadInput
 
 __all__ = ["CLAIMS", "PARAMETERS", "prove_equivalent", "prove_rule_equivalent"]
 
-PARAMETERS: dict[str, dict[str, Kind]] = {
+PARAMETERS: dict[str, dict[str, ParameterKind]] = {
     "stamp": {"clock": "int", "last": "int", "promised": "int"},
     "data_barrier": {"timestamp": "int"},
     "beacon_barrier": {"clock": "int", "last": "int"},
@@ -30,7 +30,7 @@ PARAMETERS: dict[str, dict[str, Kind]] = {
 instead).
 """
 
-PAIR: dict[str, Kind] = {"timestamp_1": "int", "sender_1": "int", "timestamp_2": "int", "sender_2": "int"}
+PAIR: dict[str, ParameterKind] = {"timestamp_1": "int", "sender_1": "int", "timestamp_2": "int", "sender_2": "int"}
 
 
 def _order(key: Callable[[Any, Any], tuple[Any, ...]]) -> Callable[..., bool]:

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 import z3
 
-from models.equivalence import Kind
+from models.equivalence import ParameterKind
 from models.symbolic import lift
 from models.totalorder.barriers.equivalences import PAIR, PARAMETERS
 from models.totalorder.barriers.rules import RULES, precedence
@@ -138,7 +138,7 @@ def boundaries() -> tuple[Boundary, ...]:
     return (*_deliverable(), *_host(), *_switch(), *_order(), *_carriers())
 
 
-def _rule_of(boundary: Boundary) -> tuple[Callable[..., Any], Mapping[str, Kind]]:
+def _rule_of(boundary: Boundary) -> tuple[Callable[..., Any], Mapping[str, ParameterKind]]:
     if boundary.rule == "precedes":
         return precedes, PAIR
     return RULES[boundary.rule], PARAMETERS[boundary.rule]
@@ -149,7 +149,7 @@ def vector(boundary: Boundary) -> dict[str, Any]:
     return vector_of(boundary, *_rule_of(boundary))
 
 
-def vector_of(boundary: Boundary, rule: Callable[..., Any], params: Mapping[str, Kind]) -> dict[str, Any]:
+def vector_of(boundary: Boundary, rule: Callable[..., Any], params: Mapping[str, ParameterKind]) -> dict[str, Any]:
     """The same for a rule that is handed over with its parameters."""
     arguments: dict[str, Any] = {
         name: tuple(z3.Int(f"{name}_{k}") for k in range(boundary.size)) if kind == "ints" else z3.Int(name)

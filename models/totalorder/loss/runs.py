@@ -40,7 +40,7 @@ class Link:
 
 
 @dataclass(slots=True, kw_only=True)
-class Message:
+class SentMessage:
     """``own`` is the record of the packet that brought it."""
 
     sender: int
@@ -58,7 +58,7 @@ class Packet:
     ack: Any
     record: Any
     greatest: Any
-    message: Message | None = None
+    message: SentMessage | None = None
 
 
 class LossRun:
@@ -73,7 +73,7 @@ class LossRun:
         self.egress = {name: Link(f"to receiver {name}") for name in ("A", "B")}
         self.last = {host: _zero() for host in HOSTS}
         self.promised = {host: _zero() for host in HOSTS}
-        self.sent: list[Message] = []
+        self.sent: list[SentMessage] = []
         self.guards: tuple[z3.BoolRef, ...] = ()
         self.said_to_a: list[Any] = []
         self.acks_said: list[tuple[int | str, Any]] = []
@@ -81,18 +81,18 @@ class LossRun:
         self.show: dict[str, z3.ExprRef] = {}
         self.told = 0
 
-    def scatter(self, host: int, to: str = "A", *, lost: Lost = None) -> Message:
+    def scatter(self, host: int, to: str = "A", *, lost: Lost = None) -> SentMessage:
         """The host stamps a scattering, and its first copy leaves."""
         clock = self._clock()
         self.last[host] = self._rule("stamp")(clock, self.last[host], self.promised[host])
         return self._copy(host, to, lost, clock, "scatters")
 
-    def scatter_more(self, host: int, to: str, *, lost: Lost = None) -> Message:
+    def scatter_more(self, host: int, to: str, *, lost: Lost = None) -> SentMessage:
         """The next copy of the newest scattering; no promise may have passed it."""
         self.guards += (self.promised[host] <= self.last[host],)
         return self._copy(host, to, lost, self._clock(), "sends more of it")
 
-    def resend(self, message: Message) -> None:
+    def resend(self, message: SentMessage) -> None:
         clock, host = self._clock(), message.sender
         barrier = self._rule("resent_barrier")(message.timestamp, self._current(host, clock))
         packet = self._host_packet(host, DATA, barrier, clock, message)
@@ -108,12 +108,12 @@ class LossRun:
     def switch_beacon(self, to: str = "A") -> None:
         self._take(self.egress[to], self._on(BEACON, to, None), [self.egress[to]], watched=self._last_hop())
 
-    def learn(self, message: Message) -> None:
+    def learn(self, message: SentMessage) -> None:
         """The sender gets the acknowledgement."""
         assert message.received
         message.acknowledged = True
 
-    def overtaken(self, message: Message, missing: Message) -> z3.BoolRef:
+    def overtaken(self, message: SentMessage, missing: SentMessage) -> z3.BoolRef:
         """The message may be delivered, though the missing one precedes it: this must not be."""
         assert message.received
         assert not missing.received
@@ -123,7 +123,7 @@ class LossRun:
         self._tell("at the end", delivered=message.timestamp, missing=missing.timestamp)
         return z3.And(self.deliverable(message), _below(one, other))
 
-    def deliverable(self, message: Message) -> z3.BoolRef:
+    def deliverable(self, message: SentMessage) -> z3.BoolRef:
         held = list(self.ingress.values()) if self.direct else [self.egress[message.receiver]]
         barrier, ack, record = self._combined(held)
         record = self.rules["judged_by"](record, message.own)
@@ -136,8 +136,8 @@ class LossRun:
         pairs = zip(self.said_to_a, self.said_to_a[1:], strict=False)
         return z3.And(*(one <= other for one, other in pairs))
 
-    def _copy(self, host: int, to: str, lost: Lost, clock: Any, what: str) -> Message:
-        message = Message(sender=host, receiver=to, timestamp=self.last[host])
+    def _copy(self, host: int, to: str, lost: Lost, clock: Any, what: str) -> SentMessage:
+        message = SentMessage(sender=host, receiver=to, timestamp=self.last[host])
         self.sent.append(message)
         self.ack_promises += [ack < message.timestamp for place, ack in self.acks_said if place in (host, to)]
         packet = self._host_packet(host, DATA, self._rule("data_barrier")(message.timestamp), clock, message)
@@ -149,7 +149,7 @@ class LossRun:
         self._travel(packet, host, lost)
         return message
 
-    def _host_packet(self, host: int, kind: int, barrier: Any, clock: Any, message: Message | None) -> Packet:
+    def _host_packet(self, host: int, kind: int, barrier: Any, clock: Any, message: SentMessage | None) -> Packet:
         own = [m for m in self.sent if m.sender == host]
         waiting = [m.timestamp for m in own if not m.acknowledged]
         acknowledged = [m.timestamp for m in own if m.acknowledged]
@@ -219,7 +219,7 @@ class LossRun:
             self._tell(f"gap on the link {link.name}", record=told_record)
         link.record = self._rule("kept_record")(link.record, told_record)
 
-    def _on(self, kind: int, to: str, message: Message | None) -> Packet:
+    def _on(self, kind: int, to: str, message: SentMessage | None) -> Packet:
         """What the switch puts on the link to a receiver; a record that its ack barrier has reached is sent as 0."""
         held = list(self.ingress.values())
         barrier, ack, record = self._combined(held)

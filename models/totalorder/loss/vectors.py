@@ -11,13 +11,13 @@ from typing import Any
 
 import z3
 
-from models.equivalence import Kind
+from models.equivalence import ParameterKind
 from models.totalorder.barriers.vectors import LARGEST, Boundary, document_of, vector_of
 from models.totalorder.loss.rules import LOSS_RULES
 from spec.files import write_atomically
 
 FILE = Path(__file__).parents[3] / "spec" / "totalorder" / "loss_vectors.json"
-PARAMETERS: dict[str, dict[str, Kind]] = {
+PARAMETERS: dict[str, dict[str, ParameterKind]] = {
     "register_under_loss": {"held": "int", "arrived": "int"},
     "register_ack": {"held": "int", "arrived": "int"},
     "noticed_record": {"least": "int", "largest": "int", "greatest": "int"},
@@ -28,8 +28,8 @@ PARAMETERS: dict[str, dict[str, Kind]] = {
     "deliverable_under_loss": {"timestamp": "int", "barrier": "int", "ack": "int", "record": "int"},
 }
 """Parameters of each rule that runs on terms alone; `ack_barrier` takes no outstanding message as well."""
-NOTHING_OUTSTANDING: dict[str, Kind] = {"acknowledged": "int", "next_possible": "int"}
-OUTSTANDING: dict[str, Kind] = {"outstanding": "int", **NOTHING_OUTSTANDING}
+NOTHING_OUTSTANDING: dict[str, ParameterKind] = {"acknowledged": "int", "next_possible": "int"}
+OUTSTANDING: dict[str, ParameterKind] = {"outstanding": "int", **NOTHING_OUTSTANDING}
 
 
 def _deliverable() -> Iterator[Boundary]:
@@ -93,11 +93,11 @@ def _acks() -> Iterator[Boundary]:
     )
 
 
-def _senders() -> Iterator[tuple[Boundary, dict[str, Kind]]]:
-    def waiting(name: str, condition: Callable[[Any, Any, Any], Any]) -> tuple[Boundary, dict[str, Kind]]:
+def _senders() -> Iterator[tuple[Boundary, dict[str, ParameterKind]]]:
+    def waiting(name: str, condition: Callable[[Any, Any, Any], Any]) -> tuple[Boundary, dict[str, ParameterKind]]:
         return Boundary(name=name, clause="TO-ACK-INIT", rule="ack_barrier", condition=condition), OUTSTANDING
 
-    def idle(name: str, condition: Callable[[Any, Any], Any]) -> tuple[Boundary, dict[str, Kind]]:
+    def idle(name: str, condition: Callable[[Any, Any], Any]) -> tuple[Boundary, dict[str, ParameterKind]]:
         return Boundary(name=name, clause="TO-ACK-IDLE", rule="ack_barrier", condition=condition), NOTHING_OUTSTANDING
 
     yield waiting("first_message_outstanding", lambda o, k, n: z3.And(o == 1, k == 0, n == 2))

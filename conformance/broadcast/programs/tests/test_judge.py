@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conformance.broadcast.programs.judge import Judge
 from conformance.broadcast.programs.unseen import UNSEEN
 from conformance.broadcast.programs.workload import LEVELS, Level, Task, task
-from conformance.stress.contract import Course, Judgement, Outcome, Workload
+from conformance.stress.contract import Course, EndedProcess, Judgement, Workload
 from conformance.stress.plan import Act, Step
 from conformance.verdict import ClauseResult, Verdict
 from spec import clauses
@@ -24,13 +24,13 @@ KILLED, TERMINATED = Step(0.1, Act.KILL, 0), Step(0.1, Act.TERMINATE, 0)
 STILL = Course(
     outcomes=(), seconds=20, still_s=10, quiet_s=10, window_s=5, complete=False, busy_s=10, woke_s=0, faults={"lost": 5}
 )
-RELAYED = Outcome(process=0, sent=100, received=100)
+RELAYED = EndedProcess(process=0, sent=100, received=100)
 
 Lines = Sequence[str | None]
 
 
 def judged(
-    given_task: Task, lines: Lines, course: Course = STILL, seen: Sequence[int] | None = None, **outcomes: Outcome
+    given_task: Task, lines: Lines, course: Course = STILL, seen: Sequence[int] | None = None, **outcomes: EndedProcess
 ) -> Judgement:
     """The judgement on these outputs (None: no file), one a process; `p2=...` is what came of process 2."""
     with tempfile.TemporaryDirectory() as name:
@@ -97,8 +97,8 @@ def test_every_clause_of_the_level_is_judged_or_has_a_reason(given_task: Task, l
     assert judged_too.isdisjoint({"BC-URB-MAJ", "BC-LCB-LOCAL", *UNSEEN[given_task.level]})
 
 
-def heard(*sources: int) -> Outcome:
-    return Outcome(process=0, sent=100, received=100, heard=sources)
+def heard(*sources: int) -> EndedProcess:
+    return EndedProcess(process=0, sent=100, received=100, heard=sources)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def heard(*sources: int) -> Outcome:
     ],
 )
 def test_who_could_hear_of_no_majority_and_delivers_breaks_urb_minority(
-    came: tuple[Outcome, ...], broken: set[int]
+    came: tuple[EndedProcess, ...], broken: set[int]
 ) -> None:
     judgement = judged(URB, URB_GOOD, p1=came[0], p2=came[1], p3=came[2])
     assert failed(judgement) == ({"BC-URB-MINORITY"} if broken else set())
@@ -241,20 +241,22 @@ def test_an_output_that_is_not_whole_breaks_its_own_clause_and_hides_others(line
     ("outcome", "clause", "sentence"),
     [
         (
-            Outcome(process=0, sent=1, received=1, stubborn="did not end"),
+            EndedProcess(process=0, sent=1, received=1, stubborn="did not end"),
             "BC-IO-OUT",
             "process 2 did not end and was kil",
         ),
-        (Outcome(process=0, sent=1, received=1, left=3), "BC-IO-OUT", "left 3 of its processes running"),
+        (EndedProcess(process=0, sent=1, received=1, left=3), "BC-IO-OUT", "left 3 of its processes running"),
         (
-            Outcome(process=0, sent=1, received=1, crashed="ended with exit code 9"),
+            EndedProcess(process=0, sent=1, received=1, crashed="ended with exit code 9"),
             "BC-IO-STRESS",
             "exit code 9, though",
         ),
-        (Outcome(process=0, sent=1, received=0), "BC-IO-HOSTS", "though no datagram came to its address"),
+        (EndedProcess(process=0, sent=1, received=0), "BC-IO-HOSTS", "though no datagram came to its address"),
     ],
 )
-def test_what_a_process_did_beside_its_output_breaks_a_clause(outcome: Outcome, clause: str, sentence: str) -> None:
+def test_what_a_process_did_beside_its_output_breaks_a_clause(
+    outcome: EndedProcess, clause: str, sentence: str
+) -> None:
     judgement = judged(URB, URB_GOOD, p2=outcome)
     assert failed(judgement) == {clause}
     assert sentence in said(judgement, clause)
@@ -273,7 +275,7 @@ def test_what_lacks_is_open_while_output_grows_and_lost_when_it_does_not() -> No
 
 def test_what_lacks_in_a_process_that_has_ended_is_lost_though_others_go_on() -> None:
     moving = msgspec.structs.replace(STILL, still_s=0.5)
-    for ended in (Outcome(process=0, exited=True), Outcome(process=0, crashed="fell")):
+    for ended in (EndedProcess(process=0, exited=True), EndedProcess(process=0, crashed="fell")):
         assert "BC-URB-AGREE" in failed(judged(URB, LACKING, moving, p2=ended))
 
 

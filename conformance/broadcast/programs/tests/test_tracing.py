@@ -10,17 +10,17 @@ import pytest
 from conformance.broadcast.programs.tracing import trace_of
 from conformance.broadcast.programs.workload import Level, Task
 from conformance.judge import refuse
-from conformance.stress.contract import Course, Outcome
+from conformance.stress.contract import Course, EndedProcess
 from conformance.stress.plan import Act, Step
 from spec import trace_ndjson
 from spec.trace import Kind, Trace, schema
 
 AT = {name: at for at, name in enumerate(schema("broadcast").columns)}
-ALL_LIVE = (Outcome(process=0), Outcome(process=1), Outcome(process=2))
+ALL_LIVE = (EndedProcess(process=0), EndedProcess(process=1), EndedProcess(process=2))
 FIFO = Task(level=Level.FIFO, processes=3, messages=2)
 
 
-def course(outcomes: Sequence[Outcome] = ALL_LIVE, complete: bool = True) -> Course:
+def course(outcomes: Sequence[EndedProcess] = ALL_LIVE, complete: bool = True) -> Course:
     return Course(
         outcomes=tuple(outcomes), seconds=5.0, still_s=0.1, quiet_s=0.1, window_s=1.0, complete=complete, busy_s=4.0,
         woke_s=0.0, faults={},
@@ -31,7 +31,7 @@ def read(
     folder: Path,
     *outputs: str,
     task: Task = FIFO,
-    outcomes: Sequence[Outcome] = ALL_LIVE,
+    outcomes: Sequence[EndedProcess] = ALL_LIVE,
     complete: bool = True,
     most_rows: int = 100,
 ) -> Trace:
@@ -90,23 +90,23 @@ def test_dependencies_are_counted_from_0(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("outcome", "output", "crashes"),
     [
-        (Outcome(process=1, ending=Step(0.1, Act.KILL, 1)), "b 1\n", True),
-        (Outcome(process=1, crashed="ended with signal 11"), "b 1\n", True),
-        (Outcome(process=1, stubborn="did not end"), "b 1\n", False),
-        (Outcome(process=1), "b 1\nd ", False),
+        (EndedProcess(process=1, ending=Step(0.1, Act.KILL, 1)), "b 1\n", True),
+        (EndedProcess(process=1, crashed="ended with signal 11"), "b 1\n", True),
+        (EndedProcess(process=1, stubborn="did not end"), "b 1\n", False),
+        (EndedProcess(process=1), "b 1\nd ", False),
     ],
 )
 def test_an_output_that_may_not_be_whole_is_not_complete(
-    tmp_path: Path, outcome: Outcome, output: str, crashes: bool
+    tmp_path: Path, outcome: EndedProcess, output: str, crashes: bool
 ) -> None:
-    trace = read(tmp_path, "b 1\n", output, "", outcomes=[Outcome(process=0), outcome, Outcome(process=2)])
+    trace = read(tmp_path, "b 1\n", output, "", outcomes=[EndedProcess(process=0), outcome, EndedProcess(process=2)])
     assert trace.header.complete["delivered"] == (0, 2)
     assert ((2, "crashed", 0, -1) in lines(trace)) == crashes
 
 
 def test_who_was_asked_to_end_wrote_all_and_crashes_then(tmp_path: Path) -> None:
-    ended = Outcome(process=0, ending=Step(0.1, Act.TERMINATE, 0))
-    trace = read(tmp_path, "b 1\n", "d 1 1\n", "", outcomes=[ended, Outcome(process=1), Outcome(process=2)])
+    ended = EndedProcess(process=0, ending=Step(0.1, Act.TERMINATE, 0))
+    trace = read(tmp_path, "b 1\n", "d 1 1\n", "", outcomes=[ended, EndedProcess(process=1), EndedProcess(process=2)])
     assert trace.header.complete["begun"] == (0, 1, 2)
     assert lines(trace)[1] == (1, "crashed", 0, -1)
 
