@@ -24,6 +24,7 @@ from models.progress import News, OnProgress
 from models.tlc import TlcOutcome, TlcRun, Walks, find_jar, listed, run_tlc
 from spec.errors import BadInput, CannotRun
 
+FOLDERS = ("", "modules", "instances")  # of a protocol, where modules and configurations are
 SPEC_FOLDER = Path(__file__).resolve().parent.parent / "spec"
 TIMEOUT_S = 1800.0
 
@@ -241,16 +242,17 @@ def _check(path: Path, model: Model, names: Collection[str]) -> None:
 
 
 def find(folder: Path, name: str, place: str) -> Path:
-    """The file of that name in the folder of a protocol, or in a folder there. BadInput, which begins with the place,
-    where there is none."""
-    for file in sorted(folder.rglob(name)):
-        return file
+    """The file of that name in the folder of a protocol, or in one of its FOLDERS. BadInput, which begins with the
+    place, where there is none."""
+    for within in FOLDERS:
+        if (file := folder / within / name).is_file():
+            return file
     raise BadInput(f"{place} names {name}, which is not in {folder}; correct the name")
 
 
 def library(folder: Path) -> list[Path]:
-    """The folders of a protocol, or of modules for all, that modules are in."""
-    return sorted({module.parent for module in folder.rglob("*.tla")})
+    """The folders of a protocol that modules may be in."""
+    return [folder / within for within in FOLDERS]
 
 
 def configuration(model: Model, spec_folder: Path, protocol: str) -> str:

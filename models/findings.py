@@ -139,7 +139,8 @@ def _replay(protocol: str, finding: Finding, folder: Path | None) -> str:
 
 def _legend(protocol: str) -> str:
     told = load(protocol).narration
-    return f" {told().legend}" if told is not None else ""
+    legend = "" if told is None else told().legend
+    return f" {legend}" if legend else ""
 
 
 def _rules_page(folder: Path | None) -> str:

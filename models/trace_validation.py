@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
-from models.expected import SPEC_FOLDER, find
+from models.expected import SPEC_FOLDER, find, library
 from models.java import find_java
 from models.protocol import TraceModule, load
 from models.tla_values import Function, Value, parse_value
@@ -139,8 +139,8 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
     numbers = list(batch)
     rows = sum(len(trace.rows) for trace, _ in batch.values())
     with scratch_folder("traces") as folder:
-        for source in (SPEC_FOLDER / "common", SPEC_FOLDER / first.header.protocol):
-            for module in source.rglob("*.tla"):
+        for source in (SPEC_FOLDER / "common", *library(SPEC_FOLDER / first.header.protocol)):
+            for module in source.glob("*.tla"):
                 shutil.copy(module, folder)
         (folder / "Recorded.tla").write_text(_data([one.text for _, one in batch.values()]), encoding="ascii")
         path = folder / "MCRecorded.tla"
