@@ -10,7 +10,7 @@ from pathlib import Path
 
 from conformance.adapters import lines
 from conformance.adapters.datagram_session import NodeBroke, Session
-from conformance.adapters.real_time import lull_ns, patience_ns, round_ns, stretch_of, stretched, why_not, with_slack
+from conformance.adapters.real_time import lull_ns, patience_ns, round_ns, settle_ns, stretch_of, stretched, why_not
 from conformance.network.run import refuse_faults
 from conformance.protocol import load
 from conformance.supervisor import LIMITS, Limits, stop
@@ -70,12 +70,14 @@ class DatagramIut:
         if reason is not None:
             raise CannotRun(f"{self.name}: the schedule has {reason}; run it in stdio mode")
         factor = stretch_of(schedule)
-        if (takes_ns := _settle_ns(schedule, factor)) > LONGEST_S * 1e9:
+        if (takes_ns := settle_ns(stretched(schedule, factor))) > LONGEST_S * 1e9:
             raise CannotRun(
                 f"{self.name}: the schedule takes {takes_ns / 1e9:.0f} s in real time, over {LONGEST_S:.0f}; "
                 "bring its submissions closer together"
             )
-        factors = [factor * slower for slower in SLOWER if _settle_ns(schedule, factor * slower) <= LONGEST_S * 1e9]
+        factors = [
+            factor * slower for slower in SLOWER if settle_ns(stretched(schedule, factor * slower)) <= LONGEST_S * 1e9
+        ]
         for slower in factors + factors[-1:] * AGAIN:
             trace, held_up_ns = self._play(schedule, slower)
             if held_up_ns <= patience_ns(stretched(schedule, slower)):
@@ -97,7 +99,7 @@ class DatagramIut:
             resources.callback(session.close)
             try:
                 session.start()
-                session.play(round_ns(played), _settle_ns(schedule, factor), lull_ns(played))
+                session.play(round_ns(played), settle_ns(played), lull_ns(played))
                 session.finish()
             except NodeBroke as broke:
                 session.failures.append(str(broke))
@@ -105,8 +107,3 @@ class DatagramIut:
             finally:
                 session.failures += stop(session.children, lines.encode(Stop()))
             return session.trace(self.name, notes), session.held_up_ns
-
-
-def _settle_ns(schedule: Schedule, factor: int) -> int:
-    """When all is delivered, or never will be, if the schedule is played slower by this factor."""
-    return load(schedule.protocol).horizon_ns(with_slack(stretched(schedule, factor)))

@@ -61,6 +61,11 @@ def with_slack(schedule: Schedule) -> Schedule:
     return msgspec.structs.replace(schedule, delays=delays)
 
 
+def settle_ns(schedule: Schedule) -> int:
+    """When all is delivered, or never will be, in a run of the schedule as it is played."""
+    return load(schedule.protocol).horizon_ns(with_slack(schedule))
+
+
 def lull_ns(schedule: Schedule) -> int | None:
     """For how long nothing but beacons may move in a run of the schedule that is not over; None: for as long as it may
     take."""
@@ -71,7 +76,7 @@ def lull_ns(schedule: Schedule) -> int | None:
 def longest_s(schedule: Schedule) -> float:
     """How long a run of the schedule, not stretched yet, may take; of one that ends at a lull, how long is likely."""
     played = stretched(schedule, stretch_of(schedule))
-    longest = load(schedule.protocol).horizon_ns(with_slack(played))
+    longest = settle_ns(played)
     if (lull := lull_ns(played)) is not None:
         longest = min(longest, played.last_ns + 2 * lull)  # nodes go on for about as long as they may then rest
     return longest / 1e9

@@ -9,12 +9,11 @@ from conformance.broadcast.labels import label
 from conformance.broadcast.parameters import not_applicable, parameters, tables, without_node
 from conformance.broadcast.recording import Recorder, digest
 from conformance.broadcast.view import View
-from conformance.protocol import Judges, Plugin, Wire, in_parts
+from conformance.protocol import Case, Judges, Plugin, Wire, in_parts
 from spec.schedule import FailureKind, FaultKind, Schedule
 
 if TYPE_CHECKING:
     from conformance.measures import Gauge
-    from conformance.protocol import Case
     from conformance.stress.contract import Programs
     from conformance.systems.telling import Teller
 

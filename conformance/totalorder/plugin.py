@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from conformance.protocol import Judges, Plugin, Wire, in_parts
+from conformance.protocol import Case, Judges, Plugin, Wire, in_parts
 from conformance.totalorder.labels import label
 from conformance.totalorder.parameters import SWITCH_CODES, not_applicable, parameters
 from conformance.totalorder.recording import Recorder, digest
@@ -16,7 +17,6 @@ from spec.topology import route
 
 if TYPE_CHECKING:
     from conformance.measures import Gauge
-    from conformance.protocol import Case
     from conformance.report.equivalence import Comparison
     from conformance.systems.telling import Teller
 
@@ -25,22 +25,34 @@ MOST_TIMEOUTS = 8
 MOST_TRIES = 12
 
 
+class _Spans(NamedTuple):
+    """What a run of a schedule takes, in ns.
+
+    path: the longest way of a message. A switch may hold it in its second processor, or send it to a proxy and back.
+    recovery: from the sending of a message of which nothing is lost to its delivery.
+    silences: until each node behind a failure has fallen silent in its turn; notices and recalls go to and fro.
+    """
+
+    path: int
+    recovery: int
+    silences: int
+
+
 def horizon_ns(schedule: Schedule) -> int:
     """After the last submission or failure, time for messages to arrive, for every clock to pass their timestamps, and
     for beacons to carry that over every hop: each hop may hold a beacon back for up to two intervals. Each loss may
     cost a time-out more, each longer than the one before up to eight times the first, and ends in that again."""
     chosen = parameters(schedule.parameters)
-    interval = chosen["beacon_interval_ns"]
-    path, recovery = _path_ns(schedule), _recovery_ns(schedule)
-    settled = schedule.last_ns + recovery
+    interval, spans = chosen["beacon_interval_ns"], _spans(schedule, chosen)
+    settled = schedule.last_ns + spans.recovery
     if chosen["loses"]:
         losses = sum(fault.kind is FaultKind.LOSE for fault in schedule.faults) + 2 * len(schedule.failures)
         tries = [min(1 << number, MOST_TIMEOUTS) for number in range(min(losses, MOST_TRIES))]
-        settled += sum(tries) * chosen["retransmit_timeout_ns"] + 2 * losses * interval + 2 * recovery
+        settled += sum(tries) * chosen["retransmit_timeout_ns"] + 2 * losses * interval + 2 * spans.recovery
         if schedule.failures:
             # Each costs a time-out, from the acknowledgement of the one before to its own, and the way there and back.
-            settled += _most_missing(schedule, recovery) * 2 * (chosen["retransmit_timeout_ns"] + path + interval)
-            settled += _silences_ns(schedule)
+            each = 2 * (chosen["retransmit_timeout_ns"] + spans.path + interval)
+            settled += _most_missing(schedule, spans.recovery) * each + spans.silences
     # A slow clock passes a fast one's timestamp later by the spread of their drifts over the whole run.
     drifts = [schedule.clock(node).drift_ppb for node in range(len(schedule.topology.nodes))]
     return settled + settled * 2 * (max(drifts) - min(drifts)) // 1_000_000_000 + 1
@@ -49,36 +61,24 @@ def horizon_ns(schedule: Schedule) -> int:
 def lull_ns(schedule: Schedule) -> int:
     """The longest time-out of who still waits for an answer, or that of each node behind a failure in its turn; then
     what is free is delivered."""
-    longest = MOST_TIMEOUTS * parameters(schedule.parameters)["retransmit_timeout_ns"]
-    return max(longest, _silences_ns(schedule)) + _recovery_ns(schedule)
-
-
-def _path_ns(schedule: Schedule) -> int:
-    """The longest way of a message. A switch may hold it in its second processor, or send it to a proxy and back."""
     chosen = parameters(schedule.parameters)
+    spans = _spans(schedule, chosen)
+    return max(MOST_TIMEOUTS * chosen["retransmit_timeout_ns"], spans.silences) + spans.recovery
+
+
+def _spans(schedule: Schedule, chosen: Mapping[str, int]) -> _Spans:
     hops = route(schedule.topology).longest_chain
     delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
     waits = delay + chosen["forwarding_delay_ns"]
-    path = hops * (waits + chosen["processor_delay_ns"])
+    path = hops * (waits + chosen["processor_delay_ns"]) + sum(fault.delay_ns for fault in schedule.faults)
     if chosen["switch"] == SWITCH_CODES["proxy"]:
         path += 2 * hops * hops * waits
-    return path + sum(fault.delay_ns for fault in schedule.faults)
-
-
-def _recovery_ns(schedule: Schedule) -> int:
-    """From the sending of a message of which nothing is lost to its delivery."""
-    chosen = parameters(schedule.parameters)
-    hops, path = route(schedule.topology).longest_chain, _path_ns(schedule)
     offsets = [schedule.clock(node).offset_ns for node in range(len(schedule.topology.nodes))]
     skew = max(offsets) - min(offsets)
     if chosen["adjustment_interval_ns"] or chosen["causal"]:
         skew += max(skew, path)  # timestamps run ahead of clocks by as much
-    return skew + 2 * path + 2 * (hops + 2) * chosen["beacon_interval_ns"]
-
-
-def _silences_ns(schedule: Schedule) -> int:
-    """Each node behind a failure falls silent in its turn; notices and recalls go to and fro."""
-    return (route(schedule.topology).longest_chain + 2) * parameters(schedule.parameters)["failure_timeout_ns"]
+    recovery = skew + 2 * path + 2 * (hops + 2) * chosen["beacon_interval_ns"]
+    return _Spans(path, recovery, (hops + 2) * chosen["failure_timeout_ns"])
 
 
 def _most_missing(schedule: Schedule, recovery: int) -> int:
