@@ -1,4 +1,4 @@
-"""Which action of TraceBroadcast.tla a row is (spec/broadcast/TraceColumns.tla says the same in TLA+)."""
+"""Which action of TraceBroadcast.tla a row is (spec/broadcast/modules/TraceColumns.tla says the same in TLA+)."""
 
 from __future__ import annotations
 

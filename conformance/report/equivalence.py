@@ -1,6 +1,6 @@
 """Whether several runs of one schedule have delivered the same messages in the same order, as the rows of a table.
 
-A protocol that has several ways to the same deliveries says so in `conformance/<protocol>/equivalent.py`.
+A protocol that has several ways to the same deliveries gives a `Comparison`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What a protocol says of programs that speak it: the files they read, how far they are, and how they are judged.
 
-`conformance/<protocol>/programs` has `LEVELS`, the levels of the protocol at which programs are judged, and
-`tester(workload, folders)`, which makes a `Tester` for one run.
+A protocol gives `Programs`: the levels at which programs are judged, and who makes a `Tester` for one run.
 """
 
 from __future__ import annotations

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from conformance.network.topologies import chain, star
 from conformance.protocol import Case
-from conformance.totalorder.cases.building import INTERVAL_NS
+from conformance.totalorder.cases.building import INTERVAL_NS, between
 from spec.schedule import Failure, FailureKind
 from spec.topology import LinkId
 
 CRASH, RESTART, CUT, MEND = FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND
+TO_2_OF_4 = star(4).ingress(2)[0]
+UPWARDS = between(chain(2, 2), 5, 4)  # from the switch that is not the root
 BUSY = tuple(range(20_000, 250_000, 15_000))  # when hosts scatter
 DETECTED: dict[str, Any] = {
     "failure_timeout_ns": 6 * INTERVAL_NS,

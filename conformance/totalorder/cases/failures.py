@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from conformance.network.topologies import chain, star
 from conformance.totalorder.cases.building import between, case, everybody, scatter
-from conformance.totalorder.cases.failing import BUSY, CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
+from conformance.totalorder.cases.failing import (
+    BUSY,
+    CRASH,
+    CUT,
+    DETECTED,
+    MEND,
+    RESTART,
+    TO_2_OF_4,
+    UPWARDS,
+    failing,
+    in_order,
+    silent,
+)
 from spec.schedule import Clock, Delay, Failure
 
 _TO_HOST_1, _TO_HOST_2 = (star(3).ingress(host)[0] for host in (1, 2))
-_TO_2_OF_4 = star(4).ingress(2)[0]
 _TO_1_OF_5, _TO_2_OF_5, _TO_4_OF_5 = (star(5).ingress(host)[0] for host in (1, 2, 4))
-_UPWARDS, _FROM_ROOT = between(chain(2, 2), 5, 4), between(chain(2, 2), 4, 5)
+_FROM_ROOT = between(chain(2, 2), 4, 5)
 CASES = (
     failing(
         case(
@@ -46,7 +57,7 @@ CASES = (
             star(4),
             "D8",
             (*everybody(star(4), BUSY), *(scatter(time + 7_000, 1, 0, 3) for time in BUSY)),
-            failures=(Failure(101_000, CUT, link=_TO_2_OF_4),),
+            failures=(Failure(101_000, CUT, link=TO_2_OF_4),),
             also=("TO-ATOMIC",),
             **DETECTED,
         )
@@ -165,7 +176,7 @@ CASES = (
                 scatter(25_000, 0, 1, 2, 3),
                 *(scatter(time, host, 0, 1, 2) for time in range(100_000, 220_000, 20_000) for host in (0, 1)),
             ),
-            failures=in_order(Failure(24_000, CRASH, node=3), *silent(_TO_2_OF_4, (24_000, 31_000), (53_000, 61_000))),
+            failures=in_order(Failure(24_000, CRASH, node=3), *silent(TO_2_OF_4, (24_000, 31_000), (53_000, 61_000))),
             also=("TO-FAIL",),
             **DETECTED,
         )
@@ -226,7 +237,7 @@ CASES = (
             failures=(
                 Failure(20_000, CRASH, node=2),
                 Failure(44_000, CRASH, node=3),
-                Failure(106_000, CUT, link=_UPWARDS),
+                Failure(106_000, CUT, link=UPWARDS),
             ),
             also=("TO-ATOMIC",),
             **DETECTED,

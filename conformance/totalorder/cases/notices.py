@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from conformance.network.topologies import chain, star
 from conformance.totalorder.cases.building import between, case, everybody, lose, scatter
-from conformance.totalorder.cases.failing import BUSY, CRASH, CUT, DETECTED, MEND, RESTART, failing, in_order, silent
+from conformance.totalorder.cases.failing import (
+    BUSY,
+    CRASH,
+    CUT,
+    DETECTED,
+    MEND,
+    RESTART,
+    TO_2_OF_4,
+    UPWARDS,
+    failing,
+    in_order,
+    silent,
+)
 from spec.schedule import Delay, Failure
 
-_TO_2_OF_4, _FROM_2_OF_3, _TO_1_OF_4 = star(4).ingress(2)[0], star(3).egress(2)[0], chain(2, 2).ingress(1)[0]
-_UPWARDS = between(chain(2, 2), 5, 4)
+_FROM_2_OF_3, _TO_1_OF_4 = star(3).egress(2)[0], chain(2, 2).ingress(1)[0]
 
 CASES = (
     failing(
@@ -23,7 +34,7 @@ CASES = (
                 *(scatter(time, host, 0, 1, 2) for time in range(100_000, 220_000, 20_000) for host in (0, 1)),
             ),
             delays=(Delay(500),) * len(star(4).links),
-            failures=in_order(Failure(24_000, CRASH, node=3), *silent(_TO_2_OF_4, (81_300, 97_000))),
+            failures=in_order(Failure(24_000, CRASH, node=3), *silent(TO_2_OF_4, (81_300, 97_000))),
             also=("TO-FAIL",),
             **DETECTED,
         )
@@ -41,7 +52,7 @@ CASES = (
                 *(scatter(time, host, 0, 1, 2) for time in range(100_000, 220_000, 20_000) for host in (0, 1)),
             ),
             delays=(Delay(500),) * len(star(4).links),
-            faults=lose(_TO_2_OF_4, 12),
+            faults=lose(TO_2_OF_4, 12),
             failures=(Failure(24_000, CRASH, node=3),),
             also=("TO-FAIL",),
             **DETECTED,
@@ -83,7 +94,7 @@ CASES = (
             failures=in_order(
                 Failure(20_000, CRASH, node=2),
                 Failure(112_000, CRASH, node=3),
-                Failure(201_500, CUT, link=_UPWARDS),
+                Failure(201_500, CUT, link=UPWARDS),
                 *silent(_TO_1_OF_4, (81_500, 82_000), (111_500, 112_000), (261_500, 262_000)),
             ),
             also=("TO-ATOMIC",),
@@ -156,7 +167,7 @@ CASES = (
             chain(2, 2),
             "D8",
             (*everybody(chain(2, 2), BUSY), *(scatter(time + 7_000, 3, 2, 3) for time in BUSY)),
-            failures=(Failure(101_000, CUT, link=_UPWARDS),),
+            failures=(Failure(101_000, CUT, link=UPWARDS),),
             also=("TO-ATOMIC",),
             **DETECTED,
         )
