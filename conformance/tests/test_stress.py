@@ -211,6 +211,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["same", "new"])
 def test_a_run_in_which_programs_only_repeat_themselves_ends_and_one_with_news_goes_on(
     tmp_path: Path, kind: str

@@ -23,6 +23,7 @@ def ties(tmp_path_factory: pytest.TempPathFactory) -> KillMatrix:
     return kill_matrix("totalorder", WITHOUT_TLC, folder=tmp_path_factory.mktemp("mutants"), only="precedence/")
 
 
+@pytest.mark.slow
 def test_a_killed_mutant_names_what_killed_it(ties: KillMatrix) -> None:
     (row,) = [row for row in ties.rows if row.mutant == "precedence/drop-sender"]
     assert row.standing is Standing.KILLED
@@ -76,6 +77,7 @@ def test_every_mutant_on_a_model_names_an_operator_that_some_model_substitutes(p
         assert {constant: operator} in substituted, f"no model has {constant} <- {operator}"
 
 
+@pytest.mark.slow
 def test_tlc_kills_by_the_model_with_the_same_change_and_keeps_known_results(tmp_path: Path) -> None:
     (row,) = kill_matrix("totalorder", ("tlc",), folder=tmp_path, only="precedence/drop-sender").rows
     cell = row.cells["tlc"]

@@ -114,6 +114,7 @@ def test_files_and_judges_take_such_numbers_as_they_are(tmp_path: Path, name: st
         assert [one.verdict for one in judge_by_oracles(trace)] == [one.verdict for one in results]
 
 
+@pytest.mark.slow
 def test_tlc_reads_renumbered_what_its_integers_cannot_hold() -> None:
     names = ["TO-MONO/clocks-near-2-to-the-62", "TO-ADJ-2/clocks-near-2-to-the-60"]
     traces = [left_by_reference(name) for name in names]

@@ -181,6 +181,7 @@ def in_tla(module: Path, failures: Rules) -> TlcOutcome:
     return run_tlc(module, "SPECIFICATION Spec\n", timeout_s=120).outcome
 
 
+@pytest.mark.slow
 def test_failure_rules_answer_as_the_operators_that_tlc_checks(tmp_path: Path) -> None:
     assert in_tla(tmp_path / "Same.tla", FAILURES) is TlcOutcome.HOLDS
     one_more = {**FAILURES, "cut_off": lambda ack, barrier: ack + 1}

@@ -75,6 +75,7 @@ def test_chunks_are_the_schedules_that_fuzzing_runs_anyway() -> None:
     assert all(number >= size and second[number - size] == schedule for number, schedule in failing)
 
 
+@pytest.mark.slow
 def test_what_is_found_is_what_fuzzing_finds_and_more(found: SpreadResult, tmp_path: Path) -> None:
     alone = fuzz("totalorder", no_tie_break(), examples=EXAMPLES, seed=SEED, folder=tmp_path, max_shrink_runs=1)
     assert (found.examples, found.rows, found.at_stake) == (alone.examples, alone.rows, alone.at_stake)
@@ -95,6 +96,7 @@ def test_every_failure_is_saved_small_and_fails_again(found: SpreadResult) -> No
         assert not violations_of(REFERENCE.run(replayed)), "a right implementation fails there as well"
 
 
+@pytest.mark.slow
 def test_done_last_first_the_work_gives_the_same(found: SpreadResult) -> None:
     said: list[tuple[str, int, int]] = []
     folder = Path(found.failures[0].file).parent

@@ -261,6 +261,7 @@ def read() -> dict[str, Read]:
     return {name: Read(*made, one) for (name, made), one in zip(traces.items(), found, strict=True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ENVIRONMENTS, "links that do not reach", *VARIED, CRASH, WAITS])
 def test_a_run_that_breaks_nothing_is_accepted(read: dict[str, Read], name: str) -> None:
     assert broken_first(read[name].trace) == (None, frozenset())

@@ -138,6 +138,7 @@ def test_a_run_is_stepped_through(tree: Path, verified: dict[str, Any]) -> None:
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -244,6 +245,7 @@ OPTIONAL: dict[str, tuple[dict[str, str | None], list[str], str]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_hook_that_must_be_there_is_missed_in_a_sentence(tree: Path) -> None:
     tries = [(without_hook(package, hook), PROTOCOLS) for package, _, hook in REQUIRED]
     for (package, record, hook), (code, said) in zip(REQUIRED, tried(tree, tries), strict=True):

@@ -162,6 +162,7 @@ def test_replay_judges_a_saved_schedule_again(console: Console, tmp_path: Path) 
     assert Path(found["trace"]).is_file()
 
 
+@pytest.mark.slow
 def test_what_fuzzing_finds_fails_again_on_replay_and_passes_on_the_reference(console: Console, tmp_path: Path) -> None:
     mutant = ("--iut", "mutant:aggregate/min-to-max", "--results", str(tmp_path))
     code, found = console.json("fuzz", "--examples", "20", *mutant)
@@ -173,6 +174,7 @@ def test_what_fuzzing_finds_fails_again_on_replay_and_passes_on_the_reference(co
         assert console.json("replay", failure["file"], "--results", str(tmp_path))[0] == 0
 
 
+@pytest.mark.slow
 def test_check_takes_models_and_claims_by_name(console: Console) -> None:
     code, found = console.json("check", "switch_ack_barrier_is_minimum", "ack_barrier_at_*", "-p", PROTOCOL)
     assert code == 0
@@ -185,6 +187,7 @@ def test_check_takes_models_and_claims_by_name(console: Console) -> None:
     assert (code, "TLC" in said + told, "Findings" in said) == (0, False, False)
 
 
+@pytest.mark.slow
 def test_verify_of_one_layer_shows_its_clauses_and_writes_the_page(console: Console, tmp_path: Path) -> None:
     page = tmp_path / "report"
     words = ("--protocol", PROTOCOL, "--only", "conform", "--results", str(tmp_path), "--report", str(page))
@@ -196,12 +199,14 @@ def test_verify_of_one_layer_shows_its_clauses_and_writes_the_page(console: Cons
     assert "://" not in text
 
 
+@pytest.mark.slow
 def test_verify_takes_every_protocol_when_none_is_named(console: Console, tmp_path: Path) -> None:
     _, found = console.json("verify", "--only", "z3", "--results", str(tmp_path), "--report", str(tmp_path))
     assert [one["protocol"] for one in found] == list(protocols())
     assert all((tmp_path / name / "index.html").is_file() for name in protocols())
 
 
+@pytest.mark.slow
 def test_verify_fails_with_3_when_a_required_layer_cannot_run(
     console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,6 +101,7 @@ def test_bad_plants_are_one_sentence_before_spark_starts(console: Console, tmp_p
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_corpus_that_leaves_clauses_undecided_is_mined_to_the_end_with_4(console: Console, tmp_path: Path) -> None:
     corpus = str(tmp_path / "corpus")
     with session_on("local[1]"):

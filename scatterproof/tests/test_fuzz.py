@@ -201,6 +201,7 @@ def test_a_signal_leaves_what_was_found_in_whole_files(tmp_path: Path, number: s
     assert "TO-DELIVER" in violations_of(hasty.run(small))
 
 
+@pytest.mark.slow
 def test_a_signal_before_anything_is_found_is_the_exit_code(tmp_path: Path) -> None:
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         folder = tmp_path / number.name

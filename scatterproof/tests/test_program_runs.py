@@ -117,6 +117,7 @@ with open(sys.argv[6], "w") as file:
 """
 
 
+@pytest.mark.slow
 def test_what_time_would_tell_exits_with_4_and_says_what_the_reference_needs(console: Console, tmp_path: Path) -> None:
     script = tmp_path / "restless.py"
     script.write_text(RESTLESS)

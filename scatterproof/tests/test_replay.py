@@ -72,6 +72,7 @@ def test_the_rows_of_a_run_are_found_alone(corpus: Path) -> None:
     assert [trace_of(corpus, run) for run in range(RUNS)] == recorded(corpus)
 
 
+@pytest.mark.slow
 def test_a_replayed_run_breaks_what_the_corpus_has_broken_and_shrinks(
     console: Console, corpus: Path, tmp_path: Path
 ) -> None:

@@ -67,6 +67,7 @@ def read_back(corpus: Path) -> list[Trace]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_rows_of_interleaved_runs_in_several_files_and_any_order(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str

@@ -136,6 +136,7 @@ def test_labels_are_what_the_online_checks_say_too(protocol: str) -> None:
     )
 
 
+@pytest.mark.slow
 @each_protocol
 def test_an_altered_row_breaks_one_clause_at_one_row(protocol: str) -> None:
     wanted = row_wish("", 1)

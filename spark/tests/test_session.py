@@ -131,6 +131,7 @@ def test_without_java_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
         java_home_for_spark()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("script", "ends"), [("exec sleep 600", -signal.SIGKILL), ("read -r _; exit 5", 5)])
 def test_a_java_that_has_lost_us_is_ended_unless_it_ends_by_itself(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, ends: int
@@ -165,6 +166,7 @@ exec sleep 600
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_java_starts_ends_us_and_the_java(tmp_path: Path) -> None:
     java = tmp_path / "home" / "bin" / "java"
     java.parent.mkdir(parents=True)

@@ -37,6 +37,7 @@ def test_bc_urb_self_the_process_that_waits_for_ever_counts_one_sender() -> None
     ]
 
 
+@pytest.mark.slow
 def test_bc_lcb_check_the_waiting_message_is_told_to_wait() -> None:
     sentences = told("only_its_creator")
     assert sentences[-1] == "Process 1 finds nothing to deliver. 2#1 waits."

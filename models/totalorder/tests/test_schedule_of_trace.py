@@ -37,6 +37,7 @@ def schedule(run: TlcRun) -> Schedule:
     return schedule_of_trace(run.trace, CFG)
 
 
+@pytest.mark.slow
 def test_a_counterexample_is_told_in_sentences(run: TlcRun) -> None:
     sentences = narrate(run)
     assert len(sentences) == len(run.trace) - 1

@@ -110,6 +110,7 @@ def rows_of(trace: Trace, *kinds: Kind, without: tuple[str, ...]) -> list[Row]:
     return [tuple(row[at] for at in keep) for row in trace.rows if row[names.index("kind")] in kinds]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("name", ["a.pcap", "a.pcapng"])
 def test_a_capture_beside_the_network_shows_all_that_is_sent(tmp_path: Path, protocol: str, name: str) -> None:

@@ -29,6 +29,7 @@ CONFORMING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", CONFORMING)
 def test_what_is_imported_is_mined_and_what_was_not_read_is_told(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str

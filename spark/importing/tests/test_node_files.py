@@ -100,6 +100,7 @@ def by_name(trace: Trace, *, without: tuple[str, ...] = ()) -> list[tuple[tuple[
     return [tuple(item for item in row.items() if item[0] not in without) for row in events(trace)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_logs_of_all_nodes_are_the_run_and_are_judged_alike(tmp_path: Path, protocol: str) -> None:
     trace = CONFORMING[protocol]
