@@ -43,6 +43,7 @@ def test_slow_files_come_first_then_those_with_many_tests(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_what_came_before_is_said_by_the_outermost_pytest_alone(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,7 @@ def test_reference_run_passes_and_all_three_judges_agree(network: str, variant: 
     assert judge_by_oracles(start) == judge(start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [WITHOUT_LOSS, UNDER_LOSS, WITH_CHOICES], ids=["without loss", "loss", "choices"])
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())

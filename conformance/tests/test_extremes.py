@@ -134,6 +134,7 @@ def hostile(protocol: str, draw: Random) -> Trace:
     return trace if at >= len(trace.rows) else Trace(trace.header, [*trace.rows[:at], row, *trace.rows[at:]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", RUNS)
 @pytest.mark.parametrize("seeds", [range(at, at + 50) for at in (0, 50, 100)], ids=str)
 def test_no_check_reaches_outside_its_arrays(protocol: str, seeds: range) -> None:

@@ -234,6 +234,7 @@ def test_who_opens_another_port_than_its_own_is_not_at_home(tmp_path: Path) -> N
         assert [outcome.at_home for outcome in course.outcomes] == [False, True]
 
 
+@pytest.mark.slow
 def test_a_victim_that_ignores_its_end_is_killed_when_patience_is_over(tmp_path: Path) -> None:
     steps = (Step(0.0, Act.TERMINATE, 0),)
     stress = Stress(faults=Faults(), steps=steps, wake_s=0.5, seconds=5, patience_s=0.3)

@@ -50,6 +50,7 @@ def test_reference_core_keeps_every_clause_and_puts_each_at_stake(tmp_path: Path
     assert never <= RARE
 
 
+@pytest.mark.slow
 def test_every_checked_clause_of_the_catalogue_is_reported(found: FuzzResult) -> None:
     checked = {clause.id for clause in load_clauses("totalorder").clauses if "check" in clause.layers}
     assert set(found.at_stake) == checked
@@ -84,6 +85,7 @@ def test_a_saved_failure_replays_to_the_same_violation(found: FuzzResult) -> Non
     assert violations_of(REFERENCE.run(replayed)) == {}
 
 
+@pytest.mark.slow
 def test_the_same_seed_finds_the_same_failure(found: FuzzResult, tmp_path: Path) -> None:
     again = fuzz("totalorder", NO_TIE_BREAK, examples=120, seed=1, folder=tmp_path)
     assert [failure.schedule for failure in again.failures] == [failure.schedule for failure in found.failures]

@@ -32,6 +32,7 @@ def test_a_killed_mutant_names_what_killed_it(ties: KillMatrix) -> None:
     assert all(cell.instance for cell in row.cells.values() if cell.outcome is KillOutcome.KILLED)
 
 
+@pytest.mark.slow
 def test_an_equivalent_mutant_names_its_proof_and_survives_every_layer(ties: KillMatrix) -> None:
     (row,) = [row for row in ties.rows if row.mutant == "precedence/sender-plus-one"]
     assert row.standing is Standing.EQUIVALENT

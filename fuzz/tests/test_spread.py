@@ -86,6 +86,7 @@ def test_what_is_found_is_what_fuzzing_finds_and_more(found: SpreadResult, tmp_p
     assert sum(1 + failure.further for failure in kept if isinstance(failure, Distinct)) == found.per_clause
 
 
+@pytest.mark.slow
 def test_every_failure_is_saved_small_and_fails_again(found: SpreadResult) -> None:
     assert len({failure.file for failure in found.failures}) == len(found.failures)
     for failure in found.failures:

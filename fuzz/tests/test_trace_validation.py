@@ -268,6 +268,7 @@ def test_a_run_that_breaks_nothing_is_accepted(read: dict[str, Read], name: str)
     assert (read[name].found.judgement, read[name].found.reason) == (Judgement.ACCEPTED, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [*(f"C: {what}" for what in DAMAGES), *(f"D9: {what}" for what in DAMAGES | LOSS_DAMAGES)]
 )

@@ -90,6 +90,7 @@ def test_models_that_find_what_is_expected_agree(spec_folder: Path) -> None:
     assert ("small", 5) in {(one.name, one.distinct) for one in seen}
 
 
+@pytest.mark.slow
 def test_the_longest_model_begins_first_and_progress_ends_with_all_that_there_was(spec_folder: Path) -> None:
     rewrite(spec_folder, HOLDS + FINDING + "cost = 3\n")
     seen: list[Progress] = []

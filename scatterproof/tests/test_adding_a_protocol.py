@@ -254,6 +254,7 @@ def test_a_hook_that_must_be_there_is_missed_in_a_sentence(tree: Path) -> None:
         assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_a_file_that_must_be_there_is_missed_in_a_sentence(tree: Path) -> None:
     tries = [({name: None}, words) for name, (words, _) in NEEDED.items()]
     for (name, (_, expected)), (code, said) in zip(NEEDED.items(), tried(tree, tries), strict=True):

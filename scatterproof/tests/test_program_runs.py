@@ -135,6 +135,7 @@ def test_what_time_would_tell_exits_with_4_and_says_what_the_reference_needs(con
     assert (code, found["verdict"]) == (1, "fail")
 
 
+@pytest.mark.slow
 def test_a_race_has_the_same_schedules_for_all_and_orders_them(console: Console) -> None:
     words = ("--level", LEVEL, *SMALL, "--rounds", "2", "--seed", "7")
     code, found = console.json("race", "--iut-command", REFERENCE, "--iut-command", f"nice {REFERENCE}", *words)

@@ -82,6 +82,7 @@ def test_ctrl_c_says_where_it_stopped_and_resume_goes_on_there(console: Console,
     assert len((tmp_path / "started").read_text()) == of_others
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_finds_what_one_that_was_not_broken_off_finds(console: Console, tmp_path: Path) -> None:
     mutant = ("conform", "--iut", "mutant:host/delivers-on-arrival", "--case", "TO-DELIVER", "--case", "TO-SCATTER")
     whole = console.json(*mutant, "--results", str(tmp_path / "whole"))

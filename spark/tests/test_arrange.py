@@ -94,6 +94,7 @@ def test_rows_of_interleaved_runs_in_several_files_and_any_order(
         assert by_clause[one.clause] == sum(judge(trace)[number].held for trace in traces)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_one_run_without_a_column_of_runs_in_the_users_own_words(
     session: SparkSession, tmp_path: Path, protocol: str

@@ -44,6 +44,7 @@ def traces_of(corpus: Path) -> list[Trace]:
     ]
 
 
+@pytest.mark.slow
 @each_protocol
 def test_same_seed_gives_the_same_rows_in_one_file_and_in_three(
     session: SparkSession, tmp_path: Path, protocol: str
@@ -121,6 +122,7 @@ def test_a_manifest_of_before_there_were_kinds_is_read(tmp_path: Path) -> None:
     assert (read.parameters, read.kind, read.faults, read.failures) == ({"environment": "C"}, "", 0, 0)
 
 
+@pytest.mark.slow
 @each_protocol
 def test_the_manifest_says_of_each_run_its_kind_and_what_goes_wrong(
     session: SparkSession, tmp_path: Path, protocol: str

@@ -29,6 +29,7 @@ def followed(corpus: Path) -> tuple[list[Batch], list[str]]:
     return batches, said
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_sound_is_left_out_until_it_is(session: SparkSession, tmp_path: Path) -> None:
     for file in range(3):
         write(tmp_path, file, twice=file == 2)

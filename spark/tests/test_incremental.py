@@ -108,6 +108,7 @@ def test_growing_shrinking_and_changing_ends_as_mining_all_at_once(
     assert_as_at_once(tmp_path, result)
 
 
+@pytest.mark.slow
 def test_files_that_are_known_are_not_read(session: SparkSession, tmp_path: Path) -> None:
     pair = write(tmp_path, 0, twice=True)
     before = mine(tmp_path)

@@ -192,6 +192,7 @@ EACH = [
 ]
 
 
+@pytest.mark.slow
 @each_protocol
 def test_no_run_of_the_reference_is_accused(protocol: str) -> None:
     assert [found_in(trace) for trace in runs(protocol)] == [[]] * RUNS

@@ -33,6 +33,7 @@ def test_bc_urb_gc_a_mutant_that_floods_its_network_is_cut_and_killed(tmp_path: 
     assert RUN_ENDS in violations_of(trace)
 
 
+@pytest.mark.slow
 def test_a_rule_in_the_terms_of_the_claims_refutes_none_and_a_mutant_of_it_does(tmp_path: Path) -> None:
     rules = {rule.__name__: rule for rule in PLUGIN.rules}
     for name in PLUGIN.on_claims:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from models.expected import check_model, models_of
 from models.totalorder.telling.narration import narrate
 
@@ -32,12 +34,14 @@ def test_to_adj_2_the_other_sign_is_told_with_what_is_returned_and_taken() -> No
     assert sentences[-1] == "S1 makes 29 at 20 for R1 and 25 at 20 for R2. Its adjustment is -9."
 
 
+@pytest.mark.slow
 def test_to_sw_path_an_overtaking_beacon_is_told_with_the_queue_that_it_passes() -> None:
     sentences = told("beacon_path_overtaking")
     assert sentences[-3] == "Switch 11 takes 1@1 for 1 from link 1-11 into the queue of link 11-1."
     assert sentences[-1].endswith("goes to the queue of link 11-1, ahead of what waits there.")
 
 
+@pytest.mark.slow
 def test_to_sw_6_a_beacon_is_told_on_its_way_to_the_proxy_and_past_another_switch() -> None:
     told_all = " ".join(told("aggregated_on_the_way_to_the_proxy"))
     assert "Switch 11 hands a beacon with barrier 2 from link 12-11 to its proxy." in told_all

@@ -45,6 +45,7 @@ def test_a_counterexample_is_told_in_sentences(run: TlcRun) -> None:
     assert sentences[-2:] == ["Host 2 takes 1@1 for 2 from link 11-2.", "Host 2 delivers 1@1."]
 
 
+@pytest.mark.slow
 def test_submissions_have_the_timestamps_of_the_model_ties_included(run: TlcRun, schedule: Schedule) -> None:
     assert [(one.node, one.time_ns + 1) for one in schedule.submissions] == [(0, UNIT_NS), (1, UNIT_NS)]
     assert all([message.receiver for message in one.messages] == [0, 1] for one in schedule.submissions)

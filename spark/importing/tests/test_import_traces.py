@@ -63,6 +63,7 @@ def test_what_is_imported_is_mined_and_what_was_not_read_is_told(
     assert any(clause.runs.get(Verdict.INCONCLUSIVE) == 1 for clause in mined.clauses if clause.clause in passed)
 
 
+@pytest.mark.slow
 def test_sources_that_number_a_run_alike_are_refused(session: SparkSession, tmp_path: Path) -> None:
     trace = CONFORMING["totalorder"]
     (tmp_path / "header.json").write_bytes(msgspec.json.encode(trace.header))
