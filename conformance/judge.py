@@ -21,12 +21,11 @@ from conformance.protocol import Plugin, load
 from conformance.verdict import ClauseResult, Verdict, Violation
 from spec.errors import BadInput
 from spec.topology import NodeId, Role
-from spec.trace import ABSENT, Header, Kind, Order, Row, Trace
+from spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 
 SHOWN = 10  # violations of a clause that are put into words; all are counted
 
 RowAt = Callable[[int], Row]
-_KINDS = tuple(kind.name.lower() for kind in Kind)
 
 
 def judge(trace: Trace, *, shown: int = SHOWN, place: str = "trace") -> list[ClauseResult]:
@@ -187,17 +186,7 @@ def conclude(
 ) -> list[ClauseResult]:
     """The verdicts, from what monitor or kernel of `all_checks` counted and found. `rows` need hold only the rows of
     `broken`. counts: how many violations the trace shows, by the number of the check, where `broken` has not all."""
-    count = len(plugin.checks)
-    doubtful: set[Kind] = set()
-    for violation in broken:
-        if violation.check < count:
-            continue
-        premise = plugin.premises[violation.check - count]
-        if _unrecorded(header, premise) is None:
-            raise BadInput(f"{place}: {_words(plugin, header, premise, violation, rows)}")
-        # A trace that owns up to gaps, or to less order, is not refused for them.
-        if header.order.includes(premise.order):
-            doubtful |= set(premise.kinds)
+    doubtful = _doubtful(plugin, header, broken, rows, place)
     shown_where = shown_at(header)
     if shown_where is not None:
         at = plugin.columns.index("node")
@@ -211,6 +200,8 @@ def conclude(
             kept.append(violation)
     complete = _lacks_nothing(header)
     for number, check in enumerate(plugin.checks):
+        if check.doubt and not of_check[number]:
+            continue  # nothing is left open: the clause's other checks say what there is to say
         verdict, reason = _verdict(plugin, header, check, held[number], of_check[number], doubtful, complete)
         violations = tuple(
             Violation(
@@ -226,6 +217,9 @@ def conclude(
             for violation in first.get(number, ())
             if verdict is Verdict.FAIL
         )
+        doubts = first.get(number, ()) if check.doubt else ()
+        if verdict is Verdict.INCONCLUSIVE and doubts and worded:
+            reason = _words(plugin, header, check, doubts[0], rows)
         fails = of_check[number] if verdict is Verdict.FAIL else 0
         # A pass over the rows may count for a clause that says nothing of them.
         holds = 0 if verdict is Verdict.NOT_APPLICABLE else held[number]
@@ -233,18 +227,35 @@ def conclude(
     return results
 
 
+def _doubtful(
+    plugin: Plugin, header: Header, broken: Sequence[Broken], rows: Sequence[Row] | Mapping[int, Row], place: str
+) -> set[int]:
+    """The kinds of which a premise is broken; BadInput where nothing that the trace lacks explains that."""
+    kinds: set[int] = set()
+    for violation in broken:
+        if violation.check < len(plugin.checks):
+            continue
+        premise = plugin.premises[violation.check - len(plugin.checks)]
+        if _unrecorded(header, premise) is None:
+            raise BadInput(f"{place}: {_words(plugin, header, premise, violation, rows)}")
+        # A trace that owns up to gaps, or to less order, is not refused for them.
+        if header.order.includes(premise.order):
+            kinds |= set(premise.kinds)
+    return kinds
+
+
 def _verdict(
-    plugin: Plugin, header: Header, check: Check, held: int, broken: int, doubtful: Container[Kind], complete: bool
+    plugin: Plugin, header: Header, check: Check, held: int, broken: int, doubtful: Container[int], complete: bool
 ) -> tuple[Verdict, str]:
     """The verdict, and the reason when it is neither pass nor fail. doubtful: kinds of which a premise is broken.
     complete: the trace lacks nothing."""
     reason = plugin.not_applicable(check.clause, header.parameters)
     if reason is not None:
         return Verdict.NOT_APPLICABLE, reason
-    doubt = next((kind.name.lower() for kind in check.reads if kind in doubtful), None)
+    doubt = next((schema(plugin.name).kind(kind) for kind in check.reads if kind in doubtful), None)
     # What a trace lacks takes nothing from what it shows: it stands in the way of a pass alone.
     if broken and doubt is None:
-        return Verdict.FAIL, ""
+        return (Verdict.INCONCLUSIVE, "calls that overlap leave it open") if check.doubt else (Verdict.FAIL, "")
     reason = None if complete else _unrecorded(header, check)
     if reason is not None:
         return Verdict.INCONCLUSIVE, reason
@@ -259,7 +270,9 @@ def _verdict(
 def _lacks_nothing(header: Header) -> bool:
     """Whether the trace has all that any check reads, as that of every simulated run; and there are many."""
     nodes = len(header.topology.nodes)
-    return header.order is Order.GLOBAL and all(len(header.complete.get(kind, ())) == nodes for kind in _KINDS)
+    return header.order is Order.GLOBAL and all(
+        len(header.complete.get(kind, ())) == nodes for kind in schema(header.protocol).kinds
+    )
 
 
 def _unrecorded(header: Header, check: Check) -> str | None:
@@ -270,23 +283,24 @@ def _unrecorded(header: Header, check: Check) -> str | None:
         return None
     for kind, node in _lacking(header, check):
         name = header.topology.nodes[node].name
-        return f"the trace does not record every {kind.name.lower()} event of node {name}"
+        return f"the trace does not record every {kind} event of node {name}"
     return None
 
 
-def _lacking(header: Header, check: Check) -> Iterator[tuple[Kind, NodeId]]:
+def _lacking(header: Header, check: Check) -> Iterator[tuple[str, NodeId]]:
     """The kinds that the check reads, and the nodes whose events of that kind are not all recorded."""
-    nodes = header.topology.nodes
+    nodes, names = header.topology.nodes, schema(header.protocol)
     for kind in check.reads:
         # One row a run, not a node's: without it the clause is not at stake. And failures are the harness's own doing.
         if kind in (Kind.ENDED, Kind.CRASHED, Kind.RESTARTED):
             continue
-        recorded = set(header.complete.get(kind.name.lower(), ()))
-        # Applications are at hosts, and so are submissions and deliveries.
-        role = Role.HOST if kind in (Kind.SUBMITTED, Kind.DELIVERED) else check.at
+        name = names.kind(kind)
+        recorded = set(header.complete.get(name, ()))
+        # Applications are at hosts and clients, and so is what they do.
+        roles = names.events[kind].at or ((check.at,) if check.at else tuple(Role))
         for number, node in enumerate(nodes):
-            if role in (None, node.role) and number not in recorded:
-                yield kind, number
+            if node.role in roles and number not in recorded:
+                yield name, number
 
 
 def _words(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conformance.checks.step import Check
     from conformance.checks.surroundings import Surroundings
     from conformance.measures import Gauge
-    from conformance.network.simulator import Recorder
+    from conformance.network.contract import Recorder
     from conformance.report.equivalence import Comparison
     from conformance.stress.contract import Programs
     from conformance.systems.telling import Teller

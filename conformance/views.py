@@ -36,6 +36,8 @@ class _Common:
     sent: int = 0
     arrived: int = 0
     delivered: int = 0
+    called: int = 0
+    returned: int = 0
     latest: deque[Row] = field(default_factory=lambda: deque(maxlen=LATEST))
 
 
@@ -67,6 +69,11 @@ class View:
             node.latest.appendleft(row)
         elif kind == Kind.SUBMITTED:
             node.submitted += 1
+        elif kind == Kind.CALLED:
+            node.called += 1
+        elif kind == Kind.RETURNED:
+            node.returned += 1
+            node.latest.appendleft(row)
         elif kind in _STATUS and row[self._link] < 0:
             node.status = _STATUS[Kind(kind)]
         if self._own is not None:
@@ -79,7 +86,8 @@ class View:
         common = self._nodes[node]
         facts = [] if self._own is None else self._own.facts(node)
         buffer = [] if self._own is None else self._own.buffer(node)
-        counts = [("submitted", common.submitted), ("sent", common.sent), ("arrived", common.arrived)]
+        counts = [("submitted", common.submitted), ("called", common.called), ("returned", common.returned)]
+        counts += [("sent", common.sent), ("arrived", common.arrived)]
         return NodeState(
             status=common.status,
             facts=(*facts, *((name, str(count)) for name, count in counts if count)),
@@ -94,7 +102,7 @@ def label_of(protocol: str, row: Row) -> str:
     """What the protocol calls the row, where it calls it anything."""
     plugin = load(protocol)
     told: Mapping[str, int] = dict(zip(plugin.columns, row, strict=True))
-    if told["kind"] in (Kind.SUBMITTED, Kind.BEGUN, Kind.DELIVERED) or (told["link"] >= 0 and told["kind"] in _PACKETS):
+    if schema(protocol).events[told["kind"]].named or (told["link"] >= 0 and told["kind"] in _PACKETS):
         return plugin.label(told)
     return ""
 

@@ -53,6 +53,10 @@ def as_graph(schedule: Schedule) -> nx.DiGraph:
             if message.receiver != EVERYBODY:
                 graph.add_edge(sent, ("node", message.receiver))
             messages += 1
+    for number, call in enumerate(schedule.calls):
+        payload = payloads.setdefault(call.payload, len(payloads))
+        called = vertex("call", number, number, call.time_ns, call.call, *sorted(call.arguments.items()))
+        graph.add_edges_from([(("node", call.node), called), (called, vertex("payload", payload, len(call.payload)))])
     for number, fault in enumerate(schedule.faults):
         graph.add_edge(vertex("fault", number, fault.index, fault.kind, fault.delay_ns), ("link", fault.link))
     for number, failure in enumerate(schedule.failures):

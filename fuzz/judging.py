@@ -214,12 +214,12 @@ def renumbered(trace: Trace) -> Trace:
 
 
 def damage(trace: Trace, draw: Random) -> Trace:
-    """A copy of its beginning with one row changed, doubled, moved or left out; submissions and the end stay."""
+    """A copy of its beginning with one row changed, doubled, moved or left out; submissions, calls and the end stay."""
     names = schema(trace.header.protocol).columns
     rows = list(trace.rows)
     ends = rows[-1:] if rows[-1][names.index("kind")] == Kind.ENDED else []
     rows = rows[: len(rows) - len(ends)][:_LONGEST]
-    places = [at for at, row in enumerate(rows) if row[names.index("kind")] != Kind.SUBMITTED]
+    places = [at for at, row in enumerate(rows) if row[names.index("kind")] not in (Kind.SUBMITTED, Kind.CALLED)]
     if not places or len(rows) + len(ends) < 2:
         return Trace(trace.header, [*rows, *ends])
     at = draw.choice(places)

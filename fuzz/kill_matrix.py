@@ -22,6 +22,7 @@ from models.claim import ClaimResult
 from models.equivalence import ParameterKind, prove_equivalent
 from models.expected import ModelResult
 from spec.errors import BadInput, CannotRun
+from spec.trace import ABSENT
 
 OnProgress = Callable[[int, int, str], None]
 MUTANT_FAILURES = Path("results/mutants")
@@ -230,7 +231,8 @@ def _and(row: MutantRow, layer: str, cell: KillCell) -> MutantRow:
 
 
 def equivalence_of(plugin: FuzzPlugin, subject: Subject) -> str:
-    """The claim by which Z3 proves the mutant equivalent, in words; empty when none does."""
+    """The claim by which Z3 proves the mutant equivalent, in words; empty when none does. Rules take ABSENT where there
+    is no number, and nothing below it."""
     if len(subject.functions) != 1:
         return ""
     ((name, mutant),) = subject.functions.items()
@@ -241,7 +243,7 @@ def equivalence_of(plugin: FuzzPlugin, subject: Subject) -> str:
     kinds: dict[str, ParameterKind] = {
         parameter: "int" if kind == "int" else "ints" for parameter, kind in signature.parameters.items()
     }
-    if _counts(lambda: prove_equivalent(rule, mutant, kinds)):
+    if _counts(lambda: prove_equivalent(rule, mutant, kinds, least=ABSENT)):
         return f"{name}_equals_its_mutant: the two functions agree on all arguments"
     for equivalence in plugin.equivalences:
         if equivalence.rule == name and _counts(lambda: equivalence.prove(rule, mutant)):  # noqa: B023

@@ -239,7 +239,7 @@ def _claims_about_rules(plugin: FuzzPlugin) -> tuple[Claim, ...]:
     rules = plugin.as_claimed({rule.__name__: rule for rule in plugin.rules}).keys()
     about = [
         claim
-        for claim in claims_of(plugin.name)
+        for claim in claims_of(plugin.name, if_any=True)
         if all(function.__name__ == name for name, function in claim.rules.items() if name in rules)
     ]
     return tuple(sorted(about, key=lambda claim: len(claim.rules)))

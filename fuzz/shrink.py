@@ -70,6 +70,8 @@ def simpler(schedule: Schedule, shortest: int | None = None) -> Iterator[Schedul
             yield smaller
     for rest in _but_one(schedule.submissions):
         yield replace(schedule, submissions=rest)
+    for called in _but_one(schedule.calls):
+        yield replace(schedule, calls=called)
     for fewer in _but_one(schedule.faults):
         yield replace(schedule, faults=fewer)
     for begun in range(len(schedule.failures)):
@@ -95,6 +97,9 @@ def _lower_times(schedule: Schedule) -> Iterator[Schedule]:
     # All the later ones at once, so that what depends on their distance alone can move too.
     for number in range(len(schedule.submissions)):
         yield from _earlier_from(schedule, number)
+    for number, call in enumerate(schedule.calls):
+        for time_ns in lower(call.time_ns):
+            yield replace(schedule, calls=_put(schedule.calls, number, replace(call, time_ns=time_ns)))
     for number, delay in enumerate(schedule.delays):
         for base_ns in lower(delay.base_ns):
             yield replace(schedule, delays=_put(schedule.delays, number, Delay(base_ns, delay.jitter_ns)))
@@ -138,8 +143,8 @@ def lower(value: int, least: int = 0) -> Iterator[int]:
 
 
 def without_node(schedule: Schedule, node: NodeId) -> Schedule | None:
-    """The schedule without this node, its links and whatever it submits or receives; None where something would then
-    have no route."""
+    """The schedule without this node, its links and whatever it submits, receives or calls; None where something would
+    then have no route."""
     topology = schedule.topology
     kept = [number for number, link in enumerate(topology.links) if node not in (link.source, link.target)]
     place = {link: number for number, link in enumerate(kept)}
@@ -167,6 +172,7 @@ def without_node(schedule: Schedule, node: NodeId) -> Schedule | None:
         delays=tuple(schedule.delays[link] for link in kept),
         clocks=schedule.clocks[:node] + schedule.clocks[node + 1 :],
         submissions=tuple(submissions),
+        calls=tuple(replace(call, node=moved(call.node)) for call in schedule.calls if call.node != node),
         faults=tuple(replace(fault, link=place[fault.link]) for fault in schedule.faults if fault.link in place),
         failures=tuple(
             replace(failure, node=moved(failure.node), link=place.get(failure.link, failure.link))
@@ -214,14 +220,15 @@ def _but_one(items: tuple[Item, ...]) -> Iterator[tuple[Item, ...]]:
 
 
 def size(schedule: Schedule) -> tuple[int, int, int, int]:
-    """Nodes, submissions, messages, and all times together: what shrinking lowers."""
+    """Nodes, submissions and calls, messages, and all times together: what shrinking lowers."""
     times = sum(submission.time_ns for submission in schedule.submissions)
+    times += sum(call.time_ns for call in schedule.calls)
     times += sum(delay.base_ns + delay.jitter_ns for delay in schedule.delays)
     times += sum(abs(clock.offset_ns) + abs(clock.drift_ppb) for clock in schedule.clocks)
     times += sum(fault.delay_ns for fault in schedule.faults)
     return (
         len(schedule.topology.nodes),
-        len(schedule.submissions),
+        len(schedule.submissions) + len(schedule.calls),
         sum(len(submission.messages) for submission in schedule.submissions),
         times,
     )
@@ -230,4 +237,8 @@ def size(schedule: Schedule) -> tuple[int, int, int, int]:
 def size_in_words(schedule: Schedule) -> str:
     """What a reader needs to know of how small it is."""
     nodes, submissions, messages, _ = size(schedule)
-    return f"{nodes} nodes, {submissions} submissions, {messages} messages, {len(schedule.faults)} faults"
+    called = f"{len(schedule.calls)} calls, " if schedule.calls else ""
+    return (
+        f"{nodes} nodes, {submissions - len(schedule.calls)} submissions, {called}{messages} messages, "
+        f"{len(schedule.faults)} faults"
+    )

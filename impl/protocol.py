@@ -9,12 +9,11 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
 from spec import plugins
-from spec.core import Core, NodeConfig
+from spec.core import AnyCore, NodeConfig
 from spec.errors import BadInput
 from spec.topology import NodeId
 
 Columns: TypeAlias = dict[str, int]
-AnyCore: TypeAlias = Core[Any, Any]
 MakeCore: TypeAlias = Callable[[NodeConfig], AnyCore]
 
 

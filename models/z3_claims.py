@@ -26,15 +26,15 @@ from models.protocol import load
 from spec.errors import BadInput, CannotRun, ScatterproofError
 
 
-def claims_of(protocol: str) -> tuple[Claim, ...]:
-    """All claims. BadInput for an unknown protocol, CannotRun for one without claims, and without Z3."""
+def claims_of(protocol: str, *, if_any: bool = False) -> tuple[Claim, ...]:
+    """All claims. BadInput for an unknown protocol, CannotRun without Z3, and without claims, unless `if_any`."""
     try:
         claims = load(protocol).claims()
     except ModuleNotFoundError as error:
         if error.name != "z3":
             raise
         raise CannotRun("the Z3 claims need the package z3-solver: install the project's requirements") from error
-    if not claims:
+    if not claims and not if_any:
         raise CannotRun(f"protocol {protocol!r} has no Z3 claims yet; add a module with CLAIMS to models/{protocol}")
     return claims
 

@@ -57,7 +57,7 @@ def draw_run(protocol: str, seed: int, run: int, kind: RunKind | None = None) ->
     setting = Setting(topology=topology, hop_ns=hop_ns, span_ns=hop_ns * draw.randint(10, 100))
     delays = _delays(draw, topology, hop_ns)
     clocks = _clocks(draw, topology, setting.span_ns)
-    submissions = _submissions(draw, kind, setting)
+    submissions = _submissions(draw, kind, setting) if kind.calls is None else ()
     failures = kind.fails(draw, setting)
     schedule = Schedule(
         protocol=protocol,
@@ -65,6 +65,7 @@ def draw_run(protocol: str, seed: int, run: int, kind: RunKind | None = None) ->
         delays=delays,
         clocks=clocks,
         submissions=submissions,
+        calls=() if kind.calls is None else kind.calls(draw, setting),
         seed=draw.getrandbits(32),
         parameters=kind.parameters(draw, setting),
         faults=_faults(draw, topology, kind, hop_ns),

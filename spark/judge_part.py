@@ -60,7 +60,7 @@ def count_part(part: Part, clauses: frozenset[str]) -> Counter[str]:
     compiled, numbers = _kernel_of(part.protocol, clauses)
     for span, run, _ in _fed(part, compiled, BATCH_ROWS, 0, numbers=numbers):
         for check, count in zip(compiled.checks, run.counts.tolist(), strict=True):
-            if count and plugin.not_applicable(check.clause, span.header.parameters) is None:
+            if count and not check.doubt and plugin.not_applicable(check.clause, span.header.parameters) is None:
                 counts[check.clause] += count
     return counts
 

@@ -9,7 +9,7 @@ from random import Random
 
 from spark.networks import FAMILIES, anywhere
 from spec.core import Parameter
-from spec.schedule import Failure, FaultKind
+from spec.schedule import Call, Failure, FaultKind
 from spec.topology import Topology
 
 
@@ -42,7 +42,8 @@ class RunKind:
     """parameters: drawn to fit the setting. faults: what happens to packets; often_faulty: in three of four such runs,
     not in one; faults_a_link: how many more there are at most for each link; late_to_one: some
     packets in a row to one of the nodes come late, from everybody. networks: families by name; suits: which
-    of them. submissions: how many. to_everybody: each message is for all. fails: nodes or links, in order of time."""
+    of them. submissions: how many; calls: what clients call instead, in
+    order of time. to_everybody: each message is for all. fails: nodes or links, in order of time."""
 
     name: str
     parameters: Callable[[Random, Setting], dict[str, Parameter]]
@@ -53,6 +54,7 @@ class RunKind:
     networks: Mapping[str, Callable[[Random], Topology]] = field(default_factory=lambda: FAMILIES)
     suits: Callable[[Topology], bool] = anywhere
     submissions: Callable[[Random, Topology], int] = ten_to_400
+    calls: Callable[[Random, Setting], tuple[Call, ...]] | None = None
     to_everybody: bool = False
     payload: Callable[[Random], bytes] = one_of_ten
     fails: Callable[[Random, Setting], tuple[Failure, ...]] = nothing_fails

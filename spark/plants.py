@@ -16,12 +16,12 @@ from conformance.network.run import MakeNode, simulate
 from conformance.network.simulator import MAX_EVENTS
 from conformance.protocol import load
 from spark.layout import ROW, Expected
-from spec.core import Core
+from spec.core import AnyCore
 from spec.schedule import Schedule
 from spec.trace import ABSENT, Kind, Row, Trace, rows_of_packet, schema
 
 IUT = "reference core"
-MakeCore = Callable[..., Core[Any, Any]]
+MakeCore = Callable[..., AnyCore]
 # Rows that tell of the harness's own doings: altered, the trace would be none of that schedule.
 _HARNESS = frozenset({Kind.SUBMITTED, Kind.ENDED, Kind.CRASHED, Kind.RESTARTED, Kind.PAUSED, Kind.RESUMED})
 # What makes a row one that no check looks at, or no row at all, rather than a wrong one.

@@ -1,10 +1,10 @@
 """The adapter contract: newline-delimited JSON between the harness and one process a node.
 
 Over stdin and stdout, one object a line, told apart by `type`. In stdio mode the harness is the node's network and
-clock: after `init` the node answers `ready`; after every `submit`, `packet` and `tick` it answers with the effects in
-their order (`send`, `deliver`, `begin`, `refuse`, any `log`) and then `done`. In datagram mode the node has real
-sockets and a clock of its own: `init`, `listening`, `connect`, `ready`, then `submit` as often as wanted, `stop`,
-`stopped`; what happened is in its log.
+clock: after `init` the node answers `ready`; after every `submit`, `call`, `packet` and `tick` it answers with the
+effects in their order (`send`, `deliver`, `begin`, `return`, `refuse`, any `log`) and then `done`. In datagram mode the
+node has real sockets and a clock of its own: `init`, `listening`, `connect`, `ready`, then `submit` as often as wanted,
+`stop`, `stopped`; what happened is in its log.
 
 Packets and deliveries are the objects of the protocol's `messages.py`; byte strings are base64. ADAPTER.md explains all
 of it to whoever writes a node, and adapter.schema.json is made from these types.
@@ -12,11 +12,11 @@ of it to whoever writes a node, and adapter.schema.json is made from these types
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
-from spec.core import NodeConfig
+from spec.core import NodeConfig, Parameter
 from spec.topology import LinkId, NodeId
 
 VERSION = 1
@@ -45,6 +45,17 @@ class Submit(Line, frozen=True, tag="submit"):
 
     messages: tuple[Payload, ...]
     now: int | None = None
+
+
+class CallIn(Line, frozen=True, tag="call"):
+    """The application of a client calls. operation: the call's number among the client's, from 1. call: which, one of
+    those in the protocol's trace.toml. arguments, payload: what the protocol gives them to mean."""
+
+    now: int
+    operation: int
+    call: str
+    arguments: dict[str, Parameter] = {}
+    payload: bytes = b""
 
 
 class PacketIn(Line, frozen=True, tag="packet"):
@@ -97,6 +108,16 @@ class BeginOut(Line, frozen=True, tag="begin"):
     message: msgspec.Raw
 
 
+class ReturnOut(Line, frozen=True, tag="return"):
+    """The call with this number comes back to the application. outcome: unknown where the client cannot say whether it
+    took effect. results, payload: what the protocol gives them to mean."""
+
+    operation: int
+    outcome: Literal["ok", "refused", "unknown"]
+    results: dict[str, Parameter] = {}
+    payload: bytes = b""
+
+
 class RefuseOut(Line, frozen=True, tag="refuse"):
     link: LinkId
     reason: str
@@ -114,5 +135,5 @@ class Stopped(Line, frozen=True, tag="stopped"):
     """The log is complete."""
 
 
-ToNode: TypeAlias = Init | Submit | PacketIn | Tick | Connect | Stop
-FromNode: TypeAlias = Ready | Listening | SendOut | DeliverOut | BeginOut | RefuseOut | Log | Done | Stopped
+ToNode: TypeAlias = Init | Submit | CallIn | PacketIn | Tick | Connect | Stop
+FromNode: TypeAlias = Ready | Listening | SendOut | DeliverOut | BeginOut | ReturnOut | RefuseOut | Log | Done | Stopped

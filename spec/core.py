@@ -6,7 +6,8 @@ stdio wrapper) hands it events with the node's local clock reading and carries o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
@@ -25,6 +26,25 @@ class Submitted(msgspec.Struct, frozen=True, gc=False):
 
     now: int
     messages: tuple[tuple[NodeId, bytes], ...]
+
+
+class Outcome(IntEnum):
+    """How a call came back. UNKNOWN: the client does not know whether it took effect, or will."""
+
+    OK = 1
+    REFUSED = 2
+    UNKNOWN = 3
+
+
+class Called(msgspec.Struct, frozen=True, gc=False):
+    """The application of a client calls. operation: the call's number among the client's, from 1. call: which, one of
+    those in the protocol's trace.toml. arguments, payload: what the protocol gives them to mean."""
+
+    now: int
+    operation: int
+    call: str
+    arguments: Mapping[str, Parameter]
+    payload: bytes = b""
 
 
 class PacketArrived(msgspec.Struct, Generic[Packet], frozen=True, gc=False):
@@ -60,6 +80,16 @@ class Began(msgspec.Struct, Generic[Beginning], frozen=True, gc=False):
     message: Beginning
 
 
+class Return(msgspec.Struct, frozen=True, gc=False):
+    """The call with this number comes back to the application, once; or never. results, payload: what the protocol
+    gives them to mean."""
+
+    operation: int
+    outcome: Outcome
+    results: Mapping[str, Parameter] = {}
+    payload: bytes = b""
+
+
 class Refuse(msgspec.Struct, frozen=True, gc=False):
     """The packet from `link` breaks the protocol; it was counted, and changed nothing."""
 
@@ -69,6 +99,10 @@ class Refuse(msgspec.Struct, frozen=True, gc=False):
 
 Event: TypeAlias = Submitted | PacketArrived[Packet] | TimerFired
 Effect: TypeAlias = Send[Packet] | Deliver[Delivery] | Began[Any] | Refuse
+
+# The same at a client.
+ClientEvent: TypeAlias = Event[Packet] | Called
+ClientEffect: TypeAlias = Effect[Packet, Delivery] | Return
 
 
 class LocalProtocolError(ValueError):
@@ -87,11 +121,19 @@ class Core(Protocol[Packet, Delivery]):
         ...
 
 
+class AnyCore(Protocol):
+    """A core of any protocol, of a client or of another node."""
+
+    def handle(self, event: Any) -> Sequence[ClientEffect[Any, Any]]: ...
+
+    def next_deadline(self) -> int | None: ...
+
+
 class NodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one node is told at its start (the `init` of the adapter contract).
 
-    ingress, egress: link ids, of used links only. next_link: egress link towards each host, as (host, link) pairs.
-    reaching: for each egress link, in the order of `egress`, the ingress links from which data can reach it.
+    ingress, egress: link ids, of used links only. next_link: egress link towards each host and client, as (node, link)
+    pairs. reaching: for each egress link, in the order of `egress`, the ingress links from which data can reach it.
     """
 
     node: NodeId
@@ -115,7 +157,7 @@ def node_config(
         protocol=protocol,
         ingress=tuple(link for link in topology.ingress(node) if link in routes.used),
         egress=egress,
-        next_link=tuple((host, link) for host, link in enumerate(routes.next_link[node]) if link in egress),
+        next_link=tuple((end, link) for end, link in enumerate(routes.next_link[node]) if link in egress),
         reaching=tuple(routes.reaching[link] for link in egress),
         parameters=parameters,
     )

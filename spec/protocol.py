@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from spec import plugins
+from spec.errors import BadInput
+from spec.topology import Topology
+from spec.trace import schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecPlugin:
-    """What nodes exchange with one another and with the harness, as msgspec types.
+    """What nodes exchange with one another and with the harness, as msgspec types, and where they may be.
 
     packet: what is put on a link.
-    delivery: what is handed to an application.
+    delivery: what is handed to an application; None where nothing is.
     beginning: what a node says when it begins with a message by itself; None where none does.
+    refuse_network: raises BadInput for a network in which the protocol cannot work.
     """
 
     packet: type
-    delivery: type
+    delivery: type | None = None
     beginning: type | None = None
+    refuse_network: Callable[[Topology], None] = lambda topology: None
 
     @property
     def messages(self) -> dict[str, type]:
@@ -30,3 +36,13 @@ class SpecPlugin:
 def load(protocol: str) -> SpecPlugin:
     """BadInput for an unknown protocol, CannotRun for one whose messages have no types yet."""
     return plugins.load("spec", SpecPlugin, protocol, "has no messages yet; choose another")
+
+
+def refuse_network(protocol: str, topology: Topology) -> None:
+    """Raise BadInput for a network in which the protocol cannot work, and for an unknown protocol."""
+    if topology.clients() and not schema(protocol).calls:
+        client = topology.nodes[topology.clients()[0]].name
+        raise BadInput(f"topology: {client} is a client, and {protocol} has no calls; give it another role")
+    plugin = plugins.find("spec", SpecPlugin, protocol)
+    if plugin is not None:
+        plugin.refuse_network(topology)

@@ -14,7 +14,9 @@ import msgspec
 from spec.core import Parameter
 from spec.errors import BadInput
 from spec.files import read_bytes, write_atomically
+from spec.protocol import refuse_network
 from spec.topology import NO_LINK, LinkId, NodeId, Role, Routes, Topology, route
+from spec.trace import TraceSchema, schema
 
 FORMAT = 1
 # Times stay far below the edge of int64, so that sums of a few of them cannot wrap anywhere.
@@ -53,6 +55,17 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     messages: tuple[Message, ...]
 
 
+class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """At time_ns, or when its call before has returned, the application at `node`, a client, calls. call: one of those
+    in the protocol's trace.toml. arguments, payload: what the protocol gives them to mean."""
+
+    time_ns: int
+    node: NodeId
+    call: str
+    arguments: dict[str, Parameter] = {}
+    payload: bytes = b""
+
+
 class FaultKind(StrEnum):
     LOSE = "lose"
     DELAY = "delay"
@@ -84,7 +97,7 @@ _OF_LINKS = (FailureKind.CUT, FailureKind.MEND)
 class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """At time_ns a node or (cut, mend) a link fails or comes back, first of all that happens then.
 
-    What is handed over at a crashed node is not submitted: its application is gone, too. Packets that it sent earlier
+    What is handed over, or called, at a crashed node is not: its application is gone, too. Packets that it sent earlier
     go on. A packet that arrives while it is down is lost. A paused node handles nothing: what arrives waits, in its
     order, its timers are late, and its application stands still, too.
     """
@@ -96,7 +109,8 @@ class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """clocks: one a node; delays: one a link; end_ns: when to stop, None to stop when all has settled."""
+    """clocks: one a node; delays: one a link; calls: what clients call, in the order of their times; end_ns: when to
+    stop, None to stop when all has settled."""
 
     protocol: str
     topology: Topology
@@ -106,6 +120,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parameters: dict[str, Parameter] = {}
     faults: tuple[Fault, ...] = ()
     failures: tuple[Failure, ...] = ()
+    calls: tuple[Call, ...] = ()
     seed: int = 0
     end_ns: int | None = None
     format: int = FORMAT
@@ -115,8 +130,8 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def last_ns(self) -> int:
-        """When the last of its submissions and failures is due, in ns."""
-        times = [submission.time_ns for submission in self.submissions]
+        """When the last of its submissions, calls and failures is due, in ns."""
+        times = [submission.time_ns for submission in self.submissions] + [call.time_ns for call in self.calls]
         return max([0, *times, *(failure.time_ns for failure in self.failures)])
 
 
@@ -128,6 +143,8 @@ def validate(schedule: Schedule, name: str = "schedule") -> Schedule:
 
     try:
         routes = route(schedule.topology)
+        refuse_network(schedule.protocol, schedule.topology)
+        names = schema(schedule.protocol)
     except BadInput as error:
         raise refuse(str(error)) from None
     nodes, links = schedule.topology.nodes, schedule.topology.links
@@ -150,6 +167,8 @@ def validate(schedule: Schedule, name: str = "schedule") -> Schedule:
         raise refuse(f"clocks are up to {max(offsets) - min(offsets)} ns apart; keep them within {MAX_TIME_NS}")
     for number, submission in enumerate(schedule.submissions):
         _check_submission(f"{name}: submissions[{number}]", submission, schedule.topology, routes)
+    for number, call in enumerate(schedule.calls):
+        _check_call(f"{name}: calls[{number}]", call, schedule.topology, names)
     _check_faults(name, schedule)
     _check_failures(name, schedule)
     if schedule.end_ns is not None and not 0 <= schedule.end_ns <= MAX_TIME_NS:
@@ -216,6 +235,16 @@ def _check_submission(place: str, submission: Submission, topology: Topology, ro
     for receiver in receivers:
         if routes.next_link[submission.node][receiver] == NO_LINK:
             raise BadInput(f"{place}: host {receiver} cannot be reached from host {submission.node}; choose another")
+
+
+def _check_call(place: str, call: Call, topology: Topology, names: TraceSchema) -> None:
+    if not 0 <= call.time_ns <= MAX_TIME_NS:
+        raise BadInput(f"{place} is at {call.time_ns} ns; give 0 to {MAX_TIME_NS}")
+    if call.node not in topology.clients():
+        raise BadInput(f"{place} names node {call.node}, which is no client; clients are {list(topology.clients())}")
+    if call.call not in names.calls:
+        there = ", ".join(names.calls) or "none"
+        raise BadInput(f"{place} is {call.call!r}, no call of {names.protocol}; those that there are: {there}")
 
 
 def read(path: Path) -> Schedule:

@@ -1,7 +1,7 @@
-"""Hosts, switches and directed FIFO links, and the routes that data take over them.
+"""Hosts, switches, clients and directed links, and the routes that data take over them.
 
-A host's sending and receiving side are separate: data never pass *through* a host. A node's id is its index in
-`Topology.nodes`, a link's id its index in `Topology.links`.
+A host's sending and receiving side are separate: data never pass *through* a host, nor through a client. A node's id
+is its index in `Topology.nodes`, a link's id its index in `Topology.links`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, deque
 from enum import StrEnum
 from functools import lru_cache
-from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
 
 import msgspec
@@ -25,6 +24,7 @@ NO_LINK = -1
 class Role(StrEnum):
     HOST = "host"
     SWITCH = "switch"
+    CLIENT = "client"  # its application calls the system, and calls return
 
 
 class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,7 +33,7 @@ class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A directed FIFO link: an egress link of `source`, an ingress link of `target`."""
+    """A directed link: an egress link of `source`, an ingress link of `target`."""
 
     source: NodeId
     target: NodeId
@@ -44,10 +44,17 @@ class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     links: tuple[Link, ...]
 
     def hosts(self) -> tuple[NodeId, ...]:
-        return tuple(i for i, node in enumerate(self.nodes) if node.role is Role.HOST)
+        return self.having(Role.HOST)
 
     def switches(self) -> tuple[NodeId, ...]:
-        return tuple(i for i, node in enumerate(self.nodes) if node.role is Role.SWITCH)
+        return self.having(Role.SWITCH)
+
+    def clients(self) -> tuple[NodeId, ...]:
+        return self.having(Role.CLIENT)
+
+    def having(self, *roles: Role) -> tuple[NodeId, ...]:
+        """The nodes of these roles, in their order."""
+        return tuple(i for i, node in enumerate(self.nodes) if node.role in roles)
 
     def ingress(self, node: NodeId) -> tuple[LinkId, ...]:
         return tuple(i for i, link in enumerate(self.links) if link.target == node)
@@ -57,19 +64,17 @@ class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Routes(msgspec.Struct, frozen=True):
-    """Where data go, and so which barriers an egress link's barrier must cover.
+    """Where data go.
 
-    next_link[v][h]: the egress link of node v towards host h, or NO_LINK.
-    reaching[e]: the ingress links of e's source from which data can reach egress link e (TO-BAR-MIN, TO-BAR-PART);
-    empty on a host's own egress links.
-    used: the links that data of some sender to some receiver can take; only these carry barriers.
-    longest_chain: how many links a barrier's news passes at the most, from the host that makes it.
+    next_link[v][h]: the egress link of node v towards host or client h, or NO_LINK.
+    reaching[e]: the ingress links of e's source from which data can reach egress link e; empty on egress links of hosts
+    and clients.
+    used: the links that data of some sender to some receiver can take.
     """
 
     next_link: tuple[tuple[LinkId, ...], ...]
     reaching: tuple[tuple[LinkId, ...], ...]
     used: frozenset[LinkId]
-    longest_chain: int
 
     def path(self, topology: Topology, sender: NodeId, receiver: NodeId) -> tuple[LinkId, ...]:
         """The links from sender to receiver, in order; empty when there is no route."""
@@ -84,18 +89,18 @@ class Routes(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=64)
 def route(topology: Topology) -> Routes:
-    """Shortest routes between all hosts. Where several links begin a shortest route, receivers are dealt out over them:
+    """Shortest routes between all hosts and clients. Where several links begin one, receivers are dealt out over them:
     data from one sender to one receiver take one path (so that they stay FIFO), to different receivers any. Raises
-    BadInput for a topology in which an egress link would have to wait for itself."""
+    BadInput for a topology that is none."""
     validate(topology)
-    hosts = topology.hosts()
+    ends = topology.having(Role.HOST, Role.CLIENT)
     ingress = [topology.ingress(v) for v in range(len(topology.nodes))]
     egress = [topology.egress(v) for v in range(len(topology.nodes))]
     table = [[NO_LINK] * len(topology.nodes) for _ in topology.nodes]
     reaching: list[set[LinkId]] = [set() for _ in topology.links]
     used: set[LinkId] = set()
     targets = [link.target for link in topology.links]
-    for rank, receiver in enumerate(hosts):
+    for rank, receiver in enumerate(ends):
         distance = _distances(topology, ingress, receiver)
         for node, links in enumerate(egress):
             # The receiver itself may send to itself: over the network, like everybody else.
@@ -104,12 +109,11 @@ def route(topology: Topology) -> Routes:
                 best = [e for e in links if distance.get(targets[e]) == hops]
                 # The hops still to go enter, or two switches in a row would always choose alike.
                 table[node][receiver] = best[rank // (hops + 1) % len(best)]
-        _follow(topology, table, receiver, hosts, reaching, used)
+        _follow(topology, table, receiver, ends, reaching, used)
     return Routes(
         next_link=tuple(tuple(row) for row in table),
         reaching=tuple(tuple(sorted(links)) for links in reaching),
         used=frozenset(used),
-        longest_chain=_longest_chain(reaching),
     )
 
 
@@ -147,13 +151,13 @@ def _follow(
     topology: Topology,
     table: list[list[LinkId]],
     receiver: NodeId,
-    hosts: tuple[NodeId, ...],
+    senders: tuple[NodeId, ...],
     reaching: list[set[LinkId]],
     used: set[LinkId],
 ) -> None:
-    """Walk every host's route to `receiver`, noting which ingress link feeds which egress link."""
+    """Walk every sender's route to `receiver`, noting which ingress link feeds which egress link."""
     walked: set[LinkId] = set()
-    for sender in hosts:
+    for sender in senders:
         link = table[sender][receiver]
         while link != NO_LINK and link not in walked:
             walked.add(link)
@@ -165,18 +169,3 @@ def _follow(
             if onward != NO_LINK:
                 reaching[onward].add(link)
             link = onward
-
-
-def _longest_chain(reaching: list[set[LinkId]]) -> int:
-    """How many links the longest chain has in which each barrier waits for the one before. A barrier that waits for
-    itself never rises (TO-BAR-MIN), so there must be no cycle."""
-    lengths = [1] * len(reaching)
-    try:
-        for link in TopologicalSorter(dict(enumerate(reaching))).static_order():
-            lengths[link] = 1 + max((lengths[feeder] for feeder in reaching[link]), default=0)
-    except CycleError as error:
-        stuck = sorted(set(error.args[1]))
-        raise BadInput(
-            f"topology: the barriers of links {stuck} would wait for one another; make the routes acyclic"
-        ) from None
-    return max(lengths, default=0)

@@ -17,7 +17,7 @@ import msgspec
 
 from spec.core import Parameter
 from spec.errors import BadInput
-from spec.topology import NodeId, Topology
+from spec.topology import NodeId, Role, Topology
 
 VERSION = 1
 ABSENT = -1
@@ -26,7 +26,7 @@ Row: TypeAlias = tuple[int, ...]
 
 
 class Kind(IntEnum):
-    """Event kinds that every protocol has; spec/common_trace.toml says what each means."""
+    """Event kinds that no protocol defines for itself; spec/common_trace.toml says what each means."""
 
     SUBMITTED = 1
     SENT = 2
@@ -40,6 +40,9 @@ class Kind(IntEnum):
     BEGUN = 10
     PAUSED = 11
     RESUMED = 12
+    # Of protocols with calls alone.
+    CALLED = 13
+    RETURNED = 14
 
 
 CLEAN, QUIESCENT = 1, 2  # bits of `flags` in an ENDED row
@@ -90,22 +93,53 @@ class Domain(StrEnum):
     LINK = "link"
     KIND = "kind"
     PACKET = "packet"
+    CALL = "call"
+    OUTCOME = "outcome"
+
+
+class EventKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One kind of events, as trace.toml has it.
+
+    at: the roles of the nodes at which it can be; empty for all.
+    says: how a diagram marks it; empty for what is no mark.
+    named: whether the mark goes on with what the protocol calls the row.
+    """
+
+    code: int
+    means: str
+    at: tuple[Role, ...] = ()
+    says: str = ""
+    named: bool = False
 
 
 class TraceSchema(msgspec.Struct, frozen=True):
-    """Column names in order; the codes of kinds and packets by name, from 1 without gaps.
+    """Column names in order; the codes of kinds, packets, calls and outcomes by name, from 1 without gaps.
 
     domains: what each column's values are.
+    events: the kinds by their code.
+    calls, outcomes: empty for a protocol without calls.
     """
 
     protocol: str
     columns: tuple[str, ...]
     domains: dict[str, Domain]
+    events: dict[int, EventKind]
     kinds: dict[str, int]
     packets: dict[str, int]
+    calls: dict[str, int]
+    outcomes: dict[str, int]
 
     def index(self, column: str) -> int:
         return self.columns.index(column)
+
+    def codes(self, domain: Domain) -> dict[str, int]:
+        """The codes of kinds, packets, calls or outcomes by name."""
+        listed = {Domain.KIND: self.kinds, Domain.PACKET: self.packets, Domain.CALL: self.calls}
+        return (listed | {Domain.OUTCOME: self.outcomes})[domain]
+
+    def kind(self, code: int) -> str:
+        """The name of the kind with this code."""
+        return next(name for name, known in self.kinds.items() if known == code)
 
     def naming(self, *domains: Domain) -> tuple[str, ...]:
         """The columns whose values are of one of these domains."""
@@ -135,15 +169,31 @@ def schema(protocol: str) -> TraceSchema:
         raise BadInput(f"protocol {protocol!r} is unknown; choose one of: {', '.join(known)}")
     common = tomllib.loads((here / "common_trace.toml").read_text())
     own = tomllib.loads(path.read_text())
-    kinds = {name: code for name, (code, _) in (common["kinds"] | own.get("kinds", {})).items()}
-    columns = common["columns"] | own.get("columns", {})
-    return TraceSchema(
+    calls = common["calls"] if "calls" in own else {"columns": {}, "kinds": {}, "outcomes": {}}
+    columns = common["columns"] | calls["columns"] | own.get("columns", {})
+    try:
+        events = msgspec.convert(common["kinds"] | calls["kinds"] | own.get("kinds", {}), dict[str, EventKind])
+        domains = {name: Domain(domain) for name, (domain, _) in columns.items()}
+    except ValueError as error:  # msgspec's own among them
+        raise BadInput(f"spec/{protocol}/trace.toml: {error}; spec/common_trace.toml shows how it is said") from None
+    found = TraceSchema(
         protocol=protocol,
         columns=tuple(columns),
-        domains={name: Domain(domain) for name, (domain, _) in columns.items()},
-        kinds=kinds,
+        domains=domains,
+        events={event.code: event for event in events.values()},
+        kinds={name: event.code for name, event in events.items()},
         packets=own.get("packets", {}),
+        calls={name: code for name, (code, _) in own.get("calls", {}).items()},
+        outcomes=calls["outcomes"],
     )
+    for domain in (Domain.KIND, Domain.PACKET, Domain.CALL):
+        codes = list(found.codes(domain).values())
+        if codes != list(range(1, len(codes) + 1)):
+            raise BadInput(
+                f"spec/{protocol}/trace.toml: the codes of the {domain}s are {codes}; they count from 1 in their "
+                f"order, and kinds of its own go on after {len(common['kinds']) + len(calls['kinds'])}"
+            )
+    return found
 
 
 def rows_of_packet(columns: Sequence[str], rows: Sequence[Row], at: int) -> list[int]:

@@ -9,7 +9,7 @@ import msgspec
 
 from spec.errors import BadInput
 from spec.files import read_bytes, write_atomically
-from spec.trace import ABSENT, VERSION, Header, Kind, Row, Trace, TraceSchema, schema
+from spec.trace import ABSENT, VERSION, Header, Row, Trace, TraceSchema, schema
 
 _INT64 = range(-(1 << 63), 1 << 63)
 
@@ -30,7 +30,7 @@ def encode(trace: Trace) -> bytes:
 
 
 def encode_row(row: Row, names: TraceSchema) -> bytes:
-    kind = Kind(row[names.index("kind")]).name.lower()
+    kind = names.kind(row[names.index("kind")])
     columns = zip(names.columns, row, strict=True)
     shown = {name: value for name, value in columns if value != ABSENT and name != "kind"}
     return msgspec.json.encode({"kind": kind, **shown})

@@ -59,6 +59,8 @@ class DatagramIut:
         over real sockets; MachineBusy when the machine is too busy in the end; BadInput for faults that the protocol's
         links never have.
         """
+        if schedule.calls:
+            raise CannotRun("nodes with sockets of their own are told no calls yet; run it in process, or over stdio")
         plugin = load(schedule.protocol)
         refuse_faults(schedule, plugin)
         if not plugin.fifo_links:

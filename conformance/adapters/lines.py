@@ -27,7 +27,7 @@ class Contents:
     def __init__(self, protocol: str) -> None:
         plugin = load(protocol)
         self._packet: _Decoder = msgspec.json.Decoder(plugin.packet)
-        self._delivery: _Decoder = msgspec.json.Decoder(plugin.delivery)
+        self._delivery: _Decoder | None = msgspec.json.Decoder(plugin.delivery) if plugin.delivery else None
         self._beginning: _Decoder | None = msgspec.json.Decoder(plugin.beginning) if plugin.beginning else None
 
     def packet(self, raw: msgspec.Raw) -> Any:
@@ -35,6 +35,8 @@ class Contents:
         return _checked(self._packet, raw)
 
     def delivery(self, raw: msgspec.Raw) -> Any:
+        if self._delivery is None:
+            return Failure("wrote 'deliver', which this protocol does not have")
         return _checked(self._delivery, raw)
 
     def beginning(self, raw: msgspec.Raw) -> Any:

@@ -24,7 +24,8 @@ from conformance.network.run import catalogue_version
 from conformance.protocol import load
 from spec.errors import BadInput
 from spec.files import read_bytes, write_atomically
-from spec.topology import NodeId, Topology, route
+from spec.protocol import refuse_network
+from spec.topology import NodeId, Topology, validate
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Row, Trace, schema
 from spec.trace_ndjson import decode_row, encode_row
 
@@ -81,7 +82,8 @@ def read_run(folder: Path) -> RecordedRun:
     nodes = range(len(run.topology.nodes))
     try:
         load(run.protocol).parameters(run.parameters)
-        route(run.topology)
+        validate(run.topology)
+        refuse_network(run.protocol, run.topology)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     for kind, recorded in (run.complete or {}).items():

@@ -89,7 +89,7 @@ class NodeLog:
         if node != self.node:
             return f"{place}: node is {node} in the log of node {self.node}"
         if kind in (Kind.LOST, Kind.ENDED):
-            return f"{place}: a node cannot know of {Kind(kind).name.lower()!r}"
+            return f"{place}: a node cannot know of {self._names.kind(kind)!r}"
         flaw = self._rules.flaw(row)
         if flaw is not None:
             return f"{place} has {flaw}"

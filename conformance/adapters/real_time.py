@@ -41,6 +41,7 @@ def stretched(schedule: Schedule, factor: int) -> Schedule:
         schedule,
         delays=tuple(Delay(delay.base_ns * factor, delay.jitter_ns * factor) for delay in schedule.delays),
         submissions=tuple(replace(one, time_ns=one.time_ns * factor) for one in schedule.submissions),
+        calls=tuple(replace(one, time_ns=one.time_ns * factor) for one in schedule.calls),
         clocks=tuple(
             replace(clock, offset_ns=least + (clock.offset_ns - least) * factor, drift_ppb=0)
             for clock in schedule.clocks

@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 
 from conformance.adapters import lines
+from conformance.network.contract import NodeFailed
 from conformance.network.run import MakeNode, simulate
-from conformance.network.simulator import AnyCore, NodeFailed
 from conformance.supervisor import LIMITS, Child, Failure, Limits, stop
 from spec.adapter import (
     BeginOut,
+    CallIn,
     DeliverOut,
     Done,
     Init,
@@ -24,12 +25,27 @@ from spec.adapter import (
     Payload,
     Ready,
     RefuseOut,
+    ReturnOut,
     SendOut,
     Stop,
     Submit,
     Tick,
 )
-from spec.core import Began, Deliver, Effect, Event, NodeConfig, PacketArrived, Refuse, Send, Submitted
+from spec.core import (
+    AnyCore,
+    Began,
+    Called,
+    ClientEffect,
+    ClientEvent,
+    Deliver,
+    NodeConfig,
+    Outcome,
+    PacketArrived,
+    Refuse,
+    Return,
+    Send,
+    Submitted,
+)
 from spec.schedule import Schedule
 from spec.scratch import scratch_folder
 from spec.topology import Role
@@ -117,7 +133,7 @@ class StdioNode:
             self._take_deadline(ready.deadline)
         return self._deadline
 
-    def handle(self, event: Event[Any]) -> Sequence[Effect[Any, Any]]:
+    def handle(self, event: ClientEvent[Any]) -> Sequence[ClientEffect[Any, Any]]:
         if self._child.has_more():
             raise NodeFailed("wrote more after it was done")
         if isinstance(event, PacketArrived):
@@ -126,12 +142,15 @@ class StdioNode:
         elif isinstance(event, Submitted):
             messages = tuple(Payload(receiver, payload) for receiver, payload in event.messages)
             lines.tell(self._child, Submit(messages, event.now))
+        elif isinstance(event, Called):
+            arguments = dict(event.arguments)
+            lines.tell(self._child, CallIn(event.now, event.operation, event.call, arguments, event.payload))
         else:
             lines.tell(self._child, Tick(event.now))
         return self._effects()
 
-    def _effects(self) -> list[Effect[Any, Any]]:
-        effects: list[Effect[Any, Any]] = []
+    def _effects(self) -> list[ClientEffect[Any, Any]]:
+        effects: list[ClientEffect[Any, Any]] = []
         while len(effects) < MAX_EFFECTS:
             match lines.answer(self._child):
                 case SendOut(link, raw):
@@ -140,6 +159,8 @@ class StdioNode:
                     effects.append(Deliver(_sound(self._contents.delivery(raw))))
                 case BeginOut(raw):
                     effects.append(Began(_sound(self._contents.beginning(raw))))
+                case ReturnOut(operation, outcome, results, payload):
+                    effects.append(Return(operation, Outcome[outcome.upper()], results, payload))
                 case RefuseOut(link, reason):
                     if link not in self._ingress:
                         raise NodeFailed(f"refused a packet from link {link}, which is no ingress link of it")

@@ -117,4 +117,4 @@ def packets_arrive_as_sent(
     )
 
 
-PREMISES = (submissions_are_counted, *compiled_apart(packets_arrive_as_sent))
+PREMISES = (submissions_are_counted, *compiled_apart("broadcast", packets_arrive_as_sent))

@@ -3,6 +3,7 @@
 trace that breaks it.
 
 - `time_ns` never falls where all rows have one time, nor `clock_ns` at a node between two of its restarts;
+- calls are in the order of their times; a client's are numbered 1, 2, ... as they are made, and return once at most;
 - the packets of a link are numbered 0, 1, 2, ... as they are sent;
 - what arrives was sent under this number, and says in every column what was sent;
 - what later packets of a FIFO link overtook, or carried a message in a run that settled, arrived or was lost.
@@ -14,6 +15,7 @@ from dataclasses import replace
 
 from numba.extending import register_jitable
 
+from conformance.checks.calls import calls_return_once
 from conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -29,16 +31,17 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, find, put, remove, room, used
-from spec.trace import ABSENT, Kind, Order
+from spec.trace import ABSENT, Kind, Order, schema
 
 SENT, ARRIVED, LOST, ENDED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.LOST), int(Kind.ENDED)
 CRASHED, RESTARTED = int(Kind.CRASHED), int(Kind.RESTARTED)
 _LEAST = -(1 << 63)
+ALL: tuple[int, ...] = ()  # every kind that the protocol has, which `compiled_apart` knows
 
 
 @check(
     "PREMISE",
-    kinds=tuple(Kind),
+    kinds=ALL,
     order=Order.GLOBAL,
     despite_gaps=True,
     ways=("time_ns is {found} behind a row of {expected}; record rows of one time in its order",),
@@ -55,7 +58,7 @@ def time_does_not_fall(position: int, time_ns: int, latest: State, latest_at: St
 
 @check(
     "PREMISE",
-    kinds=tuple(kind for kind in Kind if kind is not Kind.ENDED),
+    kinds=ALL,
     order=Order.NODE,
     despite_gaps=True,
     ways=("clock_ns of {node} is {found} behind a row of {expected}; record clocks that fall in restarts alone",),
@@ -66,6 +69,8 @@ def clocks_do_not_fall(
     position: int, kind: int, node: int, link: int, clock_ns: int, reading: State, read_at: State
 ) -> Outcome:
     """A node's local clock never falls until it begins anew. A row without a reading says nothing of it."""
+    if kind == ENDED:
+        return SILENT
     if kind == RESTARTED and link == ABSENT:
         reading[node] = _LEAST
     elif clock_ns != ABSENT:
@@ -200,7 +205,10 @@ def follow(
     return HOLDS
 
 
-def compiled_apart(*own: Check) -> tuple[Check, ...]:
-    """The premises of every protocol, with these of one, in a part of their own: what compiles in minutes need not be
-    compiled again for them."""
-    return tuple(replace(premise, part="premises") for premise in (time_does_not_fall, clocks_do_not_fall, *own))
+def compiled_apart(protocol: str, *own: Check) -> tuple[Check, ...]:
+    """The premises of every protocol, those of calls where it has any, and these of its own, in a part of their own:
+    what compiles in minutes need not be compiled again for them."""
+    names = schema(protocol)
+    common = tuple(replace(premise, kinds=tuple(names.events)) for premise in (time_does_not_fall, clocks_do_not_fall))
+    calls = (calls_return_once,) if names.calls else ()
+    return tuple(replace(premise, part="premises") for premise in (*common, *calls, *own))

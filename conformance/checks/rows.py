@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spec.errors import BadInput
+from spec.protocol import refuse_network
 from spec.topology import Topology, validate
 from spec.trace import ABSENT, Domain, Header, Kind, Row, TraceSchema, schema
 
@@ -37,20 +38,21 @@ def columns_of_rows(
 
 
 class RowRules:
-    """What each row of a run must be: a column that names a node, link, kind or packet (`TraceSchema.domains`) names
-    one that there is, or is ABSENT; kind always does, and node but in the end's row; and a packet is at an end of its
-    link. Made by `row_rules`."""
+    """What each row of a run must be: a column that names something (`TraceSchema.domains`) names one that there is, or
+    is ABSENT; kind always does, and node but in the end's row; and a packet is at an end of its link. Made by
+    `row_rules`."""
 
     def __init__(self, names: TraceSchema, topology: Topology) -> None:
         self._names = names
-        codes = {Domain.KIND: names.kinds, Domain.PACKET: names.packets}
+        coded = (Domain.KIND, Domain.PACKET, Domain.CALL, Domain.OUTCOME)
         counts = {Domain.NODE: len(topology.nodes), Domain.LINK: len(topology.links)}
         self._known: list[_Known] = []
-        for column in names.naming(*codes, *counts):
+        for column in names.naming(*coded, *counts):
             domain, at, free = names.domains[column], names.index(column), column != "kind"
-            if domain in codes:
-                listed = ", ".join(f"{code} {name}" for name, code in codes[domain].items())
-                self._known.append(_Known(column, at, 1, len(codes[domain]), free, f"the {domain}s are {listed}"))
+            if domain in coded:
+                codes = names.codes(domain)
+                listed = ", ".join(f"{code} {name}" for name, code in codes.items())
+                self._known.append(_Known(column, at, 1, len(codes), free, f"the {domain}s are {listed}"))
             else:
                 last = counts[domain] - 1
                 self._known.append(_Known(column, at, 0, last, free, f"{domain}s are 0 to {last}"))
@@ -148,6 +150,7 @@ def refuse_header(header: Header) -> None:
 def row_rules(protocol: str, topology: Topology) -> RowRules:
     """What the rows of a run in this network must be. Raises BadInput for one that cannot be."""
     validate(topology)
+    refuse_network(protocol, topology)
     return RowRules(schema(protocol), topology)
 
 

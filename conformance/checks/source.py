@@ -39,11 +39,11 @@ def used_columns(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, 
 
 def used_surroundings(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, ...]:
     """What the steps read that is neither column, position, derived, nor state of theirs, in a fixed order."""
-    known = {"position", *columns}
-    wanted = {"node_is_host"}
+    known = {"position", *columns, *(name for derived in deriveds(checks) for name in derived.names)}
+    wanted = {"node_is_host", *(("node_is_client",) if _has_clients(columns) else ())}
     for unit in units(checks):
         shared = unit.derived if isinstance(unit, Check) else ()
-        theirs = {name for derived in shared for name in (*derived.names, *derived.state)}
+        theirs = {name for derived in shared for name in derived.state}
         wanted |= {name for name in unit.parameters if name not in known | theirs and name not in unit.state}
     return tuple(sorted(wanted))
 
@@ -61,14 +61,14 @@ def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
 
     def call(number: int, check: Check) -> list[str]:
         return [
-            f"outcome = step_{number}({_arguments(checks, check)})",
-            "if outcome[0] == 1:",
+            f"_outcome = step_{number}({_arguments(checks, check)})",
+            "if _outcome[0] == 1:",
             f"    held[{number}] += 1",
-            "elif outcome[0]:",
-            f"    broken.append(({number}, position, *outcome))",
+            "elif _outcome[0]:",
+            f"    broken.append(({number}, position, *_outcome))",
         ]
 
-    lines += _dispatch(checks, call, " " * 8)
+    lines += _dispatch(checks, call, " " * 8, _has_clients(columns))
     lines += [f"    return observe, ({''.join(name + ', ' for name, _ in _states(checks))})"]
     return "\n".join(lines) + "\n"
 
@@ -107,13 +107,13 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
 
     def call(number: int, check: Check) -> list[str]:
         return [
-            f"outcome = step_{number}({_arguments(checks, check)})",
-            "if outcome[0] == 1:",
+            f"_outcome = step_{number}({_arguments(checks, check)})",
+            "if _outcome[0] == 1:",
             f"    held[{number}] += 1",
-            "elif outcome[0] > 1:",
+            "elif _outcome[0] > 1:",
             f"    broken[written, 0] = {number}",
             "    broken[written, 1] = position",
-            *(f"    broken[written, {at + 2}] = outcome[{at}]" for at in range(4)),
+            *(f"    broken[written, {at + 2}] = _outcome[{at}]" for at in range(4)),
             "    written += 1",
         ]
 
@@ -121,9 +121,14 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
         tables = [_named(number, name) for name, kind in unit.state.items() if isinstance(kind, Table)]
         return [line for table in tables for line in (f"if {_is_full(table)}:", "    return row, written")]
 
-    lines += _dispatch(checks, call, " " * 8, guard)
+    lines += _dispatch(checks, call, " " * 8, _has_clients(columns), guard)
     lines += ["    return stop, written"]
     return "\n".join(lines) + "\n"
+
+
+def _has_clients(columns: Sequence[str]) -> bool:
+    """Whether some nodes are clients: in protocols with calls, whose rows have a number for each."""
+    return "operation" in columns
 
 
 def _is_full(table: str) -> str:
@@ -136,20 +141,23 @@ def _dispatch(
     checks: Sequence[Check],
     call: Callable[[int, Check], list[str]],
     indent: str,
+    clients: bool,
     guard: Callable[[int, Unit], list[str]] = lambda number, unit: [],
 ) -> list[str]:
-    """One branch a kind, so that a row costs only the checks that read its kind; and for packets sent, one for hosts
-    and one for switches. Guards come first: they may leave the row for later, which no step may have seen by then."""
+    """One branch a kind, so that a row costs only the checks that read its kind; and for packets sent, one a role.
+    Guards come first: they may leave the row for later, which no step may have seen by then."""
     lines: list[str] = []
     everything = list(enumerate(units(checks)))
     for kind in sorted({kind for _, unit in everything for kind in unit.kinds}):
-        lines.append(f"{indent}{'elif' if lines else 'if'} kind == {int(kind)}:  # {Kind(kind).name}")
+        lines.append(f"{indent}{'elif' if lines else 'if'} kind == {int(kind)}:")
         reading = [(number, unit) for number, unit in everything if kind in unit.kinds]
         inner = indent + "    "
-        if kind is not Kind.SENT:
+        if kind != Kind.SENT:
             lines += [inner + line for line in _calls(checks, kind, reading, call, guard)]
             continue
-        for head, role in (("if node_is_host[node] == 1:", Role.HOST), ("else:", Role.SWITCH)):
+        heads = {"if node_is_host[node] == 1:": Role.HOST}
+        heads |= {"elif node_is_client[node] == 1:": Role.CLIENT} if clients else {}
+        for head, role in (heads | {"else:": Role.SWITCH}).items():
             here = [(number, unit) for number, unit in reading if unit.at in (None, role)]
             lines.append(inner + head)
             lines += [inner + "    " + line for line in [*_calls(checks, kind, here, call, guard), "pass"]]
@@ -158,7 +166,7 @@ def _dispatch(
 
 def _calls(
     checks: Sequence[Check],
-    kind: Kind,
+    kind: int,
     reading: Sequence[tuple[int, Unit]],
     call: Callable[[int, Check], list[str]],
     guard: Callable[[int, Unit], list[str]],

@@ -26,7 +26,7 @@ from numba.extending import register_jitable
 
 from conformance.checks.tables import PlainTable
 from spec.topology import Role
-from spec.trace import CLEAN, QUIESCENT, Kind, Order
+from spec.trace import CLEAN, QUIESCENT, Order
 
 # (code, expected, found, witness): code 0 silent, 1 holds, 2 and above violated in that check's way number code - 2.
 # The witness is the position of the earlier row that the violation contradicts, or -1.
@@ -114,13 +114,13 @@ StateKind: TypeAlias = PerNode | PerLink | PerPair | Cell | Table | Bins
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
     """A step that several checks share: it says something about a row under the names that it declares, or keeps state
-    that they read. It runs before the checks, once a row of its kinds; in rows of other kinds its names are 0. at: as
-    for checks."""
+    that they read. It runs before the checks, and may read names of those that come ahead of it where checks list
+    them, once a row of its kinds; in rows of other kinds its names are 0. at: as for checks."""
 
     names: tuple[str, ...]
     step: Callable[..., tuple[int, ...] | None]
     parameters: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[int, ...]
     state: dict[str, StateKind]
     at: Role | None
 
@@ -135,13 +135,15 @@ class Check:
     violation means, as a sentence with {expected}, {found}, {expected_node} (the node with that number), {node},
     {link}, {sender}, {receiver}, {number}. part: checks of one part are compiled together, and only where one applies.
     despite_gaps: rows that the trace lacks explain nothing that it finds, so the trace need not record what it reads.
+    doubt: what it finds is no violation, but a row at which calls that overlap leave open whether the clause holds: the
+    verdict is inconclusive then, and the way's sentence says what would decide it.
     """
 
     clause: str
     name: str
     step: Callable[..., Outcome]
     parameters: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[int, ...]
     order: Order
     ways: tuple[str, ...]
     state: dict[str, StateKind]
@@ -149,9 +151,10 @@ class Check:
     at: Role | None
     part: str = ""
     despite_gaps: bool = False
+    doubt: bool = False
 
     @property
-    def reads(self) -> tuple[Kind, ...]:
+    def reads(self) -> tuple[int, ...]:
         """Every kind that the verdict rests on."""
         return tuple(sorted({*self.kinds, *(kind for derived in self.derived for kind in derived.kinds)}))
 
@@ -159,12 +162,13 @@ class Check:
 def check(
     clause: str,
     *,
-    kinds: tuple[Kind, ...],
+    kinds: tuple[int, ...],
     order: Order,
     ways: tuple[str, ...],
     at: Role | None = None,
     derived: tuple[Derived, ...] = (),
     despite_gaps: bool = False,
+    doubt: bool = False,
     **state: StateKind,
 ) -> Callable[[Callable[..., Outcome]], Check]:
     """Declare the decorated step to be the check of `clause`; further keyword arguments declare its state."""
@@ -182,13 +186,14 @@ def check(
             derived=derived,
             at=at,
             despite_gaps=despite_gaps,
+            doubt=doubt,
         )
 
     return declare
 
 
 def derive(
-    *names: str, kinds: tuple[Kind, ...], at: Role | None = None, **state: StateKind
+    *names: str, kinds: tuple[int, ...], at: Role | None = None, **state: StateKind
 ) -> Callable[[Callable[..., tuple[int, ...] | None]], Derived]:
     """Declare the decorated step to find out `names`, none or at least two; keyword arguments declare its state."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -13,45 +13,18 @@ from spec.trace import Header, Kind, Order
 
 Surroundings: TypeAlias = dict[str, "int | npt.NDArray[np.int64]"]
 
-# feeds_links[feeds_first[e]:feeds_first[e + 1]] are the ingress links from which data can reach egress link e, and
-# ingress_links[ingress_first[n]:ingress_first[n + 1]] the ingress links of node n that data can take. feeds_group[e] is
-# the first link that the same ingress links reach: what is found out for one link of a group holds for all.
-# next_link[v * node_count + h] is node v's egress link towards host h, or -1.
-ARRAYS = (
-    "node_is_host",
-    "link_source",
-    "link_target",
-    "feeds_first",
-    "feeds_links",
-    "feeds_group",
-    "ingress_first",
-    "ingress_links",
-    "next_link",
-)
-
 
 def surroundings(topology: Topology, parameters: Mapping[str, int]) -> Surroundings:
-    """node_count, link_count, the arrays above, and the protocol's own parameters as integers."""
-    routes = route(topology)
-    ingress = [
-        tuple(link for link in topology.ingress(node) if link in routes.used) for node in range(len(topology.nodes))
-    ]
-    feeds_first, feeds_links = _packed(routes.reaching)
-    first_of: dict[tuple[int, ...], int] = {}
-    feeds_group = [first_of.setdefault(reaching, link) for link, reaching in enumerate(routes.reaching)]
-    ingress_first, ingress_links = _packed(ingress)
+    """node_count, link_count, arrays, and the protocol's own parameters as integers. next_link[v * node_count + h] is
+    node v's egress link towards host or client h, or -1."""
     return {
         "node_count": len(topology.nodes),
         "link_count": len(topology.links),
-        "node_is_host": _array([node.role is Role.HOST for node in topology.nodes]),
-        "link_source": _array([link.source for link in topology.links]),
-        "link_target": _array([link.target for link in topology.links]),
-        "feeds_first": feeds_first,
-        "feeds_links": feeds_links,
-        "feeds_group": _array(feeds_group),
-        "ingress_first": ingress_first,
-        "ingress_links": ingress_links,
-        "next_link": _array([link for row in routes.next_link for link in row]),
+        "node_is_host": array([node.role is Role.HOST for node in topology.nodes]),
+        "node_is_client": array([node.role is Role.CLIENT for node in topology.nodes]),
+        "link_source": array([link.source for link in topology.links]),
+        "link_target": array([link.target for link in topology.links]),
+        "next_link": array([link for row in route(topology).next_link for link in row]),
         **parameters,
     }
 
@@ -68,17 +41,10 @@ def recorded(header: Header) -> Surroundings:
     links = header.topology.links
     both = [ordered and link.source in sent and link.target in arrived for link in links]
     return {
-        "both_ends_recorded": _array(both),
-        "losses_recorded": _array([known and link.source in lost for known, link in zip(both, links, strict=True)]),
+        "both_ends_recorded": array(both),
+        "losses_recorded": array([known and link.source in lost for known, link in zip(both, links, strict=True)]),
     }
 
 
-def _packed(
-    groups: tuple[tuple[int, ...], ...] | list[tuple[int, ...]],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    first = np.cumsum([0, *(len(group) for group in groups)], dtype=np.int64)
-    return first, _array([member for group in groups for member in group])
-
-
-def _array(values: list[int] | list[bool]) -> npt.NDArray[np.int64]:
+def array(values: Sequence[int] | Sequence[bool]) -> npt.NDArray[np.int64]:
     return np.asarray(values, dtype=np.int64)

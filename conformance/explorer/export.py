@@ -20,6 +20,7 @@ def schedule_up_to(schedule: Schedule, time_ns: int) -> Schedule:
     return replace(
         schedule,
         submissions=tuple(one for one in schedule.submissions if one.time_ns <= end),
+        calls=tuple(one for one in schedule.calls if one.time_ns <= end),
         failures=tuple(one for one in schedule.failures if one.time_ns <= end),
         end_ns=end,
     )

@@ -31,13 +31,12 @@ from conformance.views import label_of, marks
 from spec import trace_ndjson
 from spec.errors import BadInput, CannotRun
 from spec.schedule import Schedule
-from spec.trace import Kind, Row, Trace, schema
+from spec.trace import Row, Trace, schema
 
 BEFORE, BEHIND = 40, 20  # rows of a window, about the one that is looked at
 MOST_EXPORTED = 100_000  # rows
 LOOPBACK = "127.0.0.1"
 _HERE = Path(__file__).parent
-_KINDS = {kind.value: kind.name.lower() for kind in Kind}
 Answer = tuple[str, bytes, Mapping[str, str]]
 
 
@@ -133,7 +132,7 @@ class Explorer:
             "row": position,
             "time": str(told["time_ns"]),  # a page's numbers hold 53 bits
             "node": nodes[told["node"]].name if 0 <= told["node"] < len(nodes) else "",
-            "kind": _KINDS.get(told["kind"], str(told["kind"])),
+            "kind": self._columns.kind(told["kind"]),
             "label": label_of(self.timeline.header.protocol, row),
             "link": f"{nodes[link.source].name}->{nodes[link.target].name}" if link is not None else "",
             "broken": broken.get(position, []),

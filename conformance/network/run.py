@@ -7,14 +7,14 @@ from contextlib import closing
 from functools import cache
 
 from conformance.checks.rows import row_rules
-from conformance.network.simulator import MAX_EVENTS, AnyCore, Observer, Simulation
+from conformance.network.simulator import MAX_EVENTS, Observer, Simulation
 from conformance.protocol import Plugin, load
 from spec import clauses
-from spec.core import NodeConfig, Parameter, node_config
+from spec.core import AnyCore, NodeConfig, Parameter, node_config
 from spec.errors import BadInput
 from spec.schedule import Schedule
 from spec.topology import NodeId, route
-from spec.trace import ABSENT, Header, Kind, Order, Trace
+from spec.trace import ABSENT, Header, Kind, Order, Trace, schema
 
 MakeNode = Callable[[NodeConfig], AnyCore]
 
@@ -129,7 +129,7 @@ def header_of(schedule: Schedule, iut: str, notes: Sequence[str] = ()) -> Header
         protocol=schedule.protocol,
         topology=schedule.topology,
         parameters=schedule.parameters,
-        complete={kind.name.lower(): everywhere for kind in Kind},
+        complete=dict.fromkeys(schema(schedule.protocol).kinds, everywhere),
         order=Order.GLOBAL,
         iut=iut,
         seed=schedule.seed,

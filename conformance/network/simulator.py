@@ -14,42 +14,53 @@ from __future__ import annotations
 import gc
 import traceback
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from conformance.network.clocks import local_clocks
+from conformance.network.contract import CallRecorder, Lives, MessageRecorder, NodeFailed, Recorder
 from conformance.network.delays import Delays
 from conformance.network.outages import Outages
-from spec.core import Began, Core, Deliver, Event, PacketArrived, Refuse, Send, Submitted, TimerFired
-from spec.schedule import FailureKind, Fault, FaultKind, Schedule, Submission
+from spec.core import (
+    AnyCore,
+    Began,
+    Called,
+    ClientEvent,
+    Deliver,
+    PacketArrived,
+    Refuse,
+    Return,
+    Send,
+    Submitted,
+    TimerFired,
+)
+from spec.schedule import Call, Failure, FailureKind, FaultKind, Schedule, Submission
 from spec.topology import LinkId, NodeId
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
 
-AnyCore: TypeAlias = Core[Any, Any]
-AnyEvent: TypeAlias = Event[Any]
 Observer: TypeAlias = Callable[[int, Row], None]
 # When; a running number; the link, the packet's index on it, the packet, and its columns in the trace, the same where
-# it is sent and arrives. Instead of a link one of the marks below; then node, and deadline, submission, failure, or
-# link, index and packet of one that is lost or has come to a paused node.
+# it is sent and arrives. Instead of a link one of the marks below; then node, and deadline, submission, call, failure,
+# or link, index and packet of one that is lost or has come to a paused node.
 _Entry: TypeAlias = tuple[int, int, int, int, Any, Row]
 
-_SUBMITTED, _SENT, _ARRIVED, _DELIVERED, _REFUSED, _LOST, _ENDED, _CRASHED, _RESTARTED, _BEGUN = map(
-    int, list(Kind)[:10]
-)
-_PAUSED, _RESUMED = int(Kind.PAUSED), int(Kind.RESUMED)
-_TIMER, _SUBMISSION, _FAILURE, _LOSS, _STOP, _HELD = -1, -2, -3, -4, -5, -6
+# Plain integers: rows have no other.
+_SENT, _ARRIVED, _DELIVERED, _LOST = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED), int(Kind.LOST)
+_SUBMITTED, _BEGUN, _REFUSED = int(Kind.SUBMITTED), int(Kind.BEGUN), int(Kind.REFUSED)
+_CALLED, _RETURNED, _ENDED = int(Kind.CALLED), int(Kind.RETURNED), int(Kind.ENDED)
+_TIMER, _SUBMISSION, _FAILURE, _LOSS, _STOP, _HELD, _CALL = -1, -2, -3, -4, -5, -6, -7
 _FAILED_ROW = {
-    FailureKind.CRASH: _CRASHED,
-    FailureKind.CUT: _CRASHED,
-    FailureKind.RESTART: _RESTARTED,
-    FailureKind.MEND: _RESTARTED,
-    FailureKind.PAUSE: _PAUSED,
-    FailureKind.RESUME: _RESUMED,
+    FailureKind.CRASH: int(Kind.CRASHED),
+    FailureKind.CUT: int(Kind.CRASHED),
+    FailureKind.RESTART: int(Kind.RESTARTED),
+    FailureKind.MEND: int(Kind.RESTARTED),
+    FailureKind.PAUSE: int(Kind.PAUSED),
+    FailureKind.RESUME: int(Kind.RESUMED),
 }
-_EFFECTS = {_SENT: "sent", _DELIVERED: "delivered", _BEGUN: "began", _REFUSED: "refused"}
+_EFFECTS = {_SENT: "sent", _DELIVERED: "delivered", _BEGUN: "began", _REFUSED: "refused", _RETURNED: "returned"}
 _LAST = 1 << 62
 
 MAX_EVENTS = 10_000_000
@@ -62,47 +73,11 @@ _BILLION = 1_000_000_000
 _CRASHES = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
-class Recorder(Protocol):
-    """What a protocol puts into the columns from `sender` on."""
-
-    def submission(self, node: NodeId, messages: Sequence[tuple[NodeId, bytes]]) -> Sequence[Row]:
-        """One tail for each message of the next submission at `node`."""
-        ...
-
-    def packet(self, packet: Any) -> Row: ...
-
-    def delivery(self, node: NodeId, delivery: Any) -> Row: ...
-
-    # Where nodes may begin with messages: def beginning(self, node: NodeId, beginning: Any) -> Row
-
-    def ended(self, flags: int) -> Row: ...
-
-    def carries_message(self, packet: Any) -> bool:
-        """Whether the run is not over while this packet is in flight."""
-        ...
-
-
-class Lives(Protocol):
-    """What a run with failures asks of whoever makes its nodes."""
-
-    def crash(self, node: NodeId) -> None:
-        """The node is asked for nothing any more."""
-        ...
-
-    def restart(self, node: NodeId) -> AnyCore:
-        """A new core in its place, which knows nothing but how often the node began anew."""
-        ...
-
-
 class _Forgetful(list[int]):
     """Keeps what it began with: on links that are not FIFO no packet waits for another."""
 
     def __setitem__(self, at: Any, value: Any) -> None:
         pass
-
-
-class NodeFailed(Exception):
-    """A node crashed unbidden, hung or broke the contract. The run ends cut, with this sentence among its notes."""
 
 
 _FAILURES = (*_CRASHES, NodeFailed)
@@ -131,7 +106,9 @@ class Simulation:
         self._handle = [node.handle for node in nodes]
         self._next_deadline = [node.next_deadline for node in nodes]
         self._recorder = recorder
-        self._packet_tail, self._delivery_tail = recorder.packet, recorder.delivery
+        # Where there are any messages, or calls.
+        self._messages, self._calls = cast("MessageRecorder", recorder), cast("CallRecorder", recorder)
+        self._packet_tail = recorder.packet
         self._nothing = recorder.ended(ABSENT)
         self._horizon = horizon_ns
         self._end = horizon_ns if schedule.end_ns is None else schedule.end_ns
@@ -144,9 +121,11 @@ class Simulation:
         self._outages = Outages(schedule)
         self._faults = {(fault.link, fault.index): fault for fault in schedule.faults}
         # By link: the packets that may not simply arrive.
-        odd: dict[LinkId, Container[int]] = {**_by_link(schedule.faults)}
-        odd |= {link: range(_LAST) for link in self._outages.links}
-        self._oddities = [odd.get(link, ()) for link in range(len(links))]
+        faulty: list[set[int]] = [set() for _ in links]
+        for link, index in self._faults:
+            faulty[link].add(index)
+        outages = frozenset(self._outages.links)
+        self._oddities = [range(_LAST) if link in outages else faulty[link] for link in range(len(links))]
         self._sent = [0] * len(links)
         # The arrival of the last packet, where links are FIFO.
         self._free_from = [0] * len(links) if fifo else _Forgetful([0] * len(links))
@@ -154,7 +133,10 @@ class Simulation:
         self._alarms: list[int | None] = [None] * len(nodes)  # the deadline that a timer is set for
         self._heap: list[_Entry] = []
         # In the order in which events are caused; losses are numbered below submissions, failures below losses.
-        self._caused = count(len(schedule.submissions)).__next__
+        self._caused = count(len(schedule.submissions) + len(schedule.calls)).__next__
+        self._operations = [0] * len(nodes)
+        self._open: dict[NodeId, Call] = {}  # what a client is in
+        self._waiting: dict[NodeId, list[Call]] = {}  # what it calls next
         self._now = 0
         self._last = 0  # the node that had the last event
         self._shown = 0  # rows that the observer has seen
@@ -164,11 +146,13 @@ class Simulation:
 
     def run(self) -> list[Row]:
         """Run to the end; returns the rows."""
-        submissions, failures = self._schedule.submissions, self._schedule.failures
-        for number, s in enumerate(sorted(submissions, key=lambda submission: submission.time_ns)):
-            awake = self._outages.awake(s.node, s.time_ns)
-            if not self._outages.is_down(s.node, awake):  # its application is gone, too
-                self._heap.append((awake, number, _SUBMISSION, s.node, s, ()))
+        submissions, calls, failures = self._schedule.submissions, self._schedule.calls, self._schedule.failures
+        due: list[Submission | Call] = [*submissions, *calls]
+        for number, one in enumerate(sorted(due, key=lambda one: one.time_ns)):
+            awake = self._outages.awake(one.node, one.time_ns)
+            if not self._outages.is_down(one.node, awake):  # its application is gone, too
+                mark = _CALL if isinstance(one, Call) else _SUBMISSION
+                self._heap.append((awake, number, mark, one.node, one, ()))
         self._heap += [
             (f.time_ns, number, _FAILURE, self._sources.get(f.link, f.node), f, ())
             for number, f in enumerate(failures, -2 * _LAST)
@@ -176,6 +160,7 @@ class Simulation:
         self._heap.append((self._end, _LAST, _STOP, 0, None, ()))
         heapify(self._heap)
         size = len(self._handle) + len(self._targets) + sum(len(submission.messages) for submission in submissions)
+        size += len(calls)
         at_one_instant = MAX_AT_ONE_INSTANT + _MORE_FOR_EACH * size
         before = -1
         # What a run makes has no cycles; the collector would go through all rows again and again, in vain.
@@ -217,20 +202,20 @@ class Simulation:
             clock = now + starts[node] + (now * drifts[node] // _BILLION if drifts[node] else 0)
             if link >= 0:
                 append((now, clock, node, _ARRIVED, link, index) + tail)
-                event: AnyEvent = PacketArrived(clock, link, packet)
+                event: ClientEvent[Any] = PacketArrived(clock, link, packet)
             elif link == _TIMER:
                 if alarms[node] != packet:
                     continue  # the node has changed its mind since this timer was set
                 alarms[node] = None
                 event = TimerFired(clock)
-            elif link == _SUBMISSION:
-                event = self._submit(now, clock, node, packet)
             elif link == _STOP:
                 self._now = now
                 return True
             else:
-                self._befall(now, clock, node, link, packet, tail)
-                continue
+                asked = self._befall(now, clock, node, link, packet, tail)
+                if asked is None:
+                    continue
+                event = asked
             try:
                 effects = handle[node](event)
                 deadline = next_deadline[node]()
@@ -285,19 +270,39 @@ class Simulation:
 
     def _submit(self, now: int, clock: int, node: NodeId, submission: Submission) -> Submitted:
         messages = tuple((message.receiver, message.payload) for message in submission.messages)
-        for tail in self._recorder.submission(node, messages):
+        for tail in self._messages.submission(node, messages):
             self.rows.append((now, clock, node, _SUBMITTED, ABSENT, ABSENT, *tail))
         return Submitted(clock, messages)
 
-    def _note(self, now: int, clock: int, node: NodeId, effect: Deliver[Any] | Began[Any] | Refuse) -> None:
+    def _call(self, now: int, clock: int, node: NodeId, call: Call) -> Called | None:
+        """What the client is handed; None where it is in a call still, and this one has to wait."""
+        if node in self._open:
+            self._waiting.setdefault(node, []).append(call)
+            return None
+        operation = self._operations[node] = self._operations[node] + 1
+        self._open[node] = call
+        tail = self._calls.called(node, operation, call)
+        self.rows.append((now, clock, node, _CALLED, ABSENT, ABSENT, *tail))
+        return Called(clock, operation, call.call, call.arguments, call.payload)
+
+    def _note(self, now: int, clock: int, node: NodeId, effect: Deliver[Any] | Began[Any] | Return | Refuse) -> None:
         """Record an effect that stays at the node."""
         if isinstance(effect, Deliver):
-            tail = self._delivery_tail(node, effect.message)
+            tail = self._messages.delivery(node, effect.message)
             self.rows.append((now, clock, node, _DELIVERED, ABSENT, ABSENT) + tail)
         elif isinstance(effect, Began):
             beginning = getattr(self._recorder, "beginning", None)
             tail = self._nothing if beginning is None else beginning(node, effect.message)
             self.rows.append((now, clock, node, _BEGUN, ABSENT, ABSENT) + tail)
+        elif isinstance(effect, Return):
+            if node not in self._open or effect.operation != self._operations[node]:
+                failure = NodeFailed(f"returned from call {effect.operation}, which it was not in")
+                raise self._failed(now, node, failure)
+            call = self._open.pop(node)
+            if waiting := self._waiting.get(node):
+                heappush(self._heap, (now, self._caused(), _CALL, node, waiting.pop(0), ()))
+            tail = self._calls.returned(node, call, effect)
+            self.rows.append((now, clock, node, _RETURNED, ABSENT, ABSENT, *tail))
         else:
             self.rows.append((now, clock, node, _REFUSED, effect.link, ABSENT, *self._nothing))
 
@@ -328,14 +333,20 @@ class Simulation:
                 else:
                     heappush(self._heap, (arrival, self._caused(), _HELD, target, (link, index, packet), tail))
 
-    def _befall(self, now: int, clock: int, node: NodeId, mark: int, what: Any, tail: Row) -> None:
-        """Carry out a failure, record that a packet was lost on its way, or let one wait in the order of arrival."""
+    def _befall(self, now: int, clock: int, node: NodeId, mark: int, what: Any, tail: Row) -> Submitted | Called | None:
+        """What the node's application hands it. Or carry out a failure, record that a packet was lost on its way, or
+        let one wait in the order of arrival; then there is nothing for the node."""
+        if mark in (_SUBMISSION, _CALL):
+            return (self._submit if mark == _SUBMISSION else self._call)(now, clock, node, what)
         if mark == _LOSS:
             self.rows.append((now, clock, node, _LOST, *what[:2], *tail))
-            return
-        if mark == _HELD:
+        elif mark == _HELD:
             heappush(self._heap, (self._outages.awake(node, now), self._caused(), *what, tail))
-            return
+        else:
+            self._fail(now, clock, node, what)
+        return None
+
+    def _fail(self, now: int, clock: int, node: NodeId, what: Failure) -> None:
         self.rows.append((now, clock, node, _FAILED_ROW[what.kind], what.link, ABSENT, *self._nothing))
         if what.link != ABSENT or what.kind in (FailureKind.PAUSE, FailureKind.RESUME):
             return  # packets and timers have been told
@@ -343,6 +354,8 @@ class Simulation:
         if what.kind is FailureKind.CRASH:
             self._lives.crash(node)
             self._alarms[node] = None
+            self._open.pop(node, None)
+            self._waiting.pop(node, None)
             return
         core = self._lives.restart(node)
         self._handle[node], self._next_deadline[node] = core.handle, core.next_deadline
@@ -369,8 +382,8 @@ class Simulation:
         """Close the trace: clean when nothing was cut short, quiescent when no message was left in flight, not even
         one that is yet to be lost."""
         clean = self._end >= self._horizon and not self.notes
-        in_flight = any(
-            mark in (_SUBMISSION, _HELD)
+        in_flight = any(self._waiting.values()) or any(
+            mark in (_SUBMISSION, _CALL, _HELD)
             or (mark == _LOSS and self._recorder.carries_message(what[-1]))
             or (mark >= 0 and self._recorder.carries_message(what))
             for _, _, mark, _, what, _ in self._heap
@@ -380,13 +393,6 @@ class Simulation:
         self.rows.append((end, ABSENT, ABSENT, _ENDED, ABSENT, ABSENT, *self._recorder.ended(flags)))
         if self._observe is not None:
             self._show(self._observe)
-
-
-def _by_link(faults: Sequence[Fault]) -> dict[LinkId, set[int]]:
-    indices: dict[LinkId, set[int]] = {}
-    for fault in faults:
-        indices.setdefault(fault.link, set()).add(fault.index)
-    return indices
 
 
 def _crash(error: Exception) -> str:

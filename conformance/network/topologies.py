@@ -66,6 +66,14 @@ def mesh(hosts: int) -> Topology:
     return Topology(_nodes([f"h{host}" for host in range(hosts)], ()), links)
 
 
+def served(clients: int) -> Topology:
+    """A host, and clients with a link to it and one back, in their order."""
+    _at_least(1, clients=clients)
+    links = [link for client in range(1, clients + 1) for link in (Link(client, 0), Link(0, client))]
+    nodes = (Node("h0", Role.HOST), *(Node(f"c{client}", Role.CLIENT) for client in range(1, clients + 1)))
+    return Topology(nodes, tuple(links))
+
+
 def one_way(senders: int = 2, receivers: int = 2, switches: int = 1) -> Topology:
     """Hosts that only send, a row of switches, hosts that only receive."""
     _at_least(1, senders=senders, receivers=receivers, switches=switches)

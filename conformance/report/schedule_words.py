@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spec.schedule import EVERYBODY, Failure, FailureKind, FaultKind, Schedule, Submission
+from spec.schedule import EVERYBODY, Call, Failure, FailureKind, FaultKind, Schedule, Submission
 
 LONGEST = 40  # lines: whoever wants them all reads the schedule itself
 
@@ -25,6 +25,7 @@ def words(schedule: Schedule) -> list[str]:
     if schedule.parameters:
         lines.append("with " + ", ".join(f"{name} = {value}" for name, value in schedule.parameters.items()))
     timed = [(submission.time_ns, 1, _submission(schedule, submission)) for submission in schedule.submissions]
+    timed += [(call.time_ns, 1, _call(schedule, call)) for call in schedule.calls]
     timed += [(failure.time_ns, 0, _failure(schedule, failure)) for failure in schedule.failures]
     lines += [f"at {time_ns} ns {told}" for time_ns, _, told in sorted(timed, key=lambda one: one[:2])]
     for fault in schedule.faults:
@@ -61,6 +62,11 @@ def _submission(schedule: Schedule, submission: Submission) -> str:
     ]
     count = "a message" if len(receivers) == 1 else f"{len(receivers)} messages"
     return f"{_node(schedule, submission.node)} submits {count}, for {', '.join(receivers)}"
+
+
+def _call(schedule: Schedule, call: Call) -> str:
+    given = ", ".join(f"{name} = {value}" for name, value in call.arguments.items())
+    return f"{_node(schedule, call.node)} calls {call.call}" + (f" with {given}" if given else "")
 
 
 def _failure(schedule: Schedule, failure: Failure) -> str:

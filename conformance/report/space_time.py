@@ -1,5 +1,5 @@
 """A trace as a space-time diagram: nodes are lines that time runs down, packets are arrows between them; submissions,
-deliveries and failures are marks on the lines. As text, and as SVG.
+deliveries, calls and failures are marks on the lines, in the words of trace.toml. As text, and as SVG.
 
 Rows that break a clause, and the rows that they contradict, are marked. What a packet or a mark is called is the
 protocol's (`Plugin.label`).
@@ -13,19 +13,8 @@ from html import escape
 
 from conformance.protocol import load
 from spec.errors import BadInput
-from spec.trace import ABSENT, Kind, Trace
+from spec.trace import ABSENT, Kind, Trace, schema
 
-_DONE = {
-    Kind.SUBMITTED: "submits",
-    Kind.BEGUN: "begins with",
-    Kind.DELIVERED: "DELIVERS",
-    Kind.REFUSED: "refuses",
-    Kind.CRASHED: "crashes",
-    Kind.RESTARTED: "restarts",
-    Kind.PAUSED: "is paused",
-    Kind.RESUMED: "goes on",
-}
-_NAMED = frozenset({Kind.SUBMITTED, Kind.BEGUN, Kind.DELIVERED})
 LONGEST = 400  # rows of one diagram: nobody reads a longer one
 FATES = ("arrives", "lost", "in flight")
 NOTHING: Mapping[int, str] = {}
@@ -80,7 +69,7 @@ def diagram(
     beside: by position, what the row makes of its node, to be marked as well."""
     plugin = load(trace.header.protocol)
     rows = trace.rows[first : first + LONGEST if last is None else min(last + 1, first + LONGEST)]
-    links = trace.header.topology.links
+    links, events = trace.header.topology.links, schema(plugin.name).events
     at_moment: list[tuple[int, int]] = []  # of each moment, time and node: what a node does at once is one moment
     drawn: dict[tuple[int, int], tuple[int, dict[str, int]]] = {}
     loud_packets: set[tuple[int, int]] = set()
@@ -94,28 +83,28 @@ def diagram(
 
     for position, values in enumerate(rows, first):
         row = dict(zip(plugin.columns, values, strict=True))
-        kind = Kind(row["kind"])
-        if kind is Kind.ENDED:
+        kind, event = row["kind"], events[row["kind"]]
+        if kind == Kind.ENDED:
             continue
         here = (row["time_ns"], row["node"])
-        apart = kind in _DONE or kind is Kind.ARRIVED or not at_moment or at_moment[-1] != here
+        apart = event.says or kind == Kind.ARRIVED or not at_moment or at_moment[-1] != here
         if apart:
             at_moment.append(here)
         moment = len(at_moment) - 1
         packet = (row["link"], row["link_seq"])
-        if kind is Kind.SENT:
+        if kind == Kind.SENT:
             drawn[packet] = (moment, row)
             if sent_too and position in loud:
                 loud_packets.add(packet)
-        elif kind is Kind.ARRIVED:
+        elif kind == Kind.ARRIVED:
             sent, _ = drawn.pop(packet, (moment, row))
             arrows.append(arrow(moment, row["link"], sent, row, "arrives", position))
-        elif kind is Kind.LOST:
+        elif kind == Kind.LOST:
             sent, _ = drawn.pop(packet, (moment, row))
             arrows.append(arrow(moment, row["link"], sent, row, "lost", position))
-        else:
-            what = plugin.label(row) if kind in _NAMED else ""
-            done = f"{_DONE[kind]} {what}".rstrip()
+        elif event.says:
+            what = plugin.label(row) if event.named else ""
+            done = f"{event.says} {what}".rstrip()
             marks.append(Mark(lane=row["node"], moment=moment, label=done, loud=position in loud))
         if position in beside:
             marks.append(Mark(lane=row["node"], moment=moment, label=beside[position], loud=False, beside=True))

@@ -170,7 +170,7 @@ def test_nodes_of_other_roles_are_not_the_programs(tmp_path: Path, role: Role) -
     mixed = StdioIut("it", driver("stdio"), tmp_path, roles={role}, others=make_core).run(schedule)
 
     started = {path.stem for path in tmp_path.glob("*.stdout")}
-    assert started == ({"0-h0", "1-h1"} if role is Role.HOST else {"2-s0", "3-s1"})
+    assert started == {Role.HOST: {"0-h0", "1-h1"}, Role.SWITCH: {"2-s0", "3-s1"}, Role.CLIENT: set()}[role]
     assert trace_ndjson.encode(mixed) == trace_ndjson.encode(SimulatedIut("it", make_core).run(schedule))
 
 

@@ -40,7 +40,9 @@ def test_every_example_of_the_document_is_a_line_of_the_contract() -> None:
 
 
 def test_the_document_shows_every_line_that_stdio_has() -> None:
-    shown = {line["type"] for _, line in LINES} | {kind for kind in ("begin", "log") if f"| `{kind}` |" in DOCUMENT}
+    shown = {line["type"] for _, line in LINES} | {
+        kind for kind in ("begin", "call", "log", "return") if f"| `{kind}` |" in DOCUMENT
+    }
     definitions = [definition.get("properties", {}) for definition in SCHEMA["$defs"].values()]
     assert shown == {own["type"]["enum"][0] for own in definitions if "enum" in own.get("type", {})}
 

@@ -152,7 +152,7 @@ def test_reports_say_not_applicable_and_why(tmp_path: Path) -> None:
         (HEAD.replace("totalorder", "pigeons"), "protocol 'pigeons' is unknown; choose one of"),
         (HEAD + "role = 3", "unknown key 'role'; remove it, or take one of profile, protocol, roles"),
         (HEAD + 'roles = ["router"]', "unknown role 'router'; take one of host, switch"),
-        (HEAD + "roles = []", "'roles' names none; name one of host, switch, or leave the key out"),
+        (HEAD + "roles = []", "'roles' names none; name one of host, switch, client, or leave the key out"),
         (HEAD + 'roles = "host"', "'roles' is not a list of texts; write roles ="),
         (HEAD + 'clauses = ["TO-NONE"]', "clauses: no clause is named 'TO-NONE'; take one of TO-"),
         (HEAD + "clauses = []", "no clause is claimed; claim one at least"),

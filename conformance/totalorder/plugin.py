@@ -12,10 +12,13 @@ from conformance.totalorder.labels import label
 from conformance.totalorder.parameters import SWITCH_CODES, not_applicable, parameters
 from conformance.totalorder.recording import Recorder, digest
 from conformance.totalorder.view import View
+from spec.core import Parameter
 from spec.schedule import FaultKind, Schedule
-from spec.topology import route
+from spec.topology import Topology
+from spec.totalorder.barriers import longest_chain
 
 if TYPE_CHECKING:
+    from conformance.checks.surroundings import Surroundings
     from conformance.measures import Gauge
     from conformance.report.equivalence import Comparison
     from conformance.systems.telling import Teller
@@ -67,7 +70,7 @@ def lull_ns(schedule: Schedule) -> int:
 
 
 def _spans(schedule: Schedule, chosen: Mapping[str, int]) -> _Spans:
-    hops = route(schedule.topology).longest_chain
+    hops = longest_chain(schedule.topology)
     delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
     waits = delay + chosen["forwarding_delay_ns"]
     path = hops * (waits + chosen["processor_delay_ns"]) + sum(fault.delay_ns for fault in schedule.faults)
@@ -159,6 +162,12 @@ def _teller() -> Teller:
     return TELLER
 
 
+def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
+    from conformance.totalorder.surroundings import barrier_links
+
+    return barrier_links(topology, given)
+
+
 PLUGIN = Plugin(
     name="totalorder",
     judges=_judges,
@@ -167,6 +176,7 @@ PLUGIN = Plugin(
     digest=digest,
     parameters=parameters,
     not_applicable=not_applicable,
+    tables=_tables,
     horizon_ns=horizon_ns,
     lull_ns=lull_ns,
     label=label,

@@ -136,4 +136,4 @@ def packets_arrive_as_sent(
     )
 
 
-PREMISES = (submissions_are_counted, *compiled_apart(packets_arrive_as_sent))
+PREMISES = (submissions_are_counted, *compiled_apart("totalorder", packets_arrive_as_sent))

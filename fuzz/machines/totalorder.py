@@ -224,7 +224,7 @@ class TotalOrderMachine(RuleBasedStateMachine):
         return self.now + self.offsets[node]
 
     def handle(self, node: NodeId, event: Event[Packet]) -> list[Effect[Packet, Delivery]]:
-        effects = list(self.cores[node].handle(event))
+        effects: list[Any] = list(self.cores[node].handle(event))
         self.carry_out(node, effects, NOT_SPOKEN)
         return effects
 

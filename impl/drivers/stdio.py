@@ -11,7 +11,7 @@ import io
 import signal
 import sys
 from types import FrameType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal, cast
 
 import msgspec
 
@@ -19,6 +19,7 @@ from impl.drivers import lines
 from impl.protocol import load, maker
 from spec.adapter import (
     BeginOut,
+    CallIn,
     DeliverOut,
     Done,
     FromNode,
@@ -26,12 +27,24 @@ from spec.adapter import (
     PacketIn,
     Ready,
     RefuseOut,
+    ReturnOut,
     SendOut,
     Stop,
     Submit,
     Tick,
 )
-from spec.core import Began, Deliver, Event, LocalProtocolError, PacketArrived, Send, Submitted, TimerFired
+from spec.core import (
+    Began,
+    Called,
+    ClientEvent,
+    Deliver,
+    LocalProtocolError,
+    PacketArrived,
+    Return,
+    Send,
+    Submitted,
+    TimerFired,
+)
 from spec.errors import BadInput
 from spec.protocol import load as messages_of
 
@@ -47,7 +60,7 @@ class StdioNode:
     def ready(self) -> Ready:
         return Ready(self._core.next_deadline())
 
-    def answer(self, line: Submit | PacketIn | Tick, place: str) -> list[FromNode]:
+    def answer(self, line: Submit | CallIn | PacketIn | Tick, place: str) -> list[FromNode]:
         """The effects of one line, and `done`. Raises BadInput for what no harness may ask."""
         if isinstance(line, PacketIn):
             packet = self._packet(line, place)
@@ -57,6 +70,8 @@ class StdioNode:
             return self._handle(PacketArrived(line.now, line.link, packet), place)
         if isinstance(line, Tick):
             return self._handle(TimerFired(line.now), place)
+        if isinstance(line, CallIn):
+            return self._handle(Called(line.now, line.operation, line.call, line.arguments, line.payload), place)
         if line.now is None:
             raise BadInput(f"{place}: submit has no `now`; in stdio mode the harness is the clock")
         messages = tuple((message.receiver, message.payload) for message in line.messages)
@@ -68,7 +83,7 @@ class StdioNode:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise BadInput(f"{place}: packet is none of this protocol: {error}") from None
 
-    def _handle(self, event: Event[Any], place: str) -> list[FromNode]:
+    def _handle(self, event: ClientEvent[Any], place: str) -> list[FromNode]:
         try:
             effects = self._core.handle(event)
         except LocalProtocolError as error:
@@ -81,6 +96,9 @@ class StdioNode:
                 answers.append(DeliverOut(msgspec.Raw(msgspec.json.encode(effect.message))))
             elif isinstance(effect, Began):
                 answers.append(BeginOut(msgspec.Raw(msgspec.json.encode(effect.message))))
+            elif isinstance(effect, Return):
+                outcome = cast(Literal["ok", "refused", "unknown"], effect.outcome.name.lower())
+                answers.append(ReturnOut(effect.operation, outcome, dict(effect.results), effect.payload))
             else:
                 answers.append(RefuseOut(effect.link, effect.reason))
         answers.append(Done(self._core.next_deadline()))
@@ -99,8 +117,9 @@ def serve(source: BinaryIO, out: BinaryIO, iut: str = "") -> None:
         line = lines.decode(text, place)
         if isinstance(line, Stop):
             return
-        if not isinstance(line, Submit | PacketIn | Tick):
-            raise BadInput(f"{place} has type {lines.type_of(line)!r}; after init come submit, packet, tick and stop")
+        if not isinstance(line, Submit | CallIn | PacketIn | Tick):
+            known = "submit, call, packet, tick and stop"
+            raise BadInput(f"{place} has type {lines.type_of(line)!r}; after init come {known}")
         lines.write(out, node.answer(line, place))
 
 

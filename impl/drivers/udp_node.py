@@ -14,9 +14,9 @@ from typing import Any, cast
 
 from impl.drivers.log import NodeLog
 from impl.drivers.sockets import Sockets
-from impl.protocol import AnyCore, ImplPlugin, RecordsOfBeginnings
+from impl.protocol import ImplPlugin, RecordsOfBeginnings
 from spec.adapter import Init
-from spec.core import Began, Deliver, Effect, PacketArrived, Send, Submitted, TimerFired
+from spec.core import AnyCore, Began, ClientEffect, Deliver, PacketArrived, Refuse, Send, Submitted, TimerFired
 from spec.topology import LinkId, NodeId
 
 # Reasons of refusals beside those of the codec.
@@ -80,7 +80,7 @@ class UdpNode:
         self._log.add("refused", now, clock, {"reason": reason, "text": text}, link)
         self._log.write()
 
-    def _carry_out(self, now: int, clock: int, effects: Sequence[Effect[Any, Any]]) -> None:
+    def _carry_out(self, now: int, clock: int, effects: Sequence[ClientEffect[Any, Any]]) -> None:
         datagrams: list[tuple[LinkId, bytes]] = []
         for effect in effects:
             if isinstance(effect, Send):
@@ -92,7 +92,7 @@ class UdpNode:
                 self._log.add(
                     "begun", now, clock, cast(RecordsOfBeginnings, self._records).beginning(self.node, effect.message)
                 )
-            else:
+            elif isinstance(effect, Refuse):
                 self._refuse(now, clock, effect.link, AGAINST_PROTOCOL, effect.reason)
         self._log.write()
         for link, datagram in datagrams:

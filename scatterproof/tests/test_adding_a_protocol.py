@@ -5,13 +5,7 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -21,61 +15,32 @@ import pytest
 
 from scatterproof.commands.protocols import RECORDS
 from scatterproof.layers.every import LAYERS
+from scatterproof.tests.tutorials import (
+    BLOCK,
+    ROOT,
+    explored,
+    files_of,
+    git,
+    given,
+    project_with,
+    static_checks,
+    verified,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
-TUTORIAL = ROOT / "docs" / "adding-a-protocol.md"
+PAGE = "adding-a-protocol.md"
 NAME = "parcels"
-# A line that is a path alone, and the block behind it.
-BLOCK = re.compile(r"^`([\w./]+)`\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILES = dict(BLOCK.findall(TUTORIAL.read_text(encoding="utf-8")))
-COPIED = (*RECORDS, "scatterproof", "ci", "pyproject.toml", ".gitignore")
-OWN = [f"{package}/{NAME}" for package in RECORDS]
+FILES = files_of(PAGE)
 MOST_LINES = 430  # of Python that are not empty; a third are imports and docstrings
-
-
-def given(tree: Path, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    """A command of the environment's Python, in the tree."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return subprocess.run(
-        [sys.executable, *words],
-        cwd=tree,
-        env=environment | {"PYTHONPATH": str(tree)},
-        capture_output=True,
-        text=True,
-        check=False,
-        **more,
-    )
-
-
-def git(tree: Path, *words: str) -> list[str]:
-    """The lines that git says."""
-    return subprocess.run(["git", *words], cwd=tree, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project without its tests, all in git's index, and then the tutorial's files."""
-    made = tmp_path_factory.mktemp("project")
-    for name in COPIED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("tests", "__pycache__"))
-        else:
-            shutil.copy(ROOT / name, made / name)
-    git(made, "init", "--quiet")
-    git(made, "add", "--all")
-    for name, content in FILES.items():
-        (made / name).parent.mkdir(exist_ok=True)
-        (made / name).write_text(content, encoding="utf-8")
-    return made
+    return project_with(FILES, tmp_path_factory.mktemp("project"))
 
 
 @pytest.fixture(scope="module")
-def verified(tree: Path) -> dict[str, Any]:
-    """What the main job says of the protocol."""
-    run = given(tree, "-m", "scatterproof.cli", "verify", "--protocol", NAME, "--json")
-    assert run.returncode == 0, run.stderr
-    found: dict[str, Any] = json.loads(run.stdout)
-    return found
+def said(tree: Path) -> dict[str, Any]:
+    return verified(tree, NAME)
 
 
 def test_it_is_small() -> None:
@@ -84,37 +49,37 @@ def test_it_is_small() -> None:
 
 
 def test_it_says_what_each_hook_that_it_leaves_out_is_for() -> None:
-    text = BLOCK.sub("", TUTORIAL.read_text(encoding="utf-8"))
+    text = BLOCK.sub("", (ROOT / "docs" / PAGE).read_text(encoding="utf-8"))
     for package, record in RECORDS.items():
         left = {field.name for field in fields(record)} - {word.arg for word in plugin_of(package)[1].keywords}
         assert {hook for hook in left if f"`{hook}`" not in text} == set(), package
 
 
 @pytest.mark.slow
-def test_every_layer_passes_or_says_why_it_cannot_run(verified: dict[str, Any]) -> None:
-    layers = {layer["layer"]: layer for layer in verified["layers"]}
-    assert verified["verdict"] == "pass"
+def test_every_layer_passes_or_says_why_it_cannot_run(said: dict[str, Any]) -> None:
+    layers = {layer["layer"]: layer for layer in said["layers"]}
+    assert said["verdict"] == "pass"
     assert set(layers) == {layer.name for layer in LAYERS}
     assert {name: layer["status"] for name, layer in layers.items() if layer["status"] != "pass"} == {
         "conform-udp": "not run"
     }
     (over_sockets,) = layers["conform-udp"]["details"]
     assert all("have no number on their link" in row[-1] for row in over_sockets["rows"])
-    assert {cell["status"] for clause in verified["clauses"] for cell in clause["cells"]} == {
+    assert {cell["status"] for clause in said["clauses"] for cell in clause["cells"]} == {
         "pass", "not run", "not yet",
     }  # fmt: skip
 
 
 @pytest.mark.slow
-def test_mutants_are_killed_and_what_the_layer_leaves_out_is_said(verified: dict[str, Any]) -> None:
-    (mutants,) = (layer for layer in verified["layers"] if layer["layer"] == "mutants")
+def test_mutants_are_killed_and_what_the_layer_leaves_out_is_said(said: dict[str, Any]) -> None:
+    (mutants,) = (layer for layer in said["layers"] if layer["layer"] == "mutants")
     assert re.search(r"^[1-9]\d* mutants killed, 0 proved equivalent, 0 open", mutants["sentence"])
     assert "each of 3 clauses is broken by one" in mutants["sentence"]
     assert "no core mutants: the protocol's record in fuzz names no areas" in mutants["sentence"]
 
 
 @pytest.mark.slow
-def test_the_pages_say_what_they_leave_out(tree: Path, verified: dict[str, Any]) -> None:
+def test_the_pages_say_what_they_leave_out(tree: Path, said: dict[str, Any]) -> None:
     page = (tree / "report" / "index.html").read_text(encoding="utf-8")
     assert "PA-ORDER" in page
     assert "(traces, in models)" in page
@@ -123,40 +88,19 @@ def test_the_pages_say_what_they_leave_out(tree: Path, verified: dict[str, Any])
 
 
 @pytest.mark.slow
-def test_a_run_is_stepped_through(tree: Path, verified: dict[str, Any]) -> None:
-    words = ["-m", "scatterproof.cli", "explore", "results/corpus", "--run", "3", "--no-browser"]
-    with subprocess.Popen(
-        [sys.executable, *words], cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout is not None
-        address = child.stdout.readline().strip()
-        with urllib.request.urlopen(f"{address}at?row=5", timeout=60) as answer:
-            told = json.load(answer)
-        child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=60)
-    assert "no. 1 of" in json.dumps(told)
-    assert "Traceback" not in said
+def test_a_run_is_stepped_through(tree: Path, said: dict[str, Any]) -> None:
+    assert "no. 1 of" in explored(tree, run=3, row=5)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["ci/traceability.py"],
-        ["ci/tidy.py"],
-        ["-m", "ruff", "check", *OWN],
-        ["-m", "ruff", "format", "--check", *OWN],
-        ["-m", "mypy", *(word for package in RECORDS for word in ("-p", f"{package}.{NAME}"))],
-    ],
-    ids=lambda words: " ".join(words[:3]),
-)  # fmt: skip
+@pytest.mark.parametrize("words", static_checks(NAME), ids=lambda words: " ".join(words[:3]))
 def test_static_checks_have_nothing_to_say(tree: Path, words: list[str]) -> None:
     run = given(tree, *words)
     assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.slow
-def test_no_file_of_the_project_is_another_one(tree: Path, verified: dict[str, Any]) -> None:
+def test_no_file_of_the_project_is_another_one(tree: Path, said: dict[str, Any]) -> None:
     """After all that."""
     assert git(tree, "diff", "--name-only") == []
     assert set(git(tree, "ls-files", "--others", "--exclude-standard")) == set(FILES)

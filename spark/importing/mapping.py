@@ -9,6 +9,8 @@ source needs: NDJSON traces need none.
     [units]                        # column of times = "ns", "us", "ms", "s" or "iso8601"
     [kinds]                        # the user's word = event kind
     [packets]                      # the user's word = kind of packet
+    [calls]                        # the user's word = call
+    [outcomes]                     # the user's word = "ok", "refused" or "unknown"
     [nodes]                        # node = its other names: words, "address", "address:port"
     [files]
     node = 'log-(?P<node>.+)'      # a folder is one run, and this finds in a file's name whose log it is
@@ -66,6 +68,8 @@ class Mapping(msgspec.Struct, frozen=True, kw_only=True):
     units: dict[str, str] = {}
     kinds: dict[str, int] = {}
     packets: dict[str, int] = {}
+    calls: dict[str, int] = {}
+    outcomes: dict[str, int] = {}
     nodes: dict[str, int] = {}
     node: Pattern | None = None
     json: bool = False
@@ -74,7 +78,9 @@ class Mapping(msgspec.Struct, frozen=True, kw_only=True):
 
 def no_mapping(protocol: str) -> Mapping:
     names = schema(protocol)
-    return Mapping(protocol=protocol, kinds=dict(names.kinds), packets=dict(names.packets))
+    return Mapping(
+        protocol=protocol, kinds=names.kinds, packets=names.packets, calls=names.calls, outcomes=names.outcomes
+    )
 
 
 def read_mapping(path: Path, protocol: str) -> Mapping:
@@ -84,7 +90,7 @@ def read_mapping(path: Path, protocol: str) -> Mapping:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: not TOML: {error}") from None
     place, names = Place(str(path)), schema(protocol)
-    place.keys(table, "", "header ended columns constants units kinds packets nodes files line ignore")
+    place.keys(table, "", "header ended columns constants units kinds packets calls outcomes nodes files line ignore")
     header = _header(table, place, path, protocol)
     files = place.table(table, "files")
     (place / "files").keys(files, "", "node json")
@@ -100,6 +106,8 @@ def read_mapping(path: Path, protocol: str) -> Mapping:
         units=_units(place.texts(table, "units"), names, place / "units"),
         kinds=names.kinds | _words(place.texts(table, "kinds"), names.kinds, place / "kinds"),
         packets=names.packets | _words(place.texts(table, "packets"), names.packets, place / "packets"),
+        calls=names.calls | _words(place.texts(table, "calls"), names.calls, place / "calls"),
+        outcomes=names.outcomes | _words(place.texts(table, "outcomes"), names.outcomes, place / "outcomes"),
         nodes=_nodes(place, table, header),
         node=_file_pattern(files, place / "files"),
         json=files.get("json") is True,

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from msgspec.structs import replace
 
 from spec.topology import NodeId
-from spec.trace import Header, Kind
+from spec.trace import Header
 
 TEXT_CHARACTERS = 200
 ROWS_AT_ONCE = 10_000
@@ -33,8 +33,6 @@ SCHEMA = pa.schema(
         ("text", pa.string()),
     ]
 )
-# Those of which the header says for which nodes they are complete.
-_OWN = tuple(kind.name.lower() for kind in Kind)
 
 
 class Flaw(NamedTuple):
@@ -78,7 +76,7 @@ class Quarantine:
         self._waiting.append((run, str(file), line, node, flaw.reason, _storable(text)[:TEXT_CHARACTERS]))
         self.reasons[flaw.short or flaw.reason] += 1
         self._of_run += 1
-        place = (flaw.node, flaw.kind if flaw.kind in _OWN else None)
+        place = (flaw.node, flaw.kind)
         self._touched.add(place)
         if may_be_next:
             self._between.add(place)

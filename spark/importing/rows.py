@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, DecimalException
+from typing import cast
 
 from conformance.checks.rows import row_rules
+from conformance.network.contract import MessageRecorder
 from conformance.protocol import load
 from spark.importing.mapping import ISO, UNITS
 from spark.importing.mapping import Mapping as UserMapping
@@ -25,6 +27,7 @@ _AT_LINKS = (Kind.SENT, Kind.ARRIVED, Kind.LOST)
 _FAILURES = (Kind.CRASHED, Kind.RESTARTED, Kind.PAUSED, Kind.RESUMED)
 # Where a host hands over, begins with or delivers a message it is the one end of it, whether it says so or not.
 _OWN_END = {"sender": (Kind.SUBMITTED, Kind.BEGUN), "receiver": (Kind.DELIVERED,)}
+_CODED = (Domain.PACKET, Domain.CALL, Domain.OUTCOME)
 _SECOND_NS = UNITS["s"]
 
 
@@ -42,16 +45,23 @@ class Rows:
         self._mapping = mapping
         self._columns = names.columns
         self._kind_names = {code: name for name, code in names.kinds.items()}
-        self._packet_codes = frozenset(names.packets.values())
+        self._codes = {domain: frozenset(names.codes(domain).values()) for domain in _CODED}
+        self._words = {
+            Domain.PACKET: mapping.packets,
+            Domain.CALL: mapping.calls,
+            Domain.OUTCOME: mapping.outcomes,
+        }
         self._clock_is_time = clock_is_time
         self._nodes = len(topology.nodes)
         self._names = {node.name: number for number, node in enumerate(topology.nodes)} | mapping.nodes
         self._ends = [(link.source, link.target) for link in topology.links]
         self._links = {ends: link for link, ends in enumerate(self._ends)}
         self._ends_of = [column for column in names.naming(Domain.NODE) if column != "node"]
-        self._own = [column for column in names.columns if column not in (*self._ends_of, *_PLACES, "packet")]
+        self._coded = {column: names.domains[column] for column in names.naming(*_CODED)}
+        self._own = [column for column in names.columns if column not in (*self._ends_of, *_PLACES, *self._coded)]
         self._rules = row_rules(header.protocol, topology)
         self._sent: dict[LinkId, int] = defaultdict(int)
+        self._called: dict[NodeId, int] = defaultdict(int)
         plugin = load(header.protocol)
         self._recorder, self._digest = plugin.recorder(), plugin.digest
         self._tail_at = names.index("sender")
@@ -63,7 +73,7 @@ class Rows:
     def make(self, event: Event, node: NodeId | None = None) -> Row | Flaw:
         """node: where it happened, if the source knows that without the event's saying so."""
         given = {**self._mapping.constants, **{name: value for name, value in event.items() if value not in (None, "")}}
-        kind: Kind | None = None
+        kind: int | None = None
         try:
             node = self._node(given, "node") if "node" in given else node
             kind = self._kind(given)
@@ -72,11 +82,11 @@ class Rows:
             return self._row(given, node, kind)
         except _Refused as refused:
             reason, *short = refused.args
-            known = None if kind is None or kind in _FAILURES else kind.name.lower()
-            return Flaw(reason, node if kind is not Kind.ENDED else None, known, short[0] if short else reason)
+            known = None if kind is None or kind in _FAILURES else self._kind_names[kind]
+            return Flaw(reason, node if kind != Kind.ENDED else None, known, short[0] if short else reason)
 
-    def _row(self, given: Mapping[str, Raw], node: NodeId | None, kind: Kind) -> Row:
-        ended = kind is Kind.ENDED
+    def _row(self, given: Mapping[str, Raw], node: NodeId | None, kind: int) -> Row:
+        ended = kind == Kind.ENDED
         if node is None and not ended:
             raise _Refused("it does not say at which node it happened")
         if "time_ns" not in given:
@@ -91,8 +101,9 @@ class Rows:
                 row[column] = self._node(given, column)
             elif kind in _OWN_END.get(column, ()):
                 row[column] = row["node"]
-        if "packet" in given:
-            row["packet"] = self._packet(given["packet"])
+        for column, domain in self._coded.items():
+            if column in given:
+                row[column] = self._code(column, domain, given[column])
         row["link"] = self._link(given, row["node"], kind)
         if "payload" in given:
             row["digest"] = self._digest(str(given["payload"]).encode("utf-8", "surrogateescape"))
@@ -105,35 +116,40 @@ class Rows:
         self._ended = ended
         return tuple(row[column] for column in self._columns)
 
-    def _count(self, given: Mapping[str, Raw], row: dict[str, int], kind: Kind) -> None:
+    def _count(self, given: Mapping[str, Raw], row: dict[str, int], kind: int) -> None:
         """Fill in what a recorder counts."""
         link = row["link"]
-        if kind is Kind.SENT:
+        if kind == Kind.SENT:
             if "link_seq" not in given:
                 row["link_seq"] = self._sent[link]
             self._sent[link] = row["link_seq"] + 1
-        elif kind is Kind.SUBMITTED and "number" not in given:
+        elif kind == Kind.CALLED and "operation" not in given:
+            self._called[row["node"]] += 1
+            row["operation"] = self._called[row["node"]]
+        elif kind == Kind.RETURNED and "operation" not in given:
+            row["operation"] = self._called[row["node"]]
+        elif kind == Kind.SUBMITTED and "number" not in given:
             digest = row["digest"]
-            tail = self._recorder.submission(row["node"], [(row["receiver"], b"")])[0]
+            tail = cast("MessageRecorder", self._recorder).submission(row["node"], [(row["receiver"], b"")])[0]
             row |= dict(zip(self._columns[self._tail_at :], tail, strict=True))
             row["digest"] = digest
 
-    def _kind(self, given: Mapping[str, Raw]) -> Kind:
+    def _kind(self, given: Mapping[str, Raw]) -> int:
         word = given.get("kind")
         code = self._mapping.kinds.get(str(word))
         if code is None and str(word).isdecimal():
             code = int(str(word))
         if code not in self._kind_names:
             raise _Refused(f"kind is {word!r}; the kinds are {', '.join(self._kind_names.values())}", "unknown kind")
-        return Kind(code)
+        return code
 
-    def _packet(self, value: Raw) -> int:
-        code = self._mapping.packets.get(str(value))
+    def _code(self, column: str, domain: Domain, value: Raw) -> int:
+        words = self._words[domain]
+        code = words.get(str(value))
         if code is None:
-            code = self._number("packet", value)
-        if code not in (ABSENT, *self._packet_codes):
-            known = ", ".join(self._mapping.packets)
-            raise _Refused(f"packet is {value!r}; the packets are {known}", "unknown packet")
+            code = self._number(column, value)
+        if code not in (ABSENT, *self._codes[domain]):
+            raise _Refused(f"{column} is {value!r}; the {domain}s are {', '.join(words)}", f"unknown {domain}")
         return code
 
     def _node(self, given: Mapping[str, Raw], column: str) -> NodeId:
@@ -151,7 +167,7 @@ class Rows:
             raise _Refused(f"{column} is {found}; nodes are 0 to {self._nodes - 1}", f"{column} is no node")
         return found
 
-    def _link(self, given: Mapping[str, Raw], node: NodeId, kind: Kind) -> LinkId:
+    def _link(self, given: Mapping[str, Raw], node: NodeId, kind: int) -> LinkId:
         link = ABSENT
         value = given.get("link")
         if "to" in given or "from" in given:
@@ -166,7 +182,7 @@ class Rows:
         if kind in _AT_LINKS:
             if not 0 <= link < len(self._ends):
                 raise _Refused(f"link is {link}; links are 0 to {len(self._ends) - 1}", "no link, or an unknown one")
-            end, what = (1, "ingress") if kind is Kind.ARRIVED else (0, "egress")
+            end, what = (1, "ingress") if kind == Kind.ARRIVED else (0, "egress")
             if self._ends[link][end] != node:
                 raise _Refused(f"link {link} is no {what} link of its node", f"the link is no {what} link of its node")
         return link

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spec.errors import BadInput
+from spec.protocol import refuse_network
 from spec.topology import NO_LINK, Link, Node, Role, Topology, route, validate
 
 
@@ -48,7 +49,8 @@ def test_to_bar_min_a_ring_whose_barriers_wait_for_one_another_is_refused() -> N
     ring = topology(3, 3, *((n, n + 3) for n in range(3)), *((n + 3, n) for n in range(3)), (3, 4), (4, 5), (5, 3))
 
     with pytest.raises(BadInput, match="wait for one another"):
-        route(ring)
+        refuse_network("totalorder", ring)
+    refuse_network("broadcast", ring)  # it has no barriers
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""Pages of docs that are whole protocols: their blocks, written into a copy of the project and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from scatterproof.commands.protocols import RECORDS
+
+ROOT = Path(__file__).resolve().parents[2]
+# A line that is a path alone, and the block behind it.
+BLOCK = re.compile(r"^`([\w./]+)`\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COPIED = (*RECORDS, "scatterproof", "ci", "pyproject.toml", ".gitignore")
+
+
+def files_of(page: str) -> dict[str, str]:
+    """Path and content of each file that the page in docs shows."""
+    return dict(BLOCK.findall((ROOT / "docs" / page).read_text(encoding="utf-8")))
+
+
+def given(tree: Path, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    """A command of the environment's Python, in the tree."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=tree,
+        env=environment | {"PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+        check=False,
+        **more,
+    )
+
+
+def git(tree: Path, *words: str) -> list[str]:
+    """The lines that git says."""
+    return subprocess.run(["git", *words], cwd=tree, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def project_with(files: dict[str, str], made: Path) -> Path:
+    """The project without its tests, all in git's index, and then these files."""
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("tests", "__pycache__"))
+        else:
+            shutil.copy(ROOT / name, made / name)
+    git(made, "init", "--quiet")
+    git(made, "add", "--all")
+    for name, content in files.items():
+        (made / name).parent.mkdir(exist_ok=True)
+        (made / name).write_text(content, encoding="utf-8")
+    return made
+
+
+def verified(tree: Path, protocol: str, *options: str) -> dict[str, Any]:
+    """What the main job says of the protocol."""
+    run = given(tree, "-m", "scatterproof.cli", "verify", "--protocol", protocol, "--json", *options)
+    assert run.returncode == 0, run.stderr
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def explored(tree: Path, *, run: int, row: int) -> str:
+    """What the explorer says of a row of the corpus that the main job left, as JSON."""
+    words = ["-m", "scatterproof.cli", "explore", "results/corpus", "--run", str(run), "--no-browser"]
+    with subprocess.Popen(
+        [sys.executable, *words], cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        address = child.stdout.readline().strip()
+        with urllib.request.urlopen(f"{address}at?row={row}", timeout=60) as answer:
+            told = json.load(answer)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=60)
+    assert "Traceback" not in said
+    return json.dumps(told)
+
+
+def static_checks(protocol: str) -> list[list[str]]:
+    own = [f"{package}/{protocol}" for package in RECORDS]
+    return [
+        ["ci/traceability.py"],
+        ["ci/tidy.py"],
+        ["-m", "ruff", "check", *own],
+        ["-m", "ruff", "format", "--check", *own],
+        ["-m", "mypy", *(word for package in RECORDS for word in ("-p", f"{package}.{protocol}"))],
+    ]
