@@ -105,8 +105,8 @@ def recorded(header: Header, kind: Kind) -> frozenset[int]:
 def _refuse_unrecorded(header: Header) -> None:
     """CannotRun for a trace of which nothing can be said. Where only some events are recorded, what the others would
     have to be compared with is accepted."""
-    if not any(recorded(header, kind) for kind in (Kind.SENT, Kind.ARRIVED, Kind.DELIVERED)):
-        raise CannotRun("the trace records all that is sent, arrives or is delivered of no node at all")
+    if not any(recorded(header, kind) for kind in (Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.CALLED)):
+        raise CannotRun("the trace records all that is sent, arrives, is delivered or called of no node at all")
 
 
 def _batches(readers: Mapping[int, tuple[Trace, Reader]]) -> Iterable[dict[int, tuple[Trace, Reader]]]:
@@ -152,16 +152,23 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
         run = run_tlc(path, configuration, timeout_s=TIMEOUT_S, short=rows <= SHORT_ROWS)
     if run.outcome is not TlcOutcome.HOLDS:
         raise CannotRun(f"TLC could not read the trace: {run.problem or run.outcome.value}")
-    found: dict[int, Validation] = {}
+    last: dict[int, tuple[Value, ...]] = {}
     for line in run.printed:
         told = parse_value(line)
         assert isinstance(told, tuple)
         assert isinstance(told[1], int)
         number = numbers[told[1] - 1]
-        found[number] = _validation(told, *batch[number])
+        last[number] = max(last.get(number, told), told, key=_how_far)
+    found = {number: _validation(told, *batch[number]) for number, told in last.items()}
     if missing := [number for number in numbers if number not in found]:
         raise CannotRun(f"TLC ended without a word of trace {missing[0]}")
     return found
+
+
+def _how_far(told: tuple[Value, ...]) -> tuple[bool, int]:
+    """Where a module tries several ways to explain a run, one that explains all of it counts, or the one that comes
+    furthest."""
+    return told[0] == "accepted", cast(int, told[2]) if told[0] == "rejected" else 0
 
 
 def _data(runs: Sequence[str]) -> str:
@@ -183,16 +190,17 @@ def _validation(told: tuple[Value, ...], trace: Trace, reader: Reader) -> Valida
     assert isinstance(at, int)
     assert isinstance(action, str)
     assert isinstance(wanted, Function)
+    position = reader.positions[at - 1] if reader.positions else at - 1
     ids = {clause.name: clause.id for clause in load_clauses(trace.header.protocol).clauses}
     broken = tuple(sorted(cast("dict[str, int]", wanted)))
     sentences = [_sentence(name, wanted[name], ids, reader) for name in broken]
     return Validation(
         judgement=Judgement.REJECTED,
-        position=at - 1,
+        position=position,
         action=action,
         broken=broken,
         clauses=tuple(sorted(ids[name] for name in broken if name in ids)),
-        reason=f"row {at - 1} is no step {action}: {'; '.join(sentences)}",
+        reason=f"row {position} is no step {action}: {'; '.join(sentences)}",
     )
 
 

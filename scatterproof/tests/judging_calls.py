@@ -1,7 +1,8 @@
 """Judges histories of calls, as JSON on stdin, in a project that has the protocol `mutex`; run by test_calls.py.
 
 A history is a list of rows: time in ns, client (1 and 2), kind, call, and of a return the outcome. Printed is, for
-each, a list of clause, verdict and reason by check, or the sentence that refuses it.
+each, what TLC says of it (its judgement, the row, the clauses), and a list of clause, verdict and reason by check, or
+the sentence that refuses it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections import Counter
 from conformance.judge import judge, judge_by_oracles, judge_compiled
 from conformance.network.topologies import served
 from conformance.verdict import ClauseResult
+from models.trace_validation import validate_all
 from spec.errors import BadInput
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Order, Trace, schema
 
@@ -44,17 +46,18 @@ def told(results: list[ClauseResult]) -> list[tuple[str, str, str]]:
 
 def main() -> None:
     answers: list[object] = []
-    for history in json.load(sys.stdin):
-        trace = trace_of(history)
+    traces = [trace_of(history) for history in json.load(sys.stdin)]
+    for trace, found in zip(traces, validate_all(traces), strict=True):
+        by_tlc = (found.judgement, found.position, found.clauses)
         try:
             results = judge(trace)
         except BadInput as error:
-            answers.append(str(error))
+            answers.append((by_tlc, str(error)))
             continue
         assert told(judge_compiled(trace)) == told(results)
         by_oracles = judge_by_oracles(trace)
         assert [(one.verdict, one.broken) for one in by_oracles] == [(one.verdict, one.broken) for one in results]
-        answers.append(told(results))
+        answers.append((by_tlc, told(results)))
     print(json.dumps(answers))
 
 
