@@ -32,6 +32,7 @@ from ci.bench_p4 import p4
 from ci.bench_programs import programs
 from ci.bench_report import report
 from ci.bench_schedules import PROTOCOL, busy_schedule
+from ci.bench_spark import bench as spark_bench
 from ci.figures.make import FULL, QUICK, make
 from conformance.judge import Judging, columns_of, judge, kernel
 from conformance.network.run import SimulatedIut, header_of
@@ -40,7 +41,6 @@ from conformance.network.topologies import fat_tree
 from conformance.protocol import load
 from fuzz.fuzzer import fuzz
 from impl.totalorder import make_core
-from spark.bench import bench as spark_bench
 from spec.core import node_config
 from spec.files import write_atomically
 from spec.schedule import Fault, FaultKind, Schedule, validate

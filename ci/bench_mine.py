@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from spark.benchmark.compare import compare, table
+from ci.mining.compare import compare, table
 from spec.errors import ScatterproofError
 
 LEAST, MOST = 10_000, 1_000_000_000

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
     """Clauses as one would check them without this project. Both judges count violations by clause; they are given the
-    files of events, and what the headers of the runs say as Parquet (`spark.benchmark.networks`).
+    files of events, and what the headers of the runs say as Parquet (`ci.mining`).
 
     clauses: those that all tools judge.
     damaged: the columns that are changed in some runs, so that there is something to find.

@@ -22,6 +22,6 @@ _SQL = Path(__file__).with_name("checks.sql")
 
 
 def by_duckdb(connection: Any, events: Sequence[Path], runs: Path, nodes: Path) -> Counter[str]:
-    """Violations by clause. runs, nodes: what the headers of the runs say, as Parquet (`spark.benchmark.networks`)."""
+    """Violations by clause. runs, nodes: what the headers of the runs say, as Parquet (`ci.mining`)."""
     parameters = {"events": [str(path) for path in events], "runs": str(runs), "nodes": str(nodes)}
     return Counter(dict(connection.execute(_SQL.read_text(), parameters).fetchall()))

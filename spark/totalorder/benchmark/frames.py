@@ -35,7 +35,7 @@ _resent = (_c("flags") & 1 == 1) & (_c("loses") == 1)
 
 
 def by_polars(events: Sequence[Path], runs: Path, nodes: Path) -> Counter[str]:
-    """Violations by clause. runs, nodes: what the headers of the runs say, as Parquet (`spark.benchmark.networks`)."""
+    """Violations by clause. runs, nodes: what the headers of the runs say, as Parquet (`ci.mining`)."""
     run, hosts = pl.read_parquet(runs), pl.read_parquet(nodes).filter("is_host")
     rows = (
         pl.scan_parquet(list(events), glob=False)

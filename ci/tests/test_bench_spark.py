@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.bench import _long_run, bench
+from ci.bench_spark import _long_run, bench
 from spark.protocol import compared
 from spark.tests.material import PROTOCOLS, value
 from spec.trace import Kind

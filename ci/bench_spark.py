@@ -1,6 +1,6 @@
 """Figures of corpora and mining: events a second in Spark tasks, reading included, beside one core without Spark.
 
-python -m spark.bench PROTOCOL [EVENTS]
+python -m ci.bench_spark PROTOCOL [EVENTS]
 """
 
 from __future__ import annotations

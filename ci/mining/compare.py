@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from spark.benchmark.material import enlarged, simulated
-from spark.benchmark.processes import Watch
-from spark.benchmark.tools import Measured
+from ci.mining.material import enlarged, simulated
+from ci.mining.processes import Watch
+from ci.mining.tools import Measured
 from spark.protocol import benchmark_of
 from spark.session import MASTER
 from spec.errors import CannotRun
@@ -73,7 +73,7 @@ def compare(protocol: str, sizes: Sequence[int], folder: Path, say: Callable[[st
 
 
 def _measure(tool: str, corpus: Path, warm: Path, tries: int) -> tuple[Measured, int]:
-    command = [sys.executable, "-m", "spark.benchmark.tools", tool, str(corpus), str(warm), str(tries)]
+    command = [sys.executable, "-m", "ci.mining.tools", tool, str(corpus), str(warm), str(tries)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with Watch(process.pid) as watch:
         said, complaint = process.communicate()

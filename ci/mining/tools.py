@@ -1,4 +1,4 @@
-"""One tool over one corpus, in a process of its own: python -m spark.benchmark.tools TOOL CORPUS WARM TRIES
+"""One tool over one corpus, in a process of its own: python -m ci.mining.tools TOOL CORPUS WARM TRIES
 
 Prints one line of JSON: the fastest of the tries in seconds, the processors' time that it took, what it took to be
 ready (imports, session, compilation: a pass over the small corpus WARM), and the violations counted, by clause.
@@ -20,8 +20,8 @@ from typing import Any
 
 import msgspec
 
-from spark.benchmark.material import networks
-from spark.benchmark.processes import cpu_seconds
+from ci.mining.material import networks
+from ci.mining.processes import cpu_seconds
 from spark.java_home import java_home_for_spark
 from spark.jobs import run_tasks
 from spark.judge_part import count_part, warm

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from ci.mining.compare import Timing, require_agreement, table
+from ci.mining.material import enlarged, networks, simulated
+from ci.mining.processes import Watch, cpu_seconds, resident_bytes
+from ci.mining.tools import Measured
 from conformance.judge import judge_compiled
-from spark.benchmark.compare import Timing, require_agreement, table
-from spark.benchmark.material import enlarged, networks, simulated
-from spark.benchmark.processes import Watch, cpu_seconds, resident_bytes
-from spark.benchmark.tools import Measured
 from spark.judge_part import count_part
 from spark.protocol import benchmark_of, load
 from spark.read import parts_of

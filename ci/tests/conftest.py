@@ -1,0 +1,7 @@
+"""The Spark session of spark/tests, for the benchmarks of corpora and mining."""
+
+from __future__ import annotations
+
+from spark.tests.conftest import session
+
+__all__ = ["session"]
