@@ -17,11 +17,12 @@ from conformance.broadcast.programs.scan import Marks, Scan, Sort
 from conformance.broadcast.programs.sentences import Sentences
 from conformance.broadcast.programs.tally import Tally
 from conformance.broadcast.programs.unseen import UNSEEN, known_to
-from conformance.broadcast.programs.workload import Level, Task
+from conformance.broadcast.programs.workload import Task
 from conformance.stress.contract import Course, EndedProcess, Judgement
 from conformance.stress.plan import Act
 from conformance.verdict import ClauseResult, Verdict
 from spec import clauses
+from spec.broadcast.messages import Level
 
 _IO = ("BC-IO-HOSTS", "BC-IO-CONFIG", "BC-IO-OUT", "BC-IO-STRESS")
 _URB = ("BC-URB-VALID", "BC-URB-ONCE", "BC-URB-REAL", "BC-URB-AGREE", "BC-URB-MINORITY")

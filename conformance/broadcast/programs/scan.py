@@ -15,7 +15,8 @@ import numpy.typing as npt
 from numba import njit
 
 from conformance.broadcast.programs.lines import BEGUN, DELIVERED, KIND, LINE, NUMBER, PLACE, SENDER, Output, Rows
-from conformance.broadcast.programs.workload import Level, Task
+from conformance.broadcast.programs.workload import Task
+from spec.broadcast.messages import Level
 
 Marks = npt.NDArray[np.uint8]
 Clocks = npt.NDArray[np.int32]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from conformance.broadcast.programs.lines import Output
 from conformance.broadcast.programs.scan import Sort, WrongLine, line_of
-from conformance.broadcast.programs.workload import Level, Task
+from conformance.broadcast.programs.workload import Task
+from spec.broadcast.messages import Level
 
 
 class Sentences:

@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.broadcast.programs.lines import BEGUN, KIND, MALFORMED, NUMBER, SENDER, Output
-from conformance.broadcast.programs.workload import Level, Task
+from conformance.broadcast.programs.workload import Task
 from conformance.network.topologies import mesh
 from conformance.stress.contract import Course, EndedProcess, Recorded
 from conformance.stress.plan import Act
+from spec.broadcast.messages import Level
 from spec.core import Parameter
 from spec.schedule import EVERYBODY
 from spec.topology import NodeId

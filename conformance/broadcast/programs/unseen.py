@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from conformance.broadcast.programs.workload import Level
 from conformance.stress.contract import EndedProcess
+from spec.broadcast.messages import Level
 from spec.topology import NodeId
 
 _PACKETS = "only packets show it, and those that the relay carries are in the program's own format"

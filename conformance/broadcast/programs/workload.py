@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from random import Random
 
 from conformance.relay.ports import Address
 from conformance.stress.contract import Workload
+from spec.broadcast.messages import Level
 from spec.errors import BadInput
 
 _MOST_DEPENDENCIES = 4  # of one process: each is a number kept for each of its messages
 _MOST_MARKS = 1 << 33  # bits for what every process delivered: a gigabyte
-
-
-class Level(StrEnum):
-    PL = "pl"
-    URB = "urb"
-    FIFO = "fifo"
-    LCB = "lcb"
 
 
 LEVELS = tuple(level.value for level in Level)

@@ -13,13 +13,14 @@ import pytest
 
 from conformance.broadcast import programs
 from conformance.broadcast.programs.tracing import trace_of
-from conformance.broadcast.programs.workload import LEVELS, Level, Task
+from conformance.broadcast.programs.workload import LEVELS, Task
 from conformance.relay.faults import Faults
 from conformance.stress.contract import Course, EndedProcess, Workload
 from conformance.stress.plan import Act, Step
 from conformance.stress.run import Stress, fresh_folders, run
 from models.trace_validation import Judgement, validate_all
 from spec import trace_ndjson
+from spec.broadcast.messages import Level
 from spec.trace import Kind, Row, Trace, schema
 
 MS = 1_000_000

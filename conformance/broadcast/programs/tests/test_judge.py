@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from conformance.broadcast.programs.judge import Judge
 from conformance.broadcast.programs.unseen import UNSEEN
-from conformance.broadcast.programs.workload import LEVELS, Level, Task, task
+from conformance.broadcast.programs.workload import LEVELS, Task, task
 from conformance.stress.contract import Course, EndedProcess, Judgement, Workload
 from conformance.stress.plan import Act, Step
 from conformance.verdict import ClauseResult, Verdict
 from spec import clauses
+from spec.broadcast.messages import Level
 from spec.errors import BadInput
 
 KILLED, TERMINATED = Step(0.1, Act.KILL, 0), Step(0.1, Act.TERMINATE, 0)

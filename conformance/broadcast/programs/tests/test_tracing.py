@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from conformance.broadcast.programs.tracing import trace_of
-from conformance.broadcast.programs.workload import Level, Task
+from conformance.broadcast.programs.workload import Task
 from conformance.judge import refuse
 from conformance.stress.contract import Course, EndedProcess
 from conformance.stress.plan import Act, Step
 from spec import trace_ndjson
+from spec.broadcast.messages import Level
 from spec.trace import Kind, Trace, schema
 
 AT = {name: at for at, name in enumerate(schema("broadcast").columns)}
