@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from ci.bench_schedules import PROTOCOL, busy_schedule
+from ci.processes import most_resident_bytes
 from conformance.network.run import simulate
 from conformance.network.topologies import fat_tree
 from conformance.report.tests.browser import Tab, launched, why_not
@@ -71,9 +72,8 @@ def _measured(what: str, words: list[str]) -> Iterator[tuple[str, str]]:
             last = int(tab.page.locator("#of").inner_text().replace(",", "").removeprefix("of ")) - 1
             yield f"{what}: from the first row to the last", f"{_timed(tab, 'End', str(last)) * 1000:.0f} ms"
             yield f"{what}: a step back there", f"{_timed(tab, 'ArrowLeft', str(last - 1)) * 1000:.0f} ms"
-            with Path(f"/proc/{child.pid}/status").open(encoding="ascii") as status:
-                peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
-            yield f"{what}: memory of the command at its peak", f"{peak / 1e6:.2f} GB"
+            peak_bytes = most_resident_bytes(child.pid)
+            yield f"{what}: memory of the command at its peak", f"{peak_bytes / 2**10 / 1e6:.2f} GB"
         finally:
             child.terminate()
             child.wait()

@@ -49,6 +49,12 @@ def resident_bytes(root: int) -> int:
     return sum(int(status[_RESIDENT]) for status in _of_tree(root)) * _PAGE
 
 
+def most_resident_bytes(process: int) -> int:
+    """The most memory that one process has had in use so far."""
+    status = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+
+
 class Watch:
     """The greatest `resident_bytes` of a process, sampled as long as the context lasts."""
 

@@ -48,7 +48,6 @@ class ImplPlugin:
       what is behind the colon, empty for nothing.
     program: the command line of the reference program, behind the interpreter, with the placeholders of
       `--iut-command`; empty where there is no such program.
-    bench: what is measured of that program, and the figure; None where nothing is.
     has_figures: whether `ci/bench figures` draws the implementation's latencies in simulation.
     """
 
@@ -59,7 +58,6 @@ class ImplPlugin:
     records: Callable[[], Records]
     further: Mapping[str, Callable[[str], MakeCore]] = field(default_factory=dict)
     program: str = ""
-    bench: Callable[[], list[tuple[str, str]]] | None = None
     has_figures: bool = False
 
 

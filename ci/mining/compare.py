@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from ci.mining.material import enlarged, simulated
-from ci.mining.processes import Watch
 from ci.mining.tools import Measured
+from ci.processes import Watch
 from spark.protocol import benchmark_of
 from spark.session import MASTER
 from spec.errors import CannotRun

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from ci.mining.material import networks
-from ci.mining.processes import cpu_seconds
+from ci.processes import cpu_seconds
 from spark.java_home import java_home_for_spark
 from spark.jobs import run_tasks
 from spark.judge_part import count_part, warm

@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from ci.mining.compare import Timing, require_agreement, table
 from ci.mining.material import enlarged, networks, simulated
-from ci.mining.processes import Watch, cpu_seconds, resident_bytes
 from ci.mining.tools import Measured
+from ci.processes import Watch, cpu_seconds, resident_bytes
 from conformance.judge import judge_compiled
 from spark.judge_part import count_part
 from spark.protocol import benchmark_of, load

@@ -119,7 +119,6 @@ def test_every_core_function_has_an_area(protocol: str) -> None:
             "plugin",
             "twin",
             "__init__",
-            "bench",
             "codec",
             "course_files",
             "limits",

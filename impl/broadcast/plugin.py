@@ -14,12 +14,6 @@ def _twin(_: str) -> MakeCore:
     return twin.make_core
 
 
-def _bench() -> list[tuple[str, str]]:
-    from impl.broadcast import bench
-
-    return bench.figures()
-
-
 PLUGIN = ImplPlugin(
     make_core=make_core,
     encode=codec.encode,
@@ -28,5 +22,4 @@ PLUGIN = ImplPlugin(
     records=Records,
     further={"twin": _twin},
     program="-m impl.broadcast.program --id {id} --hosts {hosts} --output {output} {config}",
-    bench=_bench,
 )

@@ -1,0 +1,137 @@
+"""Deliveries a second and memory of the broadcast program: real processes on this machine, over its loopback sockets.
+
+Each process drops its share of the datagrams that it sends, by a seed of its own. All start at once; a run is timed
+until the outputs are whole, from when a tenth of them was written.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+
+from ci.processes import most_resident_bytes
+from conformance.broadcast.programs.workload import Task, hosts
+from conformance.relay.ports import free_addresses
+from impl.broadcast import program
+from impl.broadcast.course_files import Host
+from impl.broadcast.sockets import Mesh
+from spec.broadcast.messages import Level, Packet
+from spec.errors import CannotRun
+from spec.topology import NodeId
+
+_ROOT = Path(__file__).parents[1]
+_POLL_S = 0.02
+_LIMIT_S = 900.0
+# Level, processes, messages of each, share that is lost.
+RUNS: tuple[tuple[Level, int, int, float], ...] = (
+    (Level.PL, 9, 200_000, 0.0),
+    (Level.URB, 9, 50_000, 0.0),
+    (Level.FIFO, 3, 200_000, 0.0),
+    (Level.FIFO, 9, 50_000, 0.0),
+    (Level.FIFO, 9, 50_000, 0.1),
+    (Level.FIFO, 9, 50_000, 0.3),
+    (Level.FIFO, 32, 5_000, 0.0),
+    (Level.FIFO, 32, 5_000, 0.3),
+    (Level.FIFO, 128, 300, 0.0),
+    (Level.LCB, 9, 50_000, 0.0),
+    (Level.LCB, 9, 50_000, 0.3),
+)
+
+
+class LossyMesh(Mesh):
+    """Drops a share of the datagrams before they are sent."""
+
+    lose = 0.0
+
+    def __init__(self, me: NodeId, hosts: Sequence[Host]) -> None:
+        super().__init__(me, hosts)
+        self._draw = Random(me).random
+
+    def _send(self, peer: NodeId, packets: list[Packet]) -> None:
+        if self._draw() >= self.lose:
+            super()._send(peer, packets)
+
+
+def programs() -> Iterator[tuple[str, str]]:
+    """What is measured, and the figure, of all RUNS."""
+    for level, processes, messages, lose in RUNS:
+        load = os.getloadavg()[0]
+        a_second, peak_bytes = measure(task_of(level, processes, messages), lose)
+        what = f"{level}, {processes} processes, {messages} messages each, {lose:.0%} of datagrams lost"
+        figure = f"{a_second:,.0f} deliveries/s in all, {peak_bytes / 2**20:.0f} MB a process; load before {load:.2f}"
+        yield f"broadcast program, {what}", figure
+
+
+def task_of(level: Level, processes: int, messages: int) -> Task:
+    """At level pl all send to process 1; at level lcb each depends on the one before it and the one after it."""
+    if level is Level.PL:
+        return Task(level=level, processes=processes, messages=messages, receiver=1)
+    ring = [((at - 2) % processes + 1, at % processes + 1) for at in range(1, processes + 1)]
+    dependencies = ((), *ring) if level is Level.LCB else ()
+    return Task(level=level, processes=processes, messages=messages, dependencies=dependencies)
+
+
+def measure(task: Task, lose: float) -> tuple[float, int]:
+    """Deliveries a second in one run, and the most memory of any process. Raises CannotRun when a process fails or the
+    outputs are not whole in time."""
+    with tempfile.TemporaryDirectory() as name, ExitStack() as running:
+        folder = Path(name)
+        (folder / "hosts").write_text(hosts(free_addresses(task.processes)))
+        (folder / "config").write_text(task.config())
+        outputs = [folder / f"{process}.output" for process in range(1, task.processes + 1)]
+        expected = bytes_of_outputs(task)
+        start = time.monotonic()
+        children = [
+            running.enter_context(_start(folder, process, task.level, lose)) for process in range(1, task.processes + 1)
+        ]
+        running.callback(_end, children)
+        tenth: tuple[float, float] | None = None  # when a tenth was seen to be written, and how much it was
+        while True:
+            now = time.monotonic()
+            sizes = [path.stat().st_size if path.exists() else 0 for path in outputs]
+            if tenth is None and 10 * sum(sizes) >= sum(expected):
+                tenth = now, sum(sizes) / sum(expected)
+            if tenth is not None and sizes == expected:
+                break
+            if now - start > _LIMIT_S or any(child.poll() is not None for child in children):
+                raise CannotRun(f"after {now - start:.0f} s the outputs have {sizes} bytes of {expected}")
+            time.sleep(_POLL_S)
+        memory = max(most_resident_bytes(child.pid) for child in children)
+    since, share = tenth
+    return task.deliveries * (1 - share) / max(now - since, 1e-9), memory
+
+
+def bytes_of_outputs(task: Task) -> list[int]:
+    """How many bytes each output has in the end."""
+    digits = sum(len(str(number)) for number in range(1, task.messages + 1))
+    begun = digits + 3 * task.messages
+    delivered = [digits + (4 + len(str(sender))) * task.messages for sender in range(1, task.processes + 1)]
+    if task.level is Level.PL:
+        return [sum(delivered[1:]), *[begun] * (task.processes - 1)]
+    return [begun + sum(delivered)] * task.processes
+
+
+def _start(folder: Path, process: int, level: Level, lose: float) -> subprocess.Popen[bytes]:
+    words = ["--id", str(process), "--hosts", str(folder / "hosts"), "--output", str(folder / f"{process}.output")]
+    words += ["--level", str(level), str(folder / "config")]
+    return subprocess.Popen([sys.executable, "-m", "ci.bench_broadcast", str(lose), *words], cwd=_ROOT)
+
+
+def _end(children: Sequence[subprocess.Popen[bytes]]) -> None:
+    for child in children:
+        child.terminate()
+    for child in children:
+        child.wait()
+
+
+if __name__ == "__main__":
+    # One process of a run.
+    LossyMesh.lose = float(sys.argv[1])
+    sys.exit(program.main(sys.argv[2:], LossyMesh))
