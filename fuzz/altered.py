@@ -1,15 +1,18 @@
-"""A core whose effects are changed on their way out: how nodes are spoilt whose rules are right."""
+"""Cores that are spoilt from outside, as a faulty implementation looks whose rules are right: their effects are changed
+on their way out, or some events never reach them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from spec.core import Core, Effect, Event
+from spec.core import Core, Deliver, Effect, Event, Send
 
 AnyCore: TypeAlias = Core[Any, Any]
+In: TypeAlias = Event[Any]
+Out: TypeAlias = Effect[Any, Any]
 # What an altered node does in place of the core's effects; it may keep state in its closure.
-Alter: TypeAlias = Callable[[Event[Any], Sequence[Effect[Any, Any]]], Sequence[Effect[Any, Any]]]
+Alter: TypeAlias = Callable[[In, Sequence[Out]], Sequence[Out]]
 
 
 class Altered:
@@ -19,8 +22,53 @@ class Altered:
         self._core = core
         self._alter = alter
 
-    def handle(self, event: Event[Any]) -> Sequence[Effect[Any, Any]]:
+    def handle(self, event: In) -> Sequence[Out]:
         return self._alter(event, self._core.handle(event))
 
     def next_deadline(self) -> int | None:
         return self._core.next_deadline()
+
+
+class Passing:
+    """A core to which only those events come for which `instead` has no effects of its own, but None."""
+
+    def __init__(self, core: AnyCore, instead: Callable[[In], Sequence[Out] | None]) -> None:
+        self._core = core
+        self._instead = instead
+
+    def handle(self, event: In) -> Sequence[Out]:
+        effects = self._instead(event)
+        return self._core.handle(event) if effects is None else effects
+
+    def next_deadline(self) -> int | None:
+        return self._core.next_deadline()
+
+
+def each(change: Callable[[In, Out], Sequence[Out]]) -> Alter:
+    """Every effect by itself: changed, left out, or made more of."""
+    return lambda event, effects: [out for effect in effects for out in change(event, effect)]
+
+
+def packets(change: Callable[[In, Any], Sequence[Any]]) -> Alter:
+    """Every packet that is sent, changed, left out or made more of."""
+    return each(
+        lambda event, effect: (
+            [Send(effect.link, packet) for packet in change(event, effect.packet)]
+            if isinstance(effect, Send)
+            else [effect]
+        )
+    )
+
+
+def deliveries(change: Callable[[int, Any], Sequence[Any]]) -> Alter:
+    """Every message that is delivered, counted from 1 at each node, changed, left out or made more of."""
+    count = 0
+
+    def alter(event: In, effect: Out) -> Sequence[Out]:
+        nonlocal count
+        if not isinstance(effect, Deliver):
+            return [effect]
+        count += 1
+        return [Deliver(message) for message in change(count, effect.message)]
+
+    return each(alter)

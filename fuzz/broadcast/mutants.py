@@ -10,100 +10,83 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from fuzz.altered import Alter, Altered
+from fuzz.altered import Alter, Altered, In, Out, Passing, deliveries, each, packets
 from fuzz.protocol import HandMutant
 from impl.broadcast import RULES, AnyCore, Rules, make_core
 from impl.broadcast.literal_rules import LITERAL
+from impl.broadcast.rules import Heads
 from impl.broadcast.runs import Run
 from spec.broadcast.messages import Delivery, Level, Packet, PacketKind
-from spec.core import Began, Deliver, Effect, Event, NodeConfig, PacketArrived, Send, Submitted
+from spec.core import Began, Deliver, NodeConfig, PacketArrived, Send, Submitted
 
-Effects = Sequence[Effect[Any, Any]]
 DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 
 
 def _by_rules(name: str, sentence: str, rules: Rules) -> HandMutant:
-    def make_node(config: NodeConfig) -> AnyCore:
-        return make_core(config, rules)
-
     named = [field.name for field in fields(Rules)]
     changed = {rule: getattr(rules, rule) for rule in named if getattr(rules, rule) is not getattr(RULES, rule)}
-    return HandMutant(name=name, sentence=sentence, make_node=make_node, rules=changed)
+    return HandMutant(name=name, sentence=sentence, make_node=lambda config: make_core(config, rules), rules=changed)
 
 
-def _altered(name: str, sentence: str, alter: Callable[[NodeConfig], Alter]) -> HandMutant:
-    def make_node(config: NodeConfig) -> AnyCore:
-        return Altered(make_core(config), alter(config))
+def _rule(name: str, sentence: str, function: Callable[..., Any]) -> HandMutant:
+    """name: the rule, and how the function in its place is wrong."""
+    return _by_rules(name, sentence, replace_fields(RULES, **{name.partition("/")[0]: function}))
 
+
+def _node(name: str, sentence: str, make_node: Callable[[NodeConfig], AnyCore]) -> HandMutant:
     return HandMutant(name=name, sentence=sentence, make_node=make_node, rules={})
 
 
-def _packets(change: Callable[[Packet], list[Packet]]) -> Callable[[NodeConfig], Alter]:
-    """Every packet that is sent, changed, left out or made more of."""
-
-    def alter(event: Event[Packet], effects: Effects) -> Effects:
-        out: list[Effect[Any, Any]] = []
-        for effect in effects:
-            if isinstance(effect, Send):
-                out += [Send(effect.link, packet) for packet in change(effect.packet)]
-            else:
-                out.append(effect)
-        return out
-
-    return lambda config: alter
+def _altered(name: str, sentence: str, alter: Callable[[NodeConfig], Alter]) -> HandMutant:
+    return _node(name, sentence, lambda config: Altered(make_core(config), alter(config)))
 
 
-def _data(change: Callable[[Packet], Packet], when: Callable[[Packet], bool]) -> Callable[[NodeConfig], Alter]:
-    return _packets(lambda packet: [change(packet) if packet.kind == DATA and when(packet) else packet])
+def _data(
+    name: str, sentence: str, when: Callable[[Packet], bool], change: Callable[[Packet], list[Packet]]
+) -> HandMutant:
+    """Data packets that are sent are changed, some of them."""
+    changed = packets(lambda event, packet: change(packet) if packet.kind == DATA and when(packet) else [packet])
+    return _altered(name, sentence, lambda config: changed)
 
 
-def _acks(change: Callable[[Packet], list[Packet]]) -> Callable[[NodeConfig], Alter]:
-    return _packets(lambda packet: change(packet) if packet.kind == ACK else [packet])
+def _acks(change: Callable[[Packet], list[Packet]]) -> Alter:
+    return packets(lambda event, packet: change(packet) if packet.kind == ACK else [packet])
 
 
-def _deliveries(change: Callable[[int, Delivery], list[Delivery]]) -> Callable[[NodeConfig], Alter]:
-    """Every delivery, counted from 1 at each process, changed."""
+def _third_delivery(name: str, sentence: str, change: Callable[[Delivery], list[Delivery]]) -> HandMutant:
+    """Each third delivery of a process is changed."""
+    return _altered(
+        name, sentence, lambda config: deliveries(lambda count, one: change(one) if count % 3 == 0 else [one])
+    )
 
-    def made(config: NodeConfig) -> Alter:
-        count = [0]
 
-        def alter(event: Event[Packet], effects: Effects) -> Effects:
-            out: list[Effect[Any, Any]] = []
-            for effect in effects:
-                if isinstance(effect, Deliver):
-                    count[0] += 1
-                    out += [Deliver(message) for message in change(count[0], effect.message)]
-                else:
-                    out.append(effect)
-            return out
+def _is_resent(packet: Packet) -> bool:
+    return packet.resent
 
-        return alter
 
-    return made
+def _is_forwarded(packet: Packet) -> bool:
+    return packet.source != packet.creator
 
 
 def _delivers_own_at_once(config: NodeConfig) -> Alter:
     early: set[int] = set()
 
-    def alter(event: Event[Packet], effects: Effects) -> Effects:
-        out: list[Effect[Any, Any]] = []
-        for effect in effects:
-            if isinstance(effect, Deliver) and effect.message.creator == config.node and effect.message.number in early:
-                continue
-            out.append(effect)
-            if isinstance(effect, Began) and effect.message.receiver < 0:
-                numbers = range(effect.message.number, effect.message.number + effect.message.count)
-                early.update(numbers)
-                out += [Deliver(Delivery(config.node, number, effect.message.payload)) for number in numbers]
-        return out
+    def change(event: In, effect: Out) -> Sequence[Out]:
+        if isinstance(effect, Deliver) and effect.message.creator == config.node and effect.message.number in early:
+            return []
+        if not isinstance(effect, Began) or effect.message.receiver >= 0:
+            return [effect]
+        numbers = range(effect.message.number, effect.message.number + effect.message.count)
+        early.update(numbers)
+        return [effect, *(Deliver(Delivery(config.node, number, effect.message.payload)) for number in numbers)]
 
-    return alter
+    return each(change)
 
 
 def _swaps_deliveries(config: NodeConfig) -> Alter:
     """Deliveries of one creator that come in one handling, the last of them first."""
 
-    def alter(event: Event[Packet], effects: Effects) -> Effects:
+    def alter(event: In, effects: Sequence[Out]) -> Sequence[Out]:
         places = [place for place, effect in enumerate(effects) if isinstance(effect, Deliver)]
         out = list(effects)
         for place, other in zip(places, reversed(places), strict=True):
@@ -123,7 +106,7 @@ def _delivers_copies(config: NodeConfig) -> Alter:
     """Whatever comes again is delivered again."""
     seen: set[tuple[int, int]] = set()
 
-    def alter(event: Event[Packet], effects: Effects) -> Effects:
+    def alter(event: In, effects: Sequence[Out]) -> Sequence[Out]:
         if not isinstance(event, PacketArrived) or event.packet.kind != DATA:
             return effects
         packet = event.packet
@@ -135,121 +118,60 @@ def _delivers_copies(config: NodeConfig) -> Alter:
     return alter
 
 
-class _Answering:
+def _acknowledges_before_storing(config: NodeConfig) -> AnyCore:
     """Acknowledges every packet before it is stored, and then loses each third one."""
+    back, come = dict(config.next_link), 0
 
-    def __init__(self, config: NodeConfig) -> None:
-        self._core: AnyCore = make_core(config)
-        self._me = config.node
-        self._back = dict(config.next_link)
-        self._come = 0
+    def instead(event: In) -> Sequence[Out] | None:
+        nonlocal come
+        if not isinstance(event, PacketArrived) or event.packet.kind != DATA or event.packet.resent:
+            return None
+        come += 1
+        if come % 3:
+            return None
+        source, pseq = event.packet.source, event.packet.pseq
+        return [Send(back[source], Packet(ACK, config.node, source, config.node, pseq - 1, 1, pseq))]
 
-    def handle(self, event: Event[Packet]) -> Effects:
-        if isinstance(event, PacketArrived) and event.packet.kind == DATA and not event.packet.resent:
-            self._come += 1
-            if self._come % 3 == 0:
-                source, pseq = event.packet.source, event.packet.pseq
-                return [Send(self._back[source], Packet(ACK, self._me, source, self._me, pseq - 1, 1, pseq))]
-        return self._core.handle(event)
-
-    def next_deadline(self) -> int | None:
-        return self._core.next_deadline()
+    return Passing(make_core(config), instead)
 
 
-class _Forgetful:
-    """Loses each second submission."""
+def _loses_submissions(config: NodeConfig) -> AnyCore:
+    handed = 0
 
-    def __init__(self, config: NodeConfig) -> None:
-        self._core: AnyCore = make_core(config)
-        self._handed = 0
+    def instead(event: In) -> Sequence[Out] | None:
+        nonlocal handed
+        handed += isinstance(event, Submitted)
+        return [] if isinstance(event, Submitted) and handed % 2 == 0 else None
 
-    def handle(self, event: Event[Packet]) -> Effects:
-        if isinstance(event, Submitted):
-            self._handed += 1
-            if self._handed % 2 == 0:
-                return []
-        return self._core.handle(event)
-
-    def next_deadline(self) -> int | None:
-        return self._core.next_deadline()
+    return Passing(make_core(config), instead)
 
 
-def _answered_once(config: NodeConfig) -> Alter:
-    """No packet is acknowledged a second time."""
+def _acknowledges_once(config: NodeConfig) -> Alter:
     said: set[tuple[int, int]] = set()
 
-    def alter(event: Event[Packet], effects: Effects) -> Effects:
-        out: list[Effect[Any, Any]] = []
-        for effect in effects:
-            if isinstance(effect, Send) and effect.packet.kind == ACK:
-                if (effect.link, effect.packet.pseq) in said:
-                    continue
-                said.add((effect.link, effect.packet.pseq))
-            out.append(effect)
-        return out
+    def change(packet: Packet) -> list[Packet]:
+        if (packet.receiver, packet.pseq) in said:
+            return []
+        said.add((packet.receiver, packet.pseq))
+        return [packet]
 
-    return alter
+    return _acks(change)
 
 
-def _new_number(config: NodeConfig) -> Alter:
-    """What is sent again gets a number far above."""
-    return _data(lambda packet: replace(packet, pseq=packet.pseq + 1000), lambda packet: packet.resent)(config)
-
-
-def _own_alone(own: int, forwarder: int) -> int:
-    return own
-
-
-def _at_once(heard: int, processes: int) -> bool:
-    return True
-
-
-def _by_all(heard: int, processes: int) -> bool:
-    return heard.bit_count() == processes
-
-
-def _to_nobody(peer: int, forwarder: int, creator: int) -> bool:
-    return False
-
-
-def _not_back(peer: int, forwarder: int, creator: int) -> bool:
-    return peer != forwarder
-
-
-def _not_to_the_creator(peer: int, forwarder: int, creator: int) -> bool:
-    return peer != creator or forwarder == creator
-
-
-def _always(delivered: bool) -> bool:
-    return True
-
-
-def _over_a_gap(prefix: int, beyond: Mapping[int, int]) -> int:
-    return max(beyond.values(), default=prefix)
-
-
-def _any_entry(clock: Sequence[int], delivered: Sequence[int]) -> bool:
-    return not clock or any(map(int.__le__, clock, delivered))
-
-
-def _no_dependency(clock: Sequence[int], delivered: Sequence[int]) -> bool:
-    return True
-
-
-def _own_unset(dependency_clock: Sequence[int], own: int, begun: int) -> tuple[int, ...]:
-    return tuple(dependency_clock)
-
-
-def _one_at_most(heads: Any, received: int) -> list[Run]:
+def _one_at_most(heads: Heads, received: int) -> list[Run]:
     run = heads.head(received)
     return [heads.deliver(run)] if run is not None and heads.is_ready(run) else []
 
 
-def _own_creator_only(heads: Any, received: int) -> list[Run]:
+def _own_creator_only(heads: Heads, received: int) -> list[Run]:
     found: list[Run] = []
     while (run := heads.head(received)) is not None and heads.is_ready(run):
         found.append(heads.deliver(run))
     return found
+
+
+def _over_a_gap(prefix: int, beyond: Mapping[int, int]) -> int:
+    return max(beyond.values(), default=prefix)
 
 
 _LITERAL = tuple(
@@ -257,108 +179,91 @@ _LITERAL = tuple(
     for name, rules in LITERAL.items()
 )
 _RULES = (
-    _by_rules(
-        "heard_first/own-alone", "The first forwarder does not count.", replace_fields(RULES, heard_first=_own_alone)
+    _rule("heard_first/own-alone", "The first forwarder does not count.", lambda own, forwarder: own),
+    _rule("majority/at-once", "A message is delivered when it comes.", lambda heard, processes: True),
+    _rule("majority/by-all", "All processes must have a message.", lambda heard, count: heard.bit_count() == count),
+    _rule("forwards_to/nobody", "Nothing is sent or forwarded.", lambda peer, forwarder, creator: False),
+    _rule(
+        "forwards_to/not-back",
+        "Nothing goes back to the forwarder.",
+        lambda peer, forwarder, creator: peer != forwarder,
     ),
-    _by_rules("majority/at-once", "A message is delivered when it comes.", replace_fields(RULES, majority=_at_once)),
-    _by_rules("majority/by-all", "All processes must have a message.", replace_fields(RULES, majority=_by_all)),
-    _by_rules("forwards_to/nobody", "Nothing is sent or forwarded.", replace_fields(RULES, forwards_to=_to_nobody)),
-    _by_rules(
-        "forwards_to/not-back", "Nothing goes back to the forwarder.", replace_fields(RULES, forwards_to=_not_back)
-    ),
-    _by_rules(
+    _rule(
         "forwards_to/not-to-the-creator",
         "What another forwarded does not go to the creator.",
-        replace_fields(RULES, forwards_to=_not_to_the_creator),
+        lambda peer, forwarder, creator: peer != creator or forwarder == creator,
     ),
-    _by_rules("enters_pending/always", "A late copy is pending again.", replace_fields(RULES, enters_pending=_always)),
-    _by_rules(
-        "prefix_with/over-a-gap",
-        "The prefix passes over what is missing.",
-        replace_fields(RULES, prefix_with=_over_a_gap),
+    _rule("enters_pending/always", "A late copy is pending again.", lambda delivered: True),
+    _rule("prefix_with/over-a-gap", "The prefix passes over what is missing.", _over_a_gap),
+    _rule(
+        "ready/any-entry",
+        "One dependency is enough.",
+        lambda clock, delivered: not clock or any(map(int.__le__, clock, delivered)),
     ),
-    _by_rules("ready/any-entry", "One dependency is enough.", replace_fields(RULES, ready=_any_entry)),
-    _by_rules("ready/without-dependencies", "Nothing waits for others.", replace_fields(RULES, ready=_no_dependency)),
-    _by_rules("attached/own-unset", "Own messages are not counted.", replace_fields(RULES, attached=_own_unset)),
-    _by_rules(
-        "look/one-at-most", "One message is delivered for each reception.", replace_fields(RULES, look=_one_at_most)
-    ),
-    _by_rules(
-        "look/creator-only",
-        "Only the creator's own messages are looked at.",
-        replace_fields(RULES, look=_own_creator_only),
-    ),
+    _rule("ready/without-dependencies", "Nothing waits for others.", lambda clock, delivered: True),
+    _rule("attached/own-unset", "Own messages are not counted.", lambda clock, own, begun: tuple(clock)),
+    _rule("look/one-at-most", "One message is delivered for each reception.", _one_at_most),
+    _rule("look/creator-only", "Only the creator's own messages are looked at.", _own_creator_only),
 )
 _NODES = (
-    HandMutant(
-        name="link/acknowledges-before-storing",
-        sentence="Each third packet is lost after its acknowledgement.",
-        make_node=_Answering,
-        rules={},
+    _node(
+        "link/acknowledges-before-storing",
+        "Each third packet is lost after its acknowledgement.",
+        _acknowledges_before_storing,
     ),
-    HandMutant(
-        name="application/loses-submissions",
-        sentence="Each second submission is forgotten.",
-        make_node=_Forgetful,
-        rules={},
+    _node("application/loses-submissions", "Each second submission is forgotten.", _loses_submissions),
+    _data(
+        "link/new-number-when-resent",
+        "What is sent again gets a new number.",
+        _is_resent,
+        lambda p: [replace(p, pseq=p.pseq + 1000)],
     ),
-    _altered("link/new-number-when-resent", "What is sent again gets a new number.", _new_number),
-    _altered(
-        "link/resent-not-said",
-        "What is sent again looks new.",
-        _data(lambda p: replace(p, resent=False), lambda p: p.resent),
-    ),
-    _altered(
+    _data("link/resent-not-said", "What is sent again looks new.", _is_resent, lambda p: [replace(p, resent=False)]),
+    _data(
         "link/other-contents-when-resent",
         "What is sent again has other contents.",
-        _data(lambda p: replace(p, payload=b"?", count=1), lambda p: p.resent),
+        _is_resent,
+        lambda p: [replace(p, payload=b"?", count=1)],
     ),
-    _altered(
-        "link/never-resends", "Nothing is sent again.", _packets(lambda p: [] if p.kind == DATA and p.resent else [p])
-    ),
-    _altered("link/never-acknowledges", "Nothing is acknowledged.", _acks(lambda p: [])),
-    _altered("link/acknowledges-once", "No packet is acknowledged a second time.", _answered_once),
+    _data("link/never-resends", "Nothing is sent again.", _is_resent, lambda p: []),
+    _altered("link/never-acknowledges", "Nothing is acknowledged.", lambda config: _acks(lambda p: [])),
+    _altered("link/acknowledges-once", "No packet is acknowledged a second time.", _acknowledges_once),
     _altered(
         "link/acknowledges-one-more",
         "The packet after the last is acknowledged, too.",
-        _acks(lambda p: [replace(p, count=p.count + 1)]),
+        lambda config: _acks(lambda p: [replace(p, count=p.count + 1)]),
     ),
     _altered(
         "link/prefix-one-further",
         "One packet more is said to have come.",
-        _acks(lambda p: [replace(p, first=p.first + 1)]),
+        lambda config: _acks(lambda p: [replace(p, first=p.first + 1)]),
     ),
     _altered("link/delivers-copies", "What comes again is delivered again.", _delivers_copies),
-    _altered(
-        "uniform/delivers-twice",
-        "Each third delivery is repeated.",
-        _deliveries(lambda k, d: [d, d] if k % 3 == 0 else [d]),
+    _third_delivery("uniform/delivers-twice", "Each third delivery is repeated.", lambda d: [d, d]),
+    _third_delivery(
+        "uniform/other-contents", "Each third delivery has other contents.", lambda d: [replace(d, payload=b"?")]
     ),
-    _altered(
-        "uniform/other-contents",
-        "Each third delivery has other contents.",
-        _deliveries(lambda k, d: [replace(d, payload=b"?")] if k % 3 == 0 else [d]),
-    ),
-    _altered(
+    _third_delivery(
         "uniform/invents",
         "Each third delivery has a number that is none.",
-        _deliveries(lambda k, d: [replace(d, number=d.number + 50)] if k % 3 == 0 else [d]),
+        lambda d: [replace(d, number=d.number + 50)],
     ),
-    _altered("uniform/drops", "Each third delivery is left out.", _deliveries(lambda k, d: [] if k % 3 == 0 else [d])),
+    _third_delivery("uniform/drops", "Each third delivery is left out.", lambda d: []),
     _altered(
         "uniform/other-creator",
         "Deliveries name the next process.",
-        _deliveries(lambda k, d: [replace(d, creator=1 - min(d.creator, 1))]),
+        lambda config: deliveries(lambda count, d: [replace(d, creator=1 - min(d.creator, 1))]),
     ),
     _altered(
         "uniform/delivers-own-at-once",
         "One's own messages are delivered when they are begun with.",
         _delivers_own_at_once,
     ),
-    _altered(
+    _data(
         "uniform/forwards-other-contents",
         "What is forwarded has other contents.",
-        _data(lambda p: replace(p, payload=b"?", count=1), lambda p: p.source != p.creator),
+        _is_forwarded,
+        lambda p: [replace(p, payload=b"?", count=1)],
     ),
     _altered("order/swaps", "What is delivered at once comes in reverse.", _swaps_deliveries),
     _altered(
@@ -366,18 +271,16 @@ _NODES = (
         "What is delivered at once in causal order comes in reverse.",
         _swaps_in_causal_order,
     ),
-    _altered(
+    _data(
         "clock/changed-when-forwarded",
         "A forwarded clock has its first entry raised.",
-        _data(
-            lambda p: replace(p, clock=(p.clock[0] + 1, *p.clock[1:]) if p.clock else ()),
-            lambda p: p.source != p.creator,
-        ),
+        _is_forwarded,
+        lambda p: [replace(p, clock=(p.clock[0] + 1, *p.clock[1:]) if p.clock else ())],
     ),
     _altered(
         "begun/not-said",
         "Beginnings are not told.",
-        lambda config: lambda event, effects: [effect for effect in effects if not isinstance(effect, Began)],
+        lambda config: each(lambda event, effect: [] if isinstance(effect, Began) else [effect]),
     ),
 )
 MUTANTS = (*_LITERAL, *_RULES, *_NODES)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
+from fuzz.altered import Alter, In, Out
 from fuzz.protocol import HandMutant
-from fuzz.totalorder.altered import Alter, In, Out, altered, by_rules, packets
+from fuzz.totalorder.altered import altered, by_rules, packets
 from impl.totalorder import RULES
 from impl.totalorder.literal_embodiments import LITERAL
 from spec.core import NodeConfig, PacketArrived, Send

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from fuzz.altered import Alter, In, Out, deliveries
 from fuzz.protocol import HandMutant
-from fuzz.totalorder.altered import Alter, In, Out, TheCore, altered, by_rules, deliveries, packets
+from fuzz.totalorder.altered import TheCore, altered, by_rules, packets
 from impl.totalorder import make_core
 from spec.core import Deliver, NodeConfig, PacketArrived, Send
 from spec.topology import LinkId, Role

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from fuzz.altered import Alter
 from fuzz.protocol import HandMutant
-from fuzz.totalorder.altered import Alter, TheCore, altered, by_rules, packets
+from fuzz.totalorder.altered import TheCore, altered, by_rules, packets
 from impl.totalorder import make_core
 from spec.core import NodeConfig, Parameter
 from spec.topology import Role
