@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from spec import plugins
+from spec import clauses, plugins
 from spec.core import Parameter
 from spec.errors import BadInput
 from spec.schedule import FailureKind, FaultKind, Schedule
@@ -174,10 +174,23 @@ class Plugin:
 
 
 def in_parts(parts: Mapping[str, Sequence[ModuleType]]) -> tuple[Check, ...]:
-    """The checks that modules have as CHECKS, each with the name of its part: those of a part are compiled together,
-    and only for runs that put them at stake."""
-    named = ((part, check) for part, modules in parts.items() for module in modules for check in module.CHECKS)
-    return tuple(replace(check, part=part) for part, check in named)
+    """The checks that modules make, in their order, each with the name of its part: those of a part are compiled
+    together, and only for runs that put them at stake."""
+    from conformance.checks.step import Check
+
+    return tuple(
+        replace(check, part=part)
+        for part, modules in parts.items()
+        for module in modules
+        for check in vars(module).values()
+        if isinstance(check, Check) and check.step.__module__ == module.__name__
+    )
+
+
+def by_clause(protocol: str, *modules: ModuleType) -> dict[str, Oracle]:
+    """The oracles that modules have, by name: the functions that bear the name of a clause."""
+    names = {clause.snake_name for clause in clauses.load(protocol).clauses}
+    return {name: found for module in modules for name, found in vars(module).items() if name in names}
 
 
 def load(protocol: str) -> Plugin:

@@ -70,19 +70,20 @@ def judge_areas(name: str) -> dict[str, str]:
     found = {premise.step.__module__: PREMISES for premise in plugin.premises}
     found |= {derived.step.__module__: SHARED for derived in shared}
     checks = {check.step.__module__: CHECKS for check in plugin.checks}
-    found |= dict.fromkeys(_helpers([*found, *checks], name), SHARED) | found | checks
+    found |= dict.fromkeys(_helpers([*found, *checks], f"conformance.{name}."), SHARED) | found | checks
     oracles = {oracle.__module__ for oracle in plugin.oracles.values()}
     folders = {module.rpartition(".")[0] for module in oracles} - {f"conformance.{name}"}
     for folder in map(importlib.import_module, sorted(folders)):
         oracles |= {f"{folder.__name__}.{module.name}" for module in pkgutil.iter_modules(folder.__path__)}
+    oracles |= set(_helpers(sorted(oracles), "conformance.oracles."))
     return found | dict.fromkeys(sorted(oracles), ORACLES)
 
 
-def _helpers(modules: Sequence[str], name: str) -> list[str]:
-    """The protocol's own modules whose functions these use."""
+def _helpers(modules: Sequence[str], package: str) -> list[str]:
+    """The modules of the package whose functions these use."""
     used = (vars(importlib.import_module(module)).values() for module in modules)
     functions = (found for found in chain.from_iterable(used) if inspect.isfunction(found))
-    return sorted({f.__module__ for f in functions if f.__module__.startswith(f"conformance.{name}.")})
+    return sorted({f.__module__ for f in functions if f.__module__.startswith(package)})
 
 
 class JudgeBench(AnyBench[Known]):

@@ -180,10 +180,3 @@ def link_delivers_sent(
         last_handed[pair] = number
         return SILENT
     return begun_wrongly(node, receiver, number, count, digest, begun_before, last_handed[pair], handed)
-
-
-CHECKS = (
-    sent_is_delivered,
-    link_delivers_once,
-    link_delivers_sent,
-)

@@ -215,10 +215,3 @@ def minority_delivers_nothing(
             if at >= 0 and down[at] == 0 and 2 * how_many(heard_of[at] | (1 << at)) <= node_count:
                 return HOLDS
     return SILENT
-
-
-CHECKS = (
-    majority_has_it,
-    delivered_is_forgotten,
-    minority_delivers_nothing,
-)

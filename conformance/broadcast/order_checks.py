@@ -334,14 +334,3 @@ def waiting_is_looked_at_again(
                     return violated(0, process, delivered[process * node_count + creator] + 1, -1)
         return HOLDS if waited[0] else SILENT
     return SILENT
-
-
-CHECKS = (
-    delivered_in_sending_order,
-    own_undelivered_is_bounded,
-    dependencies_first,
-    others_delay_nothing,
-    fifo_without_dependencies,
-    dependency_clock_at_beginning,
-    waiting_is_looked_at_again,
-)

@@ -265,10 +265,3 @@ def delivered_prefix_collapses(
     if number < upto:
         return violated(1, upto, number, -1)
     return HOLDS if number == upto and upto > 0 else SILENT
-
-
-CHECKS = (
-    link_numbers_apart,
-    unacknowledged_is_resent,
-    delivered_prefix_collapses,
-)

@@ -233,12 +233,3 @@ def oneself_counts(
     if least >= 0:
         return violated(0, field(coming, least, AT), field(coming, least, MESSAGE), field(coming, least, ORIGIN))
     return SILENT
-
-
-CHECKS = (
-    own_is_delivered,
-    delivered_once,
-    delivered_was_begun,
-    uniform_agreement,
-    oneself_counts,
-)

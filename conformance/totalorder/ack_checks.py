@@ -323,11 +323,3 @@ def switch_ack_barrier_is_minimum(
         return HOLDS
     way = 0 if ack_barrier > minimum else 1
     return violated(way, minimum, ack_barrier, lowest_at(newest_ack, newest_ack_at, feeds_links, first, last, minimum))
-
-
-CHECKS = (
-    ack_barrier_promise_holds,
-    ack_barrier_below_outstanding,
-    idle_ack_barrier_rises,
-    switch_ack_barrier_is_minimum,
-)

@@ -294,11 +294,3 @@ def adjustment_keeps_promises(
     promised[node] = max(promised[node], barrier)
     ack_promised[node] = max(ack_promised[node], ack_barrier)
     return outcome
-
-
-CHECKS = (
-    receiver_returns_aligned_maximum,
-    sender_takes_least_difference,
-    adjustment_is_repeated,
-    adjustment_keeps_promises,
-)

@@ -188,6 +188,3 @@ def barriers_never_fall(
     if barrier > highest[link]:
         highest[link], highest_at[link] = barrier, position
     return HOLDS
-
-
-CHECKS = (switch_barrier_is_minimum, only_reaching_links_count, barrier_promise_holds, barriers_never_fall)

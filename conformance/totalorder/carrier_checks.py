@@ -113,6 +113,3 @@ def beacons_only_when_idle(
     if elapsed(data_ns[link], clock_ns, beacon_interval_ns):
         return HOLDS
     return violated(0, data_ns[link], clock_ns, data_at[link])
-
-
-CHECKS = (barriers_on_data_only, barriers_on_beacons_only, beacons_only_when_idle)

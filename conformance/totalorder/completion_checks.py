@@ -267,6 +267,3 @@ def arrived_is_delivered(
         if passing[switch] > 0 and not node_is_host[switch] and not stopped[switch] and not handled:
             return violated(1, switch, passing[switch], -1)
     return HOLDS if delivered[0] > 0 else SILENT
-
-
-CHECKS = (arrived_is_delivered,)

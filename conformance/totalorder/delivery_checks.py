@@ -170,6 +170,3 @@ def delivered_once_as_sent(
     if timestamp != sent_timestamp:
         return violated(3, sent_timestamp, timestamp, sent_at)
     return HOLDS
-
-
-CHECKS = (deliver_below_barrier, delivered_in_total_order, delivered_once_as_sent)

@@ -173,43 +173,6 @@ def undelivered(copies: TableState, up: State, what: int) -> tuple[int, int]:
 
 
 @check(
-    "TO-ATOMIC",
-    kinds=(Kind.ENDED,),
-    order=Order.LINK,
-    ways=(
-        "node {expected_node} never delivered its message of a scattering that others delivered",
-        "a message never came to node {expected_node}, and others of its scattering were delivered",
-    ),
-    derived=(scatterings,),
-    up=PerNode(0),
-)
-def scattering_is_all_or_nothing(
-    time_ns: int,
-    flags: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    copies: TableState,
-    nodes_stopped: State,
-    last_heard: State,
-    failures_seen: State,
-    submitted: State,
-    up: State,
-) -> Outcome:
-    """When all has settled, each scattering is delivered by all of its receivers that stay up, or by none of them; by
-    none, too, if one of its messages never came to a receiver that its sender did not know to have failed. At stake
-    once something was submitted, and something failed."""
-    if not settled(flags) or failures_seen[0] == 0:
-        return SILENT
-    for host in range(node_count):
-        up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], time_ns, failure_timeout_ns) else 0
-    for way, what in ((0, ONE), (1, NEVER_CAME)):
-        lacking, delivered_at = undelivered(copies, up, what)
-        if lacking >= 0:
-            return violated(way, lacking, -1, delivered_at)
-    return HOLDS if submitted[0] > 0 else SILENT
-
-
-@check(
     "TO-FAIL",
     kinds=(Kind.SENT, Kind.DELIVERED, Kind.ENDED),
     order=Order.LINK,
@@ -280,4 +243,38 @@ def failure_stops_nobody(
     return HOLDS if delivered_since[0] > 0 else SILENT
 
 
-CHECKS = (failure_stops_nobody, scattering_is_all_or_nothing)
+@check(
+    "TO-ATOMIC",
+    kinds=(Kind.ENDED,),
+    order=Order.LINK,
+    ways=(
+        "node {expected_node} never delivered its message of a scattering that others delivered",
+        "a message never came to node {expected_node}, and others of its scattering were delivered",
+    ),
+    derived=(scatterings,),
+    up=PerNode(0),
+)
+def scattering_is_all_or_nothing(
+    time_ns: int,
+    flags: int,
+    failure_timeout_ns: int,
+    node_count: int,
+    copies: TableState,
+    nodes_stopped: State,
+    last_heard: State,
+    failures_seen: State,
+    submitted: State,
+    up: State,
+) -> Outcome:
+    """When all has settled, each scattering is delivered by all of its receivers that stay up, or by none of them; by
+    none, too, if one of its messages never came to a receiver that its sender did not know to have failed. At stake
+    once something was submitted, and something failed."""
+    if not settled(flags) or failures_seen[0] == 0:
+        return SILENT
+    for host in range(node_count):
+        up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], time_ns, failure_timeout_ns) else 0
+    for way, what in ((0, ONE), (1, NEVER_CAME)):
+        lacking, delivered_at = undelivered(copies, up, what)
+        if lacking >= 0:
+            return violated(way, lacking, -1, delivered_at)
+    return HOLDS if submitted[0] > 0 else SILENT

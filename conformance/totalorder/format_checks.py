@@ -192,12 +192,3 @@ def structure_all_on_data_and_idle_beacons(
     if packet == BEACON and outcome == HOLDS and not idle:
         return violated(4, data_ns[link], clock_ns, data_at[link])
     return outcome
-
-
-CHECKS = (
-    structure_all_on_data,
-    structure_ack_barrier_on_beacon,
-    structure_two_beacons,
-    structure_one_beacon,
-    structure_all_on_data_and_idle_beacons,
-)

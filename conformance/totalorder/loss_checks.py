@@ -386,14 +386,3 @@ def order_survives_loss(
     if delivered[0] < submitted[0] and environment != D5 and not outages[0]:
         return violated(2, submitted[0], delivered[0], -1)
     return HOLDS if gaps[0] > 0 and delivered[0] > 0 else SILENT
-
-
-CHECKS = (
-    switch_notices_loss,
-    loss_counter_spans_link,
-    switch_sets_loss_flag,
-    beacons_carry_loss_flag,
-    receiver_notices_loss,
-    flagged_deliver_at_ack_barrier,
-    order_survives_loss,
-)

@@ -248,12 +248,3 @@ def first_switch_fills_barrier(flags: int, packet: int, timestamp: int, barrier:
     if not fill_barrier or packet != DATA or is_resent(flags):
         return SILENT
     return HOLDS if barrier == NO_BARRIER else violated(0, timestamp, barrier, -1)
-
-
-CHECKS = (
-    beacons_never_overtake_data,
-    restart_keeps_barriers,
-    replies_ordered_after_delivered,
-    beacons_with_new_minimum_only,
-    first_switch_fills_barrier,
-)

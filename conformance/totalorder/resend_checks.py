@@ -295,6 +295,3 @@ def lost_is_resent(
     asked_at = wanted_at[pair] if wanted[pair] == number else -1
     wanted[pair] = 0 if wanted[pair] == number else wanted[pair]
     return compare_with_first(waiting, slot, timestamp, digest, wanted_ns[pair], asked_at, clock_ns, beacon_interval_ns)
-
-
-CHECKS = (message_numbers_consecutive, acknowledgements_cumulative, lost_is_resent)

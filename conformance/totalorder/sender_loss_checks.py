@@ -175,6 +175,3 @@ def host_sets_loss_flag(
     if not told[node] and loss_record > NO_LOSS and (least_at[link] < 0 or loss_record < least[link]):
         return violated(2, 0, loss_record, -1)
     return HOLDS if at >= 0 else SILENT
-
-
-CHECKS = (resent_carries_current_barrier, host_sets_loss_flag)

@@ -285,6 +285,3 @@ def host_barrier_is_its_promise(
         promised[node], promised_at[node] = barrier, position
     ack_promised[node] = max(ack_promised[node], ack_barrier)
     return outcome
-
-
-CHECKS = (one_timestamp_per_scattering, timestamps_rise, host_barrier_is_its_promise)

@@ -8,8 +8,6 @@ trace that `conformance.judge.refuse` lets pass.
 from __future__ import annotations
 
 from conformance.broadcast.oracles import links, order, uniform
-from conformance.broadcast.oracles.whole import Oracle
+from conformance.protocol import by_clause
 
-ORACLES: dict[str, Oracle] = {
-    oracle.__name__: oracle for module in (links, uniform, order) for oracle in module.ORACLES
-}
+ORACLES = by_clause("broadcast", links, uniform, order)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.oracles.whole import Event, Whole, before
+from conformance.broadcast.oracles.whole import Event, Whole
+from conformance.oracles.whole import before
 from spec.broadcast.messages import Level
 from spec.trace import Kind
 
@@ -25,13 +26,13 @@ def wrongly_begun(whole: Whole) -> set[int]:
 
 def _is_next(whole: Whole, event: Event) -> bool:
     receiver = event.receiver if whole.level is Level.PL else None
-    earlier = [other for other in before(whole.at(Kind.BEGUN, event.node), event) if other.is_run]
+    earlier = [other for other in before(whole.at(Kind.BEGUN, event.node), event.position) if other.is_run]
     numbers = [other.last for other in earlier if receiver in (None, other.receiver)]
     if receiver is not None and receiver not in whole.processes:
         return False
     handed = {
         other.number: other.digest
-        for other in before(whole.at(Kind.SUBMITTED, event.node), event)
+        for other in before(whole.at(Kind.SUBMITTED, event.node), event.position)
         if other.receiver == event.receiver
     }
     if not event.is_run or event.number != max(numbers, default=0) + 1:

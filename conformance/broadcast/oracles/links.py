@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from conformance.broadcast.oracles.contents import wrongly_begun, wrongly_delivered
-from conformance.broadcast.oracles.whole import Event, Whole, before, look, positions
+from conformance.broadcast.oracles.whole import Event, Whole, look
+from conformance.oracles.whole import before, positions
 from spec.broadcast.messages import Level, PacketKind
 from spec.trace import Kind, Trace
 
@@ -55,7 +56,7 @@ def link_numbers_apart(trace: Trace) -> set[int]:
 def _is_numbered_rightly(whole: Whole, event: Event) -> bool:
     if not whole.is_data(event):
         return False
-    earlier = before(whole.first_on[event.link], event)
+    earlier = before(whole.first_on[event.link], event.position)
     greatest = max((sent.pseq for sent in earlier), default=0)
     if event.pseq > greatest:
         same = [sent for sent in earlier if (sent.sender, sent.number) == (event.sender, event.number)]
@@ -88,13 +89,13 @@ def unacknowledged_is_resent(trace: Trace) -> set[int]:
 
 
 def _greatest(whole: Whole, link: int, until: Event) -> int:
-    return max((sent.pseq for sent in before(whole.first_on[link], until)), default=0)
+    return max((sent.pseq for sent in before(whole.first_on[link], until.position)), default=0)
 
 
 def _come(whole: Whole, ack: Event) -> set[int]:
     """The numbers that had come over the link that an acknowledgement is about."""
     back = whole.opposite(ack.link)
-    return {event.pseq for event in before(whole.data_arrived, ack) if event.link == back}
+    return {event.pseq for event in before(whole.data_arrived, ack.position) if event.link == back}
 
 
 def _prefix(numbers: set[int]) -> int:
@@ -137,12 +138,12 @@ def _unanswered(whole: Whole) -> bool:
 
 def _is_said(whole: Whole, pseq: int, refusal: Event) -> bool:
     """Whether the process has said that all up to this packet have come."""
-    acks = [event for event in before(whole.at(Kind.SENT, refusal.node), refusal) if whole.is_ack(event)]
+    acks = [event for event in before(whole.at(Kind.SENT, refusal.node), refusal.position) if whole.is_ack(event)]
     return any(ack.number >= pseq for ack in acks if ack.link == whole.opposite(refusal.link))
 
 
 def _newest(whole: Whole, refusal: Event) -> Event | None:
-    arrived = [event for event in before(whole.data_arrived, refusal) if event.link == refusal.link]
+    arrived = [event for event in before(whole.data_arrived, refusal.position) if event.link == refusal.link]
     return arrived[-1] if arrived else None
 
 
@@ -150,7 +151,7 @@ def delivered_prefix_collapses(trace: Trace) -> set[int]:
     whole = look(trace)
     broken: set[int] = set()
     for event in whole.first_sent:
-        earlier = before(whole.first_on[event.link], event)
+        earlier = before(whole.first_on[event.link], event.position)
         oldest = next((sent.pseq for sent in earlier if not whole.is_acknowledged(sent, event)), event.pseq)
         if event.pseq - oldest >= whole.set_to["window"]:
             broken.add(event.position)
@@ -158,13 +159,3 @@ def delivered_prefix_collapses(trace: Trace) -> set[int]:
         if whole.is_ack(event) and event.number < _prefix(_come(whole, event)):
             broken.add(event.position)
     return broken
-
-
-ORACLES = (
-    sent_is_delivered,
-    link_delivers_once,
-    link_delivers_sent,
-    link_numbers_apart,
-    unacknowledged_is_resent,
-    delivered_prefix_collapses,
-)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from conformance.broadcast.oracles.whole import Event, MessageId, Whole, before, look
+from conformance.broadcast.oracles.whole import Event, MessageId, Whole, look
+from conformance.oracles.whole import before
 from spec.trace import Kind, Trace
 
 
@@ -56,7 +55,7 @@ def _overtakes(whole: Whole, event: Event) -> bool:
     came = whole.sighting(event.node, (event.sender, event.number), event)
     if came is None:
         return False
-    arrivals = [other for other in before(whole.data_arrived, event) if other.node == event.node]
+    arrivals = [other for other in before(whole.data_arrived, event.position) if other.node == event.node]
     for creator in whole.processes:
         if creator != event.sender and event.sender not in whole.depends[creator]:
             number = whole.next_of(event.node, creator, event)
@@ -78,7 +77,7 @@ def _was_begun_when_it_came(whole: Whole, process: int, message: MessageId) -> b
 
 
 def _brings_news(whole: Whole, arrival: Event) -> bool:
-    after = replace(arrival, position=arrival.position + 1)
+    after = arrival.moved(arrival.position + 1)
     return whole.known(arrival.node, after) > whole.known(arrival.node, arrival)
 
 
@@ -107,14 +106,3 @@ def waiting_is_looked_at_again(trace: Trace) -> set[int]:
         for creator in whole.processes
         if whole.is_deliverable(process, creator, end)
     }
-
-
-ORACLES = (
-    delivered_in_sending_order,
-    own_undelivered_is_bounded,
-    dependencies_first,
-    others_delay_nothing,
-    fifo_without_dependencies,
-    dependency_clock_at_beginning,
-    waiting_is_looked_at_again,
-)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from conformance.broadcast.oracles.contents import wrongly_begun, wrongly_delivered
-from conformance.broadcast.oracles.whole import Event, Whole, before, look, positions
+from conformance.broadcast.oracles.whole import Event, Whole, look
+from conformance.oracles.whole import before, positions
 from spec.broadcast.messages import Level, PacketKind
 from spec.trace import Kind, Trace
 
@@ -119,21 +120,9 @@ def minority_delivers_nothing(trace: Trace) -> set[int]:
     whole = look(trace)
     broken: set[int] = set()
     for event in whole.of(Kind.DELIVERED):
-        arrived = [other for other in before(whole.data_arrived, event) if other.node == event.node]
+        arrived = [other for other in before(whole.data_arrived, event.position) if other.node == event.node]
         heard = {event.node} | {other.sender for other in arrived}
         heard |= {whole.links[other.link].source for other in arrived}
         if event.position not in whole.repeated and not whole.is_majority(heard):
             broken.add(event.position)
     return broken
-
-
-ORACLES = (
-    own_is_delivered,
-    delivered_once,
-    delivered_was_begun,
-    uniform_agreement,
-    oneself_counts,
-    majority_has_it,
-    delivered_is_forgotten,
-    minority_delivers_nothing,
-)

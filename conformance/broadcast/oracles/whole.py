@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
 from conformance.broadcast.parameters import dependencies, parameters
+from conformance.oracles.whole import AnyEvent, AnyWhole, before, once_a_trace
 from spec.broadcast.messages import Level, PacketKind
-from spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
+from spec.trace import Kind, Trace
 
 GREATEST_NUMBER = 2**32 - 1
 LONGEST_RUN = 4096
@@ -17,28 +17,7 @@ LONGEST_RUN = 4096
 MessageId = tuple[int, int]  # creator, number
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A row, by name."""
-
-    position: int
-    time_ns: int
-    clock_ns: int
-    node: int
-    kind: int
-    link: int
-    link_seq: int
-    sender: int
-    receiver: int
-    number: int
-    digest: int
-    flags: int
-    packet: int
-    pseq: int
-    count: int
-    clock_sum: int
-    clock_weighted: int
-
+class Event(AnyEvent):
     @property
     def is_run(self) -> bool:
         return 1 <= self.number <= GREATEST_NUMBER and 1 <= self.count <= LONGEST_RUN
@@ -65,48 +44,25 @@ class Sighting(NamedTuple):
     clock_weighted: int
 
 
-class Whole:
+class Whole(AnyWhole[Event]):
     def __init__(self, trace: Trace) -> None:
-        names = schema("broadcast").columns
-        assert tuple(field.name for field in fields(Event))[1:] == names
-        self.events = [Event(position, *row) for position, row in enumerate(trace.rows)]
+        super().__init__(trace, Event)
         self.processes = range(len(trace.header.topology.nodes))
         self.links = trace.header.topology.links
         self.set_to = parameters(trace.header.parameters)
         self.level = Level(str(trace.header.parameters["level"]))
         self.depends = dependencies(trace.header.parameters, len(self.processes))
 
-    def of(self, kind: Kind) -> list[Event]:
-        return self._by_kind.get(kind, [])
-
-    @cached_property
-    def _by_kind(self) -> dict[int, list[Event]]:
-        found: dict[int, list[Event]] = {}
-        for event in self.events:
-            found.setdefault(event.kind, []).append(event)
-        return found
-
-    def at(self, kind: Kind, node: int) -> list[Event]:
-        return self._by_place.get((kind, node), [])
-
-    @cached_property
-    def _by_place(self) -> dict[tuple[int, int], list[Event]]:
-        found: dict[tuple[int, int], list[Event]] = {}
-        for event in self.events:
-            found.setdefault((event.kind, event.node), []).append(event)
-        return found
-
     # ---------------------------------------------------------------- the end
 
     @property
     def settled(self) -> list[Event]:
         """The last row, if it says that the run ended as planned with nothing in flight."""
-        wanted = CLEAN | QUIESCENT
-        return [event for event in self.of(Kind.ENDED) if event.flags >= 0 and event.flags & wanted == wanted]
+        return [event for event in self.of(Kind.ENDED) if event.settled]
 
     @cached_property
     def live(self) -> list[int]:
-        crashed = {event.node for event in self.of(Kind.CRASHED) if event.link == -1}
+        crashed = {event.node for event in self.crashes}
         return [process for process in self.processes if process not in crashed]
 
     def is_up(self, event: Event) -> bool:
@@ -115,7 +71,7 @@ class Whole:
 
     @cached_property
     def _crashes(self) -> dict[int, int]:
-        return {event.node: event.position for event in reversed(self.of(Kind.CRASHED)) if event.link == -1}
+        return {event.node: event.position for event in reversed(self.crashes)}
 
     @property
     def settled_with_a_live_majority(self) -> list[Event]:
@@ -163,7 +119,7 @@ class Whole:
 
     def acks_arrived(self, link: int, until: Event) -> list[Event]:
         """The acknowledgements of packets on the link that came before `until`."""
-        return before(self._acks[link], until)
+        return before(self._acks[link], until.position)
 
     @cached_property
     def _acks(self) -> list[list[Event]]:
@@ -313,7 +269,7 @@ class Whole:
 
     def is_deliverable(self, process: int, creator: int, until: Event) -> bool:
         """Whether the creator's next message, as far as known up to and with the row `until`, waits for nothing."""
-        after = replace(until, position=until.position + 1)
+        after = until.moved(until.position + 1)
         message = (creator, self.next_of(process, creator, until))
         return (
             self.is_majority(self.heard(process, message, after))
@@ -322,16 +278,4 @@ class Whole:
         )
 
 
-def before(events: Sequence[Event], event: Event) -> list[Event]:
-    return [earlier for earlier in events if earlier.position < event.position]
-
-
-def positions(events: Iterable[Event]) -> set[int]:
-    return {event.position for event in events}
-
-
-def look(trace: Trace) -> Whole:
-    return Whole(trace)
-
-
-Oracle = Callable[[Trace], set[int]]
+look = once_a_trace(Whole)

@@ -7,13 +7,7 @@ They expect a trace that `conformance.judge.refuse` lets pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from conformance.protocol import by_clause
 from conformance.totalorder.oracles import acks, adjustment, best_effort, failures, formats, loss, promises, resending
-from spec.trace import Trace
 
-ORACLES: dict[str, Callable[[Trace], set[int]]] = {
-    oracle.__name__: oracle
-    for module in (best_effort, resending, loss, acks, formats, promises, adjustment, failures)
-    for oracle in module.ORACLES
-}
+ORACLES = by_clause("totalorder", best_effort, resending, loss, acks, formats, promises, adjustment, failures)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from conformance.oracles.whole import before
 from conformance.totalorder.oracles.adjustment import adjusted, adjustment
 from conformance.totalorder.oracles.loss import from_switches, least_ack
 from conformance.totalorder.oracles.resending import outstanding
-from conformance.totalorder.oracles.whole import Event, Whole, before, look
+from conformance.totalorder.oracles.whole import Event, Whole, look
 from spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
 from spec.trace import Trace
 
@@ -123,11 +124,3 @@ def switch_ack_barrier_is_minimum(trace: Trace) -> set[int]:
             if event.ack_barrier > minimum or (event.ack_barrier < minimum and not whole.late):
                 broken.add(event.position)
     return broken
-
-
-ORACLES = (
-    ack_barrier_promise_holds,
-    ack_barrier_below_outstanding,
-    idle_ack_barrier_rises,
-    switch_ack_barrier_is_minimum,
-)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from conformance.totalorder.oracles.whole import GREATEST, Event, Whole, before, look
+from conformance.oracles.whole import before
+from conformance.totalorder.oracles.whole import GREATEST, Event, Whole, look
 from spec.totalorder.messages import PacketKind
 from spec.trace import Trace
 
@@ -165,11 +166,3 @@ def adjustment_keeps_promises(trace: Trace) -> set[int]:
             if event.barrier != max([now, *_given(whole, event), *_said(whole, event)]):
                 broken.add(event.position)
     return broken
-
-
-ORACLES = (
-    receiver_returns_aligned_maximum,
-    sender_takes_least_difference,
-    adjustment_is_repeated,
-    adjustment_keeps_promises,
-)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.totalorder.oracles.whole import GREATEST, Event, Whole, barriers, before, look, positions
+from conformance.oracles.whole import before, positions
+from conformance.totalorder.oracles.whole import GREATEST, Event, Whole, barriers, look
 from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Environment, PacketKind
 from spec.trace import Kind, Trace
 
@@ -301,21 +302,3 @@ def hasty_beacons(whole: Whole) -> set[int]:
         if beacon.is_beacon and clocks_known and beacon.clock_ns - data[-1].clock_ns < whole.interval:
             broken.add(beacon.position)
     return broken
-
-
-ORACLES = (
-    one_timestamp_per_scattering,
-    timestamps_rise,
-    host_barrier_is_its_promise,
-    switch_barrier_is_minimum,
-    only_reaching_links_count,
-    barrier_promise_holds,
-    barriers_never_fall,
-    deliver_below_barrier,
-    delivered_in_total_order,
-    delivered_once_as_sent,
-    arrived_is_delivered,
-    barriers_on_data_only,
-    barriers_on_beacons_only,
-    beacons_only_when_idle,
-)

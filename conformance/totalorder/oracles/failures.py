@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.totalorder.oracles.whole import Event, Whole, before, look
+from conformance.oracles.whole import before
+from conformance.totalorder.oracles.whole import Event, Whole, look
 from spec.totalorder.messages import Environment, PacketKind
 from spec.trace import Kind, Trace
 
@@ -69,6 +70,3 @@ def failure_stops_nobody(trace: Trace) -> set[int]:
     last = [(link, end.position) for host in staying for link in whole.ingress(host)]
     behind = any(whole.newest_ack(*place) - whole.newest(*place) >= whole.failure_timeout for place in last)
     return {end.position} if behind and whole.environment is not Environment.D6 else set()
-
-
-ORACLES = (scattering_is_all_or_nothing, failure_stops_nobody)

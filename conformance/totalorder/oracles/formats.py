@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from conformance.oracles.whole import before
 from conformance.totalorder.oracles.best_effort import hasty_beacons
-from conformance.totalorder.oracles.whole import Event, Whole, before, look
+from conformance.totalorder.oracles.whole import Event, Whole, look
 from spec.totalorder.messages import NO_BARRIER
 from spec.trace import Trace
 
@@ -71,14 +72,3 @@ def first_switch_fills_barrier(trace: Trace) -> set[int]:
         for event in whole.sent
         if whole.is_host(event.node) and event.is_data and not event.resent and event.barrier != NO_BARRIER
     }
-
-
-ORACLES = (
-    structure_all_on_data,
-    structure_ack_barrier_on_beacon,
-    structure_two_beacons,
-    structure_one_beacon,
-    structure_all_on_data_and_idle_beacons,
-    beacons_with_new_minimum_only,
-    first_switch_fills_barrier,
-)

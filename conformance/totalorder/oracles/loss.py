@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.totalorder.oracles.whole import Event, Whole, before, look, positions
+from conformance.oracles.whole import before, positions
+from conformance.totalorder.oracles.whole import Event, Whole, look
 from spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, Environment
 from spec.trace import Kind, Trace
 
@@ -133,14 +134,3 @@ def _somebody_given_up(whole: Whole) -> bool:
     for event in whole.arrived:
         since[event.node] = max(since.get(event.node, 0), event.time_ns)
     return any(0 < whole.failure_timeout <= end - since[host] for host in whole.topology.hosts())
-
-
-ORACLES = (
-    switch_notices_loss,
-    loss_counter_spans_link,
-    switch_sets_loss_flag,
-    beacons_carry_loss_flag,
-    receiver_notices_loss,
-    flagged_deliver_at_ack_barrier,
-    order_survives_loss,
-)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.totalorder.oracles.whole import Event, Whole, before, look
+from conformance.oracles.whole import before
+from conformance.totalorder.oracles.whole import Event, Whole, look
 from spec.topology import NO_LINK
 from spec.totalorder.messages import NO_BARRIER
 from spec.trace import Kind, Trace
@@ -75,6 +76,3 @@ def replies_ordered_after_delivered(trace: Trace) -> set[int]:
         for delivery in before(whole.delivered, given.position)
         if delivery.node == given.node and delivery.timestamp >= given.timestamp
     }
-
-
-ORACLES = (beacons_never_overtake_data, restart_keeps_barriers, replies_ordered_after_delivered)

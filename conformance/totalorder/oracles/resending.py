@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from conformance.oracles.whole import before, positions
 from conformance.totalorder.oracles.best_effort import is_current
-from conformance.totalorder.oracles.whole import Event, Whole, before, look, positions
+from conformance.totalorder.oracles.whole import Event, Whole, look
 from spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
 from spec.trace import Kind, Trace
 
@@ -202,7 +203,7 @@ def host_sets_loss_flag(trace: Trace) -> set[int]:
 
 
 def _greatest_given(whole: Whole, message: Event, until: int) -> int:
-    given = given_to_receiver(whole, message._replace(position=until))
+    given = given_to_receiver(whole, message.moved(until))
     return max([0] + [other.number for other in given])
 
 
@@ -226,12 +227,3 @@ def outstanding(whole: Whole, event: Event) -> list[Event]:
             for told in (*whole.notices, *whole.answers)
         )
     ]
-
-
-ORACLES = (
-    message_numbers_consecutive,
-    acknowledgements_cumulative,
-    lost_is_resent,
-    resent_carries_current_barrier,
-    host_sets_loss_flag,
-)

@@ -4,38 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import NamedTuple
 
+from conformance.oracles.whole import AnyEvent, AnyWhole, grouped, once_a_trace
 from spec.topology import Role, route
 from spec.totalorder.messages import ANSWER, NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
-from spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
+from spec.trace import Kind, Trace
 
 GREATEST = (1 << 63) - 1
 
 
-class Event(NamedTuple):
-    """A row, by name."""
-
-    position: int
-    time_ns: int
-    clock_ns: int
-    node: int
-    kind: int
-    link: int
-    link_seq: int
-    sender: int
-    receiver: int
-    number: int
-    digest: int
-    flags: int
-    packet: int
-    scattering: int
-    timestamp: int
-    barrier: int
-    ack_barrier: int
-    loss_record: int
-    greatest: int
-
+class Event(AnyEvent):
     @property
     def key(self) -> tuple[int, int, int]:
         return (self.sender, self.receiver, self.number)
@@ -62,20 +40,13 @@ class Event(NamedTuple):
         """Whether the sender of a message puts it on a link for the first time, by what it says."""
         return self.is_data and self.node == self.sender and not self.resent
 
-    @property
-    def settled(self) -> bool:
-        return self.flags >= 0 and bool(self.flags & CLEAN) and bool(self.flags & QUIESCENT)
 
-
-class Whole:
+class Whole(AnyWhole[Event]):
     """A trace, looked at as a whole. Registers of links are those of the node at the link's end, which hears nothing
     of what came before it began anew."""
 
     def __init__(self, trace: Trace) -> None:
-        names = schema(trace.header.protocol).columns
-        self.events = [
-            Event(position=position, **dict(zip(names, row, strict=True))) for position, row in enumerate(trace.rows)
-        ]
+        super().__init__(trace, Event)
         self.topology = trace.header.topology
         self.routes = route(self.topology)
         self.environment = Environment(str(trace.header.parameters["environment"]))
@@ -91,13 +62,6 @@ class Whole:
 
     def number(self, parameter: str) -> int:
         return int(self._parameters.get(parameter, 0))
-
-    def of(self, kind: Kind) -> list[Event]:
-        return self._by_kind.get(kind, [])
-
-    @cached_property
-    def _by_kind(self) -> dict[int, list[Event]]:
-        return _grouped(self.events, lambda event: event.kind)
 
     @cached_property
     def sent(self) -> list[Event]:
@@ -123,18 +87,13 @@ class Whole:
         again = [event.position for event in self.of(Kind.RESTARTED) if event.node == node and event.link < 0]
         return max([-1] + [position for position in again if position < until])
 
-    @cached_property
-    def crashes(self) -> list[Event]:
-        """Where nodes, not links, stopped."""
-        return [event for event in self.of(Kind.CRASHED) if event.link < 0]
-
     def stopped(self, node: int) -> bool:
         return any(event.node == node for event in self.crashes)
 
     @cached_property
     def by_link(self) -> dict[int, list[Event]]:
         """The packets that arrived, by link."""
-        return _grouped(self.arrived, lambda event: event.link)
+        return grouped(self.arrived, lambda event: event.link)
 
     def heard(self, link: int, until: int) -> list[Event]:
         """The packets that arrived on the link before position `until`, since the node there began."""
@@ -265,30 +224,8 @@ class Whole:
         return [sorted(group, key=lambda pair: pair[0].position) for group in groups.values()]
 
 
-def _grouped(events: Iterable[Event], key: Callable[[Event], int]) -> dict[int, list[Event]]:
-    found: dict[int, list[Event]] = {}
-    for event in events:
-        found.setdefault(key(event), []).append(event)
-    return found
-
-
-def before(events: Iterable[Event], position: int) -> list[Event]:
-    return [event for event in events if event.position < position]
-
-
-def positions(events: Iterable[Event]) -> set[int]:
-    return {event.position for event in events}
-
-
 def barriers(events: Iterable[Event]) -> list[Event]:
     return [event for event in events if event.barrier != NO_BARRIER]
 
 
-_latest: list[tuple[Trace, Whole]] = []
-
-
-def look(trace: Trace) -> Whole:
-    """The trace as a whole. All oracles of a trace look at it one after another."""
-    if not _latest or _latest[0][0] is not trace:
-        _latest[:] = [(trace, Whole(trace))]
-    return _latest[0][1]
+look = once_a_trace(Whole)

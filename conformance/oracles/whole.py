@@ -1,0 +1,93 @@
+"""A trace, looked at as a whole: what the oracles of every protocol ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+
+from spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
+
+KeyT = TypeVar("KeyT", bound=Hashable)
+
+
+class AnyEvent:
+    """A row, by name: its position, and each column of its protocol's schema. Protocols add what they ask of a row."""
+
+    def __init__(self, columns: Sequence[str], position: int, row: Iterable[int]) -> None:
+        self.position = position
+        self.__dict__.update(zip(columns, row, strict=True))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, column: str) -> int: ...
+
+    @property
+    def settled(self) -> bool:
+        """Of a last row: whether the run ended as planned with nothing in flight."""
+        return self.flags >= 0 and bool(self.flags & CLEAN) and bool(self.flags & QUIESCENT)
+
+    def moved(self, position: int) -> Self:
+        """The same row, at another position."""
+        other = copy(self)
+        other.position = position
+        return other
+
+
+EventT = TypeVar("EventT", bound=AnyEvent)
+WholeT = TypeVar("WholeT")
+
+
+class AnyWhole(Generic[EventT]):
+    """The rows of a trace, and those of a kind."""
+
+    def __init__(self, trace: Trace, make_event: Callable[[Sequence[str], int, Iterable[int]], EventT]) -> None:
+        columns = schema(trace.header.protocol).columns
+        self.events = [make_event(columns, position, row) for position, row in enumerate(trace.rows)]
+
+    def of(self, kind: Kind) -> list[EventT]:
+        return self._by_kind.get(kind, [])
+
+    @cached_property
+    def _by_kind(self) -> dict[int, list[EventT]]:
+        return grouped(self.events, lambda event: event.kind)
+
+    def at(self, kind: Kind, node: int) -> list[EventT]:
+        return self._by_place.get((kind, node), [])
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, int], list[EventT]]:
+        return grouped(self.events, lambda event: (event.kind, event.node))
+
+    @cached_property
+    def crashes(self) -> list[EventT]:
+        """Where nodes, not links, stopped."""
+        return [event for event in self.of(Kind.CRASHED) if event.link < 0]
+
+
+def once_a_trace(make: Callable[[Trace], WholeT]) -> Callable[[Trace], WholeT]:
+    """The trace as a whole. All oracles of a trace look at it one after another: the latest is kept."""
+    latest: list[tuple[Trace, WholeT]] = []
+
+    def look(trace: Trace) -> WholeT:
+        if not latest or latest[0][0] is not trace:
+            latest[:] = [(trace, make(trace))]
+        return latest[0][1]
+
+    return look
+
+
+def grouped(events: Iterable[EventT], key: Callable[[EventT], KeyT]) -> dict[KeyT, list[EventT]]:
+    found: dict[KeyT, list[EventT]] = {}
+    for event in events:
+        found.setdefault(key(event), []).append(event)
+    return found
+
+
+def before(events: Iterable[EventT], position: int) -> list[EventT]:
+    return [event for event in events if event.position < position]
+
+
+def positions(events: Iterable[AnyEvent]) -> set[int]:
+    return {event.position for event in events}
