@@ -9,10 +9,12 @@ Nothing here knows a protocol; `models.z3_claims` finds the claims.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from spec.errors import BadInput, CannotRun
@@ -54,6 +56,20 @@ class Mutant:
     name: str
     sentence: str
     rules: Rules
+
+
+def mutant(name: str, sentence: str, **rules: Callable[..., Any]) -> Mutant:
+    return Mutant(name=name, sentence=sentence, rules=rules)
+
+
+def stated_in(module: str) -> Callable[..., dict[str, Callable[..., Any]]]:
+    """Gives the rules of these names, of those that the module has stated so far as functions."""
+    stated = {name: found for name, found in vars(sys.modules[module]).items() if _is_stated(found, module)}
+    return lambda *names: {name: stated[name] for name in names}
+
+
+def _is_stated(found: object, module: str) -> bool:
+    return isinstance(found, FunctionType) and found.__module__ == module
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

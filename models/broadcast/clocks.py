@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import z3
 
 from models.broadcast.rules import rules
-from models.claim import Claim, Mutant, Obligation, Rules
+from models.claim import Claim, Obligation, Rules, mutant
 from models.symbolic import lift
 
 PROCESS = z3.DeclareSort("Process")
@@ -134,10 +134,10 @@ def _two_designs(using: Rules) -> Iterable[Obligation]:
     )
 
 
-_ONE_SHORT = Mutant(
-    name="one_short",
-    sentence="One message of each process may be missing.",
-    rules={"reached": lambda entry, deliveries: entry <= deliveries + 1},
+_ONE_SHORT = mutant(
+    "one_short",
+    "One message of each process may be missing.",
+    reached=lambda entry, deliveries: entry <= deliveries + 1,
 )
 
 CLAIMS = (
@@ -152,11 +152,7 @@ CLAIMS = (
         obligations=_causal,
         mutants=(
             _ONE_SHORT,
-            Mutant(
-                name="not_looked_at",
-                sentence="The clock is not looked at.",
-                rules={"reached": lambda entry, deliveries: entry >= 0},
-            ),
+            mutant("not_looked_at", "The clock is not looked at.", reached=lambda entry, deliveries: entry >= 0),
         ),
     ),
     Claim(
@@ -169,10 +165,10 @@ CLAIMS = (
         obligations=_fifo,
         mutants=(
             _ONE_SHORT,
-            Mutant(
-                name="own_not_counted",
-                sentence="Own messages that are not delivered yet are not told apart.",
-                rules={"own_entry": lambda earlier: 0},
+            mutant(
+                "own_not_counted",
+                "Own messages that are not delivered yet are not told apart.",
+                own_entry=lambda earlier: 0,
             ),
         ),
     ),
@@ -186,20 +182,16 @@ CLAIMS = (
         rules=rules("reached", "own_entry"),
         obligations=_nothing_else,
         mutants=(
-            Mutant(
-                name="exactly",
-                sentence="The entry must be met exactly.",
-                rules={"reached": lambda entry, deliveries: entry == deliveries},
+            mutant("exactly", "The entry must be met exactly.", reached=lambda entry, deliveries: entry == deliveries),
+            mutant(
+                "one_too_many",
+                "One more than the entry must be delivered.",
+                reached=lambda entry, deliveries: entry < deliveries,
             ),
-            Mutant(
-                name="one_too_many",
-                sentence="One more than the entry must be delivered.",
-                rules={"reached": lambda entry, deliveries: entry < deliveries},
-            ),
-            Mutant(
-                name="counted_first",
-                sentence="The clock is attached after the message itself was counted: it waits for itself.",
-                rules={"own_entry": lambda earlier: earlier + 1},
+            mutant(
+                "counted_first",
+                "The clock is attached after the message itself was counted: it waits for itself.",
+                own_entry=lambda earlier: earlier + 1,
             ),
         ),
     ),
@@ -213,17 +205,13 @@ CLAIMS = (
         rules=rules("counts_delivery", "own_entry"),
         obligations=_two_designs,
         mutants=(
-            Mutant(
-                name="all_named",
-                sentence="The literal rule: every delivery of a process that is named counts, one's own too.",
-                rules={"counts_delivery": lambda named, own: named},
+            mutant(
+                "all_named",
+                "The literal rule: every delivery of a process that is named counts, one's own too.",
+                counts_delivery=lambda named, own: named,
             ),
-            Mutant(
-                name="all_deliveries",
-                sentence="Deliveries of all others count.",
-                rules={"counts_delivery": lambda named, own: not own},
-            ),
-            Mutant(name="none", sentence="No delivery counts.", rules={"counts_delivery": lambda named, own: False}),
+            mutant("all_deliveries", "Deliveries of all others count.", counts_delivery=lambda named, own: not own),
+            mutant("none", "No delivery counts.", counts_delivery=lambda named, own: False),
         ),
     ),
 )

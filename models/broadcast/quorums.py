@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import z3
 
 from models.broadcast.rules import rules
-from models.claim import Claim, Mutant, Obligation, Rules
+from models.claim import Claim, Obligation, Rules, mutant
 from models.symbolic import lift
 
 _LESS_THAN_HALF_CRASH = "Less than half of the processes crash."
@@ -100,10 +100,10 @@ def _above_crashes(using: Rules) -> Iterable[Obligation]:
     )
 
 
-_AT_LEAST_HALF = Mutant(
-    name="at_least_half",
-    sentence="The literal rule: half of the processes suffice.",
-    rules={"enough": lambda having, processes: 2 * having >= processes},
+_AT_LEAST_HALF = mutant(
+    "at_least_half",
+    "The literal rule: half of the processes suffice.",
+    enough=lambda having, processes: 2 * having >= processes,
 )
 
 CLAIMS = (
@@ -118,20 +118,16 @@ CLAIMS = (
         obligations=_majority,
         mutants=(
             _AT_LEAST_HALF,
-            Mutant(
-                name="one_below_half",
-                sentence="One process less than more than half.",
-                rules={"enough": lambda having, processes: 2 * having + 2 > processes},
+            mutant(
+                "one_below_half",
+                "One process less than more than half.",
+                enough=lambda having, processes: 2 * having + 2 > processes,
             ),
-            Mutant(
-                name="all_of_them",
-                sentence="All processes must have it.",
-                rules={"enough": lambda having, processes: having == processes},
-            ),
-            Mutant(
-                name="one_above_half",
-                sentence="One process more than more than half.",
-                rules={"enough": lambda having, processes: 2 * having > processes + 2},
+            mutant("all_of_them", "All processes must have it.", enough=lambda having, processes: having == processes),
+            mutant(
+                "one_above_half",
+                "One process more than more than half.",
+                enough=lambda having, processes: 2 * having > processes + 2,
             ),
         ),
     ),
@@ -144,16 +140,12 @@ CLAIMS = (
         rules=rules("enough", "counted"),
         obligations=_self,
         mutants=(
-            Mutant(
-                name="senders_only",
-                sentence="The literal rule: only those are counted from whom the message was received.",
-                rules={"counted": lambda heard: heard},
+            mutant(
+                "senders_only",
+                "The literal rule: only those are counted from whom the message was received.",
+                counted=lambda heard: heard,
             ),
-            Mutant(
-                name="oneself_twice",
-                sentence="A process counts itself twice.",
-                rules={"counted": lambda heard: heard + 2},
-            ),
+            mutant("oneself_twice", "A process counts itself twice.", counted=lambda heard: heard + 2),
         ),
     ),
     Claim(
@@ -176,8 +168,8 @@ CLAIMS = (
         rules={"threshold": lambda f: f + 1},
         obligations=_above_crashes,
         mutants=(
-            Mutant(name="as_many_as_crash", sentence="f processes suffice.", rules={"threshold": lambda f: f}),
-            Mutant(name="two_more", sentence="f + 2 are needed.", rules={"threshold": lambda f: f + 2}),
+            mutant("as_many_as_crash", "f processes suffice.", threshold=lambda f: f),
+            mutant("two_more", "f + 2 are needed.", threshold=lambda f: f + 2),
         ),
         normative=False,
     ),

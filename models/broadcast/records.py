@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import z3
 
 from models.broadcast.rules import rules
-from models.claim import Claim, Mutant, Obligation, Rules
+from models.claim import Claim, Obligation, Rules, mutant
 from models.symbolic import lift
 
 _beyond = z3.Function("beyond", z3.IntSort(), z3.BoolSort())
@@ -106,25 +106,23 @@ CLAIMS = (
         rules=rules("known", "collapse", "stays"),
         obligations=_collapsing,
         mutants=(
-            Mutant(
-                name="known_below_the_prefix",
-                sentence="The end of the prefix is not known.",
-                rules={"known": lambda packet, prefix, beyond: packet < prefix or beyond},
+            mutant(
+                "known_below_the_prefix",
+                "The end of the prefix is not known.",
+                known=lambda packet, prefix, beyond: packet < prefix or beyond,
             ),
-            Mutant(
-                name="past_gaps",
-                sentence="The prefix rises whether the next number is there or not.",
-                rules={"collapse": lambda prefix, following: prefix + 1},
+            mutant(
+                "past_gaps",
+                "The prefix rises whether the next number is there or not.",
+                collapse=lambda prefix, following: prefix + 1,
             ),
-            Mutant(
-                name="keeping_all",
-                sentence="The literal rule: the set is kept as it is.",
-                rules={"collapse": lambda prefix, following: prefix},
+            mutant(
+                "keeping_all", "The literal rule: the set is kept as it is.", collapse=lambda prefix, following: prefix
             ),
-            Mutant(
-                name="one_dropped",
-                sentence="The first number beyond the prefix is dropped with it.",
-                rules={"stays": lambda packet, prefix: packet > prefix + 1},
+            mutant(
+                "one_dropped",
+                "The first number beyond the prefix is dropped with it.",
+                stays=lambda packet, prefix: packet > prefix + 1,
             ),
         ),
     ),
@@ -138,12 +136,12 @@ CLAIMS = (
         rules=rules("number"),
         obligations=_numbers,
         mutants=(
-            Mutant(
-                name="one_for_all",
-                sentence="The literal rule: one counter for all destinations.",
-                rules={"number": lambda made, total: total + 1},
+            mutant(
+                "one_for_all",
+                "The literal rule: one counter for all destinations.",
+                number=lambda made, total: total + 1,
             ),
-            Mutant(name="from_zero", sentence="Numbers count from 0.", rules={"number": lambda made, total: made}),
+            mutant("from_zero", "Numbers count from 0.", number=lambda made, total: made),
         ),
     ),
     Claim(
@@ -156,15 +154,15 @@ CLAIMS = (
         rules=rules("pauses"),
         obligations=_flow,
         mutants=(
-            Mutant(
-                name="above_the_threshold",
-                sentence="The literal rule: it stops above the threshold.",
-                rules={"pauses": lambda undelivered, threshold: undelivered > threshold},
+            mutant(
+                "above_the_threshold",
+                "The literal rule: it stops above the threshold.",
+                pauses=lambda undelivered, threshold: undelivered > threshold,
             ),
-            Mutant(
-                name="one_early",
-                sentence="It stops one below the threshold.",
-                rules={"pauses": lambda undelivered, threshold: undelivered + 1 >= threshold},
+            mutant(
+                "one_early",
+                "It stops one below the threshold.",
+                pauses=lambda undelivered, threshold: undelivered + 1 >= threshold,
             ),
         ),
     ),

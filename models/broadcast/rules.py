@@ -7,8 +7,7 @@ the same name and shape can be handed to a claim in their place. Numbers of mess
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from models.claim import stated_in
 
 
 def enough(having: int, processes: int) -> bool:
@@ -64,23 +63,4 @@ def counts_delivery(named: bool, own: bool) -> bool:
     return named and not own
 
 
-RULES: dict[str, Callable[..., Any]] = {
-    rule.__name__: rule
-    for rule in (
-        enough,
-        counted,
-        number,
-        known,
-        collapse,
-        stays,
-        pauses,
-        reached,
-        own_entry,
-        counts_delivery,
-    )
-}
-
-
-def rules(*names: str) -> dict[str, Callable[..., Any]]:
-    """The corrected rules of these names."""
-    return {name: RULES[name] for name in names}
+rules = stated_in(__name__)

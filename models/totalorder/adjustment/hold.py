@@ -7,12 +7,12 @@ counts the holding time up to that very instant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
+from models.claim import Claim, Obligation, Rules, mutant
 from models.totalorder.adjustment.measuring import CLOCKS, CONSTANT, HOSTS, IN_FORCE, R, S
 from models.totalorder.adjustment.round import Network, any_network, run_round
 from models.totalorder.adjustment.rules import RULES, greatest_of
@@ -74,10 +74,6 @@ def _equal(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _mutant(name: str, sentence: str, **replaced: Callable[..., Any]) -> Mutant:
-    return Mutant(name=name, sentence=sentence, rules=replaced)
-
-
 CLAIMS = (
     Claim(
         name="hold_time_needs_no_round_trip",
@@ -95,17 +91,17 @@ CLAIMS = (
         rules={"held_for": held_for, "difference_by_hold": difference_by_hold},
         obligations=_equal,
         mutants=(
-            _mutant(
+            mutant(
                 "held_until_message_2_leaves",
                 "The holding time goes on after the instant of alignment: every adjustment is too small.",
                 held_for=lambda arrival, base, departure: departure - arrival,
             ),
-            _mutant(
+            mutant(
                 "hold_left_out",
                 "What is returned less the first timestamp: the receiver's waiting counts as delay.",
                 difference_by_hold=lambda returned, first, held: returned - first,
             ),
-            _mutant(
+            mutant(
                 "hold_added",
                 "The other sign of the holding time.",
                 difference_by_hold=lambda returned, first, held: returned - first + held,

@@ -12,7 +12,7 @@ from typing import Any
 
 import z3
 
-from models.claim import Mutant
+from models.claim import mutant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,53 +98,49 @@ RULES: dict[str, Callable[..., Any]] = {
 """One round of adjustment, from message 1 to the adjustment in force."""
 
 
-def _mutant(name: str, sentence: str, **rules: Callable[..., Any]) -> Mutant:
-    return Mutant(name=name, sentence=sentence, rules=rules)
-
-
-FIRST_IS_ADJUSTED = _mutant(
+FIRST_IS_ADJUSTED = mutant(
     "first_timestamps_are_adjusted",
     "Message 1 bears an adjusted timestamp: after a change of delays the old adjustment comes back, and never falls.",
     first_timestamp=lambda local, in_force: local + in_force,
 )
-EARLIEST_IS_BASE = _mutant(
+EARLIEST_IS_BASE = mutant(
     "earliest_arrival_is_the_base",
     "The literal remark that either message may be the base of the alignment.",
     base_of=least_of,
 )
-SHIFTED_BACK = _mutant(
+SHIFTED_BACK = mutant(
     "shifted_the_other_way",
     "The later a message arrives, the more is added to it.",
     aligned=lambda first, arrival, base: first - (base - arrival),
 )
-LEAST_RETURNED = _mutant("least_returned", "The minimum of the aligned timestamps is returned.", returned_of=least_of)
-RETURN_IS_HELD = _mutant(
+LEAST_RETURNED = mutant("least_returned", "The minimum of the aligned timestamps is returned.", returned_of=least_of)
+RETURN_IS_HELD = mutant(
     "return_is_held",
     "Message 2 leaves some time after the latest arrival, and is aligned to that arrival still.",
     hold=lambda time: time,
 )
-TWICE_ONE_WAY = _mutant(
+TWICE_ONE_WAY = mutant(
     "twice_the_one_way_delay",
     "The literal round-trip time: wrong where the way back takes another time.",
     round_trip=lambda forward, back, earlier: forward + forward,
 )
-ROUND_TRIP_OF_BEFORE = _mutant(
+ROUND_TRIP_OF_BEFORE = mutant(
     "round_trip_of_before",
     "The round trip was measured with other messages, under other delays.",
     round_trip=lambda forward, back, earlier: earlier,
 )
-OTHER_SIGN = _mutant(
+OTHER_SIGN = mutant(
     "other_sign",
     "The literal difference: local time of the arrival less the third timestamp.",
     difference=lambda returned, round_trip_time, local: local - (returned + round_trip_time),
 )
-GREATEST_DIFFERENCE = _mutant("greatest_difference", "The maximum of the differences.", adjustment_of=greatest_of)
-ROUNDS_ADD_UP = _mutant(
+GREATEST_DIFFERENCE = mutant("greatest_difference", "The maximum of the differences.", adjustment_of=greatest_of)
+ROUNDS_ADD_UP = mutant(
     "rounds_add_up",
     "Each round's result is added to the adjustment in force.",
     in_force_next=lambda in_force, measured: in_force + measured,
 )
-ITSELF_COUNTS = _mutant(
+ITSELF_COUNTS = mutant(
     "host_counts_itself",
     "A host that sends to itself takes that link, of delay 0, into both rules.",
     measured_over=lambda sends, same_host: sends,

@@ -12,7 +12,7 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
+from models.claim import Claim, Obligation, Rules, mutant
 from models.symbolic import lift
 from models.totalorder.barriers.aggregation_rules import minimum_of
 from models.totalorder.barriers.network import BOOL, INT, LINK, greater
@@ -184,10 +184,6 @@ def _withheld_by_switch(rule: Callable[..., Any]) -> Iterable[Obligation]:
     )
 
 
-def _mutant(name: str, sentence: str, **replaced: Callable[..., Any]) -> Mutant:
-    return Mutant(name=name, sentence=sentence, rules=replaced)
-
-
 GAP = (
     "A message lost in a gap was put before the packet that shows it: its timestamp is at or below the greatest.",
     "The promises that the link has made are true.",
@@ -208,7 +204,7 @@ CLAIMS = (
             wrong.LARGEST_IS_RECORD,
             wrong.LARGEST_OR_ONE_IS_RECORD,
             wrong.ONE_BELOW_GREATEST,
-            _mutant(
+            mutant(
                 "one_above_greatest_is_record",
                 "Safe, but the loss state ends too late.",
                 noticed_record=lambda least, largest, greatest: greatest + 1,
@@ -226,8 +222,8 @@ CLAIMS = (
         obligations=_below_barrier,
         normative=False,
         mutants=(
-            _mutant("every_gap", "Each gap is recorded: safe, but more than needed.", noticed_under=lambda h, g: g),
-            _mutant(
+            mutant("every_gap", "Each gap is recorded: safe, but more than needed.", noticed_under=lambda h, g: g),
+            mutant(
                 "strictly_above_the_barrier",
                 "The greatest at the barrier counts as covered, which is strictly below.",
                 noticed_under=lambda held, greatest: greatest if greatest > held else 0,
@@ -248,7 +244,7 @@ CLAIMS = (
         obligations=_host_link,
         normative=False,
         mutants=(
-            _mutant(
+            mutant(
                 "behind_a_switch", "A barrier is a minimum there.", packet_promises=lambda lost, b: z3.BoolVal(True)
             ),
         ),
@@ -275,7 +271,7 @@ CLAIMS = (
         obligations=_data_counted,
         normative=False,
         mutants=(
-            _mutant(
+            mutant(
                 "told_by_data_alone",
                 "A beacon tells no count: the gap stays unseen until the next data message.",
                 number_told=lambda before, is_data, expected: z3.If(is_data, before, expected),
@@ -298,17 +294,17 @@ CLAIMS = (
         obligations=_withheld,
         normative=False,
         mutants=(
-            _mutant(
+            mutant(
                 "not_withheld",
                 "The barrier goes on: a lost message is below it.",
                 next_withheld=lambda held, barrier, ack, record: max(held, ack + 1, barrier),
             ),
-            _mutant(
+            mutant(
                 "falls_back_to_the_ack_barrier",
                 "Not kept where it was: it falls.",
                 next_withheld=lambda held, barrier, ack, record: barrier if record <= ack else ack + 1,
             ),
-            _mutant(
+            mutant(
                 "stands_still_altogether",
                 "The ack barrier does not raise it: late.",
                 next_withheld=lambda held, barrier, ack, record: max(held, barrier if record <= ack else 0),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from models.claim import Mutant
+from models.claim import mutant
 from models.totalorder.barriers.rules import rules
 
 DATA, BEACON = 1, 2
@@ -134,80 +134,76 @@ RUN_RULES: dict[str, Callable[..., Any]] = {
 """All that a run under loss takes its values from."""
 
 
-def _mutant(name: str, sentence: str, **replaced: Callable[..., Any]) -> Mutant:
-    return Mutant(name=name, sentence=sentence, rules=replaced)
-
-
-LEAST_IS_RECORD = _mutant(
+LEAST_IS_RECORD = mutant(
     "least_is_record",
     "The literal record, the barrier minimum: a slow link ends the loss state before the lost message is back.",
     noticed_record=lambda least, largest, greatest: least,
 )
-LARGEST_IS_RECORD = _mutant(
+LARGEST_IS_RECORD = mutant(
     "largest_of_losing_link_is_record",
     "The greatest barrier seen on the losing link: too small behind a switch, whose barriers are minima.",
     noticed_record=lambda least, largest, greatest: largest,
 )
-LARGEST_OR_ONE_IS_RECORD = _mutant(
+LARGEST_OR_ONE_IS_RECORD = mutant(
     "largest_of_losing_link_or_one_is_record",
     "The same, at least 1, so that it is not the silent sender alone that makes it too small.",
     noticed_record=lambda least, largest, greatest: max(largest, 1),
 )
-ONE_BELOW_GREATEST = _mutant(
+ONE_BELOW_GREATEST = mutant(
     "one_below_greatest_is_record",
     "A record one below what is greatest.",
     noticed_record=lambda least, largest, greatest: greatest - 1,
 )
-RECORD_NOT_PASSED = _mutant(
+RECORD_NOT_PASSED = mutant(
     "record_is_not_passed_on",
     "A switch or receiver heeds its own gaps alone.",
     passed_record=lambda carried, least, largest, greatest: 0,
 )
-LEAST_OF_RECORDS = _mutant("least_of_records", "The least record of the links.", aggregate_record=min)
-BEACONS_WITHOUT_FLAG = _mutant(
+LEAST_OF_RECORDS = mutant("least_of_records", "The least record of the links.", aggregate_record=min)
+BEACONS_WITHOUT_FLAG = mutant(
     "beacons_without_flag", "The literal formats: data alone carry the flag.", flag_on=lambda kind: kind == DATA
 )
-DATA_COUNTED_ALONE = _mutant(
+DATA_COUNTED_ALONE = mutant(
     "data_counted_alone",
     "A loss counter of data messages: a beacon raises the barrier and shows no gap.",
     counts=lambda kind: kind == DATA,
 )
-LAST_HOP_UNWATCHED = _mutant("last_hop_unwatched", "Switches alone have loss counters.", last_hop_watched=lambda: False)
-LARGEST_ACKNOWLEDGED = _mutant(
+LAST_HOP_UNWATCHED = mutant("last_hop_unwatched", "Switches alone have loss counters.", last_hop_watched=lambda: False)
+LARGEST_ACKNOWLEDGED = mutant(
     "largest_acknowledged",
     "The literal ack barrier, the greatest acknowledged timestamp: one receiver's acknowledgement passes what the "
     "other has lost.",
     ack_barrier=lambda outstanding, acknowledged, next_possible: acknowledged,
 )
-AT_OUTSTANDING = _mutant(
+AT_OUTSTANDING = mutant(
     "at_outstanding",
     "The least outstanding timestamp itself, which at or below then covers.",
     ack_barrier=lambda outstanding, acknowledged, next_possible: (
         next_possible - 1 if outstanding is None else outstanding
     ),
 )
-MAX_OF_ACKS = _mutant("max_of_acks", "The greatest ack barrier of the links.", aggregate_ack=max)
-STATELESS_FLAG = _mutant(
+MAX_OF_ACKS = mutant("max_of_acks", "The greatest ack barrier of the links.", aggregate_ack=max)
+STATELESS_FLAG = mutant(
     "flag_of_the_message_alone",
     "The literal figure 22 and claim E1: each message's own flag chooses its bound.",
     judged_by=lambda combined, own: own,
 )
-BARRIER_ALONE = _mutant(
+BARRIER_ALONE = mutant(
     "barrier_alone",
     "Delivery below the barrier, as without loss.",
     deliverable_under_loss=lambda timestamp, barrier, ack, record: timestamp <= ack or timestamp < barrier,
 )
-GREATEST_EARLIER = _mutant(
+GREATEST_EARLIER = mutant(
     "greatest_of_earlier_messages",
     "What is greatest without the message that tells it: a register of it forgets that very message.",
     greatest_with=lambda before, timestamp: before,
 )
-NEWEST_RECORD = _mutant(
+NEWEST_RECORD = mutant(
     "newest_record_kept", "A packet without a flag ends the loss state.", kept_record=lambda held, told: told
 )
-GAPS_UNHEEDED = _mutant(
+GAPS_UNHEEDED = mutant(
     "gaps_unheeded",
     "Only flags that hosts set count, and a host sets its flag after the loss, if ever.",
     noticed_record=lambda least, largest, greatest: 0,
 )
-LAST_ARRIVED = _mutant("last_arrived", "Registers as without loss.", register_under_loss=lambda held, arrived: arrived)
+LAST_ARRIVED = mutant("last_arrived", "Registers as without loss.", register_under_loss=lambda held, arrived: arrived)
