@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.broadcast.packets import has_come, note_arrived
 from conformance.checks.step import SILENT, Bins, Cell, Outcome, PerLink, State, Table, TableState, check
+from conformance.kinds import ARRIVED, BEGUN, CRASHED, DELIVERED, ENDED, LOST, PAUSED, REFUSED, RESUMED, SENT, SUBMITTED
 from conformance.measures import NO_ACTION, Actions, count_action
 from spec.broadcast.messages import PacketKind
 from spec.trace import Kind, Order
@@ -19,13 +20,6 @@ COUNT = len(NAMES)
     SUBMIT, BEGIN, SEND, FORWARD, RESEND, ANSWER, RECEIVE, RECEIVE_AGAIN, ACKNOWLEDGE, DELIVER, LOSE, CRASH, PAUSE,
     RESUME, SETTLE, STOP, REFUSE, STRAY,
 ) = range(COUNT)  # fmt: skip
-SUBMITTED, BEGUN, SENT, ARRIVED, DELIVERED, REFUSED, LOST, ENDED, CRASHED, PAUSED, RESUMED = (
-    int(kind)
-    for kind in (
-        *(Kind.SUBMITTED, Kind.BEGUN, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.REFUSED, Kind.LOST, Kind.ENDED),
-        *(Kind.CRASHED, Kind.PAUSED, Kind.RESUMED),
-    )
-)
 DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 
 

@@ -12,11 +12,11 @@ from numba.extending import register_jitable
 from conformance.broadcast.parameters import LCB, MAX_NUMBER, MAX_RUN, PL
 from conformance.checks.step import Ints, PerNode, PerPair, State, Table, TableState, derive
 from conformance.checks.tables import change, field, find, put, remove, room, used
+from conformance.kinds import ARRIVED, BEGUN, DELIVERED
 from spec.broadcast.messages import PacketKind
 from spec.topology import Role
 from spec.trace import ABSENT, Kind
 
-BEGUN, ARRIVED, DELIVERED = int(Kind.BEGUN), int(Kind.ARRIVED), int(Kind.DELIVERED)
 DATA = int(PacketKind.DATA)
 # The fields of a message at a process. HEARD: the processes from which it came, and itself, as bits. ORIGIN: the row in
 # which it came first. SUM, WEIGHTED: of its clock. MADE: whether its creator had begun with it by then.

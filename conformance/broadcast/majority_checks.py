@@ -30,11 +30,9 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, find, room, used
+from conformance.kinds import ARRIVED, DELIVERED, ENDED, SENT
 from spec.topology import Role
 from spec.trace import CLEAN, Kind, Order
-
-SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
-ENDED = int(Kind.ENDED)
 
 
 @check(

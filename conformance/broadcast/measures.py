@@ -9,12 +9,12 @@ from conformance.broadcast.parameters import MAX_RUN, PL
 from conformance.broadcast.recording import RESENT
 from conformance.checks.step import SILENT, Bins, Cell, Outcome, PerNode, State, Table, TableState, check
 from conformance.checks.tables import change, field, find, put, remove
+from conformance.kinds import BEGUN, CRASHED, LOST, SUBMITTED
 from conformance.measures import BINS, Measure, count_span, tally
 from spec.broadcast.messages import PacketKind
 from spec.schedule import EVERYBODY
 from spec.trace import Kind, Order
 
-SUBMITTED, BEGUN, CRASHED, LOST = (int(kind) for kind in (Kind.SUBMITTED, Kind.BEGUN, Kind.CRASHED, Kind.LOST))
 DATA = int(PacketKind.DATA)
 
 

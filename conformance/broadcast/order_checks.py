@@ -36,11 +36,9 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, find
+from conformance.kinds import ARRIVED, BEGUN, DELIVERED, ENDED, SUBMITTED
 from spec.topology import Role
 from spec.trace import Kind, Order
-
-SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
-ENDED, BEGUN = int(Kind.ENDED), int(Kind.BEGUN)
 
 
 @check(

@@ -36,11 +36,9 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, find, put, room, used
+from conformance.kinds import ARRIVED, REFUSED, SENT
 from spec.topology import Role
 from spec.trace import Kind, Order
-
-SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
-REFUSED, ENDED, BEGUN = int(Kind.REFUSED), int(Kind.ENDED), int(Kind.BEGUN)
 
 
 @register_jitable

@@ -8,11 +8,11 @@ from conformance.broadcast.knowledge import is_data
 from conformance.broadcast.parameters import MAX_NUMBER
 from conformance.checks.step import Ints, PerLink, State, Table, TableState, derive
 from conformance.checks.tables import change, field, find, put, remove, room, used
+from conformance.kinds import ARRIVED
 from spec.broadcast.messages import PacketKind
 from spec.topology import Role
 from spec.trace import Kind
 
-SENT, ARRIVED = int(Kind.SENT), int(Kind.ARRIVED)
 ACK = int(PacketKind.ACK)
 # The fields of a packet on its way; tables by link and pseq begin with these two.
 LINK, PSEQ, CREATOR, FIRST, COUNT, DIGEST, SUM, WEIGHTED, POSITION = range(9)

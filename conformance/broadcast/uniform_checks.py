@@ -31,11 +31,9 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, put, room, used
+from conformance.kinds import DELIVERED, ENDED, SENT, SUBMITTED
 from spec.topology import Role
 from spec.trace import Kind, Order
-
-SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
-ENDED = int(Kind.ENDED)
 
 
 @register_jitable

@@ -20,6 +20,7 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, find, put, remove, room, used
+from conformance.kinds import ARRIVED, CRASHED
 from conformance.totalorder.host_clocks import adjusted, adjustments
 from conformance.totalorder.ingress_barriers import UNKEPT, kept_lowest, loss_registers, lowest_at, lowest_barrier
 from conformance.totalorder.outstanding import is_resent, outstanding_messages
@@ -28,7 +29,6 @@ from spec.topology import Role
 from spec.totalorder.messages import ANSWER, NO_BARRIER, NOT_SPOKEN, PacketKind
 from spec.trace import ABSENT, Kind, Order
 
-SENT, ARRIVED, CRASHED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.CRASHED)
 DATA, NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
 
 

@@ -9,6 +9,7 @@ from numba.extending import register_jitable
 
 from conformance.checks.step import SILENT, Bins, Cell, Ints, Outcome, PerLink, State, Table, TableState, check
 from conformance.checks.tables import find, put, remove
+from conformance.kinds import ARRIVED, CRASHED, DELIVERED, ENDED, LOST, REFUSED, RESTARTED, SENT, SUBMITTED
 from conformance.measures import NO_ACTION, Actions, count_action
 from spec.totalorder.messages import PacketKind
 from spec.trace import ABSENT, Kind, Order
@@ -27,13 +28,6 @@ COUNT = len(NAMES)
     LOSE, SETTLE, STOP, RESEND, ACKNOWLEDGE, ADJUST, TAKE_CONTROL, FORWARD_CONTROL, ARRIVE_CONTROL, ARRIVE_DUPLICATE,
     CRASH, RESTART, TELL, ARRIVE_AGAIN, REFUSE, STRAY,
 ) = range(COUNT)  # fmt: skip
-SUBMITTED, SENT, ARRIVED, DELIVERED, REFUSED, LOST, ENDED, CRASHED, RESTARTED = (
-    int(kind)
-    for kind in (
-        *(Kind.SUBMITTED, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.REFUSED, Kind.LOST, Kind.ENDED),
-        *(Kind.CRASHED, Kind.RESTARTED),
-    )
-)
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 ACK, NOTICE = int(PacketKind.ACK), int(PacketKind.NOTICE)
 ADJUST_1, ADJUST_2 = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)

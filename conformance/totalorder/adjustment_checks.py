@@ -21,13 +21,13 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import change, field, find, put, remove, room, used
+from conformance.kinds import ARRIVED
 from conformance.totalorder.host_clocks import ADJUST, ADJUSTED, adjusted, adjustments
 from conformance.totalorder.sending_checks import FIRST, due_barrier, place_in_scattering
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
 from spec.trace import Kind, Order
 
-SENT, ARRIVED = int(Kind.SENT), int(Kind.ARRIVED)
 DATA = int(PacketKind.DATA)
 # Fields of what a receiver has collected.
 OWNER, TIMESTAMP, ARRIVAL, NUMBER, ANSWERED, POSITION, REACHED = range(7)

@@ -23,6 +23,7 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, find, put, remove, room, used
+from conformance.kinds import ARRIVED, CRASHED, DELIVERED, SENT
 from conformance.totalorder.cut_offs import cut_offs
 from conformance.totalorder.ingress_barriers import highest_record, loss_registers, lowest_barrier, newest_barriers
 from conformance.totalorder.parameters import ENVIRONMENT_CODES
@@ -30,7 +31,6 @@ from conformance.totalorder.silent_links import stoppages
 from spec.totalorder.messages import ANSWER, NOT_SPOKEN, Environment, PacketKind
 from spec.trace import Kind, Order
 
-SENT, ARRIVED, DELIVERED, CRASHED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED), int(Kind.CRASHED)
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
 A, D5 = ENVIRONMENT_CODES[Environment.A], ENVIRONMENT_CODES[Environment.D5]

@@ -17,6 +17,7 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import change, field, find, put, remove
+from conformance.kinds import SENT, SUBMITTED
 from conformance.totalorder.ingress_barriers import (
     highest_record,
     loss_registers,
@@ -29,8 +30,6 @@ from spec.topology import Role
 from spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
 from spec.trace import Kind, Order
 
-SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
-CRASHED = int(Kind.CRASHED)
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
 A, D5 = ENVIRONMENT_CODES[Environment.A], ENVIRONMENT_CODES[Environment.D5]

@@ -27,13 +27,12 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import change, field, find, put, remove, room, used
+from conformance.kinds import ARRIVED, CRASHED, DELIVERED, SENT, SUBMITTED
 from conformance.totalorder.ingress_barriers import loss_registers, newest_barriers
 from conformance.totalorder.parameters import ENVIRONMENT_CODES
 from spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
 from spec.trace import ABSENT, Kind, Order
 
-SUBMITTED, SENT, ARRIVED, DELIVERED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED)
-CRASHED, RESTARTED = int(Kind.CRASHED), int(Kind.RESTARTED)
 DATA, NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
 ONE, ALL, NEVER_CAME = range(3)  # what `undelivered` looks for
 D6 = ENVIRONMENT_CODES[Environment.D6]  # its beacons carry no barrier

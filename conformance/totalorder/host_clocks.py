@@ -6,11 +6,11 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from conformance.checks.step import PerNode, PerPair, State, derive
+from conformance.kinds import SENT
 from spec.topology import Role
 from spec.totalorder.messages import PacketKind
 from spec.trace import Kind
 
-SENT = int(Kind.SENT)
 ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
 GREATEST = (1 << 63) - 1
 # Times of adjustment above this are absurd; sums of a few below it do not wrap.

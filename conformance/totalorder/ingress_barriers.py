@@ -5,10 +5,10 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from conformance.checks.step import Cell, Ints, PerLink, State, derive
+from conformance.kinds import ARRIVED
 from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from spec.trace import ABSENT, Kind
 
-ARRIVED = int(Kind.ARRIVED)
 DATA = int(PacketKind.DATA)
 UNKEPT = -2  # no row, nor where a link is that has not spoken
 

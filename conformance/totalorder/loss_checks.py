@@ -21,6 +21,7 @@ from conformance.checks.step import (
     settled,
     violated,
 )
+from conformance.kinds import ARRIVED, CRASHED, DELIVERED, ENDED, SENT, SUBMITTED
 from conformance.totalorder.ingress_barriers import highest_record, loss_registers, lowest_at, lowest_barrier
 from conformance.totalorder.parameters import ENVIRONMENT_CODES
 from conformance.totalorder.silent_links import live_highest, live_lowest, silences
@@ -28,8 +29,6 @@ from spec.topology import Role
 from spec.totalorder.messages import NO_LOSS, Environment, PacketKind
 from spec.trace import Kind, Order
 
-SENT, SUBMITTED, ARRIVED, DELIVERED = int(Kind.SENT), int(Kind.SUBMITTED), int(Kind.ARRIVED), int(Kind.DELIVERED)
-CRASHED, ENDED = int(Kind.CRASHED), int(Kind.ENDED)
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 D5 = ENVIRONMENT_CODES[Environment.D5]
 

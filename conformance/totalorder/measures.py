@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from conformance.checks.step import SILENT, Bins, Ints, Outcome, PerNode, PerPair, State, Table, TableState, check
 from conformance.checks.tables import change, field, find, put, remove
+from conformance.kinds import ARRIVED, LOST, SUBMITTED
 from conformance.measures import BINS, Measure, count_span, tally
 from spec.core import Parameter
 from spec.totalorder.messages import PacketKind
 from spec.trace import Kind, Order
 
-SUBMITTED, LOST, ARRIVED = int(Kind.SUBMITTED), int(Kind.LOST), int(Kind.ARRIVED)
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 MOST_HOPS = 8
 

@@ -6,11 +6,11 @@ from numba.extending import register_jitable
 
 from conformance.checks.step import PerLink, PerPair, State, Table, TableState, derive
 from conformance.checks.tables import field, put, remove, room, used
+from conformance.kinds import SENT
 from spec.topology import Role
 from spec.totalorder.messages import ANSWER, PacketKind
 from spec.trace import Kind
 
-SENT = int(Kind.SENT)
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 MIN_NUMBER = -(1 << 63)
 OWNER, TIMESTAMP, RECEIVER, NUMBER, POSITION, LINK = range(6)

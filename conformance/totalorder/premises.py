@@ -18,13 +18,13 @@ from conformance.checks.step import (
     check,
     violated,
 )
+from conformance.kinds import SENT
 from spec.topology import Role
 from spec.totalorder.messages import PacketKind
 from spec.trace import Kind, Order, schema
 
 DATA = int(PacketKind.DATA)
 CONTENTS = schema("totalorder").columns[schema("totalorder").index("sender") :]
-SENT = int(Kind.SENT)
 
 
 @check(

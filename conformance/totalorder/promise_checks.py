@@ -18,14 +18,13 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, find, put, remove, room, used
+from conformance.kinds import ARRIVED, CRASHED, DELIVERED, REFUSED, RESTARTED
 from conformance.totalorder.outstanding import is_resent
 from conformance.totalorder.sending_checks import FIRST, place_in_scattering
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from spec.trace import ABSENT, Kind, Order
 
-SENT, ARRIVED, CRASHED, RESTARTED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.CRASHED), int(Kind.RESTARTED)
-DELIVERED, REFUSED = int(Kind.DELIVERED), int(Kind.REFUSED)
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 
 

@@ -20,6 +20,7 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import change, field, find, put, remove, room, used
+from conformance.kinds import ARRIVED, ENDED, SENT
 from conformance.totalorder.cut_offs import cut_offs
 from conformance.totalorder.outstanding import is_resent
 from conformance.totalorder.silent_links import stoppages
@@ -27,7 +28,6 @@ from spec.topology import Role
 from spec.totalorder.messages import ANSWER, PacketKind
 from spec.trace import Kind, Order
 
-SENT, ARRIVED, ENDED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.ENDED)
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 
 

@@ -20,13 +20,13 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, find, put, remove, room, used
+from conformance.kinds import ARRIVED
 from conformance.totalorder.outstanding import is_resent, outstanding_messages
 from conformance.totalorder.sending_checks import due_barrier
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from spec.trace import Kind, Order
 
-ARRIVED = int(Kind.ARRIVED)
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 
 

@@ -22,12 +22,12 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import change, field, find, put, remove
+from conformance.kinds import SENT, SUBMITTED
 from conformance.totalorder.outstanding import is_resent
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
 from spec.trace import Kind, Order
 
-SUBMITTED, SENT, ENDED = int(Kind.SUBMITTED), int(Kind.SENT), int(Kind.ENDED)
 DATA = int(PacketKind.DATA)
 GREATEST = (1 << 63) - 1
 # What `place` says of a SENT row: no submitted message sent by its own sender (or sent already), the first one of its

@@ -10,11 +10,11 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from conformance.checks.step import Ints, PerLink, PerNode, State, derive, elapsed
+from conformance.kinds import ARRIVED, CRASHED, SENT
 from spec.topology import Role
 from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from spec.trace import ABSENT, Kind
 
-SENT, ARRIVED, CRASHED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.CRASHED)
 DATA = int(PacketKind.DATA)
 NOT_HEARD = -1
 
