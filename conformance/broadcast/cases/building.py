@@ -4,50 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from conformance.case_building import between, case_of, clause_of
 from conformance.network.topologies import mesh
 from conformance.protocol import Case
 from spec.core import Parameter
-from spec.schedule import (
-    EVERYBODY,
-    Delay,
-    Failure,
-    FailureKind,
-    Fault,
-    FaultKind,
-    Message,
-    Schedule,
-    Submission,
-    validate,
-)
-from spec.topology import Link, LinkId, NodeId
+from spec.schedule import EVERYBODY, Delay, Failure, Fault, Message, Schedule, Submission
+from spec.topology import LinkId, NodeId
 
 RESEND_NS = 20_000
 HOP_NS = 1_000
 
 
 def link(processes: int, source: NodeId, target: NodeId) -> LinkId:
-    return mesh(processes).links.index(Link(source, target))
-
-
-def lose(on: LinkId, *indices: int) -> tuple[Fault, ...]:
-    """The packets with these places, from 0, are lost on the link."""
-    return tuple(Fault(on, index, FaultKind.LOSE) for index in indices)
-
-
-def delay(on: LinkId, by_ns: int, *indices: int) -> tuple[Fault, ...]:
-    return tuple(Fault(on, index, FaultKind.DELAY, by_ns) for index in indices)
-
-
-def duplicate(on: LinkId, by_ns: int, *indices: int) -> tuple[Fault, ...]:
-    return tuple(Fault(on, index, FaultKind.DUPLICATE, by_ns) for index in indices)
-
-
-def crash(time_ns: int, *nodes: NodeId) -> tuple[Failure, ...]:
-    return tuple(Failure(time_ns, FailureKind.CRASH, node=node) for node in nodes)
-
-
-def pause(node: NodeId, from_ns: int, to_ns: int) -> tuple[Failure, ...]:
-    return (Failure(from_ns, FailureKind.PAUSE, node=node), Failure(to_ns, FailureKind.RESUME, node=node))
+    return between(mesh(processes), source, target)
 
 
 def to_all(time_ns: int, node: NodeId, *payloads: bytes) -> Submission:
@@ -64,33 +33,26 @@ def case(
     stimulus: str,
     duty: str,
     processes: int,
-    level: str,
     submissions: Iterable[Submission],
     *,
+    level: str = "",
     faults: tuple[Fault, ...] = (),
     failures: tuple[Failure, ...] = (),
     jitter_ns: int = 0,
     also: tuple[str, ...] = (),
     **parameters: Parameter,
 ) -> Case:
-    """A case named CLAUSE/what; besides its clause it puts BC-PL-RELIABLE at stake: the run must settle."""
-    clause = name.split("/")[0]
+    """A case named CLAUSE/what, at its clause's level unless another one is given; besides its clause it puts
+    BC-PL-RELIABLE at stake: the run must settle."""
     network = mesh(processes)
     schedule = Schedule(
         protocol="broadcast",
         topology=network,
         delays=tuple(Delay(HOP_NS, jitter_ns) for _ in network.links),
         submissions=tuple(submissions),
-        parameters={"level": level, "resend_ns": RESEND_NS, **parameters},
+        parameters={"level": level or clause_of(name).split("-")[1].lower(), "resend_ns": RESEND_NS, **parameters},
         faults=faults,
         failures=failures,
         seed=1,
     )
-    return Case(
-        id=name,
-        clause=clause,
-        stimulus=stimulus,
-        duty=duty,
-        schedule=validate(schedule, f"case {name}"),
-        at_stake=tuple(dict.fromkeys((clause, *also, "BC-PL-RELIABLE"))),
-    )
+    return case_of(name, stimulus, duty, schedule, (*also, "BC-PL-RELIABLE"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.cases.building import case, crash, delay, duplicate, link, lose, pause, to_all, to_one
+from conformance.broadcast.cases.building import case, link, to_all, to_one
+from conformance.case_building import crash, delay, duplicate, lose, pause
 
 _BUSY = tuple(to_one(300 * number, number % 2, 1 - number % 2, bytes([number])) for number in range(12))
 _FORTH, _BACK = link(2, 0, 1), link(2, 1, 0)
@@ -13,7 +14,6 @@ CASES = (
         "two processes send to one another, and every third of their first packets is lost, acknowledgements too",
         "delivers every message",
         2,
-        "pl",
         _BUSY,
         faults=(*lose(_FORTH, *range(0, 18, 3)), *lose(_BACK, *range(1, 18, 3))),
         also=("BC-PL-RESEND", "BC-PL-ONCE", "BC-PL-REAL"),
@@ -23,7 +23,6 @@ CASES = (
         "the receiver is paused for ten time-outs while messages come",
         "delivers all of them once it goes on, none twice",
         2,
-        "pl",
         _BUSY,
         failures=pause(1, 1_500, 200_000),
         also=("BC-PL-ONCE",),
@@ -33,7 +32,6 @@ CASES = (
         "each of the first packets comes a second time, some after a while",
         "delivers each message once, and acknowledges both copies",
         2,
-        "pl",
         _BUSY,
         faults=(*duplicate(_FORTH, 0, 0, 1), *duplicate(_FORTH, 30_000, 2, 3), *duplicate(_BACK, 500, *range(6))),
         also=("BC-PL-REAL",),
@@ -43,7 +41,6 @@ CASES = (
         "the first acknowledgements are lost, so that messages come again",
         "acknowledges what comes again and does not deliver it",
         2,
-        "pl",
         [to_one(0, 0, 1), to_one(100, 0, 1, b"y")],
         faults=lose(_BACK, 0, 1),
         also=("BC-PL-RESEND", "BC-PL-REAL"),
@@ -53,7 +50,6 @@ CASES = (
         "two processes each send the third their first messages, with other contents, and packets overtake one another",
         "delivers each message as its own sender's",
         3,
-        "pl",
         [to_one(100 * n, n % 2, 2, bytes([n])) for n in range(8)],
         jitter_ns=2_000,
         also=("BC-PL-ONCE",),
@@ -63,7 +59,6 @@ CASES = (
         "a process sends to two others in turn, and the first packets to each are lost",
         "numbers its packets for each of them from 1, and keeps the numbers when it sends again",
         3,
-        "pl",
         [to_one(200 * n, 0, 1 + n % 2, bytes([n])) for n in range(10)],
         faults=(*lose(link(3, 0, 1), 0, 2), *lose(link(3, 0, 2), 0, 1)),
         also=("BC-PL-RESEND", "BC-PL-MEMORY"),
@@ -73,7 +68,6 @@ CASES = (
         "one packet is lost twice, and then its acknowledgement is",
         "sends it again until it is acknowledged, and not after that",
         2,
-        "pl",
         [to_one(0, 0, 1)],
         faults=(*lose(_FORTH, 0, 1), *lose(_BACK, 0)),
         also=("BC-PL-PSEQ",),
@@ -83,7 +77,6 @@ CASES = (
         "one of three processes has crashed",
         "goes on, and the two others have all that is sent between them",
         3,
-        "pl",
         [to_one(300 * n, 0, 1 + n % 2, bytes([n])) for n in range(8)],
         faults=lose(link(3, 0, 1), 0),
         failures=crash(500, 2),
@@ -93,7 +86,6 @@ CASES = (
         "many more messages are handed over than the window has room for, and the first packet is late",
         "has no more packets on their way than the window, and says how far all have come",
         2,
-        "pl",
         [to_one(n, 0, 1, bytes([n])) for n in range(30)],
         faults=delay(_FORTH, 60_000, 0),
         window=4,
@@ -104,8 +96,8 @@ CASES = (
         "one of three processes is dead while many messages are broadcast",
         "keeps no more than a window of packets on their way to it",
         3,
-        "urb",
         [to_all(200 * n, n % 2, bytes([n])) for n in range(20)],
+        level="urb",
         failures=crash(100, 2),
         window=3,
         also=("BC-URB-VALID",),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.cases.building import case, crash, delay, duplicate, link, lose, pause, to_all
+from conformance.broadcast.cases.building import case, link, to_all
+from conformance.case_building import crash, delay, duplicate, lose, pause
 
 # What process 0 of three sends to process 2 at first: nothing of it comes.
 _ONLY_TO_1 = lose(link(3, 0, 2), *range(4))
@@ -13,7 +14,6 @@ CASES = (
         "five processes broadcast, and packets are lost, late and repeated",
         "delivers one's own messages, as everybody else's",
         5,
-        "urb",
         [to_all(400 * n, n % 5, bytes([n])) for n in range(10)],
         faults=tuple(
             fault for on in range(20) for fault in (*lose(on, on % 3), *duplicate(on, 900, 4), *delay(on, 7_000, 5))
@@ -25,7 +25,6 @@ CASES = (
         "two of five processes are dead",
         "delivers all messages of the others",
         5,
-        "urb",
         [to_all(400 * n, n % 3, bytes([n])) for n in range(6)],
         failures=crash(100, 3, 4),
         also=("BC-URB-AGREE", "BC-URB-MAJ"),
@@ -35,7 +34,6 @@ CASES = (
         "copies of a message come long after it was delivered",
         "delivers it once",
         3,
-        "urb",
         [to_all(0, 0, b"a"), to_all(90_000, 1, b"b")],
         faults=(*duplicate(link(3, 0, 1), 60_000, 0), *duplicate(link(3, 2, 1), 70_000, 0)),
         also=("BC-URB-GC",),
@@ -45,7 +43,6 @@ CASES = (
         "all processes broadcast equal contents at one and the same time",
         "delivers each message as its creator's, with its number",
         4,
-        "urb",
         [to_all(0, n, b"same", b"same") for n in range(4)],
         jitter_ns=900,
         also=("BC-URB-ONCE", "BC-URB-AGREE"),
@@ -55,7 +52,6 @@ CASES = (
         "processes broadcast many empty messages at once",
         "begins with each, and delivers each",
         3,
-        "urb",
         [to_all(0, n, *[b""] * 40) for n in range(3)],
         jitter_ns=900,
         faults=lose(link(3, 0, 1), 0),
@@ -66,7 +62,6 @@ CASES = (
         "a creator's message reaches one of four others; the creator delivers it, and dies",
         "delivers it everywhere",
         5,
-        "urb",
         [to_all(0, 0, b"last words")],
         faults=(*lose(link(5, 0, 2), 0), *lose(link(5, 0, 3), 0), *lose(link(5, 0, 4), 0)),
         failures=crash(2_900, 0),
@@ -77,7 +72,6 @@ CASES = (
         "a creator dies before any of its packets arrives; another broadcasts",
         "delivers the same everywhere",
         3,
-        "urb",
         [to_all(0, 0, b"lost"), to_all(500, 1, b"kept")],
         faults=(*lose(link(3, 0, 1), 0), *lose(link(3, 0, 2), 0)),
         failures=crash(200, 0),
@@ -87,7 +81,6 @@ CASES = (
         "of three processes the first reaches only the second, and dies",
         "delivers at both that are left, each counting itself",
         3,
-        "urb",
         [to_all(0, 0, b"a")],
         faults=_ONLY_TO_1,
         failures=crash(500, 0),
@@ -98,7 +91,6 @@ CASES = (
         "of four processes two hear nothing for long",
         "delivers only when a third process has the message",
         4,
-        "urb",
         [to_all(0, 0, b"a"), to_all(100, 1, b"b")],
         failures=pause(2, 50, 90_000),
         faults=(*delay(link(4, 0, 3), 80_000, 0), *delay(link(4, 1, 3), 80_000, 0, 1)),
@@ -109,7 +101,6 @@ CASES = (
         "a creator reaches one process only, and lives",
         "is forwarded to all by whoever receives it first",
         4,
-        "urb",
         [to_all(0, 0, b"a")],
         faults=(*lose(link(4, 0, 2), *range(3)), *lose(link(4, 0, 3), *range(3))),
         also=("BC-URB-AGREE",),
@@ -119,7 +110,6 @@ CASES = (
         "the copies that one process forwards come after the message was delivered everywhere",
         "takes no late copy for a new message",
         4,
-        "urb",
         [to_all(0, 0, b"a"), to_all(60_000, 1, b"b")],
         faults=tuple(fault for to in (0, 1, 2) for fault in delay(link(4, 3, to), 40_000, 0)),
         also=("BC-URB-ONCE", "BC-URB-MAJ"),
@@ -129,7 +119,6 @@ CASES = (
         "three of five processes are dead from the start; the others broadcast",
         "delivers nothing",
         5,
-        "urb",
         [to_all(1_000, 0, b"a"), to_all(1_500, 1, b"b")],
         failures=crash(100, 2, 3, 4),
     ),
@@ -138,8 +127,8 @@ CASES = (
         "two of four processes are dead from the start; the others broadcast",
         "delivers nothing, since half is no majority",
         4,
-        "fifo",
         [to_all(1_000, 0, b"a"), to_all(1_500, 1, b"b")],
+        level="fifo",
         failures=crash(100, 2, 3),
     ),
 )

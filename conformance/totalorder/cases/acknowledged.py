@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from conformance.case_building import lose
 from conformance.network.topologies import chain, diamond, star
-from conformance.totalorder.cases.building import TWO_INGRESS, case, everybody, lose, scatter
+from conformance.totalorder.cases.building import TWO_INGRESS, case, everybody, scatter
 from conformance.totalorder.cases.loss import SOON
 from spec.schedule import Clock, Delay
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from conformance.case_building import lose
 from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import ONE_IS_DEAF, case, everybody, lose, scatter
+from conformance.totalorder.cases.building import ONE_IS_DEAF, case, everybody, scatter
 from conformance.totalorder.cases.failing import DETECTED
 from spec.schedule import Clock, Delay, Failure, FailureKind, Fault, FaultKind
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from conformance.case_building import case_of
 from conformance.protocol import Case
 from spec.core import Parameter
-from spec.schedule import Clock, Delay, Failure, Fault, FaultKind, Message, Schedule, Submission, validate
-from spec.topology import Link, LinkId, Node, NodeId, Role, Topology, route
+from spec.schedule import Clock, Delay, Failure, Fault, Message, Schedule, Submission
+from spec.topology import Link, Node, NodeId, Role, Topology, route
 
 INTERVAL_NS = 10_000
 
@@ -44,15 +45,6 @@ ONE_IS_DEAF = Topology(
 )
 
 
-def between(network: Topology, source: NodeId, target: NodeId) -> LinkId:
-    return network.links.index(Link(source, target))
-
-
-def lose(link: LinkId, *indices: int) -> tuple[Fault, ...]:
-    """The packets with these numbers, from 0, are lost on the link."""
-    return tuple(Fault(link, index, FaultKind.LOSE) for index in indices)
-
-
 def scatter(time_ns: int, node: NodeId, *receivers: NodeId, payload: bytes | None = None) -> Submission:
     """A scattering at time_ns; contents differ from receiver to receiver unless they are given."""
     contents = [bytes([node, receiver]) + time_ns.to_bytes(6) if payload is None else payload for receiver in receivers]
@@ -84,7 +76,6 @@ def case(
     **parameters: Parameter,
 ) -> Case:
     """A case named CLAUSE/what; besides its clause it puts TO-COMPLETE at stake: the run must settle."""
-    clause = name.split("/")[0]
     uneven = tuple(Delay(500 + 700 * (link % 3), 800) for link in range(len(network.links)))
     schedule = Schedule(
         protocol="totalorder",
@@ -97,11 +88,4 @@ def case(
         failures=failures,
         seed=1,
     )
-    return Case(
-        id=name,
-        clause=clause,
-        stimulus=stimulus,
-        duty=duty,
-        schedule=validate(schedule, f"case {name}"),
-        at_stake=tuple(dict.fromkeys((clause, *also, "TO-COMPLETE"))),
-    )
+    return case_of(name, stimulus, duty, schedule, (*also, "TO-COMPLETE"))

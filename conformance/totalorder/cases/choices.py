@@ -3,8 +3,9 @@ barriers or withhold beacons, two processors, causal order; and restarts."""
 
 from __future__ import annotations
 
+from conformance.case_building import lose
 from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import ONE_WAY_ON, case, everybody, lose, scatter
+from conformance.totalorder.cases.building import ONE_WAY_ON, case, everybody, scatter
 from conformance.totalorder.cases.failing import DETECTED
 from conformance.totalorder.cases.loss import SOON
 from spec.schedule import Clock, Delay, Failure, FailureKind

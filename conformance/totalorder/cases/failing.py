@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from conformance.case_building import between
 from conformance.network.topologies import chain, star
 from conformance.protocol import Case
-from conformance.totalorder.cases.building import INTERVAL_NS, between
+from conformance.totalorder.cases.building import INTERVAL_NS
 from spec.schedule import Failure, FailureKind
 from spec.topology import LinkId
 

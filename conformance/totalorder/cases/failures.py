@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from conformance.case_building import between
 from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import between, case, everybody, scatter
+from conformance.totalorder.cases.building import case, everybody, scatter
 from conformance.totalorder.cases.failing import (
     BUSY,
     CRASH,

@@ -8,16 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.case_building import lose
 from conformance.network.topologies import chain, diamond, star
-from conformance.totalorder.cases.building import (
-    TO_R_FROM_S,
-    TO_R_FROM_T,
-    TWO_INGRESS,
-    case,
-    everybody,
-    lose,
-    scatter,
-)
+from conformance.totalorder.cases.building import TO_R_FROM_S, TO_R_FROM_T, TWO_INGRESS, case, everybody, scatter
 from spec.schedule import Clock, Delay
 
 # A time-out that is long for the networks below, and short for a run.

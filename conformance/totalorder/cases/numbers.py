@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from conformance.case_building import lose
 from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import INTERVAL_NS, case, everybody, lose, scatter
+from conformance.totalorder.cases.building import INTERVAL_NS, case, everybody, scatter
 from spec.schedule import Clock, Delay, Failure, FailureKind
 from spec.topology import Topology
 

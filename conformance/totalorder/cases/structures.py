@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from conformance.case_building import lose
 from conformance.network.topologies import chain, star
 from conformance.protocol import Case
-from conformance.totalorder.cases.building import case, everybody, lose
+from conformance.totalorder.cases.building import case, everybody
 from conformance.totalorder.cases.loss import SOON
 from spec.totalorder import proxies
 
