@@ -7,7 +7,7 @@ A measure's step counts into its state
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,12 +20,22 @@ from conformance.checks.step import Check, State
 from conformance.checks.surroundings import Surroundings
 from spec.core import Parameter
 from spec.topology import Topology, route
-from spec.trace import Header
+from spec.trace import Header, Kind
 
 BINS = 256
 NO_ACTION = -1
 _EXACT = 8  # values below have bins of their own; above, four bins share each doubling
 _GREATEST = 1 << 62
+_ALONE: dict[int, str] = {
+    Kind.SUBMITTED: "Submit",
+    Kind.DELIVERED: "Deliver",
+    Kind.REFUSED: "Refuse",
+    Kind.LOST: "Lose",
+    Kind.CRASHED: "Crash",
+    Kind.RESTARTED: "Restart",
+    Kind.PAUSED: "Pause",
+    Kind.RESUMED: "Resume",
+}
 
 
 @register_jitable
@@ -67,6 +77,13 @@ def count_action(action: int, taken: State, pairs: State, latest: State) -> None
         if latest[0] != NO_ACTION:
             pairs[latest[0] * len(taken) + action] += 1
     latest[0] = action
+
+
+def by_kind(names: Sequence[str]) -> tuple[int, ...]:
+    """By kind of row, the action, among these, that such a row is whatever else it says; NO_ACTION where more counts.
+    A packet's way over a link, the end and what a protocol alone has are its own."""
+    kinds = range(max(Kind) + 1)
+    return tuple(names.index(_ALONE[kind]) if _ALONE.get(kind) in names else NO_ACTION for kind in kinds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

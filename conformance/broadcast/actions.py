@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from conformance.broadcast.packets import has_come, note_arrived
-from conformance.checks.step import SILENT, Bins, Cell, Outcome, PerLink, State, Table, TableState, check
-from conformance.kinds import ARRIVED, BEGUN, CRASHED, DELIVERED, ENDED, LOST, PAUSED, REFUSED, RESUMED, SENT, SUBMITTED
-from conformance.measures import NO_ACTION, Actions, count_action
+from conformance.checks.step import SILENT, Bins, Cell, Outcome, PerLink, State, Table, TableState, check, settled
+from conformance.kinds import ARRIVED, BEGUN, ENDED, SENT
+from conformance.measures import NO_ACTION, Actions, by_kind, count_action
 from spec.broadcast.messages import PacketKind
 from spec.trace import Kind, Order
 
@@ -16,6 +16,7 @@ NAMES = (
 )  # fmt: skip
 REGULAR = NAMES.index("Refuse")  # those before it are taken where nobody breaks a rule
 COUNT = len(NAMES)
+ALONE = by_kind(NAMES)
 (
     SUBMIT, BEGIN, SEND, FORWARD, RESEND, ANSWER, RECEIVE, RECEIVE_AGAIN, ACKNOWLEDGE, DELIVER, LOSE, CRASH, PAUSE,
     RESUME, SETTLE, STOP, REFUSE, STRAY,
@@ -52,12 +53,10 @@ def actions(
     arrived_beyond: TableState,
 ) -> Outcome:
     """arrived, arrived_beyond: the numbers of data packets that have come over each link."""
-    action = NO_ACTION
+    action = ALONE[kind]
     is_run = 0 <= sender < node_count and number >= 1 and count >= 1
     data = packet == DATA and is_run and pseq >= 1
-    if kind == SUBMITTED:
-        action = SUBMIT
-    elif kind == BEGUN:
+    if kind == BEGUN:
         action = BEGIN if is_run else STRAY
     elif kind == SENT:
         if data:
@@ -70,20 +69,8 @@ def actions(
             note_arrived(arrived, arrived_beyond, link, pseq)
         else:
             action = ACKNOWLEDGE if packet == ACK else STRAY
-    elif kind == DELIVERED:
-        action = DELIVER
-    elif kind == REFUSED:
-        action = REFUSE
-    elif kind == LOST:
-        action = LOSE
-    elif kind == CRASHED:
-        action = CRASH
-    elif kind == PAUSED:
-        action = PAUSE
-    elif kind == RESUMED:
-        action = RESUME
     elif kind == ENDED:
-        action = SETTLE if flags > 0 and flags & 3 == 3 else STOP
+        action = SETTLE if settled(flags) else STOP
     count_action(action, taken, pairs, latest)
     return SILENT
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import SILENT, Bins, Cell, Ints, Outcome, PerLink, State, Table, TableState, check
+from conformance.checks.step import SILENT, Bins, Cell, Ints, Outcome, PerLink, State, Table, TableState, check, settled
 from conformance.checks.tables import find, put, remove
-from conformance.kinds import ARRIVED, CRASHED, DELIVERED, ENDED, LOST, REFUSED, RESTARTED, SENT, SUBMITTED
-from conformance.measures import NO_ACTION, Actions, count_action
+from conformance.kinds import ARRIVED, ENDED, SENT
+from conformance.measures import NO_ACTION, Actions, by_kind, count_action
 from spec.totalorder.messages import PacketKind
 from spec.trace import ABSENT, Kind, Order
 
@@ -23,6 +23,7 @@ NAMES = (
 )  # fmt: skip
 REGULAR = NAMES.index("ArriveAgain")  # those before it are taken where nobody breaks a rule
 COUNT = len(NAMES)
+ALONE = by_kind(NAMES)
 (
     SUBMIT, SCATTER, HOST_BEACON, TAKE_DATA, FORWARD_DATA, TAKE_BEACON, SWITCH_BEACON, ARRIVE, ARRIVE_BEACON, DELIVER,
     LOSE, SETTLE, STOP, RESEND, ACKNOWLEDGE, ADJUST, TAKE_CONTROL, FORWARD_CONTROL, ARRIVE_CONTROL, ARRIVE_DUPLICATE,
@@ -66,26 +67,6 @@ def arrived_action(host: bool, packet: int) -> int:
     if is_control(packet):
         return ARRIVE_CONTROL if host else TAKE_CONTROL
     return ARRIVE if host else TAKE_DATA
-
-
-@register_jitable
-def other_action(kind: int, flags: int) -> int:
-    """Of rows that are no packet's way over a link."""
-    if kind == SUBMITTED:
-        return SUBMIT
-    if kind == DELIVERED:
-        return DELIVER
-    if kind == REFUSED:
-        return REFUSE
-    if kind == LOST:
-        return LOSE
-    if kind == CRASHED:
-        return CRASH
-    if kind == RESTARTED:
-        return RESTART
-    if kind == ENDED:
-        return SETTLE if flags > 0 and flags & 3 == 3 else STOP
-    return NO_ACTION
 
 
 @check(
@@ -146,8 +127,10 @@ def actions(
                 action = ARRIVE_DUPLICATE
             else:
                 remove(missing, slot)
+    elif kind == ENDED:
+        action = SETTLE if settled(flags) else STOP
     else:
-        action = other_action(kind, flags)
+        action = ALONE[kind]
     count_action(action, taken, pairs, latest)
     return SILENT
 
