@@ -71,6 +71,15 @@ class TlcRun:
     problem: str | None = None
     printed: tuple[str, ...] = ()
 
+    @property
+    def for_ever(self) -> list[str]:
+        """What a liveness counterexample does behind its last step, in words; nothing for another one."""
+        if self.back_to is None:
+            return []
+        if self.back_to == len(self.trace) - 1:
+            return ["Nothing happens any more."]
+        return [f"It goes on from step {self.back_to + 1} for ever."]
+
 
 @dataclass(frozen=True, slots=True)
 class Walks:

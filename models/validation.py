@@ -1,8 +1,8 @@
-"""What a protocol tells `models.trace_validation` of a trace that TLC is to read."""
+"""What a protocol tells `models.trace_validation` of a trace that TLC is to read, and how it writes values in TLA+."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -20,3 +20,16 @@ class Reader:
     reasons: Mapping[str, str]
     rules: tuple[str, ...] = ("Rules",)
     positions: tuple[int, ...] = ()
+
+
+def tla_set(identities: Iterable[int]) -> str:
+    """The set of nodes or links in TLA+, where they count from 1."""
+    return f"{{{', '.join(str(identity + 1) for identity in identities)}}}"
+
+
+def tla_sequence(values: Iterable[str]) -> str:
+    return f"<<{', '.join(values)}>>"
+
+
+def tla_truth(value: bool) -> str:
+    return "TRUE" if value else "FALSE"

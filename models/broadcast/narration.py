@@ -26,12 +26,7 @@ def narrate(run: TlcRun) -> list[str]:
         for before, after in pairwise(run.trace)
         if before.variables != after.variables
     ]
-    if run.back_to is not None:
-        if run.back_to == len(run.trace) - 1:
-            sentences.append("Nothing happens any more.")
-        else:
-            sentences.append(f"It goes on from step {run.back_to + 1} for ever.")
-    return sentences
+    return [*sentences, *run.for_ever]
 
 
 def _crash(before: _Variables, after: _Variables) -> str:

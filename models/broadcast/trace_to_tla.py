@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from models.validation import Reader
+from models.validation import Reader, tla_sequence, tla_set, tla_truth
 from spec.broadcast.messages import Level, PacketKind
 from spec.core import Parameter
 from spec.errors import CannotRun
@@ -103,7 +103,8 @@ def _event(position: int, row: Row, columns: Mapping[str, int], digests: dict[in
 
 def _network(header: Header, level: str) -> str:
     topology, parameters = header.topology, header.parameters
-    complete = [f"{kind.name.lower()} |-> {_set(header.complete.get(kind.name.lower(), ()))}" for kind in _RECORDED]
+    recorded = [kind.name.lower() for kind in _RECORDED]
+    complete = [f"{kind} |-> {tla_set(sorted(header.complete.get(kind, ())))}" for kind in recorded]
     usual = {"most_undelivered": MOST_UNDELIVERED, "window": WINDOW}
     most, window = (_whole(parameters, name, otherwise) for name, otherwise in usual.items())
     return ",\n  ".join(
@@ -112,10 +113,10 @@ def _network(header: Header, level: str) -> str:
             f'level |-> "{level}"',
             f"most |-> {min(most, _MOST)}",
             f"window |-> {min(window, _MOST)}",
-            f"linked |-> {'TRUE' if header.order.includes(Order.LINK) else 'FALSE'}",
-            f"on |-> {_sequence(map(_set, dependencies(parameters, len(topology.nodes))))}",
-            f"source |-> {_sequence(str(link.source + 1) for link in topology.links)}",
-            f"target |-> {_sequence(str(link.target + 1) for link in topology.links)}",
+            f"linked |-> {tla_truth(header.order.includes(Order.LINK))}",
+            f"on |-> {tla_sequence(map(tla_set, map(sorted, dependencies(parameters, len(topology.nodes)))))}",
+            f"source |-> {tla_sequence(str(link.source + 1) for link in topology.links)}",
+            f"target |-> {tla_sequence(str(link.target + 1) for link in topology.links)}",
         )
     )
 
@@ -159,11 +160,3 @@ def _refuse_uncounted(rows: Sequence[Row], columns: Mapping[str, int], level: st
         for_one = receiver not in (node, EVERYBODY)
         if sender != node or number != due or for_one != (level == Level.PL):
             raise CannotRun(f"row {position}: the submission is not the next of its node; have the harness record it")
-
-
-def _set(identities: Iterable[NodeId]) -> str:
-    return f"{{{', '.join(str(identity + 1) for identity in sorted(identities))}}}"
-
-
-def _sequence(values: Iterable[str]) -> str:
-    return f"<<{', '.join(values)}>>"

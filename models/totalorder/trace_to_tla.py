@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.ranks import ranks
-from models.validation import Reader
+from models.validation import Reader, tla_sequence, tla_set, tla_truth
 from spec.core import Parameter
 from spec.errors import CannotRun
 from spec.topology import Role, route
@@ -172,8 +172,8 @@ def _network(trace: Trace, environment: Environment, sums: bool) -> str:
         return [link for link in among if link in routes.used]
 
     def paths(sender: int) -> str:
-        return _sequence(
-            _set(routes.path(topology, sender, receiver) if both(sender, receiver) else ()) for receiver in nodes
+        return tla_sequence(
+            tla_set(routes.path(topology, sender, receiver) if both(sender, receiver) else ()) for receiver in nodes
         )
 
     def both(*ends: int) -> bool:
@@ -181,27 +181,27 @@ def _network(trace: Trace, environment: Environment, sums: bool) -> str:
 
     header = trace.header
     recorded = (Kind.SUBMITTED, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED)
-    complete = [f"{kind.name.lower()} |-> {_set(header.complete.get(kind.name.lower(), ()))}" for kind in recorded]
+    complete = [f"{kind.name.lower()} |-> {tla_set(header.complete.get(kind.name.lower(), ()))}" for kind in recorded]
     return ",\n  ".join(
         (
             *complete,
-            f"loses |-> {_truth(environment.loses)}",
+            f"loses |-> {tla_truth(environment.loses)}",
             f"packets |-> {{{', '.join(map(_quoted, ('', *_packets(environment, header.parameters))))}}}",
-            f"fills |-> {_truth(environment.data_carry_barriers and header.parameters.get('fill_barrier', 0) == 1)}",
-            f"sums |-> {_truth(sums)}",
+            f"fills |-> {tla_truth(environment.data_carry_barriers and header.parameters.get('fill_barrier', 0) == 1)}",
+            f"sums |-> {tla_truth(sums)}",
             *([f"interval |-> {header.parameters['adjustment_interval_ns']}"] if sums else []),
-            f"withholds |-> {_truth(header.parameters.get('every_beacon') == 0)}",
-            f"causal |-> {_truth(header.parameters.get('causal', 0) == 1)}",
-            f"hostFlags |-> {_truth(header.parameters.get('host_flags', 0) == 1)}",
-            f"linked |-> {_truth(header.order.includes(Order.LINK))}",
+            f"withholds |-> {tla_truth(header.parameters.get('every_beacon') == 0)}",
+            f"causal |-> {tla_truth(header.parameters.get('causal', 0) == 1)}",
+            f"hostFlags |-> {tla_truth(header.parameters.get('host_flags', 0) == 1)}",
+            f"linked |-> {tla_truth(header.order.includes(Order.LINK))}",
             f'environment |-> "{environment}"',
-            f"hosts |-> {_set(topology.hosts())}",
-            f"source |-> {_sequence(str(link.source + 1) for link in topology.links)}",
-            f"ingress |-> {_sequence(_set(used(topology.ingress(node))) for node in nodes)}",
-            f"egress |-> {_sequence(_set(used(topology.egress(node))) for node in nodes)}",
-            f"reaching |-> {_sequence(_set(routes.reaching[link]) for link in links)}",
-            f"next |-> {_sequence(_sequence(str(link + 1) for link in row) for row in routes.next_link)}",
-            *([f"route |-> {_sequence(map(paths, nodes))}"] if environment.loses else []),
+            f"hosts |-> {tla_set(topology.hosts())}",
+            f"source |-> {tla_sequence(str(link.source + 1) for link in topology.links)}",
+            f"ingress |-> {tla_sequence(tla_set(used(topology.ingress(node))) for node in nodes)}",
+            f"egress |-> {tla_sequence(tla_set(used(topology.egress(node))) for node in nodes)}",
+            f"reaching |-> {tla_sequence(tla_set(routes.reaching[link]) for link in links)}",
+            f"next |-> {tla_sequence(tla_sequence(str(link + 1) for link in row) for row in routes.next_link)}",
+            *([f"route |-> {tla_sequence(map(paths, nodes))}"] if environment.loses else []),
         )
     )
 
@@ -216,18 +216,6 @@ def _packets(environment: Environment, parameters: Mapping[str, Parameter]) -> l
 
 def _quoted(text: str) -> str:
     return f'"{text}"'
-
-
-def _truth(value: bool) -> str:
-    return "TRUE" if value else "FALSE"
-
-
-def _set(identities: Iterable[int]) -> str:
-    return f"{{{', '.join(str(identity + 1) for identity in identities)}}}"
-
-
-def _sequence(values: Iterable[str]) -> str:
-    return f"<<{', '.join(values)}>>"
 
 
 def _refuse_uncounted(rows: Sequence[Row], columns: Mapping[str, int]) -> None:

@@ -25,10 +25,4 @@ def narrate(run: TlcRun) -> list[str]:
     """One sentence a step; for liveness, with what it does for ever after."""
     variables = run.trace[0].variables
     tell = next((tell for name, tell in _NARRATORS.items() if name in variables), variant_sentences)
-    sentences = tell(run.trace)
-    if run.back_to is not None:
-        if run.back_to == len(run.trace) - 1:
-            sentences.append("Nothing happens any more.")
-        else:
-            sentences.append(f"It goes on from step {run.back_to + 1} for ever.")
-    return sentences
+    return [*tell(run.trace), *run.for_ever]
