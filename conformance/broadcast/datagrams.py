@@ -3,29 +3,17 @@ own reading of the format: it shares nothing with any implementation's."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from struct import Struct, unpack_from
-from typing import Any
+from struct import unpack_from
 from zlib import crc32
 
 from conformance.broadcast.recording import RESENT, digest
+from conformance.wire import Layout, wire_of
 from spec.broadcast.messages import PacketKind
 from spec.trace import ABSENT
 
-_WIRE: Mapping[str, Any] = tomllib.loads(
-    (Path(__file__).parents[2] / "spec" / "broadcast" / "wire.toml").read_text(encoding="utf-8")
-)
-
-
-def _layout(fields: Sequence[Mapping[str, Any]]) -> tuple[list[str], Struct]:
-    codes = {1: "B", 2: "H", 4: "I"}
-    return [field["name"] for field in fields], Struct("!" + "".join(codes[field["bytes"]] for field in fields))
-
-
-_HEADER_NAMES, _HEADER = _layout(_WIRE["field"])
-_PACKET_NAMES, _PACKET = _layout(_WIRE["packet_field"])
+_WIRE = wire_of("broadcast")
+_HEADER, _PACKET = Layout(_WIRE["field"]), Layout(_WIRE["packet_field"])
 _MAGIC = int.from_bytes(_WIRE["magic"].encode(), "big")
 _CHECKED_FROM: int = _WIRE["checked_from"]
 _ENTRY: int = _WIRE["clock_entry_bytes"]
@@ -41,7 +29,7 @@ def packets(datagram: bytes) -> list[dict[str, int]] | str:
     wire.toml, for which it is none."""
     if len(datagram) < _HEADER.size:
         return "too_short"
-    header = dict(zip(_HEADER_NAMES, _HEADER.unpack_from(datagram), strict=True))
+    header = _HEADER.read(datagram)
     reason = _flaw_of_header(header, datagram)
     if reason is not None:
         return reason
@@ -50,7 +38,7 @@ def packets(datagram: bytes) -> list[dict[str, int]] | str:
     for _ in range(header["packets"]):
         if at + _PACKET.size > len(datagram):
             return "truncated_packet"
-        field = dict(zip(_PACKET_NAMES, _PACKET.unpack_from(datagram, at), strict=True))
+        field = _PACKET.read(datagram, at)
         clock_at = at + _PACKET.size
         payload_at = clock_at + _ENTRY * field["clock_entries"]
         at = payload_at + field["payload_length"]

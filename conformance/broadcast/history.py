@@ -8,16 +8,19 @@ there. What was never handed over has come in none, and BC-URB-REAL tells.
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 
 from conformance.adapters.recorded_run import RecordedRun
 from conformance.network.topologies import mesh
+from conformance.rows import row_of
 from conformance.systems.telling import Event, History
 from spec.broadcast.messages import PacketKind
 from spec.schedule import EVERYBODY
 from spec.topology import Link, LinkId, NodeId
-from spec.trace import ABSENT, Kind, Order, Row, schema
+from spec.trace import Kind, Order, Row
 
 _DATA = int(PacketKind.DATA)
+_row = partial(row_of, "broadcast")
 _Message = tuple[NodeId, int]  # creator and number
 
 
@@ -75,11 +78,6 @@ def _packet(kind: Kind, receiver: NodeId, place: tuple[LinkId, int], digest: int
     link, number = place
     own = {"link": link, "link_seq": number, "packet": _DATA, "pseq": number + 1, "count": 1, "flags": 0}
     return _row(kind, receiver=receiver, digest=digest, **own, **same)
-
-
-def _row(kind: Kind, **known: int) -> Row:
-    values = {"kind": int(kind), **known}
-    return tuple(values.get(name, ABSENT) for name in schema("broadcast").columns)
 
 
 TELLER = Teller()

@@ -3,22 +3,16 @@ reading of the format: it shares nothing with any implementation's."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
-from struct import Struct
-from typing import Any
 
 from conformance.totalorder.recording import INCARNATION, RESENT, digest
+from conformance.wire import Layout, wire_of
 from spec.totalorder.messages import PacketKind
 from spec.trace import ABSENT
 
-_WIRE: Mapping[str, Any] = tomllib.loads(
-    (Path(__file__).parents[2] / "spec" / "totalorder" / "wire.toml").read_text(encoding="utf-8")
-)
-_FIELDS = [field["name"] for field in _WIRE["field"]]
+_WIRE = wire_of("totalorder")
 _WIDE = [field["name"] for field in _WIRE["field"] if field["bytes"] == 8]
-_HEADER = Struct("!" + "".join({1: "B", 2: "H", 4: "I", 8: "Q"}[field["bytes"]] for field in _WIRE["field"]))
+_HEADER = Layout(_WIRE["field"])
 _KINDS: Mapping[str, int] = _WIRE["kinds"]
 _BITS = {name: 1 << bit for name, bit in _WIRE["flags"].items()}
 _KNOWN_BITS = sum(_BITS.values())
@@ -34,7 +28,7 @@ def packets(datagram: bytes) -> list[dict[str, int]] | str:
     first reason, of those in wire.toml, for which it is none."""
     if len(datagram) < _HEADER.size:
         return "too_short"
-    field = dict(zip(_FIELDS, _HEADER.unpack_from(datagram), strict=True))
+    field = _HEADER.read(datagram)
     payload = datagram[_HEADER.size :]
     reason = _flaw(field, payload)
     if reason is not None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from conformance.adapters.recorded_run import RecordedRun
 from conformance.network.topologies import star
+from conformance.rows import row_of
 from conformance.systems.telling import History
-from spec.trace import ABSENT, Kind, Order, Row, schema
+from spec.trace import Kind, Order, Row
 
 
 class Teller:
@@ -16,10 +17,11 @@ class Teller:
         places = _places(history)
         return [
             [
-                _row(
+                row_of(
+                    "totalorder",
+                    Kind.DELIVERED,
                     time_ns=event.time_ns,
                     node=host,
-                    kind=int(Kind.DELIVERED),
                     sender=event.sender,
                     receiver=host,
                     number=event.number,
@@ -55,10 +57,6 @@ def _places(history: History) -> dict[tuple[int, int], int]:
         if event.what == "delivered":
             places.setdefault((event.sender, event.number), len(places) + 1)
     return places
-
-
-def _row(**known: int) -> Row:
-    return tuple(known.get(name, ABSENT) for name in schema("totalorder").columns)
 
 
 TELLER = Teller()

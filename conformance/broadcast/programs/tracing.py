@@ -11,24 +11,27 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from conformance.broadcast.programs.lines import BEGUN, KIND, MALFORMED, NUMBER, SENDER, Output
 from conformance.broadcast.programs.workload import Task
 from conformance.network.topologies import mesh
+from conformance.rows import row_of
 from conformance.stress.contract import Course, EndedProcess, Recorded
 from conformance.stress.plan import Act
 from spec.broadcast.messages import Level
 from spec.core import Parameter
 from spec.schedule import EVERYBODY
 from spec.topology import NodeId
-from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace, schema
+from spec.trace import CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace, schema
 
 # TLC reads no more than 65,000; a run is judged in full by `judge`, without a trace.
 MOST_ROWS = 60_000
 _KIND, _NODE, _SENDER, _RECEIVER, _NUMBER = (
     schema("broadcast").index(name) for name in ("kind", "node", "sender", "receiver", "number")
 )
+_row = partial(row_of, "broadcast")
 _TOLD = 3  # processes of which is said what is left out
 
 RunMessage = tuple[int, int, int]  # creator, receiver, number
@@ -131,11 +134,6 @@ def _rows(task: Task, process: NodeId, output: Output, most: int) -> tuple[list[
                 row = _row(Kind.DELIVERED, node=process, sender=line[SENDER] - 1, receiver=process, number=line[NUMBER])
             rows.append(row)
     return rows, ""
-
-
-def _row(kind: Kind, **known: int) -> Row:
-    values = {"kind": int(kind), **known}
-    return tuple(values.get(name, ABSENT) for name in schema("broadcast").columns)
 
 
 def _is_whole(outcome: EndedProcess, output: Output) -> bool:
