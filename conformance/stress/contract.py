@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from conformance.relay.ports import Address
-from conformance.stress.plan import Step
+from conformance.stress.plan import Act, Step
 from conformance.verdict import ClauseResult, Verdict
 from spec.trace import Trace
 
@@ -66,6 +66,10 @@ class EndedProcess(msgspec.Struct, frozen=True, kw_only=True):
     def correct(self) -> bool:
         """Whether it was to live: one that crashed by itself was."""
         return self.ending is None
+
+    @property
+    def killed(self) -> bool:
+        return self.ending is not None and self.ending.act is Act.KILL
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,22 +16,13 @@ from conformance.broadcast.programs.lines import Output
 from conformance.broadcast.programs.scan import Marks, Scan, Sort
 from conformance.broadcast.programs.sentences import Sentences
 from conformance.broadcast.programs.tally import Tally
-from conformance.broadcast.programs.unseen import UNSEEN, known_to
+from conformance.broadcast.programs.unseen import UNSEEN, known_to, seen_at
 from conformance.broadcast.programs.workload import Task
 from conformance.stress.contract import Course, EndedProcess, Judgement
-from conformance.stress.plan import Act
 from conformance.verdict import ClauseResult, Verdict
 from spec import clauses
 from spec.broadcast.messages import Level
 
-_IO = ("BC-IO-HOSTS", "BC-IO-CONFIG", "BC-IO-OUT", "BC-IO-STRESS")
-_URB = ("BC-URB-VALID", "BC-URB-ONCE", "BC-URB-REAL", "BC-URB-AGREE", "BC-URB-MINORITY")
-JUDGED = {
-    Level.PL: ("BC-PL-RELIABLE", "BC-PL-ONCE", "BC-PL-REAL", *_IO),
-    Level.URB: (*_URB, *_IO),
-    Level.FIFO: (*_URB, "BC-FIFO-ORDER", "BC-FIFO-FLOW", *_IO),
-    Level.LCB: (*_URB, "BC-FIFO-FLOW", "BC-LCB-CAUSAL", "BC-LCB-FIFO", *_IO),
-}
 # A program that kept so much to itself until it was asked to end cannot be watched at work.
 _HELD_BACK_BYTES = 1 << 16
 _TOLD = 3  # texts of stderr
@@ -45,7 +36,7 @@ class Judge:
         self._outputs = [Output(path) for path in paths]
         self._scan = Scan(task, self._outputs)
         self._say = Sentences(task, self._outputs)
-        self._tallies = {clause: Tally(clause, _names()[clause]) for clause in JUDGED[task.level]}
+        self._tallies = {clause: Tally(clause, _names()[clause]) for clause in seen_at(task.level)}
         ended = zip(self._outputs, seen_sizes, strict=True)
         held_back = any(
             output.size - seen > _HELD_BACK_BYTES or (output.size > 0 and seen == 0) for output, seen in ended
@@ -132,30 +123,16 @@ class Judge:
                     self._tallies[clause].breaks(
                         sentence, count=1 + more, position=found.line, found=found.number, witness=witness
                     )
-            for clause in ("ONCE", "REAL"):
-                name = f"{self._kind}-{clause}"
-                self._tallies[name].held += max(0, findings.deliveries - broken.get(name, 0))
-            for name in ("BC-FIFO-ORDER", "BC-LCB-FIFO", "BC-LCB-CAUSAL"):
+            for name in (f"{self._kind}-ONCE", f"{self._kind}-REAL", "BC-FIFO-ORDER", "BC-LCB-FIFO", "BC-LCB-CAUSAL"):
                 if name in self._tallies:
                     self._tallies[name].held += max(0, findings.deliveries - broken.get(name, 0))
-
-    def _is_whole(self, process: int) -> bool:
-        """Whether its output shows all that it did: a process that was killed or crashed may not have written all."""
-        outcome = self._course.outcomes[process - 1]
-        killed = outcome.ending is not None and outcome.ending.act is Act.KILL
-        return not (killed or outcome.crashed or self._is_cut(outcome))
-
-    def _is_cut(self, outcome: EndedProcess) -> bool:
-        """Whether its output is not what BC-IO-OUT asks for, so that nothing follows from what it lacks."""
-        output = self._outputs[outcome.process]
-        return bool(outcome.stubborn or output.flaw or output.rest[1])
 
     def _real_messages(self) -> Marks:
         """By creator and number, in bits: what may be delivered, as far as outputs show."""
         real = self._scan.begun.copy()
-        for process in range(1, self._task.processes + 1):
-            if not self._is_whole(process):
-                real[process, 1:] = 1
+        for outcome in self._course.outcomes:
+            if not self._outputs[outcome.process].is_whole(outcome):
+                real[outcome.process + 1, 1:] = 1
         return np.packbits(real, axis=1)
 
     def _judge_invented(self) -> None:
@@ -248,7 +225,7 @@ class Judge:
         """Something lacks that time could bring, unless one of these processes has ended, or nothing new moves; or that
         an output which is not whole does not show, or a process that could not be reached."""
         outcomes = [self._course.outcomes[p - 1] for p in processes]
-        cut = [o.process + 1 for o in outcomes if not o.crashed and self._is_cut(o)]
+        cut = [o.process + 1 for o in outcomes if not o.crashed and self._outputs[o.process].is_cut(o)]
         deaf = [o.process + 1 for o in self._course.outcomes if _is_deaf(o)]
         raised = "".join(f"; process {o.process + 1} wrote to stderr: {o.raised}" for o in outcomes if o.raised)
         reason = ""
@@ -273,12 +250,11 @@ class Judge:
         """BC-IO-OUT beside the lines themselves: that the file is there and whole, and the process ends when asked."""
         tally, process = self._tallies["BC-IO-OUT"], outcome.process + 1
         output = self._outputs[outcome.process]
-        killed = outcome.ending is not None and outcome.ending.act is Act.KILL
         if outcome.stubborn:
             tally.breaks(f"process {process} {outcome.stubborn} and was killed")
         elif outcome.left:
             tally.breaks(f"process {process} ended on SIGTERM and left {outcome.left} of its processes running")
-        elif not killed and not outcome.crashed:
+        elif not outcome.killed and not outcome.crashed:
             line, rest = output.rest
             if output.flaw:
                 tally.breaks(f"the output of process {process} {output.flaw}")

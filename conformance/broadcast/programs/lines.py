@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from conformance.stress.contract import EndedProcess
+
 Rows = npt.NDArray[np.int64]
 
 # Columns of a row; SENDER is 0 where the line has none.
@@ -115,6 +117,14 @@ class Output:
     def rest(self) -> tuple[int, int]:
         """Line number of what follows the last end of line, and how many bytes that is."""
         return int(self._state[_LINE]), self.size - int(self._state[_BEGIN])
+
+    def is_cut(self, outcome: EndedProcess) -> bool:
+        """Whether it is not what BC-IO-OUT asks for, so that nothing follows from what it lacks."""
+        return bool(outcome.stubborn or self.flaw or self.rest[1])
+
+    def is_whole(self, outcome: EndedProcess) -> bool:
+        """Whether it shows all that its process did: one that was killed or crashed may not have written all."""
+        return not (outcome.killed or outcome.crashed or self.is_cut(outcome))
 
     def quote(self, place: int) -> str:
         """The line that begins there, or the beginning of a long one."""

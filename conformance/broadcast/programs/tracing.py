@@ -18,8 +18,7 @@ from conformance.broadcast.programs.lines import BEGUN, KIND, MALFORMED, NUMBER,
 from conformance.broadcast.programs.workload import Task
 from conformance.network.topologies import mesh
 from conformance.rows import row_of
-from conformance.stress.contract import Course, EndedProcess, Recorded
-from conformance.stress.plan import Act
+from conformance.stress.contract import Course, Recorded
 from spec.broadcast.messages import Level
 from spec.core import Parameter
 from spec.schedule import EVERYBODY
@@ -53,7 +52,7 @@ def trace_of(task: Task, paths: Sequence[Path], course: Course, most_rows: int =
         if why:
             cut[process] = why
     _cut_to_match(logs, cut, task.level is Level.PL)
-    whole = tuple(o.process for o in course.outcomes if o.process in cut or _is_whole(o, outputs[o.process]))
+    whole = tuple(o.process for o in course.outcomes if o.process in cut or outputs[o.process].is_whole(o))
     for outcome in course.outcomes:
         if (outcome.ending is not None or outcome.crashed) and outcome.process not in cut:
             logs[outcome.process].append(_row(Kind.CRASHED, node=outcome.process))
@@ -134,12 +133,6 @@ def _rows(task: Task, process: NodeId, output: Output, most: int) -> tuple[list[
                 row = _row(Kind.DELIVERED, node=process, sender=line[SENDER] - 1, receiver=process, number=line[NUMBER])
             rows.append(row)
     return rows, ""
-
-
-def _is_whole(outcome: EndedProcess, output: Output) -> bool:
-    """Whether the output shows all that the process did."""
-    killed = outcome.ending is not None and outcome.ending.act is Act.KILL
-    return not (killed or outcome.crashed or outcome.stubborn or output.flaw or output.rest[1])
 
 
 def _parameters(task: Task) -> dict[str, Parameter]:

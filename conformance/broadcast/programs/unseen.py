@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from conformance.broadcast.parameters import not_applicable
 from conformance.stress.contract import EndedProcess
+from spec import clauses
 from spec.broadcast.messages import Level
 from spec.topology import NodeId
 
@@ -34,6 +36,12 @@ UNSEEN: Mapping[Level, Mapping[str, str]] = {
         "BC-LCB-CHECK": _WAITS,
     },
 }
+
+
+def seen_at(level: Level) -> tuple[str, ...]:
+    """The clauses of the level that output files show, in the order of the catalogue."""
+    ids = (clause.id for clause in clauses.load("broadcast").clauses)
+    return tuple(one for one in ids if not_applicable(one, {"level": level.value}) is None and one not in UNSEEN[level])
 
 
 def known_to(process: NodeId, outcomes: Sequence[EndedProcess]) -> set[NodeId] | None:
