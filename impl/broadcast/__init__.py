@@ -15,16 +15,12 @@ from impl.broadcast.stack import LEVELS, Stack
 from spec.broadcast.messages import Delivery, Packet
 from spec.core import Core, NodeConfig
 
-__all__ = ["RULES", "AnyCore", "Rules", "Stack", "make_core", "make_stack"]
+__all__ = ["RULES", "AnyCore", "Rules", "Stack", "make_core"]
 
 AnyCore: TypeAlias = Core[Packet, Delivery]
 
 
-def make_stack(config: NodeConfig, rules: Rules = RULES) -> Stack:
+def make_core(config: NodeConfig, rules: Rules = RULES) -> Stack:
     """The core for one process's configuration; BadInput for one that cannot be used."""
     node.check(config)
     return LEVELS[settings(config).level](config, rules)
-
-
-def make_core(config: NodeConfig, rules: Rules = RULES) -> AnyCore:
-    return make_stack(config, rules)

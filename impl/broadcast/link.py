@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from impl.broadcast.limits import MAX_NUMBER
 from impl.broadcast.rules import ACK_SHARE, Rules
 from impl.broadcast.runs import Numbers, Run, Waiting
@@ -260,15 +262,4 @@ def _oldest(peer: Peer) -> Flight:
 
 def again(packet: Packet) -> Packet:
     """The same packet, marked as sent before."""
-    return Packet(
-        packet.kind,
-        packet.source,
-        packet.receiver,
-        packet.creator,
-        packet.first,
-        packet.count,
-        packet.pseq,
-        True,
-        packet.payload,
-        packet.clock,
-    )
+    return replace(packet, resent=True)

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from impl.broadcast import make_stack
+from impl.broadcast import make_core
 from impl.broadcast.course_files import Assignment, read_config, read_hosts
 from impl.broadcast.output import Output
 from impl.broadcast.process import Process
@@ -62,7 +62,7 @@ def serve(arguments: argparse.Namespace, alarm: socket.socket, make_mesh: type[M
     level = None if arguments.level is None else Level(arguments.level)
     assignment = read_config(arguments.config, len(hosts), level)
     given = {name: value for name in _PARAMETERS if (value := getattr(arguments, name)) is not None}
-    core = make_stack(config_of(me, len(hosts), assignment, given))
+    core = make_core(config_of(me, len(hosts), assignment, given))
     with Output(arguments.output) as output:
         with make_mesh(me, hosts) as mesh, selectors.DefaultSelector() as selector:
             process = Process(me, core, assignment, mesh, output)

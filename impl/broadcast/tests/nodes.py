@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from impl.broadcast import RULES, Rules, Stack, make_stack
+from impl.broadcast import RULES, Rules, Stack, make_core
 from impl.broadcast.link import Out
 from spec.broadcast.messages import Beginning, Packet, PacketKind
 from spec.core import Began, Deliver, NodeConfig, PacketArrived, Parameter, Refuse, Send, Submitted, TimerFired
@@ -32,7 +32,7 @@ def config(node: NodeId, processes: int, **parameters: Parameter) -> NodeConfig:
 
 
 def process(node: NodeId, processes: int, rules: Rules = RULES, **parameters: Parameter) -> Stack:
-    return make_stack(config(node, processes, **parameters), rules)
+    return make_core(config(node, processes, **parameters), rules)
 
 
 def hand(core: Stack, *payloads: bytes, now: int = 0, receiver: NodeId = EVERYBODY) -> list[Out]:
