@@ -7,6 +7,8 @@ a dependency leaves `firsts` when all live processes have delivered it.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from numba.extending import register_jitable
 
 from conformance.broadcast.parameters import LCB, MAX_NUMBER, MAX_RUN, PL
@@ -25,6 +27,8 @@ DIGEST, HEARD, ORIGIN, SUM, WEIGHTED, AT, CREATOR, MESSAGE, MADE = range(9)
 BEFORE, SINCE, OWNER, OF, NUMBER = range(5)
 # Sums of clocks are below it: more could wrap.
 LIMIT = 1 << 60
+# What is known of dependencies: depends, delivered, beyond, firsts and disordered, as `knowledge` has them.
+Past: TypeAlias = tuple[Ints, Ints, TableState, TableState, Ints]
 NOTHING = (0, 0, 0, 0, 0, 0, 0, ABSENT, 0, -1)
 
 
@@ -56,18 +60,9 @@ def has(delivered: Ints, beyond: TableState, node: int, node_count: int, creator
 
 
 @register_jitable
-def missing_at(
-    creator: int,
-    number: int,
-    node: int,
-    node_count: int,
-    depends: Ints,
-    delivered: Ints,
-    beyond: TableState,
-    firsts: TableState,
-    disordered: Ints,
-) -> int:
+def missing_at(creator: int, number: int, node: int, node_count: int, past: Past) -> int:
     """The slot of something that message `number` of `creator` depends on and `node` has not delivered, or -1."""
+    depends, delivered, beyond, firsts, disordered = past
     for other in range(node_count):
         pair = creator * node_count + other
         if other == creator or depends[pair] == 0:

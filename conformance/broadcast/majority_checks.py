@@ -90,11 +90,9 @@ def majority_has_it(
         forwarded[link] += count if is_new else 0
         if not is_data(packet, sender, number, count, pseq, node_count) or sender == node:
             return SILENT
-        if is_forwarded_so(
-            coming, node, node_count, sender, number, count, digest, (clock_sum, clock_weighted), delivered, beyond
-        ):
-            return SILENT
-        return violated(1, 0, number, -1)
+        packed = (sender, number, count, digest, clock_sum, clock_weighted)
+        so = is_forwarded_so(node, node_count, packed, delivered, beyond, coming)
+        return SILENT if so else violated(1, 0, number, -1)
     if kind != ENDED:
         known[node] += new
     elif settled(flags):
@@ -107,18 +105,15 @@ def majority_has_it(
 
 @register_jitable
 def is_forwarded_so(
-    coming: TableState,
     node: int,
     node_count: int,
-    creator: int,
-    first: int,
-    count: int,
-    digest: int,
-    clock: tuple[int, int],
+    packed: tuple[int, int, int, int, int, int],
     delivered: Ints,
     beyond: TableState,
+    coming: TableState,
 ) -> bool:
     """Whether messages came so; of what is delivered, nothing but that it is, is remembered."""
+    creator, first, count, digest, clock_sum, clock_weighted = packed
     wrong = 0
     for one in range(first, first + count):
         slot = find(coming, (node, creator, one))
@@ -127,7 +122,7 @@ def is_forwarded_so(
         else:
             wrong += field(coming, slot, DIGEST) != digest
             if one == first:
-                wrong += field(coming, slot, SUM) != clock[0] or field(coming, slot, WEIGHTED) != clock[1]
+                wrong += field(coming, slot, SUM) != clock_sum or field(coming, slot, WEIGHTED) != clock_weighted
     return wrong == 0
 
 

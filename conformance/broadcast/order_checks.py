@@ -13,6 +13,7 @@ from conformance.broadcast.knowledge import (
     SINCE,
     SUM,
     WEIGHTED,
+    Past,
     how_many,
     is_data,
     is_run,
@@ -129,7 +130,7 @@ def dependencies_first(
         return SILENT
     if not (0 <= sender < node_count and 1 <= number <= begun[sender * node_count + sender]):
         return SILENT  # nobody began with it: BC-URB-REAL's
-    slot = missing_at(sender, number, node, node_count, depends, delivered, beyond, firsts, disordered)
+    slot = missing_at(sender, number, node, node_count, (depends, delivered, beyond, firsts, disordered))
     if slot >= 0:
         return violated(0, field(firsts, slot, OF), field(firsts, slot, NUMBER), field(firsts, slot, SINCE))
     for other in range(node_count):
@@ -177,6 +178,7 @@ def others_delay_nothing(
     Nothing ties the moment to beginnings elsewhere: a message counts whose creator had begun with it when it came."""
     if level != LCB or down[node] or (kind == ARRIVED and not new) or (kind == DELIVERED and (again or origin < 0)):
         return SILENT
+    past = (depends, delivered, beyond, firsts, disordered)
     if kind == ARRIVED:
         for creator in range(node_count):
             pair = node * node_count + creator
@@ -184,13 +186,8 @@ def others_delay_nothing(
             if ready[pair] == first:
                 continue
             slot = find(coming, (node, creator, first))
-            if (
-                slot >= 0
-                and field(coming, slot, MADE)
-                and is_deliverable(
-                    node, creator, node_count, depends, begun, delivered, beyond, coming, firsts, disordered
-                )
-            ):
+            made = slot >= 0 and field(coming, slot, MADE) != 0
+            if made and is_deliverable(node, creator, node_count, begun, coming, past):
                 ready[pair], ready_at[pair] = first, position
     elif kind == DELIVERED:
         at_stake = False
@@ -206,27 +203,17 @@ def others_delay_nothing(
 
 
 @register_jitable
-def is_deliverable(
-    node: int,
-    creator: int,
-    node_count: int,
-    depends: Ints,
-    begun: Ints,
-    delivered: Ints,
-    beyond: TableState,
-    coming: TableState,
-    firsts: TableState,
-    disordered: Ints,
-) -> bool:
+def is_deliverable(node: int, creator: int, node_count: int, begun: Ints, coming: TableState, past: Past) -> bool:
     """Whether the creator's next message has come from a majority with the process itself, and what it depends on is
     delivered there."""
+    delivered = past[1]
     first = delivered[node * node_count + creator] + 1
     slot = find(coming, (node, creator, first))
     if slot < 0 or 2 * how_many(field(coming, slot, HEARD)) <= node_count:
         return False
     if begun[creator * node_count + creator] < first:
         return False  # nobody began with it
-    return missing_at(creator, first, node, node_count, depends, delivered, beyond, firsts, disordered) < 0
+    return missing_at(creator, first, node, node_count, past) < 0
 
 
 @check(
@@ -315,20 +302,17 @@ def waiting_is_looked_at_again(
     wait that came from a majority."""
     if level != LCB:
         return SILENT
+    past = (depends, delivered, beyond, firsts, disordered)
     if kind == ARRIVED:
         slot = -1
         if 0 <= sender < node_count and 1 <= number <= MAX_NUMBER:
             slot = find(coming, (node, sender, number))
         if slot >= 0 and down[node] == 0 and 2 * how_many(field(coming, slot, HEARD)) > node_count:
-            waited[0] |= not is_deliverable(
-                node, sender, node_count, depends, begun, delivered, beyond, coming, firsts, disordered
-            )
+            waited[0] |= not is_deliverable(node, sender, node_count, begun, coming, past)
     elif kind == ENDED and settled(flags):
         for process in range(node_count):
             for creator in range(node_count):
-                if down[process] == 0 and is_deliverable(
-                    process, creator, node_count, depends, begun, delivered, beyond, coming, firsts, disordered
-                ):
+                if down[process] == 0 and is_deliverable(process, creator, node_count, begun, coming, past):
                     return violated(0, process, delivered[process * node_count + creator] + 1, -1)
         return HOLDS if waited[0] else SILENT
     return SILENT
