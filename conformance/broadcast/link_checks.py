@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from conformance.broadcast.checking import check_of_hosts
 from conformance.broadcast.contents import begun_wrongly, delivered_wrongly
 from conformance.broadcast.knowledge import DATA, is_data, knowledge
-from conformance.broadcast.packets import (
-    LINK,
-    PSEQ,
-    packets,
-)
+from conformance.broadcast.packets import LINK, PSEQ, packets
 from conformance.broadcast.parameters import PL
 from conformance.checks.step import (
     HOLDS,
@@ -23,13 +20,11 @@ from conformance.checks.step import (
     State,
     Table,
     TableState,
-    check,
     settled,
     violated,
 )
 from conformance.checks.tables import field, find, put, remove, room, used
 from conformance.kinds import ARRIVED, DELIVERED, SENT, SUBMITTED
-from spec.topology import Role
 from spec.trace import Kind, Order
 
 
@@ -45,10 +40,9 @@ def earliest_between_live(table: TableState, position: int, source: Ints, target
     return least
 
 
-@check(
+@check_of_hosts(
     "BC-PL-RELIABLE",
     kinds=(Kind.SUBMITTED, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.ENDED),
-    at=Role.HOST,
     order=Order.LINK,
     ways=(
         "packet {found} from a live process to {expected_node}, which lives, has never arrived",
@@ -113,30 +107,24 @@ def sent_is_delivered(
     return SILENT
 
 
-@check(
+@check_of_hosts(
     "BC-PL-ONCE",
     kinds=(Kind.DELIVERED,),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=("the link to {node} delivered message {number} of {sender} again",),
-    derived=(knowledge,),
 )
 def link_delivers_once(number: int, again: int) -> Outcome:
     return violated(0, 0, number, -1) if again else HOLDS
 
 
-@check(
+@check_of_hosts(
     "BC-PL-REAL",
     kinds=(Kind.SUBMITTED, Kind.BEGUN, Kind.SENT, Kind.DELIVERED),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=(
         "the link to {node} delivered message {number} of {sender}, which has never come from there",
         "the link to {node} delivered message {number} of {sender} with digest {found}; it came with {expected}",
         "{node} took up message {found}, or its contents, where what was handed over next is message {expected}",
         "{node} sends message {found} of {sender}; it has none of its own for the receiver above {expected}",
     ),
-    derived=(knowledge,),
     handed=Table(3, 1),
     last_handed=PerPair(0),
 )

@@ -4,42 +4,19 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.broadcast.knowledge import (
-    AT,
-    DIGEST,
-    SUM,
-    WEIGHTED,
-    has,
-    how_many,
-    is_data,
-    knowledge,
-)
+from conformance.broadcast.checking import check_of_hosts
+from conformance.broadcast.knowledge import AT, DIGEST, SUM, WEIGHTED, has, how_many, is_data, knowledge
 from conformance.broadcast.packets import packets
 from conformance.broadcast.parameters import PL
-from conformance.checks.step import (
-    HOLDS,
-    SILENT,
-    Ints,
-    Outcome,
-    PerLink,
-    PerNode,
-    State,
-    TableState,
-    check,
-    settled,
-    violated,
-)
+from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, PerNode, State, TableState, settled, violated
 from conformance.checks.tables import field, find, room, used
 from conformance.kinds import ARRIVED, DELIVERED, ENDED, SENT
-from spec.topology import Role
-from spec.trace import CLEAN, Kind, Order
+from spec.trace import CLEAN, Kind
 
 
-@check(
+@check_of_hosts(
     "BC-URB-MAJ",
     kinds=(Kind.BEGUN, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.ENDED),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=(
         "{node} delivered message {number} of {sender}, knowing of {found} processes that have it; it takes {expected}",
         "{node} forwards message {found} of {sender} in a packet that did not come to it so",
@@ -126,11 +103,9 @@ def is_forwarded_so(
     return wrong == 0
 
 
-@check(
+@check_of_hosts(
     "BC-URB-GC",
     kinds=(Kind.BEGUN, Kind.SENT, Kind.ARRIVED),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=("{node} has put {found} messages on {link}, having {expected} only: some again, as if they were new",),
     derived=(knowledge, packets),
     forwarded=PerLink(0),
@@ -160,15 +135,12 @@ def delivered_is_forgotten(
     return HOLDS if late_copy else SILENT
 
 
-@check(
+@check_of_hosts(
     "BC-URB-MINORITY",
     kinds=(Kind.ARRIVED, Kind.DELIVERED, Kind.ENDED),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=(
         "{node} delivered message {number} of {sender}, having heard of {found} processes; {expected} are a majority",
     ),
-    derived=(knowledge,),
     heard_of=PerNode(0),
 )
 def minority_delivers_nothing(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from conformance.broadcast.checking import check_of_hosts
 from conformance.broadcast.knowledge import (
     HEARD,
     MADE,
@@ -17,7 +18,6 @@ from conformance.broadcast.knowledge import (
     how_many,
     is_data,
     is_run,
-    knowledge,
     missing_at,
 )
 from conformance.broadcast.parameters import FIFO, LCB, MAX_NUMBER
@@ -32,23 +32,18 @@ from conformance.checks.step import (
     PerPair,
     State,
     TableState,
-    check,
     settled,
     violated,
 )
 from conformance.checks.tables import field, find
 from conformance.kinds import ARRIVED, BEGUN, DELIVERED, ENDED, SUBMITTED
-from spec.topology import Role
 from spec.trace import Kind, Order
 
 
-@check(
+@check_of_hosts(
     "BC-FIFO-ORDER",
     kinds=(Kind.DELIVERED,),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=("{node} delivered message {found} of {sender} before an earlier one",),
-    derived=(knowledge,),
 )
 def delivered_in_sending_order(number: int, again: int, ahead: int) -> Outcome:
     if again:
@@ -56,16 +51,13 @@ def delivered_in_sending_order(number: int, again: int, ahead: int) -> Outcome:
     return violated(0, 0, number, -1) if ahead else HOLDS
 
 
-@check(
+@check_of_hosts(
     "BC-FIFO-FLOW",
     kinds=(Kind.SUBMITTED, Kind.BEGUN, Kind.DELIVERED, Kind.ENDED),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=(
         "{node} began with message {number}, {found} of its own being undelivered then; the threshold is {expected}",
         "{expected_node}, which lives, never began with its message {found}",
     ),
-    derived=(knowledge,),
     handed=PerNode(0),
 )
 def own_undelivered_is_bounded(
@@ -99,15 +91,13 @@ def own_undelivered_is_bounded(
     return SILENT
 
 
-@check(
+@check_of_hosts(
     "BC-LCB-CAUSAL",
     kinds=(Kind.DELIVERED,),
-    at=Role.HOST,
     order=Order.LINK,
     ways=(
         "{node} delivered message {number} of {sender} before message {found} of {expected_node}, which it depends on",
     ),
-    derived=(knowledge,),
 )
 def dependencies_first(
     node: int,
@@ -139,16 +129,14 @@ def dependencies_first(
     return SILENT
 
 
-@check(
+@check_of_hosts(
     "BC-LCB-LOCAL",
     kinds=(Kind.ARRIVED, Kind.DELIVERED),
-    at=Role.HOST,
     order=Order.LINK,
     ways=(
         "{node} delivered message {number} of {sender}, which came later, while message {found} of {expected_node} "
         "waits for nothing that it depends on",
     ),
-    derived=(knowledge,),
     ready=PerPair(0),
     ready_at=PerPair(-1),
 )
@@ -216,13 +204,10 @@ def is_deliverable(node: int, creator: int, node_count: int, begun: Ints, coming
     return missing_at(creator, first, node, node_count, past) < 0
 
 
-@check(
+@check_of_hosts(
     "BC-LCB-FIFO",
     kinds=(Kind.DELIVERED,),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=("{node} delivered message {found} of {sender} before an earlier one, whatever the two depend on",),
-    derived=(knowledge,),
 )
 def fifo_without_dependencies(number: int, again: int, ahead: int) -> Outcome:
     if again:
@@ -230,16 +215,13 @@ def fifo_without_dependencies(number: int, again: int, ahead: int) -> Outcome:
     return violated(0, 0, number, -1) if ahead else HOLDS
 
 
-@check(
+@check_of_hosts(
     "BC-LCB-CLOCKS",
     kinds=(Kind.SENT,),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=(
         "{node} put a clock with sum {found} on its message {number}; at the beginning it was {expected}",
         "{node} put a clock with sum by place {found} on its message {number}; at the beginning it was {expected}",
     ),
-    derived=(knowledge,),
 )
 def dependency_clock_at_beginning(
     node: int,
@@ -270,13 +252,11 @@ def dependency_clock_at_beginning(
     return HOLDS
 
 
-@check(
+@check_of_hosts(
     "BC-LCB-CHECK",
     kinds=(Kind.ARRIVED, Kind.ENDED),
-    at=Role.HOST,
     order=Order.LINK,
     ways=("{expected_node} never delivered a message, number {found} of its creator, that waits for nothing any more",),
-    derived=(knowledge,),
     waited=Cell(0),
 )
 def waiting_is_looked_at_again(

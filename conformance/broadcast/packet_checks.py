@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from conformance.broadcast.checking import check_of_hosts
 from conformance.broadcast.knowledge import DATA, is_data, knowledge
 from conformance.broadcast.link_checks import earliest_between_live
 from conformance.broadcast.packets import (
@@ -22,23 +23,10 @@ from conformance.broadcast.packets import (
     packets,
     take_out,
 )
-from conformance.checks.step import (
-    HOLDS,
-    SILENT,
-    Ints,
-    Outcome,
-    PerLink,
-    State,
-    Table,
-    TableState,
-    check,
-    settled,
-    violated,
-)
+from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, State, Table, TableState, settled, violated
 from conformance.checks.tables import field, find, put, room, used
 from conformance.kinds import ARRIVED, REFUSED, SENT
-from spec.topology import Role
-from spec.trace import Kind, Order
+from spec.trace import Kind
 
 
 @register_jitable
@@ -76,11 +64,9 @@ def answered_rightly(
     return violated(1, arrived[back], missing, -1) if missing <= last else SILENT
 
 
-@check(
+@check_of_hosts(
     "BC-PL-PSEQ",
     kinds=(Kind.SENT,),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=(
         "{node} put packet {found} on {link}, where packet {expected} is the next",
         "{node} put message {found} on {link} again, as packet {pseq}, while one with it is not acknowledged",
@@ -150,11 +136,9 @@ def earliest_unanswered(unanswered: TableState, link_target: Ints, down: Ints) -
     return least
 
 
-@check(
+@check_of_hosts(
     "BC-PL-RESEND",
     kinds=(Kind.SENT, Kind.ARRIVED, Kind.REFUSED, Kind.ENDED),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=(
         "{node} sends packet {found} on {link} again, though all up to {expected} are acknowledged",
         "{node} acknowledges packet {found} on {link}, which has not arrived",
@@ -227,11 +211,9 @@ def unacknowledged_is_resent(
     return HOLDS if is_any(last_come, link_count) else SILENT
 
 
-@check(
+@check_of_hosts(
     "BC-PL-MEMORY",
     kinds=(Kind.SENT,),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=(
         "{node} put packet {pseq} on {link}, {found} with the oldest on its way; the window is {expected}",
         "{node} says on {link} that all up to {found} have come, where all up to {expected} have",

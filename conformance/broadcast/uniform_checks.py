@@ -4,36 +4,14 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from conformance.broadcast.checking import check_of_hosts
 from conformance.broadcast.contents import begun_wrongly, delivered_wrongly
-from conformance.broadcast.knowledge import (
-    AT,
-    CREATOR,
-    DATA,
-    HEARD,
-    MESSAGE,
-    ORIGIN,
-    has,
-    how_many,
-    knowledge,
-)
+from conformance.broadcast.knowledge import AT, CREATOR, DATA, HEARD, MESSAGE, ORIGIN, has, how_many
 from conformance.broadcast.parameters import FIFO, PL
-from conformance.checks.step import (
-    HOLDS,
-    SILENT,
-    Ints,
-    Outcome,
-    PerNode,
-    State,
-    Table,
-    TableState,
-    check,
-    settled,
-    violated,
-)
+from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerNode, State, Table, TableState, settled, violated
 from conformance.checks.tables import field, put, room, used
 from conformance.kinds import DELIVERED, ENDED, SENT, SUBMITTED
-from spec.topology import Role
-from spec.trace import Kind, Order
+from spec.trace import Kind
 
 
 @register_jitable
@@ -44,13 +22,10 @@ def majority_lives(down: Ints, node_count: int) -> bool:
     return 2 * gone < node_count
 
 
-@check(
+@check_of_hosts(
     "BC-URB-VALID",
     kinds=(Kind.SUBMITTED, Kind.ENDED),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=("{expected_node}, which lives, never delivered its own message {found}",),
-    derived=(knowledge,),
     handed=PerNode(0),
 )
 def own_is_delivered(
@@ -82,30 +57,24 @@ def own_is_delivered(
     return HOLDS if any_due else SILENT
 
 
-@check(
+@check_of_hosts(
     "BC-URB-ONCE",
     kinds=(Kind.DELIVERED,),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=("{node} delivered message {number} of {sender} again",),
-    derived=(knowledge,),
 )
 def delivered_once(number: int, again: int) -> Outcome:
     return violated(0, 0, number, -1) if again else HOLDS
 
 
-@check(
+@check_of_hosts(
     "BC-URB-REAL",
     kinds=(Kind.SUBMITTED, Kind.BEGUN, Kind.SENT, Kind.DELIVERED),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=(
         "{node} delivered message {number} of {sender}, which it neither began with nor received",
         "{node} delivered message {number} of {sender} with digest {found}; it came with {expected}",
         "{node} began with message {found}, or contents, where what was handed over next is message {expected}",
         "{node} sends its own message {found}, having begun with {expected} only",
     ),
-    derived=(knowledge,),
     handed=Table(3, 1),
     last_handed=PerNode(0),
 )
@@ -147,13 +116,10 @@ def delivered_was_begun(
     return begun_wrongly(node, receiver, number, count, digest, begun_before, last_handed[node], handed)
 
 
-@check(
+@check_of_hosts(
     "BC-URB-AGREE",
     kinds=(Kind.ENDED,),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=("{expected_node}, which lives, never delivered message {found}, which another process delivered",),
-    derived=(knowledge,),
 )
 def uniform_agreement(flags: int, node_count: int, delivered: Ints, beyond: TableState, down: Ints) -> Outcome:
     """What any process delivered, crashed ones too, all live ones have delivered at the end of a run that settled,
@@ -197,13 +163,10 @@ def came_earlier(coming: TableState, one: int, other: int) -> bool:
     return field(coming, one, MESSAGE) < field(coming, other, MESSAGE)
 
 
-@check(
+@check_of_hosts(
     "BC-URB-SELF",
     kinds=(Kind.DELIVERED, Kind.ENDED),
-    at=Role.HOST,
-    order=Order.NODE,
     ways=("{expected_node} never delivered message {found}, which it has, and which came from enough others",),
-    derived=(knowledge,),
 )
 def oneself_counts(
     kind: int,

@@ -16,17 +16,7 @@ from hypothesis.strategies import SearchStrategy
 
 from conformance.network.topologies import mesh
 from spec.core import Parameter
-from spec.schedule import (
-    EVERYBODY,
-    Delay,
-    Failure,
-    FailureKind,
-    Fault,
-    FaultKind,
-    Message,
-    Schedule,
-    Submission,
-)
+from spec.schedule import EVERYBODY, Delay, Failure, FailureKind, Fault, FaultKind, Message, Schedule, Submission
 from spec.topology import NodeId, Topology
 
 MAX_PROCESSES = 5
