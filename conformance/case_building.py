@@ -1,4 +1,4 @@
-"""What cases of all protocols are put together from. Times are ns of true time."""
+"""What cases, and other schedules, of all protocols are put together from. Times are ns of true time."""
 
 from __future__ import annotations
 

@@ -14,9 +14,10 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from conformance.case_building import crash, pause
 from conformance.network.topologies import mesh
 from spec.core import Parameter
-from spec.schedule import EVERYBODY, Delay, Failure, FailureKind, Fault, FaultKind, Message, Schedule, Submission
+from spec.schedule import EVERYBODY, Delay, Failure, Fault, FaultKind, Message, Schedule, Submission
 from spec.topology import NodeId, Topology
 
 MAX_PROCESSES = 5
@@ -49,9 +50,7 @@ def schedules() -> SearchStrategy[Schedule]:
     return st.binary(min_size=_SIZE, max_size=_SIZE).map(schedule_of)
 
 
-@cache
-def _mesh(processes: int) -> Topology:
-    return mesh(processes)
+_mesh = cache(mesh)
 
 
 def schedule_of(numbers: bytes) -> Schedule:
@@ -150,13 +149,11 @@ def _failures(drawn: Iterator[int], processes: int) -> tuple[Failure, ...]:
         if any(failure.node == which for failure in found):
             continue
         if number == 0 and 128 <= what < 216 and minority:
-            found.append(Failure(time_ns, FailureKind.CRASH, node=which))
+            found += crash(time_ns, which)
         elif number == 0 and what >= 240:
-            gone = [(which + step) % processes for step in range((processes + 1) // 2)]
-            found += [Failure(time_ns, FailureKind.CRASH, node=other) for other in gone]
+            found += crash(time_ns, *((which + step) % processes for step in range((processes + 1) // 2)))
         elif number == 1 and (what % 8 == 7 or 216 <= what < 240):
-            found.append(Failure(time_ns, FailureKind.PAUSE, node=which))
-            found.append(Failure(time_ns + 1 + long, FailureKind.RESUME, node=which))
+            found += pause(which, time_ns, time_ns + 1 + long)
         elif number == 1 and 200 <= what < 216 and minority > 1:
-            found.append(Failure(time_ns, FailureKind.CRASH, node=which))
+            found += crash(time_ns, which)
     return tuple(sorted(found, key=lambda failure: failure.time_ns))

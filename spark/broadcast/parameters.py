@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from random import Random
 
+from conformance.case_building import crash
 from conformance.network.topologies import mesh
 from spark.kinds import RunKind, Setting, nothing_fails, one_of_ten
 from spark.networks import anywhere
@@ -103,7 +104,7 @@ def _majority_crashes(draw: Random, setting: Setting) -> tuple[Failure, ...]:
     nodes = range(len(setting.topology.nodes))
     gone = draw.sample(nodes, draw.randint((len(nodes) + 1) // 2, len(nodes) - 1))
     if draw.random() < 0.5:
-        return tuple(Failure(0, FailureKind.CRASH, node=node) for node in gone)
+        return crash(0, *gone)
     return _in_order(_crashes(draw, setting, gone))
 
 
