@@ -21,5 +21,13 @@ def check_of_hosts(
 ) -> Callable[[Callable[..., Outcome]], Check]:
     """As `check`: all nodes are hosts. Most steps read `knowledge`, and need no more than the order of each node."""
     return check(
-        clause, kinds=kinds, at=Role.HOST, order=order, ways=ways, derived=derived, despite_gaps=False, **state
+        clause,
+        kinds=kinds,
+        at=Role.HOST,
+        order=order,
+        ways=ways,
+        derived=derived,
+        despite_gaps=False,
+        doubt=False,
+        **state,
     )
