@@ -10,7 +10,7 @@ from __future__ import annotations
 from conformance.checks.step import HOLDS, SILENT, Cell, Outcome, PerNode, State, check, derive, violated
 from spec.trace import Kind, Order
 
-CALLED, RETURNED, RESTARTED = int(Kind.CALLED), int(Kind.RETURNED), int(Kind.RESTARTED)
+CALLED, RESTARTED = int(Kind.CALLED), int(Kind.RESTARTED)
 
 
 @check(

@@ -199,5 +199,6 @@ class _Judge:
                 conclude(self._plugin, self._header, held, [one], {one.position: row}, shown=1, place=place)
 
     def _counting(self) -> list[Broken]:
-        """Without premises: these are no violations."""
-        return [one for one in self._run.broken if one.check < len(self._plugin.checks)]
+        """Without premises and doubts: these are no violations."""
+        counting = [not check.doubt for check in self._plugin.checks]
+        return [one for one in self._run.broken if one.check < len(counting) and counting[one.check]]

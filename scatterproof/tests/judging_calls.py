@@ -10,11 +10,15 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from pathlib import Path
 
+from conformance.explorer.sources import NdjsonSource
+from conformance.explorer.timeline import Timeline
 from conformance.judge import judge, judge_by_oracles, judge_compiled
 from conformance.network.topologies import served
 from conformance.verdict import ClauseResult
 from models.trace_validation import validate_all
+from spec import trace_ndjson
 from spec.errors import BadInput
 from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Order, Trace, schema
 
@@ -44,6 +48,15 @@ def told(results: list[ClauseResult]) -> list[tuple[str, str, str]]:
     ]
 
 
+def explored(trace: Trace) -> int:
+    """How many violations the explorer counts."""
+    path = Path("explored.ndjson")
+    trace_ndjson.write(path, trace)
+    timeline = Timeline(NdjsonSource(path))
+    timeline.scan()
+    return timeline.broken
+
+
 def main() -> None:
     answers: list[object] = []
     traces = [trace_of(history) for history in json.load(sys.stdin)]
@@ -57,6 +70,7 @@ def main() -> None:
         assert told(judge_compiled(trace)) == told(results)
         by_oracles = judge_by_oracles(trace)
         assert [(one.verdict, one.broken) for one in by_oracles] == [(one.verdict, one.broken) for one in results]
+        assert explored(trace) == sum(one.broken for one in results)
         answers.append((by_tlc, told(results)))
     print(json.dumps(answers))
 
