@@ -8,9 +8,8 @@ the recorded times allow.
 from __future__ import annotations
 
 from conformance.checks.step import HOLDS, SILENT, Cell, Outcome, PerNode, State, check, derive, violated
+from conformance.kinds import CALLED, RESTARTED
 from spec.trace import Kind, Order
-
-CALLED, RESTARTED = int(Kind.CALLED), int(Kind.RESTARTED)
 
 
 @check(

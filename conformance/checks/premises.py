@@ -31,10 +31,9 @@ from conformance.checks.step import (
     violated,
 )
 from conformance.checks.tables import field, find, put, remove, room, used
-from spec.trace import ABSENT, Kind, Order, schema
+from conformance.kinds import ENDED, LOST, RESTARTED, SENT
+from spec.trace import ABSENT, Order, schema
 
-SENT, ARRIVED, LOST, ENDED = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.LOST), int(Kind.ENDED)
-CRASHED, RESTARTED = int(Kind.CRASHED), int(Kind.RESTARTED)
 _LEAST = -(1 << 63)
 ALL: tuple[int, ...] = ()  # every kind that the protocol has, which `compiled_apart` knows
 
