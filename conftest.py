@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from conformance.report.tests.browser import Open, Tab, launched, why_not
+from scatterproof.conformance.report.tests.browser import Open, Tab, launched, why_not
 
 FIXED, RANDOM = "fixed", "random"
 

@@ -34,19 +34,19 @@ from ci.bench_report import report
 from ci.bench_schedules import PROTOCOL, busy_schedule
 from ci.bench_spark import bench as spark_bench
 from ci.figures.make import FULL, QUICK, make
-from conformance.judge import Judging, columns_of, judge, kernel
-from conformance.network.run import SimulatedIut, header_of
-from conformance.network.simulator import Observer, Simulation
-from conformance.network.topologies import fat_tree
-from conformance.protocol import load
-from fuzz.fuzzer import fuzz
-from impl.totalorder import make_core
-from spec.core import node_config
-from spec.files import write_atomically
-from spec.schedule import Fault, FaultKind, Schedule, validate
-from spec.topology import route
-from spec.totalorder.messages import PacketKind
-from spec.trace import Kind, Row, Trace
+from scatterproof.conformance.judge import Judging, columns_of, judge, kernel
+from scatterproof.conformance.network.run import SimulatedIut, header_of
+from scatterproof.conformance.network.simulator import Observer, Simulation
+from scatterproof.conformance.network.topologies import fat_tree
+from scatterproof.conformance.protocol import load
+from scatterproof.fuzz.fuzzer import fuzz
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.core import node_config
+from scatterproof.spec.files import write_atomically
+from scatterproof.spec.schedule import Fault, FaultKind, Schedule, validate
+from scatterproof.spec.topology import route
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import Kind, Row, Trace
 
 HOSTS = (4, 8, 16, 64, 256)
 TRIES = 3

@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from conformance.adapters.stdio import StdioIut
-from conformance.case import run_case, select
-from conformance.examples.tests.languages import BUILD, PROFILE, build, missing
-from conformance.network.run import SimulatedIut, simulate
-from conformance.network.topologies import star
-from conformance.profile import read_profile
-from conformance.verdict import Verdict
-from impl.totalorder import make_core
-from spec.core import NodeConfig
-from spec.iut import Iut
-from spec.schedule import Delay, Message, Schedule, Submission, validate
+from scatterproof.conformance.adapters.stdio import StdioIut
+from scatterproof.conformance.case import run_case, select
+from scatterproof.conformance.examples.tests.languages import BUILD, PROFILE, build, missing
+from scatterproof.conformance.network.run import SimulatedIut, simulate
+from scatterproof.conformance.network.topologies import star
+from scatterproof.conformance.profile import read_profile
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Delay, Message, Schedule, Submission, validate
 
 TRIES = 3
 EVENTS = 5_000
@@ -83,7 +83,7 @@ def _cases(folder: Path) -> Iterator[tuple[str, str]]:
     given = [case for case in select(claimed.protocol) if claimed.why_not(case) is None]
     iuts: list[Iut] = [
         SimulatedIut("the reference in process", make_core),
-        StdioIut("the reference", [sys.executable, "-m", "impl.drivers.stdio"]),
+        StdioIut("the reference", [sys.executable, "-m", "scatterproof.impl.drivers.stdio"]),
     ]
     for language in BUILD:
         reason = missing(language)

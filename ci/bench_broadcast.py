@@ -17,14 +17,14 @@ from pathlib import Path
 from random import Random
 
 from ci.processes import most_resident_bytes
-from conformance.broadcast.programs.workload import Task, hosts
-from conformance.relay.ports import free_addresses
-from impl.broadcast import program
-from impl.broadcast.course_files import Host
-from impl.broadcast.sockets import Mesh
-from spec.broadcast.messages import Level, Packet
-from spec.errors import CannotRun
-from spec.topology import NodeId
+from scatterproof.conformance.broadcast.programs.workload import Task, hosts
+from scatterproof.conformance.relay.ports import free_addresses
+from scatterproof.impl.broadcast import program
+from scatterproof.impl.broadcast.course_files import Host
+from scatterproof.impl.broadcast.sockets import Mesh
+from scatterproof.spec.broadcast.messages import Level, Packet
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.topology import NodeId
 
 _ROOT = Path(__file__).parents[1]
 _POLL_S = 0.02

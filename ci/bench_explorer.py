@@ -15,15 +15,15 @@ import numpy as np
 
 from ci.bench_schedules import PROTOCOL, busy_schedule
 from ci.processes import most_resident_bytes
-from conformance.network.run import simulate
-from conformance.network.topologies import fat_tree
-from conformance.report.tests.browser import Tab, launched, why_not
-from impl.totalorder import make_core
-from spark.layout import Manifest, RunEntry, events_path, runs_path, write_manifest
-from spec import trace_ndjson
-from spec.topology import Topology
-from spec.trace import Header, Kind, Row, Trace, schema
-from spec.trace_writer import RunsWriter
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.network.topologies import fat_tree
+from scatterproof.conformance.report.tests.browser import Tab, launched, why_not
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spark.layout import Manifest, RunEntry, events_path, runs_path, write_manifest
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.trace import Header, Kind, Row, Trace, schema
+from scatterproof.spec.trace_writer import RunsWriter
 
 EVENTS = 10_000_000
 NDJSON_EVENTS = 1_000_000

@@ -17,7 +17,7 @@ from statistics import correlation, linear_regression, median
 from typing import Protocol
 
 from ci.bench_hosts import AT_ONCE, BEST_EFFORT, RELIABLE, STEPS, UNDER_LOSS, Recalling, Receiving, Sending, Work
-from impl.totalorder import RULES, Rules
+from scatterproof.impl.totalorder import RULES, Rules
 
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
 # Where a receiver has failed all that it did not acknowledge is recalled at once: a million of those are not measured.

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple, TypeAlias
 
-from impl.totalorder import Rules, make_core
-from spec.core import Deliver, NodeConfig, PacketArrived, Refuse, Send, Submitted
-from spec.topology import Role
-from spec.totalorder.messages import ANSWER, NO_BARRIER, Packet, PacketKind
+from scatterproof.impl.totalorder import Rules, make_core
+from scatterproof.spec.core import Deliver, NodeConfig, PacketArrived, Refuse, Send, Submitted
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, Packet, PacketKind
 
 STEPS = 500  # of the barrier, or events of another kind, in one measurement
 PEERS = 8

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from ci.mining.compare import compare, table
-from spec.errors import ScatterproofError
+from scatterproof.spec.errors import ScatterproofError
 
 LEAST, MOST = 10_000, 1_000_000_000
 

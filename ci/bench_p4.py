@@ -12,20 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from ci.bench_schedules import PROTOCOL, busy_schedule
-from conformance.network.simulator import Simulation
-from conformance.network.topologies import star
-from conformance.protocol import load as load_protocol
-from impl.bmv2.switch import Bmv2Switch
-from impl.totalorder.p4.bmv2 import Bmv2Target, Idle
-from impl.totalorder.p4.core import with_switches
-from impl.totalorder.p4.embedded import EmbeddedTarget
-from impl.totalorder.p4.entries import Entries
-from impl.totalorder.p4.frames import CPU_PORT
-from impl.v1model import Entry, Lpm, Match, Range, Switch, Ternary
-from impl.v1model.tests.samples import PROGRAMS, pack, switch, word_sum
-from spec.core import node_config
-from spec.errors import CannotRun
-from spec.topology import route
+from scatterproof.conformance.network.simulator import Simulation
+from scatterproof.conformance.network.topologies import star
+from scatterproof.conformance.protocol import load as load_protocol
+from scatterproof.impl.bmv2.switch import Bmv2Switch
+from scatterproof.impl.totalorder.p4.bmv2 import Bmv2Target, Idle
+from scatterproof.impl.totalorder.p4.core import with_switches
+from scatterproof.impl.totalorder.p4.embedded import EmbeddedTarget
+from scatterproof.impl.totalorder.p4.entries import Entries
+from scatterproof.impl.totalorder.p4.frames import CPU_PORT
+from scatterproof.impl.v1model import Entry, Lpm, Match, Range, Switch, Ternary
+from scatterproof.impl.v1model.tests.samples import PROGRAMS, pack, switch, word_sum
+from scatterproof.spec.core import node_config
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.topology import route
 
 BUILD = "default"
 SIZES = (8, 16)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from msgspec import structs
 
-from conformance.case import cases, run_case
-from conformance.report import html, stored
-from conformance.report.run import ConformanceRun
-from conformance.report.stored import StoredCase, StoredRun
-from conformance.report.tests.browser import Tab, launched, why_not
-from conformance.verdict import Verdict
 from scatterproof import iuts
+from scatterproof.conformance.case import cases, run_case
+from scatterproof.conformance.report import html, stored
+from scatterproof.conformance.report.run import ConformanceRun
+from scatterproof.conformance.report.stored import StoredCase, StoredRun
+from scatterproof.conformance.report.tests.browser import Tab, launched, why_not
+from scatterproof.conformance.verdict import Verdict
 
 RESULTS = 10_000
 FAILING = 0.02

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from spec.schedule import Delay, Message, Schedule, Submission, validate
-from spec.topology import Topology
+from scatterproof.spec.schedule import Delay, Message, Schedule, Submission, validate
+from scatterproof.spec.topology import Topology
 
 PROTOCOL = "totalorder"
 

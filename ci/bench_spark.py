@@ -17,23 +17,23 @@ from typing import TypeVar
 
 import msgspec
 
-from conformance.judge import columns_of, kernel
-from conformance.network.run import simulate
-from conformance.protocol import load
-from impl.protocol import load as implemented
-from spark.configurations import FAULTY_PACKETS, draw_run
-from spark.corpus import make_corpus
-from spark.judge_part import judge_part, warm
-from spark.kinds import RunKind
-from spark.layout import MINED, events_path, runs_path
-from spark.mine import mine
-from spark.protocol import compared
-from spark.read import Part, parts_of
-from spark.session import MASTER, session_on
-from spec.schedule import FaultKind, Schedule
-from spec.topology import Topology
-from spec.trace import Trace
-from spec.trace_parquet import write_runs
+from scatterproof.conformance.judge import columns_of, kernel
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.protocol import load
+from scatterproof.impl.protocol import load as implemented
+from scatterproof.spark.configurations import FAULTY_PACKETS, draw_run
+from scatterproof.spark.corpus import make_corpus
+from scatterproof.spark.judge_part import judge_part, warm
+from scatterproof.spark.kinds import RunKind
+from scatterproof.spark.layout import MINED, events_path, runs_path
+from scatterproof.spark.mine import mine
+from scatterproof.spark.protocol import compared
+from scatterproof.spark.read import Part, parts_of
+from scatterproof.spark.session import MASTER, session_on
+from scatterproof.spec.schedule import FaultKind, Schedule
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.trace import Trace
+from scatterproof.spec.trace_parquet import write_runs
 
 SEED = 1
 FILES = 8

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz.layers import LAYERS, Bench, KillCell, KillOutcome, Subject
-from fuzz.mutations import RuleMutant, cuts_of
-from fuzz.protocol import FuzzPlugin, load
-from spec.errors import ScatterproofError
+from scatterproof.fuzz.layers import LAYERS, Bench, KillCell, KillOutcome, Subject
+from scatterproof.fuzz.mutations import RuleMutant, cuts_of
+from scatterproof.fuzz.protocol import FuzzPlugin, load
+from scatterproof.spec.errors import ScatterproofError
 
 # Layers that run the damaged core; models know rules of their own.
 RUNNING = tuple(layer for layer in ("oracle", "check", "case", "fuzz", "machine") if layer in LAYERS)

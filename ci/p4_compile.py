@@ -25,7 +25,7 @@ from typing import Any
 
 import msgspec
 
-from impl.totalorder.p4.builds import (
+from scatterproof.impl.totalorder.p4.builds import (
     BUILDS,
     COMPILED,
     DEFAULT,
@@ -39,9 +39,9 @@ from impl.totalorder.p4.builds import (
     edits_of,
     file_name,
 )
-from impl.totalorder.p4.control import SIZES
-from spec.errors import BadInput, CannotRun, ScatterproofError
-from spec.files import write_atomically
+from scatterproof.impl.totalorder.p4.control import SIZES
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.spec.files import write_atomically
 
 COMPILER = "p4c-bm2-ss"
 MAIN = "switch.p4"

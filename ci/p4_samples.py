@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ci.p4_compile import COMPILER, compiler, digest, plain
-from spec.errors import BadInput, CannotRun, ScatterproofError
-from spec.files import write_atomically
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.spec.files import write_atomically
 
 PROGRAMS = Path(__file__).resolve().parent.parent / "impl" / "v1model" / "tests" / "programs"
 MANIFEST = "manifest.json"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from spec.errors import MachineBusy
+from scatterproof.spec.errors import MachineBusy
 
 STEPS = pytest.StashKey[str]()
 

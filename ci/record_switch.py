@@ -11,20 +11,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.case import select
-from conformance.network.run import simulate
-from impl.bmv2.record import path_tests, record
-from impl.bmv2.recording import Packet, Step, write
-from impl.totalorder.p4.bmv2 import Noting
-from impl.totalorder.p4.builds import FRAME_CLOCK, compiled, p4info
-from impl.totalorder.p4.chip import Target
-from impl.totalorder.p4.core import with_switches
-from impl.totalorder.p4.embedded import EmbeddedTarget
-from impl.totalorder.p4.frames import CPU_PORT
-from spec.errors import CannotRun, ScatterproofError
+from scatterproof.conformance.case import select
+from scatterproof.conformance.network.run import simulate
+from scatterproof.impl.bmv2.record import path_tests, record
+from scatterproof.impl.bmv2.recording import Packet, Step, write
+from scatterproof.impl.totalorder.p4.bmv2 import Noting
+from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, compiled, p4info
+from scatterproof.impl.totalorder.p4.chip import Target
+from scatterproof.impl.totalorder.p4.core import with_switches
+from scatterproof.impl.totalorder.p4.embedded import EmbeddedTarget
+from scatterproof.impl.totalorder.p4.frames import CPU_PORT
+from scatterproof.spec.errors import CannotRun, ScatterproofError
 
 SIZE = 8
-NAME = f"impl.totalorder.p4 {FRAME_CLOCK} {SIZE}"
+NAME = f"scatterproof.impl.totalorder.p4 {FRAME_CLOCK} {SIZE}"
 
 
 def noted(protocol: str, patterns: Sequence[str], *, each: int, together: int) -> list[Step]:

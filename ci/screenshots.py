@@ -10,16 +10,16 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from conformance.case import EVERYTHING, run_case, select
-from conformance.explorer.server import Explorer, serve
-from conformance.explorer.sources import NdjsonSource
-from conformance.explorer.timeline import Timeline
-from conformance.report import folder, html, stored
-from conformance.report.run import ConformanceRun
-from conformance.report.tests.browser import launched, why_not
 from scatterproof import iuts
+from scatterproof.conformance.case import EVERYTHING, run_case, select
+from scatterproof.conformance.explorer.server import Explorer, serve
+from scatterproof.conformance.explorer.sources import NdjsonSource
+from scatterproof.conformance.explorer.timeline import Timeline
+from scatterproof.conformance.report import folder, html, stored
+from scatterproof.conformance.report.run import ConformanceRun
+from scatterproof.conformance.report.tests.browser import launched, why_not
 from scatterproof.small_runs import with_small
-from spec import clauses
+from scatterproof.spec import clauses
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PROTOCOL = "totalorder"

@@ -25,8 +25,8 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(HOME))
 
-from spec.clauses import Catalogue, Clause, Layer, load, protocols, spelling  # noqa: E402
-from spec.errors import BadInput  # noqa: E402
+from scatterproof.spec.clauses import Catalogue, Clause, Layer, load, protocols, spelling  # noqa: E402
+from scatterproof.spec.errors import BadInput  # noqa: E402
 
 ID = re.compile(r"(?<![\w-])[A-Z]+(?:-[A-Z0-9]+)+(?![\w-])")
 OPERATOR = re.compile(r"^(\w+)[ \t]*==", re.MULTILINE)

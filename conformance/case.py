@@ -7,13 +7,13 @@ import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.protocol import Case, load
-from conformance.verdict import ClauseResult, Verdict, foremost
-from spec import clauses
-from spec.errors import BadInput, CannotRun
-from spec.iut import Iut
-from spec.schedule import Schedule
-from spec.trace import CLEAN, Kind, Trace, schema
+from scatterproof.conformance.protocol import Case, load
+from scatterproof.conformance.verdict import ClauseResult, Verdict, foremost
+from scatterproof.spec import clauses
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import CLEAN, Kind, Trace, schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,8 @@ class CaseResult:
 
 
 class Claims:
-    """What an implementation claims: everything. `conformance.profile` reads from a file what others claim."""
+    """What an implementation claims: everything. `scatterproof.conformance.profile` reads from a file what others
+    claim."""
 
     __slots__ = ()
 
@@ -98,7 +99,7 @@ def protocol_of(patterns: Sequence[str]) -> str | None:
 def run_case(case: Case, iut: Iut, claims: Claims = EVERYTHING) -> CaseResult:
     """Run the case and judge its trace by every clause. An implementation that cannot be started here is not run, and
     one that does not claim what the case asks for is not given it: the case is not applicable."""
-    from conformance.judge import judge  # late: a list of cases needs no judge, who imports a compiler
+    from scatterproof.conformance.judge import judge  # late: a list of cases needs no judge, who imports a compiler
 
     unclaimed = claims.why_not(case)
     if unclaimed is not None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from conformance.protocol import Case
-from spec.schedule import Failure, FailureKind, Fault, FaultKind, Schedule, validate
-from spec.topology import Link, LinkId, NodeId, Topology
+from scatterproof.conformance.protocol import Case
+from scatterproof.spec.schedule import Failure, FailureKind, Fault, FaultKind, Schedule, validate
+from scatterproof.spec.topology import Link, LinkId, NodeId, Topology
 
 
 def between(network: Topology, source: NodeId, target: NodeId) -> LinkId:

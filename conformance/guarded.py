@@ -1,4 +1,4 @@
-"""Commands that end with all that they start, and with this process; `conformance.keeper` sees to it."""
+"""Commands that end with all that they start, and with this process; `scatterproof.conformance.keeper` sees to it."""
 
 from __future__ import annotations
 

@@ -13,15 +13,21 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from conformance.checks.compiled import Kernel, Shown
-from conformance.checks.online import Broken, Monitor
-from conformance.checks.rows import RowRules, columns_of_rows, refuse_header, refuse_rows_after_end, row_rules
-from conformance.checks.step import Check
-from conformance.protocol import Plugin, load
-from conformance.verdict import ClauseResult, Verdict, Violation
-from spec.errors import BadInput
-from spec.topology import NodeId, Role
-from spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
+from scatterproof.conformance.checks.compiled import Kernel, Shown
+from scatterproof.conformance.checks.online import Broken, Monitor
+from scatterproof.conformance.checks.rows import (
+    RowRules,
+    columns_of_rows,
+    refuse_header,
+    refuse_rows_after_end,
+    row_rules,
+)
+from scatterproof.conformance.checks.step import Check
+from scatterproof.conformance.protocol import Plugin, load
+from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import NodeId, Role
+from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 
 SHOWN = 10  # violations of a clause that are put into words; all are counted
 

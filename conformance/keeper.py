@@ -1,9 +1,9 @@
 """Starts commands so that all they start ends with them. A process of its own: whoever judges need not change for it.
 
-Run as a script, on the standard library alone; `conformance.guarded` speaks to it. For each command the keeper forks a
-guardian. Whatever has lost its parent falls to the guardian (a child subreaper of Linux), so that forking twice, setsid
-and another environment are no way out. When the command has ended, or whoever asked for it, the guardian kills what is
-left, and ends when nothing is.
+Run as a script, on the standard library alone; `scatterproof.conformance.guarded` speaks to it. For each command the
+keeper forks a guardian. Whatever has lost its parent falls to the guardian (a child subreaper of Linux), so that
+forking twice, setsid and another environment are no way out. When the command has ended, or whoever asked for it, the
+guardian kills what is left, and ends when nothing is.
 """
 
 from __future__ import annotations

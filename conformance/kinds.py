@@ -3,7 +3,7 @@ constants."""
 
 from __future__ import annotations
 
-from spec.trace import Kind
+from scatterproof.spec.trace import Kind
 
 SUBMITTED, BEGUN, SENT = int(Kind.SUBMITTED), int(Kind.BEGUN), int(Kind.SENT)
 ARRIVED, DELIVERED, REFUSED = int(Kind.ARRIVED), int(Kind.DELIVERED), int(Kind.REFUSED)

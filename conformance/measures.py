@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numba.extending import register_jitable
 
-from conformance.checks.compiled import Kernel
-from conformance.checks.step import Check, State
-from conformance.checks.surroundings import Surroundings
-from spec.core import Parameter
-from spec.topology import Topology, route
-from spec.trace import Header, Kind
+from scatterproof.conformance.checks.compiled import Kernel
+from scatterproof.conformance.checks.step import Check, State
+from scatterproof.conformance.checks.surroundings import Surroundings
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.topology import Topology, route
+from scatterproof.spec.trace import Header, Kind
 
 BINS = 256
 NO_ACTION = -1

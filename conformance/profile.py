@@ -27,15 +27,15 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.case import CaseResult, Claims, cases
-from conformance.protocol import Case, load
-from conformance.verdict import ClauseResult, Verdict
-from spec.core import Parameter
-from spec.errors import BadInput
-from spec.files import read_bytes
-from spec.place import Place
-from spec.schedule import FailureKind, Schedule
-from spec.topology import Role
+from scatterproof.conformance.case import CaseResult, Claims, cases
+from scatterproof.conformance.protocol import Case, load
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes
+from scatterproof.spec.place import Place
+from scatterproof.spec.schedule import FailureKind, Schedule
+from scatterproof.spec.topology import Role
 
 VERSION = 1
 ANY = "any"

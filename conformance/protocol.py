@@ -6,24 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from spec import clauses, plugins
-from spec.core import Parameter
-from spec.errors import BadInput
-from spec.schedule import FailureKind, FaultKind, Schedule
-from spec.topology import NodeId, Topology
-from spec.trace import Header, Row, Trace, schema
+from scatterproof.spec import clauses, plugins
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import FailureKind, FaultKind, Schedule
+from scatterproof.spec.topology import NodeId, Topology
+from scatterproof.spec.trace import Header, Row, Trace, schema
 
 # Late, so that whoever only lists what there is does not wait for numba.
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from conformance.checks.step import Check
-    from conformance.checks.surroundings import Surroundings
-    from conformance.measures import Gauge
-    from conformance.network.contract import Recorder
-    from conformance.report.equivalence import Comparison
-    from conformance.stress.contract import Programs
-    from conformance.systems.telling import Teller
+    from scatterproof.conformance.checks.step import Check
+    from scatterproof.conformance.checks.surroundings import Surroundings
+    from scatterproof.conformance.measures import Gauge
+    from scatterproof.conformance.network.contract import Recorder
+    from scatterproof.conformance.report.equivalence import Comparison
+    from scatterproof.conformance.stress.contract import Programs
+    from scatterproof.conformance.systems.telling import Teller
 
 # An oracle is the clause as a predicate over the whole trace: the positions of the rows that break it.
 Oracle = Callable[[Trace], "set[int]"]
@@ -161,7 +161,7 @@ class Plugin:
         """What steps read of the network and the parameters; and `applies`, whether each check does, then premises."""
         import numpy as np
 
-        from conformance.checks.surroundings import recorded, surroundings
+        from scatterproof.conformance.checks.surroundings import recorded, surroundings
 
         around = surroundings(header.topology, self.parameters(header.parameters)) | recorded(header)
         around |= self.tables(header.topology, header.parameters)
@@ -176,7 +176,7 @@ class Plugin:
 def in_parts(parts: Mapping[str, Sequence[ModuleType]]) -> tuple[Check, ...]:
     """The checks that modules make, in their order, each with the name of its part: those of a part are compiled
     together, and only for runs that put them at stake."""
-    from conformance.checks.step import Check
+    from scatterproof.conformance.checks.step import Check
 
     return tuple(
         replace(check, part=part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spec.trace import ABSENT, Kind, Row, schema
+from scatterproof.spec.trace import ABSENT, Kind, Row, schema
 
 
 def row_of(protocol: str, kind: Kind, **known: int) -> Row:

@@ -2,7 +2,8 @@
 
 Protocol-agnostic. What a child does wrong comes back as a `Failure`, never as an exception. A child has a session of
 its own; its stdout is read line by line here and kept in a file, its stderr goes to a file. It is asked to stop, then
-terminated, then killed. What it has started ends with it, and all of them with the harness (`conformance.guarded`).
+terminated, then killed. What it has started ends with it, and all of them with the harness
+(`scatterproof.conformance.guarded`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from conformance.guarded import Guarded
-from spec.errors import CannotRun
+from scatterproof.conformance.guarded import Guarded
+from scatterproof.spec.errors import CannotRun
 
 MARK = "SCATTERPROOF_CHILD"  # in the environment of a child, and of all that it starts, unless they clear it
 _marks = count()

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from spec import clauses
+from scatterproof.spec import clauses
 
 
 class Verdict(StrEnum):

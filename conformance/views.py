@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from conformance.protocol import load
-from spec.topology import NodeId
-from spec.trace import Header, Kind, Row, schema
+from scatterproof.conformance.protocol import load
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import Header, Kind, Row, schema
 
 LATEST = 12  # deliveries and messages of a buffer that are shown
 

@@ -12,7 +12,7 @@ _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 def wire_of(protocol: str) -> Mapping[str, Any]:
-    path = Path(__file__).parents[1] / "spec" / protocol / "wire.toml"
+    path = Path(__file__).resolve().parents[1] / "spec" / protocol / "wire.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 

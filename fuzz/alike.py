@@ -12,7 +12,7 @@ from collections.abc import Hashable
 
 import networkx as nx
 
-from spec.schedule import EVERYBODY, Schedule
+from scatterproof.spec.schedule import EVERYBODY, Schedule
 
 
 def alike(one: Schedule, other: Schedule) -> bool:

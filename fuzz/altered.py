@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from spec.core import Core, Deliver, Effect, Event, Send
+from scatterproof.spec.core import Core, Deliver, Effect, Event, Send
 
 AnyCore: TypeAlias = Core[Any, Any]
 In: TypeAlias = Event[Any]

@@ -11,8 +11,8 @@ import ast
 import copy
 from collections.abc import Iterator, Sequence
 
-from fuzz.edits import Edit, blocks_of, is_docstring, is_misuse
-from fuzz.expression_edits import conditions, expressions, state
+from scatterproof.fuzz.edits import Edit, blocks_of, is_docstring, is_misuse
+from scatterproof.fuzz.expression_edits import conditions, expressions, state
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
 _NO_EFFECT = ("assert_never", "super().__init__")  # or none that a mutant could do without

@@ -17,8 +17,8 @@ from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from fuzz.core_edits import edits_of
-from fuzz.edits import Edit, blocks_of
+from scatterproof.fuzz.core_edits import edits_of
+from scatterproof.fuzz.edits import Edit, blocks_of
 
 _DIGITS = 6
 

@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 
-from fuzz.protocol import load
-from spec.errors import BadInput
-from spec.schedule import Schedule
+from scatterproof.fuzz.protocol import load
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Schedule
 
 # Few enough that the first failure is soon found, many enough that Hypothesis's own start costs little.
 CHUNK = 200

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fuzz.edits import Edit, blocks_of, is_docstring, is_misuse
-from fuzz.mutations import OPERATORS, Signature
+from scatterproof.fuzz.edits import Edit, blocks_of, is_docstring, is_misuse
+from scatterproof.fuzz.mutations import OPERATORS, Signature
 
 _NUMBERS = ("int", "NodeId", "LinkId")
 _MOST_ALIKE = 8

@@ -1,9 +1,9 @@
 """Plays the findings on the reference implementation: a 1-minimal schedule on which the rule as the document has it
 fails and the corrected one does not, and its space-time diagram.
 
-``python -m fuzz.findings PROTOCOL [NAME ...]`` writes ``spec/<protocol>/findings/NAME.json``, ``.txt`` and ``.svg``,
-from the schedule that is there already, or from drawn ones where that shows nothing. A schedule is 1-minimal when no
-single step of ``fuzz.shrink`` leaves both, but for intervals below 10 ns.
+``python -m scatterproof.fuzz.findings PROTOCOL [NAME ...]`` writes ``spec/<protocol>/findings/NAME.json``, ``.txt`` and
+``.svg``, from the schedule that is there already, or from drawn ones where that shows nothing. A schedule is 1-minimal
+when no single step of ``scatterproof.fuzz.shrink`` leaves both, but for intervals below 10 ns.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from conformance.case import cases
-from conformance.network.run import SimulatedIut
-from conformance.report.space_time import as_svg, as_text, diagram
-from conformance.verdict import Violation
-from fuzz.corpus import drawn_schedules
-from fuzz.fuzzer import violations_of
-from fuzz.kill_matrix import subjects_of
-from fuzz.protocol import load
-from fuzz.shrink import shrink, size
-from models.finding import Finding, findings_of
-from spec import schedule as schedules
-from spec.errors import BadInput, CannotRun, ScatterproofError
-from spec.files import write_atomically
-from spec.iut import Iut
-from spec.schedule import Schedule
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.report.space_time import as_svg, as_text, diagram
+from scatterproof.conformance.verdict import Violation
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.fuzzer import violations_of
+from scatterproof.fuzz.kill_matrix import subjects_of
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.shrink import shrink, size
+from scatterproof.models.finding import Finding, findings_of
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.spec.files import write_atomically
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Schedule
 
 SPEC_FOLDER = Path(schedules.__file__).resolve().parent
 DRAWN = 3_000
@@ -113,7 +113,7 @@ def drawn(protocol: str, finding: Finding, schedule: Schedule) -> tuple[str, str
 
 def main(arguments: Sequence[str]) -> int:
     if not arguments:
-        print("usage: python -m fuzz.findings PROTOCOL [NAME ...]", file=sys.stderr)
+        print("usage: python -m scatterproof.fuzz.findings PROTOCOL [NAME ...]", file=sys.stderr)
         return 2
     protocol, *names = arguments
     try:

@@ -14,17 +14,17 @@ from typing import TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from conformance.case import EVERYTHING, Claims, ended_as_planned
-from conformance.judge import judge
-from conformance.verdict import ClauseResult, Violation, foremost
-from fuzz.corpus import Suited, drawn_schedules
-from fuzz.shrink import MAX_RUNS, OnRun, shrink
-from fuzz.stopping import Guard, Stopped
-from fuzz.tally import Standing, Tally, not_asked
-from spec.errors import BadInput, CannotRun, ScatterproofError
-from spec.iut import Iut
-from spec.schedule import Schedule, write
-from spec.trace import Trace
+from scatterproof.conformance.case import EVERYTHING, Claims, ended_as_planned
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.verdict import ClauseResult, Violation, foremost
+from scatterproof.fuzz.corpus import Suited, drawn_schedules
+from scatterproof.fuzz.shrink import MAX_RUNS, OnRun, shrink
+from scatterproof.fuzz.stopping import Guard, Stopped
+from scatterproof.fuzz.tally import Standing, Tally, not_asked
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Schedule, write
+from scatterproof.spec.trace import Trace
 
 # A pseudo-clause: the run did not end as planned, because a node crashed, hung or flooded.
 RUN_ENDS = "run-ends"

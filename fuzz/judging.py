@@ -19,19 +19,19 @@ from random import Random
 
 import msgspec
 
-from conformance import case, protocol
-from conformance.judge import judge
-from conformance.network.run import simulate
-from conformance.protocol import Plugin
-from conformance.verdict import Verdict
-from fuzz.core_mutants import CoreMutant
-from fuzz.protocol import load
-from fuzz.trying import FAILURES, AnyBench, Given, Tried, TriedOutcome, bounded, said_of
-from spec import trace_ndjson
-from spec.errors import BadInput
-from spec.trace import Kind, Row, Trace, rows_of_packet, schema
+from scatterproof.conformance import case, protocol
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.protocol import Plugin
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.core_mutants import CoreMutant
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.trying import FAILURES, AnyBench, Given, Tried, TriedOutcome, bounded, said_of
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Kind, Row, Trace, rows_of_packet, schema
 
-TRACES = Path(__file__).parents[1] / "conformance" / "traces"
+TRACES = Path(__file__).resolve().parents[1] / "conformance" / "traces"
 CHECKS, SHARED, PREMISES, ORACLES = "checks", "what checks share", "premises", "oracles"
 DAMAGED = 4  # of each labelled trace, and of each case's run
 _LONGEST = 120  # rows of a run that is damaged, and
@@ -70,12 +70,12 @@ def judge_areas(name: str) -> dict[str, str]:
     found = {premise.step.__module__: PREMISES for premise in plugin.premises}
     found |= {derived.step.__module__: SHARED for derived in shared}
     checks = {check.step.__module__: CHECKS for check in plugin.checks}
-    found |= dict.fromkeys(_helpers([*found, *checks], f"conformance.{name}."), SHARED) | found | checks
+    found |= dict.fromkeys(_helpers([*found, *checks], f"scatterproof.conformance.{name}."), SHARED) | found | checks
     oracles = {oracle.__module__ for oracle in plugin.oracles.values()}
-    folders = {module.rpartition(".")[0] for module in oracles} - {f"conformance.{name}"}
+    folders = {module.rpartition(".")[0] for module in oracles} - {f"scatterproof.conformance.{name}"}
     for folder in map(importlib.import_module, sorted(folders)):
         oracles |= {f"{folder.__name__}.{module.name}" for module in pkgutil.iter_modules(folder.__path__)}
-    oracles |= set(_helpers(sorted(oracles), "conformance.oracles."))
+    oracles |= set(_helpers(sorted(oracles), "scatterproof.conformance.oracles."))
     return found | dict.fromkeys(sorted(oracles), ORACLES)
 
 

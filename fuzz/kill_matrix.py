@@ -13,16 +13,16 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.case import cases
-from fuzz.fuzzer import violations_of
-from fuzz.layers import LAYERS, Bench, KillCell, KillOutcome, Subject
-from fuzz.mutations import mutants_of, signature_of
-from fuzz.protocol import FuzzPlugin, load
-from models.claim import ClaimResult
-from models.equivalence import ParameterKind, prove_equivalent
-from models.expected import ModelResult
-from spec.errors import BadInput, CannotRun
-from spec.trace import ABSENT
+from scatterproof.conformance.case import cases
+from scatterproof.fuzz.fuzzer import violations_of
+from scatterproof.fuzz.layers import LAYERS, Bench, KillCell, KillOutcome, Subject
+from scatterproof.fuzz.mutations import mutants_of, signature_of
+from scatterproof.fuzz.protocol import FuzzPlugin, load
+from scatterproof.models.claim import ClaimResult
+from scatterproof.models.equivalence import ParameterKind, prove_equivalent
+from scatterproof.models.expected import ModelResult
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.trace import ABSENT
 
 OnProgress = Callable[[int, int, str], None]
 MUTANT_FAILURES = Path("results/mutants")

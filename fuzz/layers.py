@@ -13,27 +13,27 @@ from typing import Any
 
 import msgspec
 
-from conformance.case import cases, run_case
-from conformance.judge import judge, judge_by_oracles
-from conformance.network.run import MakeNode, SimulatedIut
-from conformance.network.simulator import MAX_EVENTS
-from conformance.protocol import Case
-from conformance.verdict import ClauseResult, Verdict
-from fuzz.corpus import drawn_schedules
-from fuzz.fuzzer import RUN_ENDS, broken_by, digest, ends_as_planned, violations_of
-from fuzz.machines.running import first_failure
-from fuzz.protocol import FuzzPlugin, load
-from fuzz.shrink import shrink
-from models.claim import Claim, first_refuted, prove_under
-from models.expected import Model, ModelResult, check_model, models_of
-from models.java import find_java
-from models.tlc import TlcOutcome as TlcOutcome
-from models.trace_validation import Judgement, validate_all
-from models.z3_claims import claims_of
-from spec.clauses import load as load_clauses
-from spec.errors import CannotRun
-from spec.schedule import Schedule, write
-from spec.trace import Row, Trace
+from scatterproof.conformance.case import cases, run_case
+from scatterproof.conformance.judge import judge, judge_by_oracles
+from scatterproof.conformance.network.run import MakeNode, SimulatedIut
+from scatterproof.conformance.network.simulator import MAX_EVENTS
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.fuzzer import RUN_ENDS, broken_by, digest, ends_as_planned, violations_of
+from scatterproof.fuzz.machines.running import first_failure
+from scatterproof.fuzz.protocol import FuzzPlugin, load
+from scatterproof.fuzz.shrink import shrink
+from scatterproof.models.claim import Claim, first_refuted, prove_under
+from scatterproof.models.expected import Model, ModelResult, check_model, models_of
+from scatterproof.models.java import find_java
+from scatterproof.models.tlc import TlcOutcome as TlcOutcome
+from scatterproof.models.trace_validation import Judgement, validate_all
+from scatterproof.models.z3_claims import claims_of
+from scatterproof.spec.clauses import load as load_clauses
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.schedule import Schedule, write
+from scatterproof.spec.trace import Row, Trace
 
 # Schedules tried for a mutant that survives them all; every mutant that any run can tell shows within a tenth of them.
 FUZZED = 150

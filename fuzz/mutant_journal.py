@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from fuzz.core_mutants import modules_of
-from fuzz.trying import Tried
-from spec.errors import BadInput, CannotRun
-from spec.files import read_bytes, write_atomically
+from scatterproof.fuzz.core_mutants import modules_of
+from scatterproof.fuzz.trying import Tried
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.files import read_bytes, write_atomically
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):

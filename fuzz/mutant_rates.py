@@ -7,8 +7,8 @@ from math import sqrt
 
 import msgspec
 
-from fuzz.survivors import Entry, Standing
-from fuzz.trying import Tried, TriedOutcome
+from scatterproof.fuzz.survivors import Entry, Standing
+from scatterproof.fuzz.trying import Tried, TriedOutcome
 
 _Z = 1.959964  # of 95 % of a normal distribution
 EVERYTHING = "all"

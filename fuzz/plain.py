@@ -1,5 +1,5 @@
-"""Shrinking further than to 1-minimal by `fuzz.shrink`, so that failures of one cause become alike: what is left of
-the network and of the parameters has no part in the failure's being there."""
+"""Shrinking further than to 1-minimal by `scatterproof.fuzz.shrink`, so that failures of one cause become alike: what
+is left of the network and of the parameters has no part in the failure's being there."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from fuzz.shrink import Shrunk, all_routed, shrink
-from spec.errors import BadInput
-from spec.schedule import Schedule
-from spec.topology import LinkId, Topology
+from scatterproof.fuzz.shrink import Shrunk, all_routed, shrink
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.topology import LinkId, Topology
 
 # What intervals are brought to, from below too: runs grow as these shrink.
 PLAIN_NS = 10

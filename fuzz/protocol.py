@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine
 from hypothesis.strategies import SearchStrategy
 
-from conformance.network.run import MakeNode
-from conformance.network.simulator import MAX_EVENTS
-from fuzz.mutations import Rule, rules_of_module
-from fuzz.strategies import FAULTY, Failures, schedules
-from models.claim import ClaimResult
-from spec import plugins
-from spec.core import Parameter
-from spec.schedule import FaultKind, Schedule
+from scatterproof.conformance.network.run import MakeNode
+from scatterproof.conformance.network.simulator import MAX_EVENTS
+from scatterproof.fuzz.mutations import Rule, rules_of_module
+from scatterproof.fuzz.strategies import FAULTY, Failures, schedules
+from scatterproof.models.claim import ClaimResult
+from scatterproof.spec import plugins
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import FaultKind, Schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +50,8 @@ class Equivalence:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleGroup:
     """Rules that one kind of run puts at stake: `rules` is their module (None where what is at stake is a form of node,
-    for which there are hand-written mutants alone), `parameters` and `fault_kinds` what such runs
-    are set to. often_faulty, answered, tree, spread, failures, faulty: as of `fuzz.strategies.schedules`. draws: such
+    for which there are hand-written mutants alone), `parameters` and `fault_kinds` what such runs are set to.
+    often_faulty, answered, tree, spread, failures, faulty: as of `scatterproof.fuzz.strategies.schedules`. draws: such
     runs, where that does not draw them. left_out: rules without mutants, by name, with the reason why no clause tells
     them.
     """
@@ -86,7 +86,7 @@ class FuzzPlugin:
     that send again, many a mutant floods its network without end. beyond: how a drawn schedule goes beyond what its
     parameters provide for, or None: only who claims everything is given it. breaks: for
     each clause the name of a mutant that breaks it in one of the cases that are about it. areas: where core mutants are
-    made, module or module:function, and what each belongs to, as of `fuzz.core_mutants`."""
+    made, module or module:function, and what each belongs to, as of `scatterproof.fuzz.core_mutants`."""
 
     name: str
     groups: tuple[RuleGroup, ...]

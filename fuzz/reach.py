@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
-from fuzz.core_mutants import code_of, function_at, functions_of
-from fuzz.edits import blocks_of, is_docstring
+from scatterproof.fuzz.core_mutants import code_of, function_at, functions_of
+from scatterproof.fuzz.edits import blocks_of, is_docstring
 
 _MARKS = "__reached__"
 

@@ -13,11 +13,11 @@ from typing import TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from conformance.protocol import load
-from spec.core import Parameter
-from spec.errors import BadInput
-from spec.schedule import EVERYBODY, Clock, Delay, Schedule, Submission
-from spec.topology import NO_LINK, Link, NodeId, Topology, route
+from scatterproof.conformance.protocol import load
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import EVERYBODY, Clock, Delay, Schedule, Submission
+from scatterproof.spec.topology import NO_LINK, Link, NodeId, Topology, route
 
 Item = TypeVar("Item")
 OnRun: TypeAlias = Callable[[int, Schedule], None]

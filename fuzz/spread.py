@@ -16,11 +16,11 @@ from typing import Any, Protocol, TypeAlias
 
 from msgspec.structs import asdict, replace
 
-from conformance.case import EVERYTHING, Claims
-from conformance.network.run import SimulatedIut
-from fuzz.alike import alike
-from fuzz.corpus import Suited, chunk_size, drawn_chunk
-from fuzz.fuzzer import (
+from scatterproof.conformance.case import EVERYTHING, Claims
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.fuzz.alike import alike
+from scatterproof.fuzz.corpus import Suited, chunk_size, drawn_chunk
+from scatterproof.fuzz.fuzzer import (
     FAILURES,
     NONE_RUNS,
     SHOWN,
@@ -33,13 +33,13 @@ from fuzz.fuzzer import (
     saved_as_found,
     violations_of,
 )
-from fuzz.plain import shrink_plainly
-from fuzz.protocol import load
-from fuzz.shrink import MAX_RUNS
-from fuzz.tally import Tally, not_asked
-from spec.errors import CannotRun, ScatterproofError
-from spec.iut import Iut
-from spec.schedule import Schedule
+from scatterproof.fuzz.plain import shrink_plainly
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.shrink import MAX_RUNS
+from scatterproof.fuzz.tally import Tally, not_asked
+from scatterproof.spec.errors import CannotRun, ScatterproofError
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Schedule
 
 PER_CLAUSE = 24
 

@@ -20,10 +20,10 @@ from typing import TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from conformance.network.topologies import diamond, fat_tree, first_example, second_example
-from spec.core import Parameter
-from spec.schedule import Clock, Delay, Failure, Fault, FaultKind, Message, Schedule, Submission
-from spec.topology import NO_LINK, Link, Node, NodeId, Role, Topology, route
+from scatterproof.conformance.network.topologies import diamond, fat_tree, first_example, second_example
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import Clock, Delay, Failure, Fault, FaultKind, Message, Schedule, Submission
+from scatterproof.spec.topology import NO_LINK, Link, Node, NodeId, Role, Topology, route
 
 MAX_SWITCHES = 3
 MAX_HOSTS = 5

@@ -1,8 +1,8 @@
 """What became of the mutants that nothing kills: looked at one by one, kept in `fuzz/<protocol>/survivors.toml`, and
 those of judges in `judge_survivors.toml`.
 
-Each entry has a standing, a reason, and the mutants by name; `fuzz.core_mutants` says how they are named. The file
-says, too, what a sample may not fall short of.
+Each entry has a standing, a reason, and the mutants by name; `scatterproof.fuzz.core_mutants` says how they are named.
+The file says, too, what a sample may not fall short of.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from spec.errors import BadInput
-from spec.files import read_bytes
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes
 
 FOLDER = Path(__file__).parent
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from conformance.case import Claims, cases
-from conformance.verdict import ClauseResult, Verdict
-from spec.trace import Trace
+from scatterproof.conformance.case import Claims, cases
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spec.trace import Trace
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):

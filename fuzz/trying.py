@@ -21,18 +21,18 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from conformance.case import cases
-from conformance.judge import judge
-from conformance.network.run import MakeNode, simulate
-from conformance.verdict import Verdict
-from fuzz.core_mutants import CoreMutant, apply, core_mutants, places_of
-from fuzz.corpus import drawn_schedules
-from fuzz.fuzzer import RUN_ENDS, broken_by
-from fuzz.protocol import load
-from fuzz.reach import Block, Reached
-from spec.errors import CannotRun, ScatterproofError
-from spec.schedule import Schedule
-from spec.trace import Row, Trace
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import MakeNode, simulate
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.core_mutants import CoreMutant, apply, core_mutants, places_of
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.fuzzer import RUN_ENDS, broken_by
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.reach import Block, Reached
+from scatterproof.spec.errors import CannotRun, ScatterproofError
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import Row, Trace
 
 # Drawn for each group of rules. A mutant is tried on some of them first.
 SCHEDULES, FIRST = 400, 60

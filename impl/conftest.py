@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from impl.bmv2 import Bmv2Switch
-from impl.bmv2.session import why_not
+from scatterproof.impl.bmv2 import Bmv2Switch
+from scatterproof.impl.bmv2.session import why_not
 
 Open = Callable[..., Bmv2Switch]
 

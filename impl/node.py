@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spec.core import NodeConfig
-from spec.errors import BadInput
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.errors import BadInput
 
 _NODE_LIMIT = 1 << 32  # packets name nodes in 32 bits
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
-from spec import plugins
-from spec.core import AnyCore, NodeConfig
-from spec.errors import BadInput
-from spec.topology import NodeId
+from scatterproof.spec import plugins
+from scatterproof.spec.core import AnyCore, NodeConfig
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import NodeId
 
 Columns: TypeAlias = dict[str, int]
 MakeCore: TypeAlias = Callable[[NodeConfig], AnyCore]

@@ -5,11 +5,11 @@ Calls at one moment are not known to be in any order: there, rows `called` come 
 
 from __future__ import annotations
 
-from models.validation import Reader
-from spec.core import Outcome
-from spec.errors import CannotRun
-from spec.topology import Role
-from spec.trace import Kind, Trace, schema
+from scatterproof.models.validation import Reader
+from scatterproof.spec.core import Outcome
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import Kind, Trace, schema
 
 ACTIONS = ("Call", "GiveUp", "Return")
 _GONE = (Kind.CRASHED, Kind.RESTARTED)

@@ -4,7 +4,7 @@ A claim counts only when three things hold (`ClaimResult.counts`): every obligat
 obligation are satisfiable (else the proof says nothing), and the claim has mutants, each of which is REFUTED (else the
 claim may say nothing). Rules are handed to the claim by name, so that a mutant is other rules, never another claim.
 
-Nothing here knows a protocol; `models.z3_claims` finds the claims.
+Nothing here knows a protocol; `scatterproof.models.z3_claims` finds the claims.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from enum import StrEnum
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from spec.errors import BadInput, CannotRun
+from scatterproof.spec.errors import BadInput, CannotRun
 
 if TYPE_CHECKING:
     import z3

@@ -14,8 +14,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from spec.errors import CannotRun
-from spec.files import cache_folder
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.files import cache_folder
 
 _TIMEOUT_S = 120
 # What the models use of TLC: the standard modules, a refinement, an invariant, fairness.

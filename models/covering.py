@@ -1,8 +1,8 @@
 """Schedules out of TLC's state graph: behaviours of a small model that take every action, and every action after every
 other one that it can follow.
 
-``python -m models.covering PROTOCOL`` writes them as ``spec/<protocol>/covering/<model>-<number>.json``, to be replayed
-on an implementation. The protocol names the models, and turns a behaviour into a schedule.
+``python -m scatterproof.models.covering PROTOCOL`` writes them as ``spec/<protocol>/covering/<model>-<number>.json``,
+to be replayed on an implementation. The protocol names the models, and turns a behaviour into a schedule.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import TypeAlias
 
 import msgspec
 
-from models.expected import SPEC_FOLDER, Model, configuration, find, library, models_of
-from models.protocol import Covered, load
-from models.tla_values import Value, parse_state
-from models.tlc import State, TlcOutcome, run_tlc
-from spec import schedule as schedules
-from spec.errors import BadInput, CannotRun, ScatterproofError
-from spec.schedule import Schedule
-from spec.scratch import scratch_folder
+from scatterproof.models.expected import SPEC_FOLDER, Model, configuration, find, library, models_of
+from scatterproof.models.protocol import Covered, load
+from scatterproof.models.tla_values import Value, parse_state
+from scatterproof.models.tlc import State, TlcOutcome, run_tlc
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.scratch import scratch_folder
 
 Pair: TypeAlias = tuple[str, str]
 Step: TypeAlias = tuple[str, int]  # an action, and the state that it leads to
@@ -184,7 +184,7 @@ def write_covering(protocol: str, spec_folder: Path = SPEC_FOLDER) -> list[Path]
 
 def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
-        sys.stderr.write("usage: python -m models.covering PROTOCOL\n")
+        sys.stderr.write("usage: python -m scatterproof.models.covering PROTOCOL\n")
         return 2
     try:
         files = write_covering(arguments[0])

@@ -1,9 +1,9 @@
 """Proves that a mutant of a rule equals the rule, for all arguments that meet stated hypotheses.
 
 ``prove_equivalent(rule, mutant, {"timestamp": "int", "barrier": "int"})`` takes plain Python functions, as they stand
-in the implementation; they run on Z3 terms by `models.symbolic.lift`. The result is a `ClaimResult`: PROVED means
-equivalent, REFUTED carries arguments on which the two differ. Arguments are integers of any size, not below ``least``:
-overflow is another matter.
+in the implementation; they run on Z3 terms by `scatterproof.models.symbolic.lift`. The result is a `ClaimResult`:
+PROVED means equivalent, REFUTED carries arguments on which the two differ. Arguments are integers of any size, not
+below ``least``: overflow is another matter.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from models.claim import Claim, ClaimResult, Mutant, Obligation, Rules, prove
+from scatterproof.models.claim import Claim, ClaimResult, Mutant, Obligation, Rules, prove
 
 if TYPE_CHECKING:
     import z3
@@ -99,7 +99,7 @@ def _obligations(
 ) -> Iterable[Obligation]:
     import z3
 
-    from models.symbolic import lift
+    from scatterproof.models.symbolic import lift
 
     sizes = SIZES if "ints" in params.values() else (0,)
     for size in sizes:

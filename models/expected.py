@@ -18,11 +18,11 @@ from pathlib import Path
 
 import msgspec
 
-from models.class_archive import make_archive
-from models.java import find_java
-from models.progress import News, OnProgress
-from models.tlc import TlcOutcome, TlcRun, Walks, find_jar, listed, run_tlc
-from spec.errors import BadInput, CannotRun
+from scatterproof.models.class_archive import make_archive
+from scatterproof.models.java import find_java
+from scatterproof.models.progress import News, OnProgress
+from scatterproof.models.tlc import TlcOutcome, TlcRun, Walks, find_jar, listed, run_tlc
+from scatterproof.spec.errors import BadInput, CannotRun
 
 FOLDERS = ("", "modules", "instances")  # of a protocol, where modules and configurations are
 SPEC_FOLDER = Path(__file__).resolve().parent.parent / "spec"

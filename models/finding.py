@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from models.claim import ClaimResult
-from models.expected import SPEC_FOLDER, ModelResult
-from spec.errors import BadInput
+from scatterproof.models.claim import ClaimResult
+from scatterproof.models.expected import SPEC_FOLDER, ModelResult
+from scatterproof.spec.errors import BadInput
 
 
 class Suspicion(StrEnum):

@@ -1,8 +1,8 @@
 """Writes ``spec/<protocol>/FINDINGS.md``: what the source document says, what TLC and Z3 find, what takes its place.
 
 It follows from ``findings.toml``, ``models.toml`` and from what TLC answers, so that it cannot say anything else; the
-diagrams are those that ``python -m fuzz.findings`` left in ``findings/``. ``python -m models.findings PROTOCOL`` writes
-it anew.
+diagrams are those that ``python -m scatterproof.fuzz.findings`` left in ``findings/``. ``python -m
+scatterproof.models.findings PROTOCOL`` writes it anew.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from models.expected import SPEC_FOLDER, Model, ModelKind, ModelRun, check_model, models_of
-from models.finding import Finding, Suspicion, findings_of
-from models.protocol import load
-from models.tlc import TlcRun
-from models.z3_claims import claims_of
-from spec.errors import BadInput, CannotRun, ScatterproofError
-from spec.files import write_atomically
+from scatterproof.models.expected import SPEC_FOLDER, Model, ModelKind, ModelRun, check_model, models_of
+from scatterproof.models.finding import Finding, Suspicion, findings_of
+from scatterproof.models.protocol import load
+from scatterproof.models.tlc import TlcRun
+from scatterproof.models.z3_claims import claims_of
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.spec.files import write_atomically
 
 Say = Callable[[str], None]
 
@@ -57,7 +57,7 @@ def findings_markdown(
     ]
     parts = [
         f"# Findings of {protocol}\n",
-        f"Written by `python -m models.findings {protocol}` from `findings.toml`, `models.toml` and TLC's answers: do "
+        f"Written by `python -m scatterproof.models.findings {protocol}` from `findings.toml`, `models.toml` and TLC's answers: do "
         "not edit.\n",
         "A finding is a rule as the source document has it that was suspected to be wrong. Each was modelled as the "
         "document has it and checked. *Confirmed* means that it is wrong: TLC gives a counterexample, or Z3 refutes "
@@ -169,7 +169,7 @@ def _mutants(models: Sequence[Model]) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     if len(arguments) != 1:
-        print("usage: python -m models.findings PROTOCOL", file=sys.stderr)
+        print("usage: python -m scatterproof.models.findings PROTOCOL", file=sys.stderr)
         return 2
     (protocol,) = arguments
     try:

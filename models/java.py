@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from spec.errors import CannotRun
+from scatterproof.spec.errors import CannotRun
 
 OLDEST = 17
 _VERSION_TIMEOUT_S = 60

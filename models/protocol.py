@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spec import plugins
+from scatterproof.spec import plugins
 
 if TYPE_CHECKING:
-    from models.claim import Claim
-    from models.tlc import State, TlcRun
-    from models.validation import Reader
-    from spec.schedule import Schedule
-    from spec.trace import Trace
+    from scatterproof.models.claim import Claim
+    from scatterproof.models.tlc import State, TlcRun
+    from scatterproof.models.validation import Reader
+    from scatterproof.spec.schedule import Schedule
+    from scatterproof.spec.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import z3
 
-from spec.errors import CannotRun
+from scatterproof.spec.errors import CannotRun
 
 PATH_LIMIT = 512
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias, Union
 
-from spec.errors import BadInput
+from scatterproof.spec.errors import BadInput
 
 Value: TypeAlias = Union[int, str, bool, tuple["Value", ...], frozenset["Value"], "Function", "ModelValue"]
 

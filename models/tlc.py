@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from models.class_archive import archive_flags
-from models.java import find_java
-from models.tla_values import Value, parse_state
-from spec.errors import BadInput, CannotRun
-from spec.scratch import scratch_folder
+from scatterproof.models.class_archive import archive_flags
+from scatterproof.models.java import find_java
+from scatterproof.models.tla_values import Value, parse_state
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.scratch import scratch_folder
 
 JAR_VARIABLE = "SCATTERPROOF_TLA2TOOLS"
 HEAP_MB = 2048

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
-from models.expected import SPEC_FOLDER, find, library
-from models.java import find_java
-from models.protocol import TraceModule, load
-from models.tla_values import Function, Value, parse_value
-from models.tlc import TlcOutcome, run_tlc
-from models.validation import Reader
-from spec.clauses import load as load_clauses
-from spec.errors import CannotRun
-from spec.scratch import scratch_folder
-from spec.trace import ABSENT, Header, Kind, Trace
+from scatterproof.models.expected import SPEC_FOLDER, find, library
+from scatterproof.models.java import find_java
+from scatterproof.models.protocol import TraceModule, load
+from scatterproof.models.tla_values import Function, Value, parse_value
+from scatterproof.models.tlc import TlcOutcome, run_tlc
+from scatterproof.models.validation import Reader
+from scatterproof.spec.clauses import load as load_clauses
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.scratch import scratch_folder
+from scatterproof.spec.trace import ABSENT, Header, Kind, Trace
 
 TIMEOUT_S = 600.0
 # TLC 2.15 counts the steps of a behaviour in 16 bits.
@@ -31,7 +31,7 @@ MOST_ROWS = 65_000
 ROWS_AT_ONCE = 40_000
 # Up to here Java's quick compiler saves a second of processor time; far beyond, its code would cost more.
 SHORT_ROWS = 5_000
-_UNREADABLE = "TLC ended with 150"  # how `models.tlc` tells of a module that does not parse
+_UNREADABLE = "TLC ended with 150"  # how `scatterproof.models.tlc` tells of a module that does not parse
 _NOTHING = "Nothing"  # what TraceReplay puts before the first action; no action has that name
 
 

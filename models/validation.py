@@ -1,4 +1,5 @@
-"""What a protocol tells `models.trace_validation` of a trace that TLC is to read, and how it writes values in TLA+."""
+"""What a protocol tells `scatterproof.models.trace_validation` of a trace that TLC is to read, and how it writes values
+in TLA+."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Finds the Z3 claims of a protocol, and runs them.
 
 A module directly under ``models/<protocol>/`` that has a ``CLAIMS`` tuple contributes its claims; there is no list to
-keep. ``python -m models.z3_claims PROTOCOL`` prints one line a claim.
+keep. ``python -m scatterproof.models.z3_claims PROTOCOL`` prints one line a claim.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
-from models.claim import (
+from scatterproof.models.claim import (
     Claim,
     ClaimResult,
     ObligationResult,
@@ -22,8 +22,8 @@ from models.claim import (
     prove,
     prove_under,
 )
-from models.protocol import load
-from spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.models.protocol import load
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
 
 
 def claims_of(protocol: str, *, if_any: bool = False) -> tuple[Claim, ...]:
@@ -77,7 +77,7 @@ def refutations(protocol: str, rules: Rules) -> dict[str, ObligationResult]:
 def main(arguments: list[str]) -> int:
     """One line a claim and a mutant; 0 when all claims count, 1 when one does not."""
     if len(arguments) != 1:
-        raise BadInput("usage: python -m models.z3_claims PROTOCOL")
+        raise BadInput("usage: python -m scatterproof.models.z3_claims PROTOCOL")
     results = check_claims(arguments[0])
     for result in results:
         remark = "" if result.hypotheses_satisfiable else ", hypotheses not shown satisfiable"

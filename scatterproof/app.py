@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from scatterproof.console import err, out
-from spec.errors import ScatterproofError
+from scatterproof.spec.errors import ScatterproofError
 
 INTERRUPTED, READER_LEFT = 130, 141  # as shells have it: 128, and the number of SIGINT, and of SIGPIPE
 SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -88,7 +88,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except ImportError as error:
-            from spec.plugins import lacking  # late, as the commands are
+            from scatterproof.spec.plugins import lacking  # late, as the commands are
 
             raise lacking(error) or error from None
 

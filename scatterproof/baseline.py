@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.case import CaseResult, cases
-from conformance.verdict import Verdict
-from spec import clauses
-from spec.clauses import Level
-from spec.errors import BadInput
-from spec.files import read_bytes
+from scatterproof.conformance.case import CaseResult, cases
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec import clauses
+from scatterproof.spec.clauses import Level
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes
 
 
 @dataclass(frozen=True, slots=True)

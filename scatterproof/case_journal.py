@@ -11,16 +11,16 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.case import CaseResult
-from conformance.protocol import Case
-from conformance.report import folder as results_folder
-from conformance.report.run import folder_name
-from conformance.verdict import ClauseResult, Verdict
 from scatterproof.case_runs import CaseRun
-from spec import schedule as schedules
-from spec import trace_ndjson
-from spec.errors import BadInput, CannotRun
-from spec.files import read_bytes, write_atomically
+from scatterproof.conformance.case import CaseResult
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.report import folder as results_folder
+from scatterproof.conformance.report.run import folder_name
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.files import read_bytes, write_atomically
 
 VERSION = 1
 FILE_NAME = "cases.ndjson"

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from conformance.case import Claims
-from conformance.profile import needed
-from conformance.protocol import Case
 from scatterproof import iuts
+from scatterproof.conformance.case import Claims
+from scatterproof.conformance.profile import needed
+from scatterproof.conformance.protocol import Case
 from scatterproof.console import CANNOT_RUN, OK, out, print_json, print_table
-from spec import clauses
-from spec.clauses import Catalogue
-from spec.schedule import Schedule
+from scatterproof.spec import clauses
+from scatterproof.spec.clauses import Catalogue
+from scatterproof.spec.schedule import Schedule
 
 
 def show_list(protocol: str, selected: Sequence[Case], claims: Claims, *, as_json: bool) -> None:

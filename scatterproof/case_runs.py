@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from conformance.case import CaseResult, Claims, run_case
-from conformance.protocol import Case, load
-from conformance.report.run import folder_name
+from scatterproof.conformance.case import CaseResult, Claims, run_case
+from scatterproof.conformance.protocol import Case, load
+from scatterproof.conformance.report.run import folder_name
 from scatterproof.iuts import NODES, MakeIut
 from scatterproof.jobs import in_order
 

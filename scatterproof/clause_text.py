@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scatterproof.console import out
-from spec import clauses
-from spec.clauses import SPEC, Catalogue, Clause, Layer
+from scatterproof.spec import clauses
+from scatterproof.spec.clauses import SPEC, Catalogue, Clause, Layer
 
 _OTHERS = re.compile(r"==\s*\w+!\w+\s*(\\\*.*)?$")  # defined as another module's operator
 

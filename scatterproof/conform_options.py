@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from conformance.case import protocol_of
-from conformance.profile import Profile
+from scatterproof.conformance.case import protocol_of
+from scatterproof.conformance.profile import Profile
 from scatterproof.options import resolve
-from spec.errors import BadInput
+from scatterproof.spec.errors import BadInput
 
 CaseNames = Annotated[
     list[str] | None, typer.Option("--case", help="Only this case, or these: an id, a clause, or with * and ?.")

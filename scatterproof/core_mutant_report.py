@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fuzz.core_mutants import CoreMutant
-from fuzz.mutant_rates import Rate
-from fuzz.survivors import Entry, Standing
-from fuzz.trying import Branches, Tried, TriedOutcome
+from scatterproof.fuzz.core_mutants import CoreMutant
+from scatterproof.fuzz.mutant_rates import Rate
+from scatterproof.fuzz.survivors import Entry, Standing
+from scatterproof.fuzz.trying import Branches, Tried, TriedOutcome
 
 UNKNOWN = "not looked at"
 SURVIVOR_COLUMNS = ("mutant", "standing", "change", "reached by")

@@ -8,26 +8,26 @@ from dataclasses import dataclass
 
 import msgspec
 
-from conformance.case import cases, protocol_of
-from conformance.judge import Judging, judge, refuse
-from conformance.network.run import SimulatedIut
-from conformance.protocol import Case, load
-from conformance.report.space_time import as_text, diagram
-from conformance.verdict import ClauseResult, Verdict, Violation
-from fuzz import protocol as plugins
-from fuzz.kill_matrix import subjects_of
-from fuzz.layers import Subject
-from fuzz.shrink import shrink
-from impl.protocol import load as implemented
 from scatterproof import clause_text
+from scatterproof.conformance.case import cases, protocol_of
+from scatterproof.conformance.judge import Judging, judge, refuse
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.protocol import Case, load
+from scatterproof.conformance.report.space_time import as_text, diagram
+from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation
 from scatterproof.console import OK, Progress, out, print_json
+from scatterproof.fuzz import protocol as plugins
+from scatterproof.fuzz.kill_matrix import subjects_of
+from scatterproof.fuzz.layers import Subject
+from scatterproof.fuzz.shrink import shrink
+from scatterproof.impl.protocol import load as implemented
 from scatterproof.options import resolve
-from spec import clauses
-from spec.clauses import Clause, Layer
-from spec.errors import BadInput
-from spec.iut import Iut
-from spec.schedule import Schedule
-from spec.trace import Trace
+from scatterproof.spec import clauses
+from scatterproof.spec.clauses import Clause, Layer
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import Trace
 
 MOST_RUNS = 600  # of mutants, before one is found
 SHRINK_RUNS = 200

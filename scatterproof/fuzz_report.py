@@ -8,12 +8,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.verdict import Verdict
-from fuzz.fuzzer import Failure, FuzzResult, OnProgress, OnShrink
-from fuzz.shrink import size_in_words
-from fuzz.spread import Distinct, SpreadResult
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, Progress, out, print_table
-from spec.schedule import Schedule
+from scatterproof.fuzz.fuzzer import Failure, FuzzResult, OnProgress, OnShrink
+from scatterproof.fuzz.shrink import size_in_words
+from scatterproof.fuzz.spread import Distinct, SpreadResult
+from scatterproof.spec.schedule import Schedule
 
 _SIGNALS = {number.name: number for number in (signal.SIGINT, signal.SIGTERM)}
 

@@ -12,23 +12,23 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conformance.adapters import real_time
-from conformance.protocol import load
-from impl.protocol import load as implemented
-from spec.errors import BadInput
-from spec.iut import Iut
-from spec.schedule import Schedule
-from spec.topology import Role
+from scatterproof.conformance.adapters import real_time
+from scatterproof.conformance.protocol import load
+from scatterproof.impl.protocol import load as implemented
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.topology import Role
 
 # Adapters, simulator and mutants are imported when one is asked for: names alone need none of them.
 if TYPE_CHECKING:
-    from conformance.network.run import MakeNode
+    from scatterproof.conformance.network.run import MakeNode
 
 # Where nodes that are processes leave what they write, in the folder of the case.
 NODES = "nodes"
 # An implementation whose nodes leave what they write in this folder.
 MakeIut = Callable[[Path], Iut]
-REFERENCE_UDP = (sys.executable, "-m", "impl.drivers.udp")
+REFERENCE_UDP = (sys.executable, "-m", "scatterproof.impl.drivers.udp")
 PROGRAMS = ("stdio", "datagram")  # and behind a colon the command
 OVER_SOCKETS = ("datagram", "reference-udp")
 NAMES = ("reference", "reference-stdio", "reference-udp")
@@ -48,7 +48,7 @@ def maker(name: str, protocol: str, roles: Collection[Role] = tuple(Role)) -> Ma
         case ("reference", False):
             return _simulated("reference", implemented(protocol).make_core)
         case ("reference-stdio", False):
-            return _stdio(name, [sys.executable, "-m", "impl.drivers.stdio"])
+            return _stdio(name, [sys.executable, "-m", "scatterproof.impl.drivers.stdio"])
         case ("reference-udp", False):
             return _datagram(name, REFERENCE_UDP)
         case ("mutant", True):
@@ -93,19 +93,19 @@ def why_not_played(name: str, schedule: Schedule) -> str | None:
 
 
 def _stdio(name: str, words: Sequence[str], **more: Any) -> MakeIut:
-    from conformance.adapters.stdio import StdioIut
+    from scatterproof.conformance.adapters.stdio import StdioIut
 
     return lambda results: StdioIut(name, words, results / NODES, **more)
 
 
 def _datagram(name: str, words: Sequence[str], **more: Any) -> MakeIut:
-    from conformance.adapters.datagram import DatagramIut
+    from scatterproof.conformance.adapters.datagram import DatagramIut
 
     return lambda results: DatagramIut(name, words, results / NODES, **more)
 
 
 def _simulated(name: str, make_node: MakeNode) -> MakeIut:
-    from conformance.network.run import SimulatedIut
+    from scatterproof.conformance.network.run import SimulatedIut
 
     iut = SimulatedIut(name, make_node)
     return lambda results: iut
@@ -114,8 +114,8 @@ def _simulated(name: str, make_node: MakeNode) -> MakeIut:
 @cache
 def mutants(protocol: str) -> dict[str, MakeNode]:
     """The reference core with one mutation of its rules each, as the kill matrix names them."""
-    from fuzz import protocol as plugins
-    from fuzz.kill_matrix import subjects_of
+    from scatterproof.fuzz import protocol as plugins
+    from scatterproof.fuzz.kill_matrix import subjects_of
 
     return {subject.name: subject.make_node for subject in subjects_of(plugins.load(protocol))}
 

@@ -18,8 +18,8 @@ from multiprocessing.connection import Connection, wait
 from types import FrameType
 from typing import Any, TypeVar
 
-from spec.errors import CannotRun, ScatterproofError
-from spec.plugins import lacking
+from scatterproof.spec.errors import CannotRun, ScatterproofError
+from scatterproof.spec.plugins import lacking
 
 Result = TypeVar("Result")
 _GONE = (EOFError, OSError)  # the other end of a pipe

@@ -7,21 +7,21 @@ from typing import Any
 
 import msgspec
 
-from conformance.adapters.log_folder import read_logs
-from conformance.case import CaseResult, Claims
-from conformance.judge import judge
-from conformance.profile import Profile
-from conformance.protocol import Case
-from conformance.report.run import ConformanceRun
-from conformance.verdict import ClauseResult, Verdict, foremost
+from scatterproof.conformance.adapters.log_folder import read_logs
+from scatterproof.conformance.case import CaseResult, Claims
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.profile import Profile
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.report.run import ConformanceRun
+from scatterproof.conformance.verdict import ClauseResult, Verdict, foremost
 from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, out, print_json, print_table
 from scatterproof.mapped_logs import MAPPING_FILE, read_mapped
 from scatterproof.options import resolve
+from scatterproof.spec import clauses, trace_ndjson
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Delay, Schedule
+from scatterproof.spec.trace import Trace
 from scatterproof.suite import Files
-from spec import clauses, trace_ndjson
-from spec.errors import BadInput
-from spec.schedule import Delay, Schedule
-from spec.trace import Trace
 
 UNREAD = "logs.quarantine.parquet"
 

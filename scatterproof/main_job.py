@@ -19,7 +19,7 @@ from scatterproof.jobs import Queue, as_done
 from scatterproof.layer_report import LayerReport, not_run
 from scatterproof.layers.drawn import stop_spark
 from scatterproof.layers.job import Beside, Found, Job, Lane, Layer, Unit
-from spec.errors import BadInput, CannotRun
+from scatterproof.spec.errors import BadInput, CannotRun
 
 REAL_TIME_JOBS = 3  # they wait most of the time
 BEHIND = 5  # how much nicer those are that compute

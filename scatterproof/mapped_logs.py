@@ -9,16 +9,16 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.protocol import load
-from spark.importing.mapping import read_mapping
-from spark.importing.quarantine import Quarantine
-from spark.importing.runs import Importing
-from spark.importing.sources import find_sources
-from spec.errors import BadInput
-from spec.scratch import scratch_folder
-from spec.trace import Trace
-from spec.trace_parquet import read_runs
-from spec.trace_writer import RunsWriter
+from scatterproof.conformance.protocol import load
+from scatterproof.spark.importing.mapping import read_mapping
+from scatterproof.spark.importing.quarantine import Quarantine
+from scatterproof.spark.importing.runs import Importing
+from scatterproof.spark.importing.sources import find_sources
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.scratch import scratch_folder
+from scatterproof.spec.trace import Trace
+from scatterproof.spec.trace_parquet import read_runs
+from scatterproof.spec.trace_writer import RunsWriter
 
 MAPPING_FILE = "mapping.toml"
 _TOLD = 3  # reasons of each sort

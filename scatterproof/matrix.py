@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from scatterproof.layer_report import LayerReport, Status, StatusCell, gravest
-from spec.clauses import Catalogue, Clause
-from spec.clauses import Layer as CatalogueLayer
+from scatterproof.spec.clauses import Catalogue, Clause
+from scatterproof.spec.clauses import Layer as CatalogueLayer
 
 # Which layer of the catalogue a layer of the main job stands for.
 _CATALOGUED = {

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from spec import clauses
-from spec.errors import BadInput
+from scatterproof.spec import clauses
+from scatterproof.spec.errors import BadInput
 
 Protocol = Annotated[
     str | None,

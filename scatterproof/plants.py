@@ -7,12 +7,12 @@ import re
 from collections.abc import Collection, Sequence
 from functools import partial
 
-from conformance import protocol as protocols
-from conformance.network.run import MakeNode
+from scatterproof.conformance import protocol as protocols
+from scatterproof.conformance.network.run import MakeNode
 from scatterproof.iuts import mutants
-from spark.layout import ROW
-from spark.plants import Wish, row_wish
-from spec.errors import BadInput
+from scatterproof.spark.layout import ROW
+from scatterproof.spark.plants import Wish, row_wish
+from scatterproof.spec.errors import BadInput
 
 SHARE = 0.01
 _COUNT, _SHARED = re.compile(r"[0-9]{1,9}"), re.compile(r"[0-9]{0,9}\.[0-9]{1,9}")

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.verdict import Verdict
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
 from scatterproof.program_runs import ProgramRun, run_program
+from scatterproof.spec import clauses
 from scatterproof.stress_options import StressOptions
-from spec import clauses
 
 # A level takes seconds: it ends when everything is there.
 PROCESSES, MESSAGES, LOSS, SECONDS = 5, 200, 0.2, 60.0

@@ -11,17 +11,17 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from conformance.protocol import programs_of
-from conformance.report.run import printable
-from conformance.report.terminal import STYLES
-from conformance.stress.contract import Course, Judgement
-from conformance.stress.run import fresh_folders, run, split
-from conformance.verdict import Verdict
-from impl.protocol import ImplPlugin
+from scatterproof.conformance.protocol import programs_of
+from scatterproof.conformance.report.run import printable
+from scatterproof.conformance.report.terminal import STYLES
+from scatterproof.conformance.stress.contract import Course, Judgement
+from scatterproof.conformance.stress.run import fresh_folders, run, split
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import INCONCLUSIVE, OK, VIOLATIONS, out, print_table
+from scatterproof.impl.protocol import ImplPlugin
+from scatterproof.spec import clauses, plugins, trace_ndjson
+from scatterproof.spec.files import write_atomically
 from scatterproof.stress_options import StressOptions
-from spec import clauses, plugins, trace_ndjson
-from spec.files import write_atomically
 
 TRACE = "trace.ndjson"
 REFERENCE = "reference"  # the folder of its run, beside those of the processes

@@ -16,22 +16,22 @@ from typing import Any
 
 import pytest
 
-from conformance.case import EVERYTHING, CaseResult, select
-from conformance.profile import Profile, read_profile
-from conformance.protocol import Case
-from conformance.report import folder
-from conformance.report.run import broken, folder_name, printable
-from conformance.verdict import Verdict
 from scatterproof import iuts
 from scatterproof.baseline import Baseline, advised
 from scatterproof.case_journal import alone_in
 from scatterproof.case_runs import run_cases
 from scatterproof.conform_options import protocol_meant
+from scatterproof.conformance.case import EVERYTHING, CaseResult, select
+from scatterproof.conformance.profile import Profile, read_profile
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.report import folder
+from scatterproof.conformance.report.run import broken, folder_name, printable
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.options import RESULTS
 from scatterproof.pytest_names import PREFIX
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.topology import Role
 from scatterproof.suite import again, smaller
-from spec.errors import BadInput, CannotRun
-from spec.topology import Role
 
 SHOWN = 3  # violations of a clause that are told; the trace has them all
 

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.case import CaseResult, Claims
-from conformance.judge import judge
-from conformance.report.run import ConformanceRun, Small, broken
-from conformance.verdict import Verdict
-from fuzz.fuzzer import violations_of
-from fuzz.shrink import shrink
-from spec.errors import ScatterproofError
-from spec.iut import Iut
-from spec.schedule import Schedule
+from scatterproof.conformance.case import CaseResult, Claims
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.report.run import ConformanceRun, Small, broken
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.fuzzer import violations_of
+from scatterproof.fuzz.shrink import shrink
+from scatterproof.spec.errors import ScatterproofError
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Schedule
 
 MAX_RUNS = 2000  # of one case
 

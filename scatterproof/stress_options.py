@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from conformance.stress.contract import Workload
-from conformance.stress.plan import plan
-from spec.errors import BadInput
+from scatterproof.conformance.stress.contract import Workload
+from scatterproof.conformance.stress.plan import plan
+from scatterproof.spec.errors import BadInput
 
 if TYPE_CHECKING:
-    from conformance.stress.run import Stress
+    from scatterproof.conformance.stress.run import Stress
 
 IUT_COMMAND_HELP = (
     "Command of a program of your own, started once a process, with places for what it needs, such as 'prog --id {id}"
@@ -99,8 +99,11 @@ class StressOptions:
 
     def stress(self, workload: Workload, spared: frozenset[int]) -> Stress:
         """What the relay and the plan do; `spared` are not killed. BadInput for what is out of range."""
-        from conformance.relay.faults import Faults, partition  # late: a list of cases has these options, too
-        from conformance.stress.run import Stress
+        from scatterproof.conformance.relay.faults import (  # late: a list of cases has these options, too
+            Faults,
+            partition,
+        )
+        from scatterproof.conformance.stress.run import Stress
 
         seconds = _span("--seconds", _or(self.seconds, 30.0), least=0.1)
         active = min(seconds / 3, 10.0)

@@ -8,20 +8,20 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.case import EVERYTHING, CaseResult
-from conformance.profile import Profile
-from conformance.protocol import Case
-from conformance.report import folder, html, junit, markdown, terminal
-from conformance.report.run import ConformanceRun, folder_name
-from conformance.verdict import Verdict
 from scatterproof import iuts
 from scatterproof.baseline import Baseline
 from scatterproof.case_journal import Journal, Whose, alone_in, profile_of
 from scatterproof.case_runs import run_cases
+from scatterproof.conformance.case import EVERYTHING, CaseResult
+from scatterproof.conformance.profile import Profile
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.report import folder, html, junit, markdown, terminal
+from scatterproof.conformance.report.run import ConformanceRun, folder_name
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, Progress, err, out, print_json, print_table
 from scatterproof.iuts import MakeIut
-from spec import clauses
-from spec.topology import Role
+from scatterproof.spec import clauses
+from scatterproof.spec.topology import Role
 
 _SLOW = 3  # cases that are named though nobody asked
 

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from conformance.report.look import TABLES, Head, render
+from scatterproof.conformance.report.look import TABLES, Head, render
 from scatterproof.layer_report import Detail, LayerReport, Status, gravest
 from scatterproof.matrix import MatrixRow, verdict
+from scatterproof.spec.clauses import Catalogue
+from scatterproof.spec.files import write_atomically
 from scatterproof.verify_page_parts import Parts
-from spec.clauses import Catalogue
-from spec.files import write_atomically
 
 _TEMPLATE = Path(__file__).with_name("verify_page.html.j2")
 _RANKS = {status.value: rank for rank, status in enumerate(Status)}

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.case import cases
-from conformance.protocol import Plugin, load
-from conformance.report.equivalence import EquivalenceRow
-from impl.protocol import ImplPlugin
-from models.expected import SPEC_FOLDER
-from models.finding import Finding, findings_of
-from models.protocol import ModelsPlugin
-from models.trace_validation import Judgement, uncovered, validate_all
 from scatterproof import iuts
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.protocol import Plugin, load
+from scatterproof.conformance.report.equivalence import EquivalenceRow
+from scatterproof.impl.protocol import ImplPlugin
 from scatterproof.layer_report import Status
-from spec import plugins
-from spec.errors import ScatterproofError
-from spec.trace import Trace, schema
+from scatterproof.models.expected import SPEC_FOLDER
+from scatterproof.models.finding import Finding, findings_of
+from scatterproof.models.protocol import ModelsPlugin
+from scatterproof.models.trace_validation import Judgement, uncovered, validate_all
+from scatterproof.spec import plugins
+from scatterproof.spec.errors import ScatterproofError
+from scatterproof.spec.trace import Trace, schema
 
 FIGURES, FIGURES_BY = Path("results/figures/index.html"), "ci/bench figures"
 

@@ -19,15 +19,24 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sql
 
-from conformance.network.run import catalogue_version
-from spark.importing.mapping import ISO, UNITS
-from spark.importing.mapping import Mapping as UserMapping
-from spark.jobs import run_tasks
-from spark.layout import MANIFEST, MINED, Manifest, RunEntry, entry_of_header, events_path, replaced_folder, runs_path
-from spec.errors import BadInput, CannotRun
-from spec.files import write_atomically
-from spec.trace import ABSENT, Domain, Header, schema
-from spec.trace_parquet import headers_table, read_headers, reading
+from scatterproof.conformance.network.run import catalogue_version
+from scatterproof.spark.importing.mapping import ISO, UNITS
+from scatterproof.spark.importing.mapping import Mapping as UserMapping
+from scatterproof.spark.jobs import run_tasks
+from scatterproof.spark.layout import (
+    MANIFEST,
+    MINED,
+    Manifest,
+    RunEntry,
+    entry_of_header,
+    events_path,
+    replaced_folder,
+    runs_path,
+)
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.files import write_atomically
+from scatterproof.spec.trace import ABSENT, Domain, Header, schema
+from scatterproof.spec.trace_parquet import headers_table, read_headers, reading
 
 ARRANGED = "arranged"
 BYTES_A_FILE = 64 << 20

@@ -1,8 +1,8 @@
 """Run configurations drawn from a seed: each run of a corpus is a function of (protocol, seed, run) and nothing else.
 
-Kinds of runs take turns (`spark.kinds`). The rest is swarm style: a run switches each feature (jitter, skew, drift,
-idle senders, bursts) on or off by a coin of its own, and draws which kinds of faults it has, so that among many runs
-there are those in which one thing is not drowned by the others.
+Kinds of runs take turns (`scatterproof.spark.kinds`). The rest is swarm style: a run switches each feature (jitter,
+skew, drift, idle senders, bursts) on or off by a coin of its own, and draws which kinds of faults it has, so that among
+many runs there are those in which one thing is not drowned by the others.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from random import Random
 
 import msgspec
 
-from spark.kinds import RunKind, Setting
-from spark.networks import reached_by
-from spark.protocol import kinds_of
-from spec.schedule import (
+from scatterproof.spark.kinds import RunKind, Setting
+from scatterproof.spark.networks import reached_by
+from scatterproof.spark.protocol import kinds_of
+from scatterproof.spec.schedule import (
     EVERYBODY,
     Clock,
     Delay,
@@ -25,7 +25,7 @@ from spec.schedule import (
     Submission,
     validate,
 )
-from spec.topology import NodeId, Topology, route
+from scatterproof.spec.topology import NodeId, Topology, route
 
 MAX_DRIFT_PPB = 100_000  # an ordinary quartz clock
 MAX_FAULTS = 8

@@ -15,20 +15,20 @@ from pathlib import Path
 import msgspec
 from pyspark.sql import SparkSession
 
-from conformance.network.run import catalogue_version
-from impl.protocol import load
-from spark.configurations import draw_run
-from spark.jobs import OnProgress, run_tasks
-from spark.layout import FORMAT, MANIFEST, Manifest, RunEntry, events_path, runs_path, write_manifest
-from spark.planting import Plan, Probe, Trial, choose, refuse_wishes
-from spark.plants import Plant, Spoiling, Wish, right_run
-from spark.session import MASTER, session_on
-from spark.unfinished import Unfinished, unfinished_folder
-from spec.errors import BadInput
-from spec.files import read_bytes, write_atomically
-from spec.schedule import Schedule
-from spec.trace import Trace
-from spec.trace_parquet import write_runs
+from scatterproof.conformance.network.run import catalogue_version
+from scatterproof.impl.protocol import load
+from scatterproof.spark.configurations import draw_run
+from scatterproof.spark.jobs import OnProgress, run_tasks
+from scatterproof.spark.layout import FORMAT, MANIFEST, Manifest, RunEntry, events_path, runs_path, write_manifest
+from scatterproof.spark.planting import Plan, Probe, Trial, choose, refuse_wishes
+from scatterproof.spark.plants import Plant, Spoiling, Wish, right_run
+from scatterproof.spark.session import MASTER, session_on
+from scatterproof.spark.unfinished import Unfinished, unfinished_folder
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes, write_atomically
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import Trace
+from scatterproof.spec.trace_parquet import write_runs
 
 __all__ = ["RUNS_A_FILE", "Plant", "make_corpus", "simulate_run"]
 

@@ -15,14 +15,14 @@ from random import Random
 
 import msgspec
 
-from conformance.protocol import gauge
-from conformance.verdict import Verdict
-from spark.kinds import RunKind
-from spark.layout import RunEntry
-from spark.measured import Measured
-from spark.protocol import SparkPlugin
-from spec import plugins
-from spec.core import Parameter
+from scatterproof.conformance.protocol import gauge
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spark.kinds import RunKind
+from scatterproof.spark.layout import RunEntry
+from scatterproof.spark.measured import Measured
+from scatterproof.spark.protocol import SparkPlugin
+from scatterproof.spec import plugins
+from scatterproof.spec.core import Parameter
 
 MOST_VALUES = 8  # of a parameter; beyond, and of times, it is only told whether it is 0
 DRAWS = 20  # networks of a family, to see whether one suits a kind

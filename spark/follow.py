@@ -1,8 +1,9 @@
 """Following a corpus that grows: verdicts kept current, by Structured Streaming and the results that are kept.
 
 A stream over the names of files, without their content, tells that there are new ones; its checkpoint is in
-`mined/followed`. What is judged then is what has no kept result (`spark.incremental`). So it does not matter whether a
-batch comes twice, as after a kill, and a file is judged once: when both it and its other half are there and sound.
+`mined/followed`. What is judged then is what has no kept result (`scatterproof.spark.incremental`). So it does not
+matter whether a batch comes twice, as after a kill, and a file is judged once: when both it and its other half are
+there and sound.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from spark.found import Identity, is_as_told, read_violations
-from spark.incremental import SUMMARY, Kept, Say, kept_results
-from spark.mine import leave, summed_up
-from spark.mined import MineResult
-from spark.read import Pair
-from spark.session import MASTER, session_on
-from spec.errors import BadInput, CannotRun
+from scatterproof.spark.found import Identity, is_as_told, read_violations
+from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
+from scatterproof.spark.mine import leave, summed_up
+from scatterproof.spark.mined import MineResult
+from scatterproof.spark.read import Pair
+from scatterproof.spark.session import MASTER, session_on
+from scatterproof.spec.errors import BadInput, CannotRun
 
 Value = TypeVar("Value")
 
@@ -177,7 +178,7 @@ class _Following:
 
     def _withdraw(self) -> None:
         """No file is left that counts: so there is no verdict."""
-        from spark.report import REPORT  # as in `leave`
+        from scatterproof.spark.report import REPORT  # as in `leave`
 
         for name in (SUMMARY, REPORT):
             (self._kept.folder / name).unlink(missing_ok=True)

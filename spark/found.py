@@ -18,12 +18,12 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.verdict import Verdict
-from spark.judge_part import judge_part
-from spark.layout import RunEntry, entry_of_header
-from spark.measured import Measured, Packed
-from spark.read import Pair, Part
-from spec.files import write_atomically
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spark.judge_part import judge_part
+from scatterproof.spark.layout import RunEntry, entry_of_header
+from scatterproof.spark.measured import Measured, Packed
+from scatterproof.spark.read import Pair, Part
+from scatterproof.spec.files import write_atomically
 
 VIOLATIONS = pa.schema(
     [

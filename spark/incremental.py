@@ -16,7 +16,7 @@ from typing import TypeAlias
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from spark.found import (
+from scatterproof.spark.found import (
     Identity,
     PartFindings,
     identity_of,
@@ -26,11 +26,11 @@ from spark.found import (
     read_found,
     read_violations,
 )
-from spark.jobs import OnProgress, run_tasks
-from spark.judge_part import INTERPRETED_ROWS, is_warm, warm
-from spark.layout import MANIFEST, MINED, RunEntry, read_manifest, writing
-from spark.read import Pair, Part, sound_parts
-from spec.errors import BadInput, CannotRun
+from scatterproof.spark.jobs import OnProgress, run_tasks
+from scatterproof.spark.judge_part import INTERPRETED_ROWS, is_warm, warm
+from scatterproof.spark.layout import MANIFEST, MINED, RunEntry, read_manifest, writing
+from scatterproof.spark.read import Pair, Part, sound_parts
+from scatterproof.spec.errors import BadInput, CannotRun
 
 SUMMARY = "summary.json"
 VIOLATIONS_FOLDER = "violations"

@@ -10,8 +10,8 @@ import hashlib
 import shlex
 from pathlib import Path
 
-from models.java import find_java
-from spec.files import cache_folder, write_atomically
+from scatterproof.models.java import find_java
+from scatterproof.spec.files import cache_folder, write_atomically
 
 LOG_VARIABLE = "SCATTERPROOF_SPARK_LOG"  # where Java's and its Python workers' standard error goes
 

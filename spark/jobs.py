@@ -16,8 +16,8 @@ from pyspark import Accumulator
 from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import SparkSession
 
-from spark.shipping import on_cluster, settle_in
-from spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.spark.shipping import on_cluster, settle_in
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

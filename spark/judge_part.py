@@ -11,18 +11,18 @@ from typing import TypeAlias
 
 import numpy as np
 
-from conformance.checks.compiled import Kernel, Run
-from conformance.checks.interpreted import Interpreted, InterpretedRun
-from conformance.checks.rows import RowRules, refuse_header, refuse_rows_after_end, row_rules
-from conformance.checks.surroundings import Surroundings
-from conformance.judge import conclude, kernel, limits, shown_at
-from conformance.measures import with_hops
-from conformance.protocol import gauge, load
-from conformance.verdict import ClauseResult
-from spark.measured import Measured
-from spark.read import BATCH_ROWS, Part, RunSpan, read_batches, read_spans
-from spec.errors import BadInput
-from spec.trace import Header, Row, schema
+from scatterproof.conformance.checks.compiled import Kernel, Run
+from scatterproof.conformance.checks.interpreted import Interpreted, InterpretedRun
+from scatterproof.conformance.checks.rows import RowRules, refuse_header, refuse_rows_after_end, row_rules
+from scatterproof.conformance.checks.surroundings import Surroundings
+from scatterproof.conformance.judge import conclude, kernel, limits, shown_at
+from scatterproof.conformance.measures import with_hops
+from scatterproof.conformance.protocol import gauge, load
+from scatterproof.conformance.verdict import ClauseResult
+from scatterproof.spark.measured import Measured
+from scatterproof.spark.read import BATCH_ROWS, Part, RunSpan, read_batches, read_spans
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Header, Row, schema
 
 _Network: TypeAlias = tuple[Surroundings, Surroundings, RowRules]
 NETWORKS_KEPT = 256

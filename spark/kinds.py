@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from spark.networks import FAMILIES, anywhere
-from spec.core import Parameter
-from spec.schedule import Call, Failure, FaultKind
-from spec.topology import Topology
+from scatterproof.spark.networks import FAMILIES, anywhere
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import Call, Failure, FaultKind
+from scatterproof.spec.topology import Topology
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

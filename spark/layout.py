@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from spec.core import Parameter
-from spec.errors import BadInput, CannotRun
-from spec.files import read_bytes, write_atomically
-from spec.trace import Header
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.files import read_bytes, write_atomically
+from scatterproof.spec.trace import Header
 
 MANIFEST = "manifest.json"
 MINED = "mined"

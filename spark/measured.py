@@ -8,11 +8,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from conformance.checks.compiled import Run
-from conformance.checks.interpreted import InterpretedRun
-from conformance.measures import BINS, Gauge, least_of
-from conformance.protocol import gauge
-from spec.trace import Header
+from scatterproof.conformance.checks.compiled import Run
+from scatterproof.conformance.checks.interpreted import InterpretedRun
+from scatterproof.conformance.measures import BINS, Gauge, least_of
+from scatterproof.conformance.protocol import gauge
+from scatterproof.spec.trace import Header
 
 Ints = npt.NDArray[np.int64]
 

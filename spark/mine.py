@@ -1,7 +1,8 @@
 """Mining: the compiled checks over traces of any size, in Spark tasks that open their own files.
 
 Spark shares out names of files and collects counts. No row crosses from Java to Python, and none is shuffled: a run
-lies in one file, so one task sees it whole. Files that are known are not judged again (`spark.incremental`).
+lies in one file, so one task sees it whole. Files that are known are not judged again
+(`scatterproof.spark.incremental`).
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.protocol import load
-from conformance.verdict import Verdict
-from spark.arrange import arrange, arranged_path, look_at
-from spark.coverage import coverage
-from spark.found import PartFindings
-from spark.importing.mapping import Mapping
-from spark.incremental import SUMMARY, Kept, Say, kept_results
-from spark.jobs import OnProgress
-from spark.layout import RunEntry
-from spark.measured import together
-from spark.mined import ClauseSummary, MineResult
-from spark.read import pairs_of, quarantined_rows
-from spark.session import MASTER, session_on
-from spec.files import write_atomically
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spark.arrange import arrange, arranged_path, look_at
+from scatterproof.spark.coverage import coverage
+from scatterproof.spark.found import PartFindings
+from scatterproof.spark.importing.mapping import Mapping
+from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
+from scatterproof.spark.jobs import OnProgress
+from scatterproof.spark.layout import RunEntry
+from scatterproof.spark.measured import together
+from scatterproof.spark.mined import ClauseSummary, MineResult
+from scatterproof.spark.read import pairs_of, quarantined_rows
+from scatterproof.spark.session import MASTER, session_on
+from scatterproof.spec.files import write_atomically
 
 
 def mine(
@@ -41,8 +42,8 @@ def mine(
     before, and have not changed since, are not judged again, unless `again` is set.
 
     on_progress counts events. mapping: the files are in a layout of the user's own, and are sorted into a corpus beside
-    them first (`spark.arrange`), which is then what the result speaks of. say: takes sentences on what is known and
-    what is not.
+    them first (`scatterproof.spark.arrange`), which is then what the result speaks of. say: takes sentences on what is
+    known and what is not.
 
     A file that cannot be read or lacks a column, is of another protocol than those before it, or has a row that no
     check may look at, is left out, and the result says why. Raises BadInput for a folder without traces, and where no
@@ -94,7 +95,7 @@ def summed_up(kept: Kept, left_out: Sequence[str] = ()) -> tuple[MineResult, tup
 def leave(kept: Kept, result: MineResult, entries: Sequence[RunEntry]) -> None:
     """Write the page and then the summary, unless they say this already."""
     # Loaded here, as it draws: no task and no other command needs that, and it takes longer to load than the rest.
-    from spark.report import REPORT, write_report
+    from scatterproof.spark.report import REPORT, write_report
 
     kept.drop_others()
     summary, text = kept.folder / SUMMARY, msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"

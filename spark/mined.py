@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from conformance.verdict import Verdict
-from spark.coverage import Coverage
-from spark.found import is_result, read_violations
-from spark.incremental import VIOLATIONS_FOLDER
-from spark.layout import MINED
-from spark.measured import Histogram
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spark.coverage import Coverage
+from scatterproof.spark.found import is_result, read_violations
+from scatterproof.spark.incremental import VIOLATIONS_FOLDER
+from scatterproof.spark.layout import MINED
+from scatterproof.spark.measured import Histogram
 
 
 class ClauseSummary(msgspec.Struct, frozen=True):

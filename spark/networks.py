@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from conformance.network import topologies
-from spec.topology import NO_LINK, NodeId, Topology, route
+from scatterproof.conformance.network import topologies
+from scatterproof.spec.topology import NO_LINK, NodeId, Topology, route
 
 FAMILIES: dict[str, Callable[[Random], Topology]] = {
     "star": lambda draw: topologies.star(draw.randint(2, 12)),

@@ -15,15 +15,15 @@ from random import Random
 
 import msgspec
 
-from conformance.judge import judge_by_oracles
-from conformance.protocol import load
-from conformance.verdict import Verdict
-from spark.configurations import draw_run
-from spark.layout import Expected, Planting
-from spark.plants import AlteredRow, MakeCore, Mutant, Wish, altered, right_run
-from spark.protocol import kinds_of
-from spec.errors import BadInput
-from spec.trace import Trace
+from scatterproof.conformance.judge import judge_by_oracles
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spark.configurations import draw_run
+from scatterproof.spark.layout import Expected, Planting
+from scatterproof.spark.plants import AlteredRow, MakeCore, Mutant, Wish, altered, right_run
+from scatterproof.spark.protocol import kinds_of
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Trace
 
 # Oracles take time with the square of the rows, so longer runs are left alone.
 LONGEST = 2_000

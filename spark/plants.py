@@ -12,13 +12,13 @@ from functools import partial
 from random import Random
 from typing import Any, Protocol
 
-from conformance.network.run import MakeNode, simulate
-from conformance.network.simulator import MAX_EVENTS
-from conformance.protocol import load
-from spark.layout import ROW, Expected
-from spec.core import AnyCore
-from spec.schedule import Schedule
-from spec.trace import ABSENT, Kind, Row, Trace, rows_of_packet, schema
+from scatterproof.conformance.network.run import MakeNode, simulate
+from scatterproof.conformance.network.simulator import MAX_EVENTS
+from scatterproof.conformance.protocol import load
+from scatterproof.spark.layout import ROW, Expected
+from scatterproof.spec.core import AnyCore
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import ABSENT, Kind, Row, Trace, rows_of_packet, schema
 
 IUT = "reference core"
 MakeCore = Callable[..., AnyCore]

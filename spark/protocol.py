@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spec import plugins
-from spec.errors import CannotRun
+from scatterproof.spec import plugins
+from scatterproof.spec.errors import CannotRun
 
 if TYPE_CHECKING:
-    from spark.kinds import RunKind
+    from scatterproof.spark.kinds import RunKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from spec.errors import BadInput
-from spec.trace import Header
-from spec.trace_parquet import events_schema, read_headers, reading, require_columns
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Header
+from scatterproof.spec.trace_parquet import events_schema, read_headers, reading, require_columns
 
 BATCH_ROWS = 1 << 16
 

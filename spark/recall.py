@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from spark.judge_part import MOST_KEPT
-from spark.layout import MANIFEST, Expected, RunEntry, read_manifest
+from scatterproof.spark.judge_part import MOST_KEPT
+from scatterproof.spark.layout import MANIFEST, Expected, RunEntry, read_manifest
 
 _NAMED = 5  # runs that a sentence names
 

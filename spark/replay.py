@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spark.configurations import draw_run
-from spark.layout import RunEntry, events_path, read_manifest, runs_path
-from spark.read import Part, read_batches, read_spans
-from spec.errors import BadInput
-from spec.schedule import Schedule
-from spec.trace import Trace, schema
+from scatterproof.spark.configurations import draw_run
+from scatterproof.spark.layout import RunEntry, events_path, read_manifest, runs_path
+from scatterproof.spark.read import Part, read_batches, read_spans
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import Trace, schema
 
 
 def entry_of(corpus: Path, run: int) -> tuple[str, int, RunEntry]:

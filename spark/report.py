@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from conformance.protocol import gauge
-from conformance.report.look import TABLES, Head, render
-from conformance.report.run import GRAVITY
-from conformance.verdict import Verdict
-from spark.layout import RunEntry
-from spark.measured import Histogram
-from spark.plots import Bars, Line, bars, distribution, matrix
-from spec import clauses
-from spec.files import write_atomically
+from scatterproof.conformance.protocol import gauge
+from scatterproof.conformance.report.look import TABLES, Head, render
+from scatterproof.conformance.report.run import GRAVITY
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spark.layout import RunEntry
+from scatterproof.spark.measured import Histogram
+from scatterproof.spark.plots import Bars, Line, bars, distribution, matrix
+from scatterproof.spec import clauses
+from scatterproof.spec.files import write_atomically
 
 if TYPE_CHECKING:
-    from spark.mined import MineResult
+    from scatterproof.spark.mined import MineResult
 
 REPORT = "report.html"
 _TEMPLATE = Path(__file__).with_name("report.html.j2")

@@ -20,11 +20,11 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark.java_home import LOG_VARIABLE, java_home_for_spark
-from spark.shipping import ROOT, on_cluster, refuse_unfit, refuse_unshared, ship
-from spec.errors import BadInput, CannotRun
-from spec.files import cache_folder
-from spec.scratch import scratch_folder
+from scatterproof.spark.java_home import LOG_VARIABLE, java_home_for_spark
+from scatterproof.spark.shipping import ROOT, on_cluster, refuse_unfit, refuse_unshared, ship
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.files import cache_folder
+from scatterproof.spec.scratch import scratch_folder
 
 MASTER = "local[*]"
 _HOST = r"([\w.-]+|\[[\da-fA-F:]+\])"

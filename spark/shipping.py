@@ -2,7 +2,7 @@
 
 It travels as an archive that Spark unpacks in the working folder of each executor, so that modules find the files which
 they read beside themselves. What is imported here is all that a machine without our packages can be asked with, so that
-it says what it lacks: nothing but modules of Spark and of Python, and `spec.errors`.
+it says what it lacks: nothing but modules of Spark and of Python, and `scatterproof.spec.errors`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
-from spec.errors import BadInput, CannotRun
+from scatterproof.spec.errors import BadInput, CannotRun
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("spec", "models", "impl", "conformance", "fuzz", "spark", "scatterproof")
@@ -70,7 +70,7 @@ def ship(context: SparkContext, scratch: Path) -> None:
 def settle_in() -> None:
     """In a task on a cluster: what is relative to the executor's working folder is made absolute for the processes that
     the task starts; and where the user's cache folder cannot be written, there is one in the working folder."""
-    from spec.files import cache_folder
+    from scatterproof.spec.files import cache_folder
 
     code = str(Path(CODE).absolute())
     os.environ["PYTHONPATH"] = os.pathsep.join([code, *_others(os.environ.get("PYTHONPATH", ""))])

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from spark.layout import refuse_foreign, writing
-from spec.errors import CannotRun
+from scatterproof.spark.layout import refuse_foreign, writing
+from scatterproof.spec.errors import CannotRun
 
 _LOCK = "lock"
 

@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from spec.core import NodeConfig, Parameter
-from spec.topology import LinkId, NodeId
+from scatterproof.spec.core import NodeConfig, Parameter
+from scatterproof.spec.topology import LinkId, NodeId
 
 VERSION = 1
 

@@ -1,7 +1,7 @@
 """The adapter contract as a JSON Schema, adapter.schema.json: made from the types of spec/adapter.py and of each
 protocol's messages.py, never edited, checked for staleness.
 
-`python -m spec.adapter_schema` writes it; with `--check` it exits with 1 when the file is stale.
+`python -m scatterproof.spec.adapter_schema` writes it; with `--check` it exits with 1 when the file is stale.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from spec import adapter, generated, plugins
-from spec.clauses import SPEC, protocols
-from spec.protocol import SpecPlugin
+from scatterproof.spec import adapter, generated, plugins
+from scatterproof.spec.clauses import SPEC, protocols
+from scatterproof.spec.protocol import SpecPlugin
 
 FILE = "adapter.schema.json"
-COMMAND = "python -m spec.adapter_schema"
+COMMAND = "python -m scatterproof.spec.adapter_schema"
 # What a protocol's messages are, and the lines that carry it: the line's definition, and its key.
 CARRIED = {
     "Packet": (("PacketIn", "packet"), ("SendOut", "packet")),

@@ -4,8 +4,8 @@ A clause has one name in every layer: ``TimestampsRise`` is the TLA+ operator, `
 claim, the check and the oracle, and cases cite the id. So a catalogue only says *which* layers check a clause
 now; how the clause is spelled there follows from its name. Every other layer must have a reason.
 
-``python -m spec.clauses`` writes CLAUSES.md; with ``--check`` it exits with 1 when the page is stale. Faults
-of a catalogue are raised as ``BadInput`` that names file, place and mend.
+``python -m scatterproof.spec.clauses`` writes CLAUSES.md; with ``--check`` it exits with 1 when the page is stale.
+Faults of a catalogue are raised as ``BadInput`` that names file, place and mend.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from spec.errors import BadInput
-from spec.place import Place
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.place import Place
 
 SPEC: Path = Path(__file__).resolve().parent
 """The folder that holds one folder a protocol."""
@@ -385,6 +385,6 @@ def _claims(at: Place, table: Mapping[str, object], numbers: list[str], ids: lis
 
 
 if __name__ == "__main__":
-    from spec.clauses_markdown import main
+    from scatterproof.spec.clauses_markdown import main
 
     raise SystemExit(main())

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from spec import generated
-from spec.clauses import SPEC, Catalogue, Clause, Layer, load, protocols
+from scatterproof.spec import generated
+from scatterproof.spec.clauses import SPEC, Catalogue, Clause, Layer, load, protocols
 
 PAGE = "CLAUSES.md"
 
 HEADER = """\
 # Clauses
 
-Generated from the `clauses.toml` of each protocol by `python -m spec.clauses`; edit those, not this page.
+Generated from the `clauses.toml` of each protocol by `python -m scatterproof.spec.clauses`; edit those, not this page.
 
 A clause has one name in every layer: the TLA+ operator bears it in CamelCase; the Z3 claim, the check and
 the oracle bear it in snake_case; cases cite the id. Under *Layers*, *yes* means that the layer checks the
@@ -96,4 +96,4 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def main(arguments: Sequence[str] | None = None, folder: Path = SPEC) -> int:
     """Write the page beside the catalogues, or with ``--check`` only compare it; the exit code."""
-    return generated.command("python -m spec.clauses", folder / PAGE, lambda: page(folder), arguments)
+    return generated.command("python -m scatterproof.spec.clauses", folder / PAGE, lambda: page(folder), arguments)

@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from spec.topology import LinkId, NodeId, Role, Routes, Topology
+from scatterproof.spec.topology import LinkId, NodeId, Role, Routes, Topology
 
 Packet = TypeVar("Packet")
 Delivery = TypeVar("Delivery")
@@ -22,7 +22,7 @@ Parameter: TypeAlias = int | str
 
 class Submitted(msgspec.Struct, frozen=True, gc=False):
     """The application hands over one submission: messages, as (receiver, payload), that belong together. A receiver is
-    a host, or EVERYBODY of `spec.schedule`."""
+    a host, or EVERYBODY of `scatterproof.spec.schedule`."""
 
     now: int
     messages: tuple[tuple[NodeId, bytes], ...]

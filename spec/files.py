@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from spec.errors import BadInput, CannotRun
+from scatterproof.spec.errors import BadInput, CannotRun
 
 
 def read_bytes(path: Path, what: str) -> bytes:

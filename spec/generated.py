@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spec.errors import ScatterproofError
-from spec.files import write_atomically
+from scatterproof.spec.errors import ScatterproofError
+from scatterproof.spec.files import write_atomically
 
 
 def command(prog: str, target: Path, make: Callable[[], str], arguments: Sequence[str] | None) -> int:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from spec.schedule import Schedule
-from spec.trace import Trace
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import Trace
 
 
 class Iut(Protocol):
     """An implementation under test. `run` plays a schedule and returns the trace that it left.
 
-    Raises spec.errors.CannotRun when it cannot be started here. One that hangs, crashes or lies is no error: its trace
-    ends cut, with what was seen until then.
+    Raises scatterproof.spec.errors.CannotRun when it cannot be started here. One that hangs, crashes or lies is no
+    error: its trace ends cut, with what was seen until then.
     """
 
     name: str

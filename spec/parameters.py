@@ -1,7 +1,7 @@
 """What nodes of a protocol are set to: its ``parameters.toml``, from which the reference and the checks take bounds and
 defaults, and the table of ADAPTER.md is made.
 
-``python -m spec.parameters`` writes the table; with `--check` it exits with 1 when it is stale.
+``python -m scatterproof.spec.parameters`` writes the table; with `--check` it exits with 1 when it is stale.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pathlib import Path
 
 import msgspec
 
-from spec import generated
-from spec.clauses import SPEC, protocols
-from spec.clauses_markdown import table
-from spec.core import Parameter
-from spec.errors import BadInput
+from scatterproof.spec import generated
+from scatterproof.spec.clauses import SPEC, protocols
+from scatterproof.spec.clauses_markdown import table
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
 
 FILE_NAME = "parameters.toml"
 PAGE = "ADAPTER.md"
-COMMAND = "python -m spec.parameters"
+COMMAND = "python -m scatterproof.spec.parameters"
 _BEGINS = f"<!-- Made by `{COMMAND}` from the parameters.toml of each protocol: edit those. -->"
 _ENDS = "<!-- The end of what is made. -->"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NoReturn, TypeVar
 
-from spec.errors import BadInput
+from scatterproof.spec.errors import BadInput
 
 Closed = TypeVar("Closed", bound=StrEnum)
 

@@ -11,9 +11,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from spec.clauses import protocols
-from spec.errors import BadInput, CannotRun
-from spec.trace import schema
+from scatterproof.spec.clauses import protocols
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.trace import schema
 
 PACKAGES = ("spec", "models", "impl", "conformance", "fuzz", "spark")
 Record = TypeVar("Record")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from spec import plugins
-from spec.errors import BadInput
-from spec.topology import Topology
-from spec.trace import schema
+from scatterproof.spec import plugins
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.trace import schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

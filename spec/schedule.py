@@ -11,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from spec.core import Parameter
-from spec.errors import BadInput
-from spec.files import read_bytes, write_atomically
-from spec.protocol import refuse_network
-from spec.topology import NO_LINK, LinkId, NodeId, Role, Routes, Topology, route
-from spec.trace import TraceSchema, schema
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes, write_atomically
+from scatterproof.spec.protocol import refuse_network
+from scatterproof.spec.topology import NO_LINK, LinkId, NodeId, Role, Routes, Topology, route
+from scatterproof.spec.trace import TraceSchema, schema
 
 FORMAT = 1
 # Times stay far below the edge of int64, so that sums of a few of them cannot wrap anywhere.

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from spec.errors import CannotRun
+from scatterproof.spec.errors import CannotRun
 
 PREFIX = "scatterproof-scratch-"
 

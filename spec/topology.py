@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from spec.errors import BadInput
+from scatterproof.spec.errors import BadInput
 
 NodeId: TypeAlias = int
 LinkId: TypeAlias = int

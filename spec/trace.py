@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from spec.core import Parameter
-from spec.errors import BadInput
-from spec.topology import NodeId, Role, Topology
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import NodeId, Role, Topology
 
 VERSION = 1
 ABSENT = -1

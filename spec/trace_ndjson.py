@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from spec.errors import BadInput
-from spec.files import read_bytes, write_atomically
-from spec.trace import ABSENT, VERSION, Header, Row, Trace, TraceSchema, schema
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes, write_atomically
+from scatterproof.spec.trace import ABSENT, VERSION, Header, Row, Trace, TraceSchema, schema
 
 _INT64 = range(-(1 << 63), 1 << 63)
 

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spec.errors import BadInput, CannotRun
-from spec.trace import VERSION, Header, Row, Trace, schema
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.trace import VERSION, Header, Row, Trace, schema
 
 ROW_GROUP_ROWS = 1_000_000
 

@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spec.errors import CannotRun
-from spec.trace import Header, Row
-from spec.trace_parquet import events_schema, headers_table
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.trace import Header, Row
+from scatterproof.spec.trace_parquet import events_schema, headers_table
 
 # What waits in memory: fewer than where whole runs are there anyhow.
 ROW_GROUP_ROWS = 1 << 18

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ci.figures.latency import Sample, Setting, measure
 from ci.figures.testbed import TESTBED, Network, network, row
-from spec.totalorder.messages import Environment
+from scatterproof.spec.totalorder.messages import Environment
 
 # How messages are ordered, by the name in the legend. Reliable: environment D, the carriers as those of C.
 WAYS = {

@@ -15,14 +15,14 @@ from random import Random
 import msgspec
 
 from ci.figures.testbed import TESTBED, Network, Testbed
-from conformance.network.run import simulate
-from impl.totalorder import make_core
-from spec.core import Core, NodeConfig
-from spec.errors import CannotRun
-from spec.schedule import Fault, FaultKind, Message, Schedule, Submission, validate
-from spec.topology import Role
-from spec.totalorder.messages import Delivery, Environment, Packet, PacketKind
-from spec.trace import Kind, Trace, schema
+from scatterproof.conformance.network.run import simulate
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.core import Core, NodeConfig
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.schedule import Fault, FaultKind, Message, Schedule, Submission, validate
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import Delivery, Environment, Packet, PacketKind
+from scatterproof.spec.trace import Kind, Trace, schema
 
 PROTOCOL = "totalorder"
 INTERVALS_BETWEEN = 10  # beacon intervals from one scattering of a process to its next, on average

@@ -24,7 +24,7 @@ from ci.figures.page import write_page
 from ci.figures.plot import draw, draw_scale
 from ci.figures.recovery import PROCESSES, by_recovery
 from ci.figures.scale import HEADINGS, compare, worst
-from spec.files import write_atomically
+from scatterproof.spec.files import write_atomically
 
 FOLDER = Path("results/figures")
 NO_RECOVERY = "recovery time against scale for a failed host, link and switch: the core does not recover yet"

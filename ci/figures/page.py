@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ci.figures.curves import Curve
 from ci.figures.scale import HEADINGS, Comparison, worst
 from ci.figures.testbed import TESTBED
-from spec.files import write_atomically
+from scatterproof.spec.files import write_atomically
 
 DIFFERENCES = (
     "The published latency goes on rising with several processes a server. Ours does not: in the model, processes that "

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from ci.figures.curves import Curve
 from ci.figures.scale import Comparison
-from spec.files import write_atomically
+from scatterproof.spec.files import write_atomically
 
 _SIZE = (7.5, 4.5)
 _MARKS = "os^Dvx"

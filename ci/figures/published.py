@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from spec.errors import BadInput
-from spec.files import read_bytes
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes
 
 PUBLISHED = Path(__file__).parent / "published.tsv"
 COLUMNS = ("processes", "best_effort_chip_us", "best_effort_host_us")

@@ -13,12 +13,12 @@ import msgspec
 from ci.figures.curves import Curve, Point
 from ci.figures.latency import PROTOCOL, Setting, maker, schedule_of
 from ci.figures.testbed import TESTBED, Network, network
-from conformance.network.run import simulate
-from spec.errors import CannotRun
-from spec.schedule import Failure, FailureKind, Message, Schedule, Submission, validate
-from spec.topology import NodeId, route
-from spec.totalorder.messages import Environment
-from spec.trace import Kind, Trace, schema
+from scatterproof.conformance.network.run import simulate
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.schedule import Failure, FailureKind, Message, Schedule, Submission, validate
+from scatterproof.spec.topology import NodeId, route
+from scatterproof.spec.totalorder.messages import Environment
+from scatterproof.spec.trace import Kind, Trace, schema
 
 # The core handles failures in trees: the testbed with one switch wherever it has two side by side.
 TREE = replace(TESTBED, spines_per_pod=1, cores=1)

@@ -9,7 +9,7 @@ from ci.figures import published
 from ci.figures.latency import Sample, Setting, measure
 from ci.figures.published import Published
 from ci.figures.testbed import TESTBED, Testbed, network
-from spec.totalorder.messages import Environment
+from scatterproof.spec.totalorder.messages import Environment
 
 HEADINGS = (
     "processes",

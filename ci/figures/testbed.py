@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from spec.errors import BadInput
-from spec.schedule import Clock, Delay
-from spec.topology import Link, Node, NodeId, Role, Topology
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Clock, Delay
+from scatterproof.spec.topology import Link, Node, NodeId, Role, Topology
 
 # Both directions of a cable between two nodes.
 _Pair = tuple[NodeId, NodeId]

@@ -16,9 +16,9 @@ import msgspec
 from ci.mining.material import enlarged, simulated
 from ci.mining.tools import Measured
 from ci.processes import Watch
-from spark.protocol import benchmark_of
-from spark.session import MASTER
-from spec.errors import CannotRun
+from scatterproof.spark.protocol import benchmark_of
+from scatterproof.spark.session import MASTER
+from scatterproof.spec.errors import CannotRun
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TITLES = {

@@ -20,15 +20,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.protocol import load
-from spark.corpus import make_corpus
-from spark.layout import MANIFEST, Manifest, RunEntry, events_path, read_manifest, runs_path
-from spark.protocol import benchmark_of
-from spark.read import RunSpan, parts_of, read_spans
-from spec.files import write_atomically
-from spec.topology import Role
-from spec.trace import ABSENT, Header, Kind
-from spec.trace_parquet import ROW_GROUP_ROWS, events_schema, headers_table
+from scatterproof.conformance.protocol import load
+from scatterproof.spark.corpus import make_corpus
+from scatterproof.spark.layout import MANIFEST, Manifest, RunEntry, events_path, read_manifest, runs_path
+from scatterproof.spark.protocol import benchmark_of
+from scatterproof.spark.read import RunSpan, parts_of, read_spans
+from scatterproof.spec.files import write_atomically
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import ABSENT, Header, Kind
+from scatterproof.spec.trace_parquet import ROW_GROUP_ROWS, events_schema, headers_table
 
 SEED = 7
 FILES = 4

@@ -22,16 +22,16 @@ import msgspec
 
 from ci.mining.material import networks
 from ci.processes import cpu_seconds
-from spark.java_home import java_home_for_spark
-from spark.jobs import run_tasks
-from spark.judge_part import count_part, warm
-from spark.layout import MINED
-from spark.mine import mine
-from spark.protocol import benchmark_of
-from spark.read import parts_of
-from spark.session import MASTER, session_on
-from spec.errors import BadInput
-from spec.trace import schema
+from scatterproof.spark.java_home import java_home_for_spark
+from scatterproof.spark.jobs import run_tasks
+from scatterproof.spark.judge_part import count_part, warm
+from scatterproof.spark.layout import MINED
+from scatterproof.spark.mine import mine
+from scatterproof.spark.protocol import benchmark_of
+from scatterproof.spark.read import parts_of
+from scatterproof.spark.session import MASTER, session_on
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import schema
 
 # So much at a time for tools that keep whole tables in memory: it makes no difference to what they find, as no run is
 # split over files, and larger pieces made them no faster.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ci.bench_broadcast import measure, task_of
-from spec.broadcast.messages import Level
+from scatterproof.spec.broadcast.messages import Level
 
 
 @pytest.mark.parametrize("level", Level)

@@ -12,9 +12,9 @@ import pytest
 from ci.bench import lossy_schedule, run_once
 from ci.bench_growth import SIZES, GrowthRow, comparisons, growth, rows
 from ci.bench_hosts import RELIABLE, UNDER_LOSS, Recalling, Receiving, Sending, Work
-from impl.totalorder import RULES
-from spec.schedule import FaultKind
-from spec.trace import Kind
+from scatterproof.impl.totalorder import RULES
+from scatterproof.spec.schedule import FaultKind
+from scatterproof.spec.trace import Kind
 
 
 def row(costs: tuple[float, ...]) -> GrowthRow:

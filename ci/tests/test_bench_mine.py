@@ -18,13 +18,13 @@ from ci.mining.compare import Timing, require_agreement, table
 from ci.mining.material import enlarged, networks, simulated
 from ci.mining.tools import Measured
 from ci.processes import Watch, cpu_seconds, resident_bytes
-from conformance.judge import judge_compiled
-from spark.judge_part import count_part
-from spark.protocol import benchmark_of, load
-from spark.read import parts_of
-from spark.tests.material import PROTOCOLS
-from spec.errors import CannotRun
-from spec.trace_parquet import read_runs
+from scatterproof.conformance.judge import judge_compiled
+from scatterproof.spark.judge_part import count_part
+from scatterproof.spark.protocol import benchmark_of, load
+from scatterproof.spark.read import parts_of
+from scatterproof.spark.tests.material import PROTOCOLS
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.trace_parquet import read_runs
 
 COMPARED = [protocol for protocol in PROTOCOLS if load(protocol).benchmark is not None]
 each_compared = pytest.mark.parametrize("protocol", COMPARED)

@@ -6,9 +6,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ci.bench_spark import _long_run, bench
-from spark.protocol import compared
-from spark.tests.material import PROTOCOLS, value
-from spec.trace import Kind
+from scatterproof.spark.protocol import compared
+from scatterproof.spark.tests.material import PROTOCOLS, value
+from scatterproof.spec.trace import Kind
 
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 

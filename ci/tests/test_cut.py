@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ci.cut import cut_rules, lines, main, unnoticed
-from fuzz.protocol import load
+from scatterproof.fuzz.protocol import load
 
 
 def test_each_cut_of_a_rule_turns_two_layers_red(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from ci import p4_compile
-from impl.totalorder.p4.builds import (
+from scatterproof.impl.totalorder.p4.builds import (
     BUILDS,
     COMPILED,
     MANIFEST,

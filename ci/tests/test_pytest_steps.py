@@ -64,7 +64,7 @@ def test_what_came_before_is_said_by_the_outermost_pytest_alone(
 
 def test_a_machine_that_is_too_busy_is_told_from_a_failure(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "test_busy.py").write_text(
-        "from spec.errors import CannotRun, MachineBusy\n"
+        "from scatterproof.spec.errors import CannotRun, MachineBusy\n"
         "def test_busy(): raise MachineBusy('it: not in time')\n"
         "def test_other(): raise CannotRun('no Java')\n"
     )

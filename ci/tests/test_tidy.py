@@ -25,17 +25,22 @@ BREACHES = {
     "broad except": ("excepts", "impl/a.py", "try:\n    f()\nexcept Exception:\n    pass\n", 3),
     "broad among narrow": ("excepts", "impl/a.py", "try:\n    f()\nexcept (OSError, BaseException):\n    pass\n", 3),
     "suppress of all": ("excepts", "impl/a.py", "with contextlib.suppress(Exception):\n    f()\n", 1),
-    "spec imports models": ("imports", "spec/a.py", "import models.claim\n", 1),
-    "impl imports conformance": ("imports", "impl/a.py", "from conformance import network\n", 1),
-    "conformance imports impl": ("imports", "conformance/a.py", "def f():\n    from impl.core import x\n", 2),
-    "models imports impl": ("imports", "models/a.py", "import impl\n", 1),
-    "models imports fuzz": ("imports", "models/a.py", "import fuzz\n", 1),
-    "conformance imports spark": ("imports", "conformance/a.py", "import spark\n", 1),
+    "spec imports models": ("imports", "spec/a.py", "import scatterproof.models.claim\n", 1),
+    "impl imports conformance": ("imports", "impl/a.py", "from scatterproof.conformance import network\n", 1),
+    "conformance imports impl": (
+        "imports",
+        "conformance/a.py",
+        "def f():\n    from scatterproof.impl.core import x\n",
+        2,
+    ),
+    "models imports impl": ("imports", "models/a.py", "import scatterproof.impl\n", 1),
+    "models imports fuzz": ("imports", "models/a.py", "import scatterproof.fuzz\n", 1),
+    "conformance imports spark": ("imports", "conformance/a.py", "import scatterproof.spark\n", 1),
     "fuzz imports the console": ("imports", "fuzz/a.py", "import scatterproof.cli\n", 1),
-    "a test against the direction": ("imports", "impl/tests/test_a.py", "import conformance\n", 1),
+    "a test against the direction": ("imports", "impl/tests/test_a.py", "import scatterproof.conformance\n", 1),
     "import by a function": ("imports", "conformance/a.py", 'm = importlib.import_module("impl.core")\n', 1),
     "relative import upwards": ("imports", "spec/b/a.py", "from ...impl import x\n", 1),
-    "protocol imported": ("protocols", "conformance/run.py", "from conformance.pubsub import x\n", 1),
+    "protocol imported": ("protocols", "conformance/run.py", "from scatterproof.conformance.pubsub import x\n", 1),
     "protocol named": ("protocols", "spec/trace.py", 'if protocol == "pubsub":\n    pass\n', 1),
     "protocol in a text": ("protocols", "fuzz/a.py", 'folder = "spec/workqueue/x.toml"\n', 1),
     "protocol in a docstring": ("protocols", "spec/a.py", '"""Runs.\n\nSay `--protocol pubsub`.\n"""\n', 3),
@@ -62,7 +67,7 @@ ALLOWED = {
     "downward imports": ("fuzz/a.py", "import spec, models.x, impl, conformance, numpy\n"),
     "a judge's test judges the reference": ("conformance/tests/test_a.py", "import impl.core\n"),
     "the console imports all": ("scatterproof/a.py", "import spec, models, impl, conformance, fuzz, spark\n"),
-    "own package": ("spec/b/a.py", "from .. import clauses\nfrom . import x\nimport spec.trace\n"),
+    "own package": ("spec/b/a.py", "from .. import clauses\nfrom . import x\nimport scatterproof.spec.trace\n"),
     "protocol in its own module": ("conformance/checks/pubsub.py", 'name = "pubsub"\n'),
     "protocol in its own folder": ("impl/pubsub/a.py", 'name = "pubsub"\n'),
     "protocol in a test": ("spec/tests/test_a.py", 'name = "pubsub"\n'),
@@ -112,7 +117,7 @@ def test_every_rule_has_a_breach() -> None:
 
 
 def test_a_finding_names_the_place_and_the_replacement(tmp_path: Path) -> None:
-    root = tree(tmp_path, "impl/a.py", "import conformance\n")
+    root = tree(tmp_path, "impl/a.py", "import scatterproof.conformance\n")
     command = [sys.executable, tidy.__file__, str(root)]
 
     run = subprocess.run(command, capture_output=True, text=True, check=False)

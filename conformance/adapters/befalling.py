@@ -6,11 +6,11 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from conformance.adapters.logs import NodeLog
-from conformance.relay.links import CARRIED, LOST, LinkRelay
-from spec.schedule import Failure, FailureKind, Schedule
-from spec.topology import LinkId, NodeId
-from spec.trace import ABSENT, Kind, Row, schema
+from scatterproof.conformance.adapters.logs import NodeLog
+from scatterproof.conformance.relay.links import CARRIED, LOST, LinkRelay
+from scatterproof.spec.schedule import Failure, FailureKind, Schedule
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.trace import ABSENT, Kind, Row, schema
 
 
 class Befalling:

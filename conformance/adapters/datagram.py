@@ -8,18 +8,26 @@ from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from conformance.adapters import lines
-from conformance.adapters.datagram_session import NodeBroke, Session
-from conformance.adapters.real_time import lull_ns, patience_ns, round_ns, settle_ns, stretch_of, stretched, why_not
-from conformance.network.run import refuse_faults
-from conformance.protocol import load
-from conformance.supervisor import LIMITS, Limits, stop
-from spec.adapter import Stop
-from spec.errors import CannotRun, MachineBusy
-from spec.schedule import Schedule
-from spec.scratch import scratch_folder
-from spec.topology import Role
-from spec.trace import Trace
+from scatterproof.conformance.adapters import lines
+from scatterproof.conformance.adapters.datagram_session import NodeBroke, Session
+from scatterproof.conformance.adapters.real_time import (
+    lull_ns,
+    patience_ns,
+    round_ns,
+    settle_ns,
+    stretch_of,
+    stretched,
+    why_not,
+)
+from scatterproof.conformance.network.run import refuse_faults
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.supervisor import LIMITS, Limits, stop
+from scatterproof.spec.adapter import Stop
+from scatterproof.spec.errors import CannotRun, MachineBusy
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.scratch import scratch_folder
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import Trace
 
 LONGEST_S = 120.0
 SLOWER = (1, 4, 16)  # by how much a schedule is played slower, again and again, when the machine was too busy
@@ -29,7 +37,7 @@ AGAIN = 2  # how often it is played once more as slowly as can be
 class DatagramIut:
     """Starts `command` once a node for every run, and again for a node that restarts; nodes of other roles than `roles`
     are started as `others`. `folder`, if there is one, keeps the last run's `<node>.log.ndjson`, `<node>.stdout` and
-    `<node>.stderr`, and can be judged again (`conformance.adapters.log_folder`)."""
+    `<node>.stderr`, and can be judged again (`scatterproof.conformance.adapters.log_folder`)."""
 
     def __init__(
         self,
@@ -52,8 +60,8 @@ class DatagramIut:
         puts on the link after the schedule has begun; a run in which one of them befalls nobody is cut.
 
         Simulated schedules speak of microseconds, which processes cannot keep: all times are stretched by one factor
-        (`conformance.adapters.real_time`). A run in which the machine kept nodes waiting for too long is played again,
-        slower each time.
+        (`scatterproof.conformance.adapters.real_time`). A run in which the machine kept nodes waiting for too long is
+        played again, slower each time.
 
         Raises CannotRun when the command cannot be started, when the schedule would take too long or cannot be played
         over real sockets; MachineBusy when the machine is too busy in the end; BadInput for faults that the protocol's

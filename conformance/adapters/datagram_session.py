@@ -6,21 +6,29 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from conformance.adapters import lines
-from conformance.adapters.befalling import Befalling
-from conformance.adapters.log_folder import BEFELL_FILE, RUN_FILE, SUFFIX, assemble, log_path, write_befell, write_run
-from conformance.adapters.logs import NodeLog
-from conformance.adapters.real_time import longest_timeout_ns
-from conformance.adapters.recorded_run import RecordedRun
-from conformance.network.run import header_of
-from conformance.relay.links import LinkRelay
-from conformance.supervisor import MARK, Child, Failure, Limits
-from spec import schedule as schedules
-from spec.adapter import Connect, Init, Listening, Payload, Ready, Stop, Stopped, Submit
-from spec.core import NodeConfig, node_config
-from spec.schedule import FailureKind, Schedule, Submission
-from spec.topology import NodeId, Role, route
-from spec.trace import CLEAN, Trace, schema
+from scatterproof.conformance.adapters import lines
+from scatterproof.conformance.adapters.befalling import Befalling
+from scatterproof.conformance.adapters.log_folder import (
+    BEFELL_FILE,
+    RUN_FILE,
+    SUFFIX,
+    assemble,
+    log_path,
+    write_befell,
+    write_run,
+)
+from scatterproof.conformance.adapters.logs import NodeLog
+from scatterproof.conformance.adapters.real_time import longest_timeout_ns
+from scatterproof.conformance.adapters.recorded_run import RecordedRun
+from scatterproof.conformance.network.run import header_of
+from scatterproof.conformance.relay.links import LinkRelay
+from scatterproof.conformance.supervisor import MARK, Child, Failure, Limits
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.adapter import Connect, Init, Listening, Payload, Ready, Stop, Stopped, Submit
+from scatterproof.spec.core import NodeConfig, node_config
+from scatterproof.spec.schedule import FailureKind, Schedule, Submission
+from scatterproof.spec.topology import NodeId, Role, route
+from scatterproof.spec.trace import CLEAN, Trace, schema
 
 QUIET_NS = 1_000_000_000  # a message that has not moved for so long is not on its way
 LATE_NS = 30_000_000_000  # how far behind its schedule a run may go on

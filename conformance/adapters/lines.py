@@ -7,9 +7,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from conformance.supervisor import Child, Failure
-from spec.adapter import VERSION, FromNode, Line, Ready, ToNode
-from spec.protocol import load
+from scatterproof.conformance.supervisor import Child, Failure
+from scatterproof.spec.adapter import VERSION, FromNode, Line, Ready, ToNode
+from scatterproof.spec.protocol import load
 
 encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[FromNode] = msgspec.json.Decoder(FromNode)

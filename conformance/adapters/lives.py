@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spec.topology import LinkId, Topology
-from spec.trace import ABSENT, Kind, Row, schema
+from scatterproof.spec.topology import LinkId, Topology
+from scatterproof.spec.trace import ABSENT, Kind, Row, schema
 
 # By node, and then by life: the rows of its log.
 Lives = Sequence[Sequence[Sequence[Row]]]

@@ -16,18 +16,18 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.adapters.lives import joined
-from conformance.adapters.logs import NodeLog, ended_row, in_flight, merge
-from conformance.adapters.recorded_run import VERSION, RecordedRun
-from conformance.checks.rows import row_rules
-from conformance.network.run import catalogue_version
-from conformance.protocol import load
-from spec.errors import BadInput
-from spec.files import read_bytes, write_atomically
-from spec.protocol import refuse_network
-from spec.topology import NodeId, Topology, validate
-from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Row, Trace, schema
-from spec.trace_ndjson import decode_row, encode_row
+from scatterproof.conformance.adapters.lives import joined
+from scatterproof.conformance.adapters.logs import NodeLog, ended_row, in_flight, merge
+from scatterproof.conformance.adapters.recorded_run import VERSION, RecordedRun
+from scatterproof.conformance.checks.rows import row_rules
+from scatterproof.conformance.network.run import catalogue_version
+from scatterproof.conformance.protocol import load
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes, write_atomically
+from scatterproof.spec.protocol import refuse_network
+from scatterproof.spec.topology import NodeId, Topology, validate
+from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Row, Trace, schema
+from scatterproof.spec.trace_ndjson import decode_row, encode_row
 
 RUN_FILE = "run.json"
 BEFELL_FILE = "befell.ndjson"

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from pathlib import Path
 
-from conformance.checks.rows import row_rules
-from spec.errors import BadInput
-from spec.topology import LinkId, NodeId, Topology
-from spec.trace import ABSENT, Kind, Row, schema
-from spec.trace_ndjson import decode_row
+from scatterproof.conformance.checks.rows import row_rules
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import LinkId, NodeId, Topology
+from scatterproof.spec.trace import ABSENT, Kind, Row, schema
+from scatterproof.spec.trace_ndjson import decode_row
 
 _CHUNK_BYTES = 1 << 20
 

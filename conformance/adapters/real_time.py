@@ -6,9 +6,9 @@ from math import lcm
 
 import msgspec
 
-from conformance.protocol import load
-from spec.schedule import Delay, FailureKind, Schedule
-from spec.topology import Role
+from scatterproof.conformance.protocol import load
+from scatterproof.spec.schedule import Delay, FailureKind, Schedule
+from scatterproof.spec.topology import Role
 
 LEAST_INTERVAL_NS = 40_000_000  # what processes on a busy machine can keep up with
 LEAST_TIMEOUT_NS = 300_000_000  # how long they may seem dead on one, where the dead are given up

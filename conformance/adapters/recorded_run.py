@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from spec.core import Parameter
-from spec.topology import NodeId, Topology
-from spec.trace import Order
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.topology import NodeId, Topology
+from scatterproof.spec.trace import Order
 
 VERSION = 1
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from conformance.adapters import lines
-from conformance.network.contract import NodeFailed
-from conformance.network.run import MakeNode, simulate
-from conformance.supervisor import LIMITS, Child, Failure, Limits, stop
-from spec.adapter import (
+from scatterproof.conformance.adapters import lines
+from scatterproof.conformance.network.contract import NodeFailed
+from scatterproof.conformance.network.run import MakeNode, simulate
+from scatterproof.conformance.supervisor import LIMITS, Child, Failure, Limits, stop
+from scatterproof.spec.adapter import (
     BeginOut,
     CallIn,
     DeliverOut,
@@ -31,7 +31,7 @@ from spec.adapter import (
     Submit,
     Tick,
 )
-from spec.core import (
+from scatterproof.spec.core import (
     AnyCore,
     Began,
     Called,
@@ -46,10 +46,10 @@ from spec.core import (
     Send,
     Submitted,
 )
-from spec.schedule import Schedule
-from spec.scratch import scratch_folder
-from spec.topology import Role
-from spec.trace import Trace
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.scratch import scratch_folder
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import Trace
 
 MAX_EFFECTS = 100_000  # of one event
 

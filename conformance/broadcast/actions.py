@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.packets import has_come, note_arrived
-from conformance.checks.step import SILENT, Bins, Cell, Outcome, PerLink, State, Table, TableState, check, settled
-from conformance.kinds import ARRIVED, BEGUN, ENDED, SENT
-from conformance.measures import NO_ACTION, Actions, by_kind, count_action
-from spec.broadcast.messages import PacketKind
-from spec.trace import Kind, Order
+from scatterproof.conformance.broadcast.packets import has_come, note_arrived
+from scatterproof.conformance.checks.step import (
+    SILENT,
+    Bins,
+    Cell,
+    Outcome,
+    PerLink,
+    State,
+    Table,
+    TableState,
+    check,
+    settled,
+)
+from scatterproof.conformance.kinds import ARRIVED, BEGUN, ENDED, SENT
+from scatterproof.conformance.measures import NO_ACTION, Actions, by_kind, count_action
+from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.spec.trace import Kind, Order
 
 NAMES = (
     "Submit", "Begin", "Send", "Forward", "Resend", "Answer", "Receive", "ReceiveAgain", "Acknowledge", "Deliver",

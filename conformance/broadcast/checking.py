@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.broadcast.knowledge import knowledge
-from conformance.checks.step import Check, Derived, Outcome, StateKind, check
-from spec.topology import Role
-from spec.trace import Kind, Order
+from scatterproof.conformance.broadcast.knowledge import knowledge
+from scatterproof.conformance.checks.step import Check, Derived, Outcome, StateKind, check
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import Kind, Order
 
 
 def check_of_hosts(

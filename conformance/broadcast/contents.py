@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.broadcast.knowledge import is_run
-from conformance.checks.step import HOLDS, SILENT, Outcome, TableState, violated
-from conformance.checks.tables import field, find, remove
+from scatterproof.conformance.broadcast.knowledge import is_run
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, TableState, violated
+from scatterproof.conformance.checks.tables import field, find, remove
 
 
 @register_jitable

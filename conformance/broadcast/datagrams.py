@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from struct import unpack_from
 from zlib import crc32
 
-from conformance.broadcast.recording import RESENT, digest
-from conformance.wire import Layout, wire_of
-from spec.broadcast.messages import PacketKind
-from spec.trace import ABSENT
+from scatterproof.conformance.broadcast.recording import RESENT, digest
+from scatterproof.conformance.wire import Layout, wire_of
+from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.spec.trace import ABSENT
 
 _WIRE = wire_of("broadcast")
 _HEADER, _PACKET = Layout(_WIRE["field"]), Layout(_WIRE["packet_field"])

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import partial
 
-from conformance.adapters.recorded_run import RecordedRun
-from conformance.network.topologies import mesh
-from conformance.rows import row_of
-from conformance.systems.telling import Event, History
-from spec.broadcast.messages import PacketKind
-from spec.schedule import EVERYBODY
-from spec.topology import Link, LinkId, NodeId
-from spec.trace import Kind, Order, Row
+from scatterproof.conformance.adapters.recorded_run import RecordedRun
+from scatterproof.conformance.network.topologies import mesh
+from scatterproof.conformance.rows import row_of
+from scatterproof.conformance.systems.telling import Event, History
+from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.spec.schedule import EVERYBODY
+from scatterproof.spec.topology import Link, LinkId, NodeId
+from scatterproof.spec.trace import Kind, Order, Row
 
 _DATA = int(PacketKind.DATA)
 _row = partial(row_of, "broadcast")

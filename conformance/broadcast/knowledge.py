@@ -11,13 +11,13 @@ from typing import TypeAlias
 
 from numba.extending import register_jitable
 
-from conformance.broadcast.parameters import LCB, MAX_NUMBER, MAX_RUN, PL
-from conformance.checks.step import Ints, PerNode, PerPair, State, Table, TableState, derive
-from conformance.checks.tables import change, field, find, put, remove, room, used
-from conformance.kinds import ARRIVED, BEGUN, DELIVERED
-from spec.broadcast.messages import PacketKind
-from spec.topology import Role
-from spec.trace import ABSENT, Kind
+from scatterproof.conformance.broadcast.parameters import LCB, MAX_NUMBER, MAX_RUN, PL
+from scatterproof.conformance.checks.step import Ints, PerNode, PerPair, State, Table, TableState, derive
+from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED, BEGUN, DELIVERED
+from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import ABSENT, Kind
 
 DATA = int(PacketKind.DATA)
 # The fields of a message at a process. HEARD: the processes from which it came, and itself, as bits. ORIGIN: the row in

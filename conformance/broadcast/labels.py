@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spec.broadcast.messages import PacketKind
-from spec.trace import Kind
+from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.spec.trace import Kind
 
 
 def label(row: Mapping[str, int]) -> str:

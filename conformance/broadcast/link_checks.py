@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.broadcast.checking import check_of_hosts
-from conformance.broadcast.contents import begun_wrongly, delivered_wrongly
-from conformance.broadcast.knowledge import DATA, is_data, knowledge
-from conformance.broadcast.packets import LINK, PSEQ, packets
-from conformance.broadcast.parameters import PL
-from conformance.checks.step import (
+from scatterproof.conformance.broadcast.checking import check_of_hosts
+from scatterproof.conformance.broadcast.contents import begun_wrongly, delivered_wrongly
+from scatterproof.conformance.broadcast.knowledge import DATA, is_data, knowledge
+from scatterproof.conformance.broadcast.packets import LINK, PSEQ, packets
+from scatterproof.conformance.broadcast.parameters import PL
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Cell,
@@ -23,9 +23,9 @@ from conformance.checks.step import (
     settled,
     violated,
 )
-from conformance.checks.tables import field, find, put, remove, room, used
-from conformance.kinds import ARRIVED, DELIVERED, SENT, SUBMITTED
-from spec.trace import Kind, Order
+from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED, DELIVERED, SENT, SUBMITTED
+from scatterproof.spec.trace import Kind, Order
 
 
 @register_jitable

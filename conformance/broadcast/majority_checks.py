@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.broadcast.checking import check_of_hosts
-from conformance.broadcast.knowledge import AT, DIGEST, SUM, WEIGHTED, has, how_many, is_data, knowledge
-from conformance.broadcast.packets import packets
-from conformance.broadcast.parameters import PL
-from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, PerNode, State, TableState, settled, violated
-from conformance.checks.tables import field, find, room, used
-from conformance.kinds import ARRIVED, DELIVERED, ENDED, SENT
-from spec.trace import CLEAN, Kind
+from scatterproof.conformance.broadcast.checking import check_of_hosts
+from scatterproof.conformance.broadcast.knowledge import AT, DIGEST, SUM, WEIGHTED, has, how_many, is_data, knowledge
+from scatterproof.conformance.broadcast.packets import packets
+from scatterproof.conformance.broadcast.parameters import PL
+from scatterproof.conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerLink,
+    PerNode,
+    State,
+    TableState,
+    settled,
+    violated,
+)
+from scatterproof.conformance.checks.tables import field, find, room, used
+from scatterproof.conformance.kinds import ARRIVED, DELIVERED, ENDED, SENT
+from scatterproof.spec.trace import CLEAN, Kind
 
 
 @check_of_hosts(

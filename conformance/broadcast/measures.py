@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.broadcast.parameters import MAX_RUN, PL
-from conformance.broadcast.recording import RESENT
-from conformance.checks.step import SILENT, Bins, Cell, Outcome, PerNode, State, Table, TableState, check
-from conformance.checks.tables import change, field, find, put, remove
-from conformance.kinds import BEGUN, CRASHED, LOST, SUBMITTED
-from conformance.measures import BINS, Measure, count_span, tally
-from spec.broadcast.messages import PacketKind
-from spec.schedule import EVERYBODY
-from spec.trace import Kind, Order
+from scatterproof.conformance.broadcast.parameters import MAX_RUN, PL
+from scatterproof.conformance.broadcast.recording import RESENT
+from scatterproof.conformance.checks.step import SILENT, Bins, Cell, Outcome, PerNode, State, Table, TableState, check
+from scatterproof.conformance.checks.tables import change, field, find, put, remove
+from scatterproof.conformance.kinds import BEGUN, CRASHED, LOST, SUBMITTED
+from scatterproof.conformance.measures import BINS, Measure, count_span, tally
+from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.spec.schedule import EVERYBODY
+from scatterproof.spec.trace import Kind, Order
 
 DATA = int(PacketKind.DATA)
 

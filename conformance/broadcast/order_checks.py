@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.broadcast.checking import check_of_hosts
-from conformance.broadcast.knowledge import (
+from scatterproof.conformance.broadcast.checking import check_of_hosts
+from scatterproof.conformance.broadcast.knowledge import (
     HEARD,
     MADE,
     NUMBER,
@@ -20,9 +20,9 @@ from conformance.broadcast.knowledge import (
     is_run,
     missing_at,
 )
-from conformance.broadcast.parameters import FIFO, LCB, MAX_NUMBER
-from conformance.broadcast.uniform_checks import majority_lives
-from conformance.checks.step import (
+from scatterproof.conformance.broadcast.parameters import FIFO, LCB, MAX_NUMBER
+from scatterproof.conformance.broadcast.uniform_checks import majority_lives
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Cell,
@@ -35,9 +35,9 @@ from conformance.checks.step import (
     settled,
     violated,
 )
-from conformance.checks.tables import field, find
-from conformance.kinds import ARRIVED, BEGUN, DELIVERED, ENDED, SUBMITTED
-from spec.trace import Kind, Order
+from scatterproof.conformance.checks.tables import field, find
+from scatterproof.conformance.kinds import ARRIVED, BEGUN, DELIVERED, ENDED, SUBMITTED
+from scatterproof.spec.trace import Kind, Order
 
 
 @check_of_hosts(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.broadcast.checking import check_of_hosts
-from conformance.broadcast.knowledge import DATA, is_data, knowledge
-from conformance.broadcast.link_checks import earliest_between_live
-from conformance.broadcast.packets import (
+from scatterproof.conformance.broadcast.checking import check_of_hosts
+from scatterproof.conformance.broadcast.knowledge import DATA, is_data, knowledge
+from scatterproof.conformance.broadcast.link_checks import earliest_between_live
+from scatterproof.conformance.broadcast.packets import (
     ACK,
     COUNT,
     CREATOR,
@@ -23,10 +23,21 @@ from conformance.broadcast.packets import (
     packets,
     take_out,
 )
-from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, State, Table, TableState, settled, violated
-from conformance.checks.tables import field, find, put, room, used
-from conformance.kinds import ARRIVED, REFUSED, SENT
-from spec.trace import Kind
+from scatterproof.conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerLink,
+    State,
+    Table,
+    TableState,
+    settled,
+    violated,
+)
+from scatterproof.conformance.checks.tables import field, find, put, room, used
+from scatterproof.conformance.kinds import ARRIVED, REFUSED, SENT
+from scatterproof.spec.trace import Kind
 
 
 @register_jitable

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.broadcast.knowledge import is_data
-from conformance.broadcast.parameters import MAX_NUMBER
-from conformance.checks.step import Ints, PerLink, State, Table, TableState, derive
-from conformance.checks.tables import change, field, find, put, remove, room, used
-from conformance.kinds import ARRIVED
-from spec.broadcast.messages import PacketKind
-from spec.topology import Role
-from spec.trace import Kind
+from scatterproof.conformance.broadcast.knowledge import is_data
+from scatterproof.conformance.broadcast.parameters import MAX_NUMBER
+from scatterproof.conformance.checks.step import Ints, PerLink, State, Table, TableState, derive
+from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED
+from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import Kind
 
 ACK = int(PacketKind.ACK)
 # The fields of a packet on its way; tables by link and pseq begin with these two.

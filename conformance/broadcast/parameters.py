@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from conformance.checks.surroundings import Surroundings
-from spec.broadcast.messages import Level
-from spec.core import Parameter
-from spec.errors import BadInput
-from spec.parameters import Parameters
-from spec.topology import Link, Role, Topology
+from scatterproof.conformance.checks.surroundings import Surroundings
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.parameters import Parameters
+from scatterproof.spec.topology import Link, Role, Topology
 
 # Levels as the integers that checks compare.
 PL, URB, FIFO, LCB = range(4)

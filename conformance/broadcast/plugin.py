@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from conformance.broadcast.labels import label
-from conformance.broadcast.parameters import not_applicable, parameters, tables, without_node
-from conformance.broadcast.recording import Recorder, digest
-from conformance.broadcast.view import View
-from conformance.protocol import Case, Judges, Plugin, Wire, in_parts
-from spec.schedule import FailureKind, FaultKind, Schedule
+from scatterproof.conformance.broadcast.labels import label
+from scatterproof.conformance.broadcast.parameters import not_applicable, parameters, tables, without_node
+from scatterproof.conformance.broadcast.recording import Recorder, digest
+from scatterproof.conformance.broadcast.view import View
+from scatterproof.conformance.protocol import Case, Judges, Plugin, Wire, in_parts
+from scatterproof.spec.schedule import FailureKind, FaultKind, Schedule
 
 if TYPE_CHECKING:
-    from conformance.measures import Gauge
-    from conformance.stress.contract import Programs
-    from conformance.systems.telling import Teller
+    from scatterproof.conformance.measures import Gauge
+    from scatterproof.conformance.stress.contract import Programs
+    from scatterproof.conformance.systems.telling import Teller
 
 # A time-out grows to so many times the first one.
 MOST_TIMES = 64
@@ -42,44 +42,50 @@ def horizon_ns(schedule: Schedule) -> int:
 
 @cache
 def _judges() -> Judges:
-    from conformance.broadcast import link_checks, majority_checks, order_checks, packet_checks, uniform_checks
-    from conformance.broadcast.oracles import ORACLES
-    from conformance.broadcast.premises import PREMISES
+    from scatterproof.conformance.broadcast import (
+        link_checks,
+        majority_checks,
+        order_checks,
+        packet_checks,
+        uniform_checks,
+    )
+    from scatterproof.conformance.broadcast.oracles import ORACLES
+    from scatterproof.conformance.broadcast.premises import PREMISES
 
     parts = {"": (link_checks, packet_checks), "uniform": (uniform_checks, majority_checks), "order": (order_checks,)}
     return Judges(checks=in_parts(parts), oracles=ORACLES, premises=PREMISES)
 
 
 def _cases() -> tuple[Case, ...]:
-    from conformance.broadcast.cases import CASES
+    from scatterproof.conformance.broadcast.cases import CASES
 
     return CASES
 
 
 @cache
 def _gauge() -> Gauge:
-    from conformance.broadcast.actions import ACTIONS
-    from conformance.broadcast.measures import MEASURES, carrier
-    from conformance.measures import Gauge
+    from scatterproof.conformance.broadcast.actions import ACTIONS
+    from scatterproof.conformance.broadcast.measures import MEASURES, carrier
+    from scatterproof.conformance.measures import Gauge
 
     return Gauge(measures=MEASURES, actions=ACTIONS, carrier=carrier, columns=PLUGIN.columns)
 
 
 def _wire() -> Wire:
-    from conformance.broadcast.datagrams import TELLS_ENDS, packets
+    from scatterproof.conformance.broadcast.datagrams import TELLS_ENDS, packets
 
     return Wire(packets=packets, tells_ends=TELLS_ENDS)
 
 
 def _teller() -> Teller:
-    from conformance.broadcast.history import TELLER
+    from scatterproof.conformance.broadcast.history import TELLER
 
     return TELLER
 
 
 def _programs() -> Programs:
-    from conformance.broadcast.programs import LEVELS, tester
-    from conformance.stress.contract import Programs
+    from scatterproof.conformance.broadcast.programs import LEVELS, tester
+    from scatterproof.conformance.stress.contract import Programs
 
     return Programs(LEVELS, tester)
 

@@ -3,10 +3,10 @@ the packets on links are those that were sent."""
 
 from __future__ import annotations
 
-from conformance.broadcast.parameters import PL
-from conformance.broadcast.recording import RESENT
-from conformance.checks.premises import compiled_apart, follow, packet_fields, packet_ways
-from conformance.checks.step import (
+from scatterproof.conformance.broadcast.parameters import PL
+from scatterproof.conformance.broadcast.recording import RESENT
+from scatterproof.conformance.checks.premises import compiled_apart, follow, packet_fields, packet_ways
+from scatterproof.conformance.checks.step import (
     HOLDS,
     Ints,
     Outcome,
@@ -19,10 +19,10 @@ from conformance.checks.step import (
     check,
     violated,
 )
-from spec.broadcast.messages import PacketKind
-from spec.schedule import EVERYBODY
-from spec.topology import Role
-from spec.trace import Kind, Order, schema
+from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.spec.schedule import EVERYBODY
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import Kind, Order, schema
 
 DATA = int(PacketKind.DATA)
 CONTENTS = schema("broadcast").columns[schema("broadcast").index("sender") :]

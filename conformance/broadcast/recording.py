@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
-from spec.topology import NodeId
-from spec.trace import ABSENT, Row
+from scatterproof.spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import ABSENT, Row
 
 _DATA = int(PacketKind.DATA)
 RESENT = 1  # the bit of `flags` in a packet's row

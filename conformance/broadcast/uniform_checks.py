@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.broadcast.checking import check_of_hosts
-from conformance.broadcast.contents import begun_wrongly, delivered_wrongly
-from conformance.broadcast.knowledge import AT, CREATOR, DATA, HEARD, MESSAGE, ORIGIN, has, how_many
-from conformance.broadcast.parameters import FIFO, PL
-from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerNode, State, Table, TableState, settled, violated
-from conformance.checks.tables import field, put, room, used
-from conformance.kinds import DELIVERED, ENDED, SENT, SUBMITTED
-from spec.trace import Kind
+from scatterproof.conformance.broadcast.checking import check_of_hosts
+from scatterproof.conformance.broadcast.contents import begun_wrongly, delivered_wrongly
+from scatterproof.conformance.broadcast.knowledge import AT, CREATOR, DATA, HEARD, MESSAGE, ORIGIN, has, how_many
+from scatterproof.conformance.broadcast.parameters import FIFO, PL
+from scatterproof.conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerNode,
+    State,
+    Table,
+    TableState,
+    settled,
+    violated,
+)
+from scatterproof.conformance.checks.tables import field, put, room, used
+from scatterproof.conformance.kinds import DELIVERED, ENDED, SENT, SUBMITTED
+from scatterproof.spec.trace import Kind
 
 
 @register_jitable

@@ -3,9 +3,9 @@ and waits."""
 
 from __future__ import annotations
 
-from spec.broadcast.messages import PacketKind
-from spec.topology import NodeId
-from spec.trace import Header, Kind, Row, schema
+from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import Header, Kind, Row, schema
 
 
 class View:

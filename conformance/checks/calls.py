@@ -7,9 +7,9 @@ the recorded times allow.
 
 from __future__ import annotations
 
-from conformance.checks.step import HOLDS, SILENT, Cell, Outcome, PerNode, State, check, derive, violated
-from conformance.kinds import CALLED, RESTARTED
-from spec.trace import Kind, Order
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Cell, Outcome, PerNode, State, check, derive, violated
+from scatterproof.conformance.kinds import CALLED, RESTARTED
+from scatterproof.spec.trace import Kind, Order
 
 
 @check(

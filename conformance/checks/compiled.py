@@ -18,9 +18,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from conformance.checks.interpreted import Interpreted
-from conformance.checks.online import Broken
-from conformance.checks.source import (
+from scatterproof.conformance.checks.interpreted import Interpreted
+from scatterproof.conformance.checks.online import Broken
+from scatterproof.conformance.checks.source import (
     are_tables,
     compiled_source,
     state_place,
@@ -28,10 +28,10 @@ from conformance.checks.source import (
     used_columns,
     used_surroundings,
 )
-from conformance.checks.step import Check
-from conformance.checks.surroundings import Surroundings
-from conformance.checks.tables import grown, is_full
-from spec.files import cache_folder, write_atomically
+from scatterproof.conformance.checks.step import Check
+from scatterproof.conformance.checks.surroundings import Surroundings
+from scatterproof.conformance.checks.tables import grown, is_full
+from scatterproof.spec.files import cache_folder, write_atomically
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
 Shown = npt.NDArray[np.bool_]

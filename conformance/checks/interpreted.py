@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from conformance.checks.online import Broken, Monitor
-from conformance.checks.source import state_place
-from conformance.checks.step import Check
-from conformance.checks.surroundings import Surroundings
+from scatterproof.conformance.checks.online import Broken, Monitor
+from scatterproof.conformance.checks.source import state_place
+from scatterproof.conformance.checks.step import Check
+from scatterproof.conformance.checks.surroundings import Surroundings
 
 
 class Interpreted:
@@ -31,7 +31,7 @@ class Interpreted:
 
 
 class InterpretedRun:
-    """As `conformance.checks.compiled.Run`. Checks that do not apply are left out."""
+    """As `scatterproof.conformance.checks.compiled.Run`. Checks that do not apply are left out."""
 
     def __init__(
         self,

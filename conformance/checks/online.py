@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from conformance.checks.source import plain_source, units
-from conformance.checks.step import Check
-from conformance.checks.surroundings import Surroundings
-from spec.trace import Row
+from scatterproof.conformance.checks.source import plain_source, units
+from scatterproof.conformance.checks.step import Check
+from scatterproof.conformance.checks.surroundings import Surroundings
+from scatterproof.spec.trace import Row
 
 Made: TypeAlias = tuple[Callable[[int, Row], None], tuple[Any, ...]]
 

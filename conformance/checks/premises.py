@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from numba.extending import register_jitable
 
-from conformance.checks.calls import calls_return_once
-from conformance.checks.step import (
+from scatterproof.conformance.checks.calls import calls_return_once
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Cell,
@@ -30,9 +30,9 @@ from conformance.checks.step import (
     settled,
     violated,
 )
-from conformance.checks.tables import field, find, put, remove, room, used
-from conformance.kinds import ENDED, LOST, RESTARTED, SENT
-from spec.trace import ABSENT, Order, schema
+from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ENDED, LOST, RESTARTED, SENT
+from scatterproof.spec.trace import ABSENT, Order, schema
 
 _LEAST = -(1 << 63)
 ALL: tuple[int, ...] = ()  # every kind that the protocol has, which `compiled_apart` knows

@@ -11,10 +11,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spec.errors import BadInput
-from spec.protocol import refuse_network
-from spec.topology import Topology, validate
-from spec.trace import ABSENT, Domain, Header, Kind, Row, TraceSchema, schema
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.protocol import refuse_network
+from scatterproof.spec.topology import Topology, validate
+from scatterproof.spec.trace import ABSENT, Domain, Header, Kind, Row, TraceSchema, schema
 
 Columns: TypeAlias = Mapping[str, npt.NDArray[np.int64]]
 # Where a row of some kind, with some link, must be, if not at a node.

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from conformance.checks.step import Bins, Cell, Check, Derived, PerLink, PerNode, PerPair, StateKind, Table
-from spec.topology import Role
-from spec.trace import Kind
+from scatterproof.conformance.checks.step import Bins, Cell, Check, Derived, PerLink, PerNode, PerPair, StateKind, Table
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import Kind
 
 COUNTS = ("node_count", "link_count")
 
@@ -52,7 +52,7 @@ def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     """Text of `make(steps, around, held, broken)`, which returns `observe(position, row)` and the state of all steps,
     as `state_place` numbers it."""
     around = used_surroundings(checks, columns)
-    lines = ["from conformance.checks.tables import PlainTable"]
+    lines = ["from scatterproof.conformance.checks.tables import PlainTable"]
     lines += ["def make(steps, around, held, broken):"]
     lines += [f"    step_{number} = steps[{number}]" for number in range(len(units(checks)))]
     lines += [f"    {name} = around[{name!r}]" for name in dict.fromkeys((*around, *COUNTS))]
@@ -81,7 +81,11 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     """
     modules = sorted({unit.step.__module__ for unit in units(checks)})
     states, shown = _states(checks), used_columns(checks, columns)
-    lines = ["import numpy as np", "from numba import njit", "from conformance.checks.tables import empty_slots"]
+    lines = [
+        "import numpy as np",
+        "from numba import njit",
+        "from scatterproof.conformance.checks.tables import empty_slots",
+    ]
     lines += [f"import {module}" for module in modules]
     # Called by `judge` alone: what Python or C would call them by is a sixth of the time that compiling takes.
     lines.append("inner = njit(_nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)")
@@ -132,7 +136,7 @@ def _has_clients(columns: Sequence[str]) -> bool:
 
 
 def _is_full(table: str) -> str:
-    """`conformance.checks.tables.is_full`, as text."""
+    """`scatterproof.conformance.checks.tables.is_full`, as text."""
     last = f"{table}.shape[0] - 1"
     return f"({table}[{last}, 0] + {table}[{last}, 2]) * 2 >= {last}"
 

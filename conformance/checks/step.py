@@ -3,16 +3,16 @@
 The step's parameter names say what it reads, and it is called with just that:
 
 - a trace column (`kind`, `node`, `timestamp`, ...), or `position`, the row's index in its run;
-- an array or number that describes the run (`conformance.checks.surroundings`);
+- an array or number that describes the run (`scatterproof.conformance.checks.surroundings`);
 - its own state, declared with the check: `PerNode`, `PerLink`, `PerPair`, `Cell`, `Table` or `Bins`;
 - what a `Derived` step, which several checks share, found out about the row, or keeps as its state.
 
 It returns an Outcome: SILENT (this row is not the clause's business), HOLDS (the clause was at stake, and holds), or
 `violated(...)`. It compares column values and never adds to them: in machine arithmetic a sum wraps, in Python it does
-not. Counters of its own may count. Nodes of all rows, and links of packets, are in range. `conformance.checks.rows`
-refuses traces in which another column names what is not there, too, but ABSENT says nothing to it, and a step takes any
-integer of 64 bits there, as in columns of numbers: it looks before it reaches into an array.
-Helpers that steps call are decorated with `numba.extending.register_jitable`.
+not. Counters of its own may count. Nodes of all rows, and links of packets, are in range.
+`scatterproof.conformance.checks.rows` refuses traces in which another column names what is not there, too, but ABSENT
+says nothing to it, and a step takes any integer of 64 bits there, as in columns of numbers: it looks before it reaches
+into an array. Helpers that steps call are decorated with `numba.extending.register_jitable`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import TypeAlias
 
 from numba.extending import register_jitable
 
-from conformance.checks.tables import PlainTable
-from spec.topology import Role
-from spec.trace import CLEAN, QUIESCENT, Order
+from scatterproof.conformance.checks.tables import PlainTable
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import CLEAN, QUIESCENT, Order
 
 # (code, expected, found, witness): code 0 silent, 1 holds, 2 and above violated in that check's way number code - 2.
 # The witness is the position of the earlier row that the violation contradicts, or -1.
@@ -92,9 +92,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Entries of `fields` integers under keys of `keys` integers, for the functions of `conformance.checks.tables`. A
-    step enters at most `at_once` in a row, and entries must leave again, so that memory is bounded by what is in
-    flight."""
+    """Entries of `fields` integers under keys of `keys` integers, for the functions of
+    `scatterproof.conformance.checks.tables`. A step enters at most `at_once` in a row, and entries must leave again, so
+    that memory is bounded by what is in flight."""
 
     keys: int
     fields: int

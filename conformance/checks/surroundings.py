@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spec.topology import Role, Topology, route
-from spec.trace import Header, Kind, Order
+from scatterproof.spec.topology import Role, Topology, route
+from scatterproof.spec.trace import Header, Kind, Order
 
 Surroundings: TypeAlias = dict[str, "int | npt.NDArray[np.int64]"]
 

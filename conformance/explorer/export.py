@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from spec.schedule import MAX_TIME_NS, Schedule
-from spec.trace import Header, Row, Trace, schema
+from scatterproof.spec.schedule import MAX_TIME_NS, Schedule
+from scatterproof.spec.trace import Header, Row, Trace, schema
 
 
 def schedule_up_to(schedule: Schedule, time_ns: int) -> Schedule:

@@ -21,17 +21,17 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from conformance.checks.online import Broken
-from conformance.explorer.export import excerpt, schedule_up_to, time_of
-from conformance.explorer.timeline import Timeline
-from conformance.report.look import Head, render
-from conformance.report.run import printable
-from conformance.report.space_time import as_svg, diagram
-from conformance.views import label_of, marks
-from spec import trace_ndjson
-from spec.errors import BadInput, CannotRun
-from spec.schedule import Schedule
-from spec.trace import Row, Trace, schema
+from scatterproof.conformance.checks.online import Broken
+from scatterproof.conformance.explorer.export import excerpt, schedule_up_to, time_of
+from scatterproof.conformance.explorer.timeline import Timeline
+from scatterproof.conformance.report.look import Head, render
+from scatterproof.conformance.report.run import printable
+from scatterproof.conformance.report.space_time import as_svg, diagram
+from scatterproof.conformance.views import label_of, marks
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import Row, Trace, schema
 
 BEFORE, BEHIND = 40, 20  # rows of a window, about the one that is looked at
 MOST_EXPORTED = 100_000  # rows

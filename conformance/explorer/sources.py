@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from conformance.checks.rows import RowRules
-from conformance.judge import rules_of
-from spec import trace_ndjson
-from spec.errors import BadInput
-from spec.trace import Header, Row, schema
-from spec.trace_parquet import events_schema, reading, require_columns
+from scatterproof.conformance.checks.rows import RowRules
+from scatterproof.conformance.judge import rules_of
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Header, Row, schema
+from scatterproof.spec.trace_parquet import events_schema, reading, require_columns
 
 BLOCK = 8192  # rows
 GROUPS_KEPT = 2  # row groups in memory

@@ -15,15 +15,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from conformance.checks.online import Broken
-from conformance.checks.rows import refuse_rows_after_end, row_rules
-from conformance.explorer.sources import BLOCK, Source
-from conformance.judge import conclude, kernel, limits, shown_at
-from conformance.protocol import load
-from conformance.verdict import foremost
-from conformance.views import NodeState, View
-from spec.errors import BadInput
-from spec.trace import Row
+from scatterproof.conformance.checks.online import Broken
+from scatterproof.conformance.checks.rows import refuse_rows_after_end, row_rules
+from scatterproof.conformance.explorer.sources import BLOCK, Source
+from scatterproof.conformance.judge import conclude, kernel, limits, shown_at
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.verdict import foremost
+from scatterproof.conformance.views import NodeState, View
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Row
 
 COPIES = 512  # of the state, over the whole run
 NEAR = 512  # rows between copies about the place that is looked at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spec.schedule import Clock
+from scatterproof.spec.schedule import Clock
 
 _BILLION = 1_000_000_000
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from spec.core import AnyCore, Return
-from spec.schedule import Call
-from spec.topology import NodeId
-from spec.trace import Row
+from scatterproof.spec.core import AnyCore, Return
+from scatterproof.spec.schedule import Call
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import Row
 
 
 class Recorder(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from spec.schedule import Delay
+from scatterproof.spec.schedule import Delay
 
 _Numbers = npt.NDArray[np.uint64]
 

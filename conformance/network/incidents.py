@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec.schedule import MAX_TIME_NS, Failure, FailureKind
-from spec.topology import LinkId, NodeId, Topology
+from scatterproof.spec.schedule import MAX_TIME_NS, Failure, FailureKind
+from scatterproof.spec.topology import LinkId, NodeId, Topology
 
 CRASH, RESTART, CUT, MEND = FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND
 _BACK = (RESTART, MEND)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from spec.schedule import FailureKind, Schedule
-from spec.topology import LinkId, NodeId
+from scatterproof.spec.schedule import FailureKind, Schedule
+from scatterproof.spec.topology import LinkId, NodeId
 
 # Down from the first instant on, up again at the second.
 _Spans = list[tuple[int, int]]

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cache
 
-from conformance.checks.rows import row_rules
-from conformance.network.simulator import MAX_EVENTS, Observer, Simulation
-from conformance.protocol import Plugin, load
-from spec import clauses
-from spec.core import AnyCore, NodeConfig, Parameter, node_config
-from spec.errors import BadInput
-from spec.schedule import Schedule
-from spec.topology import NodeId, route
-from spec.trace import ABSENT, Header, Kind, Order, Trace, schema
+from scatterproof.conformance.checks.rows import row_rules
+from scatterproof.conformance.network.simulator import MAX_EVENTS, Observer, Simulation
+from scatterproof.conformance.protocol import Plugin, load
+from scatterproof.spec import clauses
+from scatterproof.spec.core import AnyCore, NodeConfig, Parameter, node_config
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.topology import NodeId, route
+from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Trace, schema
 
 MakeNode = Callable[[NodeConfig], AnyCore]
 

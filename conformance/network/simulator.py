@@ -20,11 +20,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from conformance.network.clocks import local_clocks
-from conformance.network.contract import CallRecorder, Lives, MessageRecorder, NodeFailed, Recorder
-from conformance.network.delays import Delays
-from conformance.network.outages import Outages
-from spec.core import (
+from scatterproof.conformance.network.clocks import local_clocks
+from scatterproof.conformance.network.contract import CallRecorder, Lives, MessageRecorder, NodeFailed, Recorder
+from scatterproof.conformance.network.delays import Delays
+from scatterproof.conformance.network.outages import Outages
+from scatterproof.spec.core import (
     AnyCore,
     Began,
     Called,
@@ -37,9 +37,9 @@ from spec.core import (
     Submitted,
     TimerFired,
 )
-from spec.schedule import Call, Failure, FailureKind, FaultKind, Schedule, Submission
-from spec.topology import LinkId, NodeId
-from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
+from scatterproof.spec.schedule import Call, Failure, FailureKind, FaultKind, Schedule, Submission
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
 
 Observer: TypeAlias = Callable[[int, Row], None]
 # When; a running number; the link, the packet's index on it, the packet, and its columns in the trace, the same where

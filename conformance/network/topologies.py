@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spec.errors import BadInput
-from spec.topology import Link, Node, NodeId, Role, Topology
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import Link, Node, NodeId, Role, Topology
 
 
 def star(hosts: int) -> Topology:

@@ -7,7 +7,7 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
+from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 

@@ -10,8 +10,8 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from conformance.network.delays import draws
-from spec.errors import BadInput
+from scatterproof.conformance.network.delays import draws
+from scatterproof.spec.errors import BadInput
 
 # The delays in ns of a datagram's copies: none when it is lost, two when it is duplicated.
 Fate = tuple[int, ...]

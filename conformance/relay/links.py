@@ -16,11 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from conformance.network.delays import Delays
-from conformance.relay.ports import LOOPBACK, dropped_by_system, sends_from
-from spec.errors import CannotRun
-from spec.schedule import Delay, Fault, FaultKind
-from spec.topology import LinkId
+from scatterproof.conformance.network.delays import Delays
+from scatterproof.conformance.relay.ports import LOOPBACK, dropped_by_system, sends_from
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.schedule import Delay, Fault, FaultKind
+from scatterproof.spec.topology import LinkId
 
 _BUFFER_BYTES = 1 << 22
 _SO_RCVBUFFORCE = 33  # Linux: beyond the system's limit, for those who may

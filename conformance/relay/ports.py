@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import SystemRandom
 
-from spec.errors import CannotRun
+from scatterproof.spec.errors import CannotRun
 
 Address = tuple[str, int]
 

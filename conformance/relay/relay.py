@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
-from conformance.relay.faults import Fate, Fates, Faults
-from conformance.relay.news import News
-from conformance.relay.ports import LOOPBACK, Address, dropped_by_system, opened, room_for
-from spec.errors import CannotRun
+from scatterproof.conformance.relay.faults import Fate, Fates, Faults
+from scatterproof.conformance.relay.news import News
+from scatterproof.conformance.relay.ports import LOOPBACK, Address, dropped_by_system, opened, room_for
+from scatterproof.spec.errors import CannotRun
 
 _BLOCK = 256  # fates of a pair drawn at a time, at most
 _BLOCKS = 1 << 17  # fates of all pairs that are drawn ahead, at most

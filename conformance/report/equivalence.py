@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias
 
-from spec.iut import Iut
-from spec.schedule import Schedule
-from spec.topology import NodeId
-from spec.trace import Kind, Trace, schema
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import Kind, Trace, schema
 
 DeliveredMessage: TypeAlias = tuple[int, int]  # sender, number
 

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.case import CaseResult
-from conformance.report import html, junit, stored
-from conformance.report.run import ConformanceRun, folder_name
-from conformance.report.stored import plain as plain
-from spec import schedule as schedules
-from spec import trace_ndjson
-from spec.errors import CannotRun
-from spec.files import write_atomically
+from scatterproof.conformance.case import CaseResult
+from scatterproof.conformance.report import html, junit, stored
+from scatterproof.conformance.report.run import ConformanceRun, folder_name
+from scatterproof.conformance.report.stored import plain as plain
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.files import write_atomically
 
 PAGE, JUNIT = "index.html", "junit.xml"
 

@@ -18,15 +18,15 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from conformance.report.look import Head, render
-from conformance.report.run import GRAVITY, ConformanceRun, folder_name, printable
-from conformance.report.schedule_words import words
-from conformance.report.side_by_side import ClauseRow, clause_rows
-from conformance.report.space_time import Diagram, as_svg, as_text
-from conformance.report.stored import StoredCase, StoredClause, StoredRun, store
-from conformance.verdict import Verdict
-from spec.files import write_atomically
-from spec.schedule import Schedule
+from scatterproof.conformance.report.look import Head, render
+from scatterproof.conformance.report.run import GRAVITY, ConformanceRun, folder_name, printable
+from scatterproof.conformance.report.schedule_words import words
+from scatterproof.conformance.report.side_by_side import ClauseRow, clause_rows
+from scatterproof.conformance.report.space_time import Diagram, as_svg, as_text
+from scatterproof.conformance.report.stored import StoredCase, StoredClause, StoredRun, store
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.files import write_atomically
+from scatterproof.spec.schedule import Schedule
 
 _HERE = Path(__file__).parent
 _LETTERS = dict(zip(Verdict, "pfian", strict=True))

@@ -6,10 +6,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from conformance.case import CaseResult
-from conformance.report.run import ConformanceRun, broken, printable
-from conformance.verdict import Verdict
-from spec.files import write_atomically
+from scatterproof.conformance.case import CaseResult
+from scatterproof.conformance.report.run import ConformanceRun, broken, printable
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.files import write_atomically
 
 _SKIPPED = (Verdict.NOT_RUN, Verdict.NOT_APPLICABLE)
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from conformance.report.run import printable
+from scatterproof.conformance.report.run import printable
 
 _HERE = Path(__file__).parent
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.case import CaseResult
-from conformance.report.run import ConformanceRun, broken, printable
-from conformance.verdict import Verdict
-from spec.errors import CannotRun
+from scatterproof.conformance.case import CaseResult
+from scatterproof.conformance.report.run import ConformanceRun, broken, printable
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.errors import CannotRun
 
 SHOWN = 20  # cases that do not pass; the artifact has them all
 _TOLD = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_RUN)

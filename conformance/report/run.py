@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from conformance.case import CaseResult
-from conformance.verdict import ClauseResult, Verdict, foremost
-from spec.schedule import Schedule
-from spec.trace import Trace
+from scatterproof.conformance.case import CaseResult
+from scatterproof.conformance.verdict import ClauseResult, Verdict, foremost
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import Trace
 
 # What a terminal may obey and XML 1.0 cannot say, however it is escaped; and what turns the direction of reading, so
 # that a line would be seen in another order than it is read by a machine. An implementation's words may contain it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spec.schedule import EVERYBODY, Call, Failure, FailureKind, FaultKind, Schedule, Submission
+from scatterproof.spec.schedule import EVERYBODY, Call, Failure, FailureKind, FaultKind, Schedule, Submission
 
 LONGEST = 40  # lines: whoever wants them all reads the schedule itself
 

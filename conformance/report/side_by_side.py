@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.report.run import GRAVITY
-from conformance.report.stored import StoredCase, StoredClause, StoredRun
-from conformance.verdict import Verdict
+from scatterproof.conformance.report.run import GRAVITY
+from scatterproof.conformance.report.stored import StoredCase, StoredClause, StoredRun
+from scatterproof.conformance.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 
-from conformance.protocol import load
-from spec.errors import BadInput
-from spec.trace import ABSENT, Kind, Trace, schema
+from scatterproof.conformance.protocol import load
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import ABSENT, Kind, Trace, schema
 
 LONGEST = 400  # rows of one diagram: nobody reads a longer one
 FATES = ("arrives", "lost", "in flight")

@@ -17,17 +17,17 @@ from typing import Any
 
 import msgspec
 
-from conformance.case import CaseResult
-from conformance.report.run import ConformanceRun, Small, broken
-from conformance.report.space_time import Diagram, diagram, refuse_bad
-from conformance.verdict import ClauseResult, Verdict, Violation, foremost
-from conformance.views import marks
-from spec import clauses
-from spec.clauses import Level
-from spec.errors import BadInput
-from spec.files import read_bytes
-from spec.schedule import Schedule
-from spec.trace import ABSENT, Trace
+from scatterproof.conformance.case import CaseResult
+from scatterproof.conformance.report.run import ConformanceRun, Small, broken
+from scatterproof.conformance.report.space_time import Diagram, diagram, refuse_bad
+from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation, foremost
+from scatterproof.conformance.views import marks
+from scatterproof.spec import clauses
+from scatterproof.spec.clauses import Level
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import ABSENT, Trace
 
 VERSION = 1
 FILE_NAME = "results.json"

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from conformance.report.run import ConformanceRun, broken, printable
-from conformance.verdict import Verdict
+from scatterproof.conformance.report.run import ConformanceRun, broken, printable
+from scatterproof.conformance.verdict import Verdict
 
 STYLES = {
     Verdict.PASS: "green",

@@ -12,10 +12,10 @@ from typing import Protocol
 
 import msgspec
 
-from conformance.relay.ports import Address
-from conformance.stress.plan import Act, Step
-from conformance.verdict import ClauseResult, Verdict
-from spec.trace import Trace
+from scatterproof.conformance.relay.ports import Address
+from scatterproof.conformance.stress.plan import Act, Step
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spec.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from threading import Barrier, BrokenBarrierError, Thread
 
-from conformance.relay.ports import LOOPBACK
-from spec.errors import CannotRun
+from scatterproof.conformance.relay.ports import LOOPBACK
+from scatterproof.spec.errors import CannotRun
 
 PLACEHOLDERS = ("barrier", "signal")
 _BYTES = 1 << 12

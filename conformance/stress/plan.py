@@ -9,7 +9,7 @@ from random import Random
 
 import msgspec
 
-from spec.errors import BadInput
+from scatterproof.spec.errors import BadInput
 
 
 class Act(StrEnum):

@@ -1,8 +1,8 @@
 """A program of somebody else as a process: it may fork, flood, hang, ignore signals, write without end or crash.
 
 Unlike a `Child` it is not spoken to: it reads and writes files. Its stdout and stderr go to a file each, of which the
-beginning and the latest are kept. It and all that it starts end when it is collected (`conformance.guarded`); a mark in
-their environment says whose they are, as long as they leave it there.
+beginning and the latest are kept. It and all that it starts end when it is collected
+(`scatterproof.conformance.guarded`); a mark in their environment says whose they are, as long as they leave it there.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.guarded import Guarded
-from spec.errors import CannotRun
+from scatterproof.conformance.guarded import Guarded
+from scatterproof.spec.errors import CannotRun
 
 MARK = "SCATTERPROOF_PROGRAM"
 

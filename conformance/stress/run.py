@@ -12,14 +12,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.relay.faults import Faults
-from conformance.relay.ports import free_addresses
-from conformance.relay.relay import Counts, Relay
-from conformance.stress.contract import Course, EndedProcess, Tester, Workload
-from conformance.stress.gathering import PLACEHOLDERS, gathering
-from conformance.stress.plan import ENDINGS, Act, Step
-from conformance.stress.program import BOUNDS, Bounds, Program, kill_marked, marked
-from spec.errors import BadInput, CannotRun
+from scatterproof.conformance.relay.faults import Faults
+from scatterproof.conformance.relay.ports import free_addresses
+from scatterproof.conformance.relay.relay import Counts, Relay
+from scatterproof.conformance.stress.contract import Course, EndedProcess, Tester, Workload
+from scatterproof.conformance.stress.gathering import PLACEHOLDERS, gathering
+from scatterproof.conformance.stress.plan import ENDINGS, Act, Step
+from scatterproof.conformance.stress.program import BOUNDS, Bounds, Program, kill_marked, marked
+from scatterproof.spec.errors import BadInput, CannotRun
 
 _TICK_S = 0.02  # how often the end of a process is looked for while programs are asked to end
 _LOOK_S = 0.1  # how often the output is looked at

@@ -1,4 +1,5 @@
-"""`python -m conformance.systems [SETUP...]`: run set-ups of real systems, judge them, and print the table."""
+"""`python -m scatterproof.conformance.systems [SETUP...]`: run set-ups of real systems, judge them, and print the
+table."""
 
 from __future__ import annotations
 
@@ -6,17 +7,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from conformance.systems.report import page, run_all, table
-from conformance.systems.setup import SETUPS
-from spec.errors import ScatterproofError
-from spec.files import write_atomically
+from scatterproof.conformance.systems.report import page, run_all, table
+from scatterproof.conformance.systems.setup import SETUPS
+from scatterproof.spec.errors import ScatterproofError
+from scatterproof.spec.files import write_atomically
 
 RECORD = Path(__file__).with_name("RESULTS.md")
 
 
 def main() -> int:
     """The exit code: 0 when all did what they were meant to, 1 when one did not, 2 for wrong usage, 3 for not run."""
-    parser = argparse.ArgumentParser(prog="python -m conformance.systems", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scatterproof.conformance.systems", description=__doc__)
     known = {setup.name: setup for setup in SETUPS}
     parser.add_argument("setups", metavar="SETUP", nargs="*", help=f"one of {', '.join(known)}; all when left out")
     parser.add_argument("--results", type=Path, default=Path("results/systems"), help="where logs are kept")

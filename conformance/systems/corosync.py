@@ -13,11 +13,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conformance.supervisor import Child, stop
-from conformance.systems.hosts import LIMITS, Hosts
-from conformance.systems.setup import Setup
-from conformance.systems.telling import History
-from spec.errors import CannotRun
+from scatterproof.conformance.supervisor import Child, stop
+from scatterproof.conformance.systems.hosts import LIMITS, Hosts
+from scatterproof.conformance.systems.setup import Setup
+from scatterproof.conformance.systems.telling import History
+from scatterproof.spec.errors import CannotRun
 
 LIBRARY = "libcpg.so.4"
 TOKEN_MS = 1_000  # how long a daemon may be silent before the others go on without it

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.adapters.log_folder import log_path, write_befell, write_run
-from conformance.protocol import load
-from conformance.systems.telling import Event, History
-from spec.errors import BadInput
-from spec.files import read_bytes, write_atomically
-from spec.trace import ABSENT, Kind, Row, schema
-from spec.trace_ndjson import encode_row
+from scatterproof.conformance.adapters.log_folder import log_path, write_befell, write_run
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.systems.telling import Event, History
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes, write_atomically
+from scatterproof.spec.trace import ABSENT, Kind, Row, schema
+from scatterproof.spec.trace_ndjson import encode_row
 
 
 def _befell(history: History, protocol: str) -> list[Row]:

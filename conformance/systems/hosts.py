@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from conformance.supervisor import Child, Failure, Limits, stop
-from conformance.systems.history import read_events
-from conformance.systems.setup import Setup
-from conformance.systems.telling import History
-from spec.errors import CannotRun
+from scatterproof.conformance.supervisor import Child, Failure, Limits, stop
+from scatterproof.conformance.systems.history import read_events
+from scatterproof.conformance.systems.setup import Setup
+from scatterproof.conformance.systems.telling import History
+from scatterproof.spec.errors import CannotRun
 
 START_S = 30.0
 LONGEST_S = 120.0

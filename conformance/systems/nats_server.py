@@ -14,11 +14,11 @@ import sys
 import time
 from pathlib import Path
 
-from conformance.supervisor import Child, stop
-from conformance.systems.hosts import LIMITS, START_S, Hosts
-from conformance.systems.setup import Setup
-from conformance.systems.telling import History
-from spec.errors import CannotRun
+from scatterproof.conformance.supervisor import Child, stop
+from scatterproof.conformance.systems.hosts import LIMITS, START_S, Hosts
+from scatterproof.conformance.systems.setup import Setup
+from scatterproof.conformance.systems.telling import History
+from scatterproof.spec.errors import CannotRun
 
 LOOPBACK = "127.0.0.1"
 STILL_S = 3.0

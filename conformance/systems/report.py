@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.adapters.log_folder import read_logs
-from conformance.judge import judge
-from conformance.profile import read_profile
-from conformance.systems.history import write_logs
-from conformance.systems.setup import PROFILES, Setup
-from conformance.verdict import ClauseResult, Verdict
-from spec.errors import CannotRun
+from scatterproof.conformance.adapters.log_folder import read_logs
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.profile import read_profile
+from scatterproof.conformance.systems.history import write_logs
+from scatterproof.conformance.systems.setup import PROFILES, Setup
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spec.errors import CannotRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ def run(setup: Setup, folder: Path) -> SystemResult:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CannotRun(f"{folder}: cannot be made: {error.strerror}; give another --results folder") from None
-    system = importlib.import_module(f"conformance.systems.{setup.system}")
+    system = importlib.import_module(f"scatterproof.conformance.systems.{setup.system}")
     try:
         versions, history = system.versions(), system.play(setup, folder)
     except CannotRun as error:
@@ -89,7 +89,7 @@ def page(outcomes: Sequence[SystemResult]) -> str:
     lines = [
         "# Real systems, judged",
         "",
-        "Made by `python -m conformance.systems --record`; set-ups are in [setup.py](setup.py), what they are held to",
+        "Made by `python -m scatterproof.conformance.systems --record`; set-ups are in [setup.py](setup.py), what they are held to",
         f"in [profiles](profiles). Versions: {known or 'none was there'}.",
         "",
         "A clause that is not in the table is not claimed. A run leaves its logs behind, which are judged again by",

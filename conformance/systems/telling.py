@@ -7,8 +7,8 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from conformance.adapters.recorded_run import RecordedRun
-from spec.trace import Row
+from scatterproof.conformance.adapters.recorded_run import RecordedRun
+from scatterproof.spec.trace import Row
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

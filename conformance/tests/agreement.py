@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from conformance.checks.online import Broken, Monitor
-from conformance.checks.rows import columns_of_rows
-from conformance.judge import all_checks, judge, kernel
-from conformance.protocol import load
-from spec.errors import BadInput
-from spec.topology import Topology
-from spec.trace import Header, Kind, Order, Row, Trace, rows_of_packet, schema
+from scatterproof.conformance.checks.online import Broken, Monitor
+from scatterproof.conformance.checks.rows import columns_of_rows
+from scatterproof.conformance.judge import all_checks, judge, kernel
+from scatterproof.conformance.protocol import load
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.trace import Header, Kind, Order, Row, Trace, rows_of_packet, schema
 
 # Pairs of positions whose order every linearisation must keep.
 Arcs = Callable[[list[Row], Order], list[tuple[int, int]]]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from conformance.supervisor import Limits
-from conformance.verdict import Verdict
+from scatterproof.conformance.supervisor import Limits
+from scatterproof.conformance.verdict import Verdict
 
 MARK = "SCATTERPROOF_HOSTILE"  # in the environment of these tests, and of all that they start
 UNMARKED = f"stray-of-{os.getpid()}"  # in the command of what clears its environment

@@ -6,9 +6,9 @@ import dataclasses
 import sys
 from functools import partial
 
-from impl import totalorder
-from impl.drivers import udp
-from impl.totalorder import RULES, Rules
+from scatterproof.impl import totalorder
+from scatterproof.impl.drivers import udp
+from scatterproof.impl.totalorder import RULES, Rules
 
 MUTANTS: dict[str, Rules] = {
     "max-for-min": dataclasses.replace(RULES, aggregate=max),

@@ -5,13 +5,24 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from conformance.network.run import simulate
-from conformance.network.topologies import chain, diamond, one_way, second_example, star
-from impl.totalorder import make_core
-from spec.schedule import Clock, Delay, Failure, FailureKind, Fault, FaultKind, Message, Schedule, Submission, validate
-from spec.topology import Link, Node, Role, Topology, route
-from spec.totalorder.messages import Environment
-from spec.trace import Row, Trace, schema
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.network.topologies import chain, diamond, one_way, second_example, star
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.schedule import (
+    Clock,
+    Delay,
+    Failure,
+    FailureKind,
+    Fault,
+    FaultKind,
+    Message,
+    Schedule,
+    Submission,
+    validate,
+)
+from scatterproof.spec.topology import Link, Node, Role, Topology, route
+from scatterproof.spec.totalorder.messages import Environment
+from scatterproof.spec.trace import Row, Trace, schema
 
 COLUMNS = schema("totalorder").columns
 # A receiver with two ingress links, one from each of two switches that are joined.

@@ -11,21 +11,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from conformance.adapters.datagram import DatagramIut
-from conformance.adapters.log_folder import read_logs
-from conformance.adapters.logs import NodeLog, in_flight, merge
-from conformance.adapters.stdio import StdioIut
-from conformance.case import cases
-from conformance.judge import judge
-from conformance.network.run import SimulatedIut
-from conformance.network.topologies import chain, star
-from conformance.supervisor import Limits
-from impl.totalorder import make_core
-from spec import trace_ndjson
-from spec.errors import CannotRun
-from spec.schedule import Clock, Delay, Failure, FailureKind, Message, Schedule, Submission, validate
-from spec.topology import Role, Topology
-from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Order, Row, schema
+from scatterproof.conformance.adapters.datagram import DatagramIut
+from scatterproof.conformance.adapters.log_folder import read_logs
+from scatterproof.conformance.adapters.logs import NodeLog, in_flight, merge
+from scatterproof.conformance.adapters.stdio import StdioIut
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.network.topologies import chain, star
+from scatterproof.conformance.supervisor import Limits
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.schedule import Clock, Delay, Failure, FailureKind, Message, Schedule, Submission, validate
+from scatterproof.spec.topology import Role, Topology
+from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Order, Row, schema
 
 SHORT = Limits(answer_s=1, stop_s=0.3)
 PATIENT = Limits(answer_s=120, stop_s=0.3, total_bytes=20_000_000)  # a busy machine takes seconds to start a node
@@ -47,7 +47,7 @@ def small(network: Topology, **rest: Any) -> Schedule:
 
 
 def driver(name: str) -> list[str]:
-    return [sys.executable, "-m", f"impl.drivers.{name}"]
+    return [sys.executable, "-m", f"scatterproof.impl.drivers.{name}"]
 
 
 def node(script: str) -> list[str]:
@@ -69,7 +69,7 @@ def test_the_reference_core_leaves_the_same_bytes_in_process_and_over_stdio(netw
 @pytest.mark.parametrize("protocol", sorted(path.parent.name for path in Path(__file__).parents[1].glob("*/cases")))
 def test_every_protocols_core_leaves_the_same_bytes_in_process_and_over_stdio(protocol: str) -> None:
     schedule = cases(protocol)[0].schedule
-    core = importlib.import_module(f"impl.{protocol}").make_core
+    core = importlib.import_module(f"scatterproof.impl.{protocol}").make_core
     inside, outside = SimulatedIut("it", core).run(schedule), StdioIut("it", driver("stdio")).run(schedule)
 
     assert trace_ndjson.encode(outside) == trace_ndjson.encode(inside)

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.judge import judge
-from conformance.network.run import simulate
-from conformance.tests.runs import change, value
-from conformance.totalorder.oracles.adjustment import adjustment
-from conformance.totalorder.oracles.whole import Whole
-from conformance.verdict import Verdict
-from impl.totalorder import make_core
-from spec.schedule import Delay, Message, Schedule, Submission, validate
-from spec.topology import Link, Node, Role, Topology
-from spec.totalorder.messages import PacketKind
-from spec.trace import Trace
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.tests.runs import change, value
+from scatterproof.conformance.totalorder.oracles.adjustment import adjustment
+from scatterproof.conformance.totalorder.oracles.whole import Whole
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.schedule import Delay, Message, Schedule, Submission, validate
+from scatterproof.spec.topology import Link, Node, Role, Topology
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import Trace
 
 ROUND_NS = 1_000
 SCATTERED_NS = 4_000  # when the first rounds are long over

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.judge import judge, judge_by_oracles, judge_compiled
-from conformance.tests.agreement import Judges, beginning, damaged_rows
-from conformance.tests.runs import UNDER_LOSS, VARIANTS, WITH_CHOICES, WITHOUT_LOSS, conforming, value
-from conformance.verdict import Verdict
-from spec.totalorder.messages import PacketKind
-from spec.trace import Kind, Order, Row, Trace
+from scatterproof.conformance.judge import judge, judge_by_oracles, judge_compiled
+from scatterproof.conformance.tests.agreement import Judges, beginning, damaged_rows
+from scatterproof.conformance.tests.runs import UNDER_LOSS, VARIANTS, WITH_CHOICES, WITHOUT_LOSS, conforming, value
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import Kind, Order, Row, Trace
 
 RUNS = [*WITHOUT_LOSS, *UNDER_LOSS, *WITH_CHOICES]
 

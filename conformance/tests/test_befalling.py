@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance.adapters.befalling import Befalling
-from conformance.adapters.logs import NodeLog
-from conformance.network.topologies import star
-from conformance.relay.links import LinkRelay
-from conformance.tests.test_links import carry, receiver, send
-from spec.schedule import Delay, Failure, FailureKind, Fault, FaultKind, Schedule
-from spec.trace import Kind, Row, schema
+from scatterproof.conformance.adapters.befalling import Befalling
+from scatterproof.conformance.adapters.logs import NodeLog
+from scatterproof.conformance.network.topologies import star
+from scatterproof.conformance.relay.links import LinkRelay
+from scatterproof.conformance.tests.test_links import carry, receiver, send
+from scatterproof.spec.schedule import Delay, Failure, FailureKind, Fault, FaultKind, Schedule
+from scatterproof.spec.trace import Kind, Row, schema
 
 NAMES = schema("totalorder").columns
 # A star's link 0 leads from host 0 to the switch, link 1 back.

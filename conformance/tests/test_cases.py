@@ -11,17 +11,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.case import cases, run_case, select
-from conformance.network.run import MakeNode, SimulatedIut, simulate
-from conformance.protocol import Case, load
-from conformance.verdict import Verdict
-from impl.totalorder import RULES, Rules, make_core
-from spec import clauses
-from spec.core import NodeConfig
-from spec.errors import BadInput, CannotRun
-from spec.schedule import Schedule
-from spec.topology import route
-from spec.trace import Header, Trace
+from scatterproof.conformance.case import cases, run_case, select
+from scatterproof.conformance.network.run import MakeNode, SimulatedIut, simulate
+from scatterproof.conformance.protocol import Case, load
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import RULES, Rules, make_core
+from scatterproof.spec import clauses
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.topology import route
+from scatterproof.spec.trace import Header, Trace
 
 PROTOCOLS = sorted(path.parent.name for path in Path(__file__).parents[1].glob("*/cases"))
 CASES = [case for protocol in PROTOCOLS for case in cases(protocol)]
@@ -30,7 +30,7 @@ BY_ID = {case.id: case for case in CASES}
 
 def reference(schedule: Schedule) -> Trace:
     """What the reference implementation of the schedule's protocol leaves."""
-    core: MakeNode = importlib.import_module(f"impl.{schedule.protocol}").make_core
+    core: MakeNode = importlib.import_module(f"scatterproof.impl.{schedule.protocol}").make_core
     return simulate(schedule, core, iut="reference")
 
 

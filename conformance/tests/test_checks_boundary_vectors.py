@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-import spec
-from conformance.checks.online import Monitor
-from conformance.judge import all_checks
-from conformance.network.topologies import star
-from conformance.protocol import load
-from spec.topology import Topology
-from spec.totalorder.messages import PacketKind
-from spec.trace import ABSENT, Header, Kind, Order, Row, schema
+from scatterproof import spec
+from scatterproof.conformance.checks.online import Monitor
+from scatterproof.conformance.judge import all_checks
+from scatterproof.conformance.network.topologies import star
+from scatterproof.conformance.protocol import load
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, schema
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(spec.__file__).parent / "totalorder" / "boundary_vectors.json").read_text()

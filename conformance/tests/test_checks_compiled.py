@@ -12,10 +12,10 @@ import pytest
 FIRST_USE = """
 from random import Random
 import numpy as np
-from conformance.checks.compiled import Kernel
-from conformance.protocol import load
-from conformance.tests.test_extremes import hostile
-from spec.clauses import protocols
+from scatterproof.conformance.checks.compiled import Kernel
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.tests.test_extremes import hostile
+from scatterproof.spec.clauses import protocols
 plugin = load(protocols()[0])
 kernel = Kernel(plugin.checks[:2], plugin.columns)
 run = kernel.run({**plugin.surroundings(hostile(plugin.name, Random(1)).header), "applies": 1})
@@ -30,7 +30,7 @@ def test_of_two_processes_that_need_it_at_once_one_compiles(tmp_path: Path) -> N
         subprocess.Popen(
             [sys.executable, "-c", FIRST_USE],
             env={**os.environ, "SCATTERPROOF_CACHE": str(tmp_path / "cache")},
-            cwd=Path(__file__).parents[2],
+            cwd=Path(__file__).resolve().parents[2],
             stdout=subprocess.PIPE,
             text=True,
         )

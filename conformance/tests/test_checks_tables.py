@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from conformance.checks.tables import (
+from scatterproof.conformance.checks.tables import (
     PlainTable,
     change,
     empty_slots,

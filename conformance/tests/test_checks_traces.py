@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.judge import judge, judge_by_oracles, judge_compiled
-from conformance.protocol import load
-from conformance.verdict import Verdict
-from spec import trace_ndjson
-from spec.errors import BadInput
+from scatterproof.conformance.judge import judge, judge_by_oracles, judge_compiled
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput
 
 FOLDER = Path(__file__).parents[1] / "traces"
 PROTOCOLS = sorted(path.name for path in FOLDER.iterdir())

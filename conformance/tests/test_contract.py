@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.stdio import StdioIut
-from conformance.case import cases
-from conformance.profile import read_profile
-from conformance.tests.json_schema import flaws
-from spec.clauses import SPEC, protocols
+from scatterproof.conformance.adapters.stdio import StdioIut
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.profile import read_profile
+from scatterproof.conformance.tests.json_schema import flaws
+from scatterproof.spec.clauses import SPEC, protocols
 
 SCHEMA = json.loads((SPEC / "adapter.schema.json").read_text())
 DOCUMENT = (SPEC / "ADAPTER.md").read_text()
@@ -59,7 +59,7 @@ def test_the_example_node_answers_as_the_document_says() -> None:
 
 TELL_TALE = """
 import subprocess, sys, threading
-child = subprocess.Popen([sys.executable, "-m", "impl.drivers.stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child = subprocess.Popen([sys.executable, "-m", "scatterproof.impl.drivers.stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 def listen():
     for line in child.stdout:
         sys.stderr.buffer.write(b"<" + line)
@@ -80,7 +80,7 @@ thread.join()
 @pytest.mark.parametrize("protocol", [name for name in protocols() if (SPEC / name / "messages.py").is_file()])
 def test_a_run_of_every_protocol_speaks_what_the_schema_has(protocol: str, tmp_path: Path) -> None:
     """A node between the harness and the reference writes down what both say."""
-    importlib.import_module(f"impl.{protocol}")
+    importlib.import_module(f"scatterproof.impl.{protocol}")
     StdioIut("tell-tale", [sys.executable, "-c", TELL_TALE], tmp_path).run(cases(protocol)[0].schedule)
     heard = [line for path in tmp_path.glob("*.stderr") for line in path.read_text().splitlines()]
 
@@ -145,6 +145,6 @@ def test_the_documents_profile_can_be_read(tmp_path: Path) -> None:
 def test_the_documents_run_file_can_be_read(tmp_path: Path) -> None:
     (text,) = blocks("json")
     (tmp_path / "run.json").write_text(text)
-    log_folder = importlib.import_module("conformance.adapters.log_folder")
+    log_folder = importlib.import_module("scatterproof.conformance.adapters.log_folder")
 
     assert log_folder.read_run(tmp_path).clean

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import spec
-from conformance.protocol import load
-from spec.trace import ABSENT, schema
+from scatterproof import spec
+from scatterproof.conformance.protocol import load
+from scatterproof.spec.trace import ABSENT, schema
 
 PROTOCOLS = ("totalorder", "broadcast")
 VECTORS: dict[str, Any] = {
@@ -29,13 +29,15 @@ def bytes_of(text: str) -> bytes:
 
 
 def read(protocol: str, datagram: bytes) -> list[dict[str, int]] | str:
-    found: list[dict[str, int]] | str = importlib.import_module(f"conformance.{protocol}.datagrams").packets(datagram)
+    found: list[dict[str, int]] | str = importlib.import_module(
+        f"scatterproof.conformance.{protocol}.datagrams"
+    ).packets(datagram)
     return found
 
 
 def read_by_implementation(protocol: str, datagram: bytes) -> list[Any] | str:
     """Its packets, or why there are none."""
-    codec = importlib.import_module(f"impl.{protocol}.codec")
+    codec = importlib.import_module(f"scatterproof.impl.{protocol}.codec")
     found = getattr(codec, "decode_all", codec.decode)(datagram)
     if isinstance(found, codec.Malformed):
         return str(found)

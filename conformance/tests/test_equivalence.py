@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.network.run import SimulatedIut
-from conformance.network.topologies import star
-from conformance.protocol import load
-from conformance.report.equivalence import Comparison, EquivalenceRow, compare
-from impl.totalorder import RULES, make_core
-from spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.network.topologies import star
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.report.equivalence import Comparison, EquivalenceRow, compare
+from scatterproof.impl.totalorder import RULES, make_core
+from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 
 
 def run(*deliveries: tuple[int, int, int]) -> Trace:

@@ -18,21 +18,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.broadcast.tests import runs as broadcast
-from conformance.case import cases, run_case
-from conformance.checks.rows import columns_of_rows, row_rules
-from conformance.checks.source import plain_source, units
-from conformance.judge import Judging, all_checks, judge, judge_by_oracles, judge_compiled, refuse
-from conformance.network.run import SimulatedIut, simulate
-from conformance.protocol import load
-from conformance.tests import runs as totalorder
-from conformance.tests.agreement import beginning
-from conformance.verdict import Verdict
-from impl.totalorder import make_core
-from spec.core import Deliver, Effect, Event, NodeConfig, Send
-from spec.errors import BadInput
-from spec.files import cache_folder
-from spec.trace import ABSENT, Domain, Header, Kind, Row, Trace, schema
+from scatterproof.conformance.broadcast.tests import runs as broadcast
+from scatterproof.conformance.case import cases, run_case
+from scatterproof.conformance.checks.rows import columns_of_rows, row_rules
+from scatterproof.conformance.checks.source import plain_source, units
+from scatterproof.conformance.judge import Judging, all_checks, judge, judge_by_oracles, judge_compiled, refuse
+from scatterproof.conformance.network.run import SimulatedIut, simulate
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.tests import runs as totalorder
+from scatterproof.conformance.tests.agreement import beginning
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.core import Deliver, Effect, Event, NodeConfig, Send
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import cache_folder
+from scatterproof.spec.trace import ABSENT, Domain, Header, Kind, Row, Trace, schema
 
 TOTALORDER = [*totalorder.WITHOUT_LOSS, *totalorder.UNDER_LOSS, *totalorder.WITH_CHOICES]
 FAILURES = [case.schedule for case in cases("totalorder") if case.clause in ("TO-FAIL", "TO-ATOMIC", "TO-RESTART")]
@@ -148,10 +148,10 @@ def test_no_check_reaches_outside_its_arrays(protocol: str, seeds: range) -> Non
 BOUNDS_CHECKED = """
 import sys
 from random import Random
-from conformance.checks.compiled import Kernel
-from conformance.judge import all_checks, columns_of
-from conformance.protocol import load
-from conformance.tests.test_extremes import RUNS, hostile
+from scatterproof.conformance.checks.compiled import Kernel
+from scatterproof.conformance.judge import all_checks, columns_of
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.tests.test_extremes import RUNS, hostile
 plugin, rows = load(sys.argv[1]), 0
 compiled = Kernel(all_checks(plugin), plugin.columns)
 for seed in range(100):
@@ -174,7 +174,7 @@ def test_no_kernel_reaches_outside_its_arrays(protocol: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", BOUNDS_CHECKED, protocol],
         env={**os.environ, **caches, "NUMBA_BOUNDSCHECK": "1"},
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).resolve().parents[2],
         capture_output=True,
         text=True,
         check=False,

@@ -12,23 +12,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.case import cases
-from conformance.judge import judge, judge_compiled
-from conformance.network.run import MakeNode, simulate
-from conformance.network.topologies import chain, diamond, star
-from conformance.totalorder.cases.building import scatter
-from conformance.totalorder.oracles import failures, promises
-from conformance.verdict import Verdict
-from impl.totalorder import RULES, Rules, make_core
-from impl.totalorder.link_state import Combined, LinkStates
-from impl.totalorder.notices import GivenUp, Notices
-from impl.totalorder.recalls import Recalls
-from impl.totalorder.sending import Sender
-from spec.core import Parameter
-from spec.errors import BadInput
-from spec.schedule import Delay, Failure, FailureKind, Fault, FaultKind, Schedule, Submission, validate
-from spec.topology import Topology
-from spec.trace import Kind, Trace
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.judge import judge, judge_compiled
+from scatterproof.conformance.network.run import MakeNode, simulate
+from scatterproof.conformance.network.topologies import chain, diamond, star
+from scatterproof.conformance.totalorder.cases.building import scatter
+from scatterproof.conformance.totalorder.oracles import failures, promises
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import RULES, Rules, make_core
+from scatterproof.impl.totalorder.link_state import Combined, LinkStates
+from scatterproof.impl.totalorder.notices import GivenUp, Notices
+from scatterproof.impl.totalorder.recalls import Recalls
+from scatterproof.impl.totalorder.sending import Sender
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Delay, Failure, FailureKind, Fault, FaultKind, Schedule, Submission, validate
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.trace import Kind, Trace
 
 INTERVAL, TIMEOUT = 10_000, 60_000
 NETWORKS = (star(3), star(4), chain(2, 2), chain(3, 1))

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from conformance.case import CaseResult, cases, run_case
-from conformance.explorer.sources import NdjsonSource
-from conformance.explorer.timeline import Timeline
-from conformance.network.run import SimulatedIut
-from conformance.report import markdown, terminal
-from conformance.report.run import ConformanceRun
-from conformance.report.stored import store
-from conformance.verdict import ClauseResult, Verdict, Violation, foremost
-from impl.totalorder import AnyCore, make_core
-from spec import trace_ndjson
-from spec.clauses import load, protocols
-from spec.core import Deliver, NodeConfig
+from scatterproof.conformance.case import CaseResult, cases, run_case
+from scatterproof.conformance.explorer.sources import NdjsonSource
+from scatterproof.conformance.explorer.timeline import Timeline
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.report import markdown, terminal
+from scatterproof.conformance.report.run import ConformanceRun
+from scatterproof.conformance.report.stored import store
+from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation, foremost
+from scatterproof.impl.totalorder import AnyCore, make_core
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.clauses import load, protocols
+from scatterproof.spec.core import Deliver, NodeConfig
 
 TIES = next(case for case in cases("totalorder") if case.id == "TO-ORDER/ties")
 

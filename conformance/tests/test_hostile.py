@@ -16,15 +16,25 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.adapters.datagram import DatagramIut
-from conformance.adapters.stdio import StdioIut
-from conformance.case import CaseResult, run_case, select
-from conformance.supervisor import Child, stop
-from conformance.tests.hostile import DATAGRAM, HOSTILE, LIMITS, MARK, NODE, Hostile, open_files, resident_bytes, strays
-from conformance.verdict import Verdict
-from spec.schedule import Failure, FailureKind
-from spec.topology import Role
-from spec.trace import Kind
+from scatterproof.conformance.adapters.datagram import DatagramIut
+from scatterproof.conformance.adapters.stdio import StdioIut
+from scatterproof.conformance.case import CaseResult, run_case, select
+from scatterproof.conformance.supervisor import Child, stop
+from scatterproof.conformance.tests.hostile import (
+    DATAGRAM,
+    HOSTILE,
+    LIMITS,
+    MARK,
+    NODE,
+    Hostile,
+    open_files,
+    resident_bytes,
+    strays,
+)
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.schedule import Failure, FailureKind
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import Kind
 
 (CASE,) = select("totalorder", ["TO-DELIVER/itself-only"])
 # For the answers of the nodes, and for their ends; and room for a busy machine.
@@ -73,7 +83,7 @@ def test_it_gets_a_verdict_and_a_reason_in_time(hostile: Hostile, tmp_path: Path
 @pytest.mark.parametrize("hostile", DATAGRAM, ids=lambda hostile: hostile.name)
 def test_over_real_sockets_it_gets_a_verdict_and_a_reason(hostile: Hostile, tmp_path: Path) -> None:
     """Its hosts are hostile; the switch between them is not."""
-    reference = [sys.executable, "-m", "impl.drivers.udp"]
+    reference = [sys.executable, "-m", "scatterproof.impl.drivers.udp"]
     iut = DatagramIut(hostile.name, hostile.command, tmp_path, hostile.limits, roles={Role.HOST}, others=reference)
     check(hostile, run_case(CASE, iut))
 
@@ -134,10 +144,10 @@ def test_two_hundred_runs_leave_nothing_behind(tmp_path: Path) -> None:
 
 
 UNDER_A_LIMIT = """
-from conformance.tests.hostile import HOSTILE
-from conformance.tests.test_hostile import CASE, check
-from conformance.adapters.stdio import StdioIut
-from conformance.case import run_case
+from scatterproof.conformance.tests.hostile import HOSTILE
+from scatterproof.conformance.tests.test_hostile import CASE, check
+from scatterproof.conformance.adapters.stdio import StdioIut
+from scatterproof.conformance.case import run_case
 for hostile in HOSTILE:
     if hostile.name in NAMES:
         check(hostile, run_case(CASE, StdioIut(hostile.name, hostile.command)))
@@ -151,7 +161,7 @@ def test_floods_do_not_take_more_memory_than_there_is() -> None:
     names = ["floods", "floods-with-effects", "megabytes", "endless-line", "nested", "floods-with-payloads"]
     script = f"NAMES = {names!r}\n{UNDER_A_LIMIT}"
     command = f"ulimit -v {1 << 20}; exec {shlex.quote(sys.executable)} -c {shlex.quote(script)}"
-    root = Path(__file__).parents[2]
+    root = Path(__file__).resolve().parents[2]
     ended = subprocess.run(["bash", "-c", command], cwd=root, capture_output=True, text=True, check=False)
 
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from conformance.checks.compiled import Kernel
-from conformance.checks.interpreted import Interpreted
-from conformance.checks.rows import columns_of_rows
-from conformance.judge import (
+from scatterproof.conformance.checks.compiled import Kernel
+from scatterproof.conformance.checks.interpreted import Interpreted
+from scatterproof.conformance.checks.rows import columns_of_rows
+from scatterproof.conformance.judge import (
     Judging,
     columns_of,
     conclude,
@@ -22,11 +22,11 @@ from conformance.judge import (
     limits,
     shown_at,
 )
-from conformance.protocol import load
-from conformance.tests.runs import COLUMNS, change, conforming, value
-from conformance.verdict import ClauseResult, Verdict
-from spec.errors import BadInput
-from spec.trace import Kind, Order, Row, Trace
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.tests.runs import COLUMNS, change, conforming, value
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Kind, Order, Row, Trace
 
 STAR = conforming("star", "C")
 PLUGIN = load("totalorder")

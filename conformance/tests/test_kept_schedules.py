@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from conformance.judge import judge, judge_by_oracles
-from conformance.network.run import simulate
-from conformance.verdict import Verdict
-from impl.totalorder import make_core, twin
-from spec.core import NodeConfig
-from spec.schedule import read
+from scatterproof.conformance.judge import judge, judge_by_oracles
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import make_core, twin
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.schedule import read
 
 LONG = 1_000  # rows
 KEPT = sorted((Path(__file__).parent / "schedules").glob("*.json"))

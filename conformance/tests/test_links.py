@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.relay.links import CARRIED, LOST, LinkRelay
-from conformance.relay.ports import LOOPBACK
-from conformance.supervisor import MARK, Child, stop
-from spec.schedule import Delay, Fault, FaultKind
+from scatterproof.conformance.relay.links import CARRIED, LOST, LinkRelay
+from scatterproof.conformance.relay.ports import LOOPBACK
+from scatterproof.conformance.supervisor import MARK, Child, stop
+from scatterproof.spec.schedule import Delay, Fault, FaultKind
 
 PATIENCE_S = 10.0
 MILLISECOND = 1_000_000
@@ -113,7 +113,7 @@ def test_a_cut_link_loses_what_is_on_it_and_what_is_put_on_it_until_it_is_mended
 def test_a_link_that_is_flooded_is_told_and_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     for bound, name in ((3, "MOST_DATAGRAMS"), (8, "MOST_WAITING_BYTES")):
         with monkeypatch.context() as patched, relay_of(delay_ns=3_600_000 * MILLISECOND) as relay:
-            patched.setattr(f"conformance.relay.links.{name}", bound)
+            patched.setattr(f"scatterproof.conformance.relay.links.{name}", bound)
             send(relay, 0, b"ab", b"cd", b"ef")
             relay.drain(0)
             assert relay.links[0].received == 3

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.log_folder import read_logs, write_run
-from conformance.adapters.recorded_run import RecordedRun
-from conformance.case import cases
-from conformance.judge import judge, refuse
-from conformance.network.run import SimulatedIut
-from conformance.verdict import Verdict
-from impl.totalorder import make_core
-from spec import trace_ndjson
-from spec.errors import BadInput
-from spec.topology import Node, Role
-from spec.trace import CLEAN, QUIESCENT, Kind, Order, Trace, schema
+from scatterproof.conformance.adapters.log_folder import read_logs, write_run
+from scatterproof.conformance.adapters.recorded_run import RecordedRun
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.judge import judge, refuse
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import Node, Role
+from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Order, Trace, schema
 
 NAMES = schema("totalorder")
 NODE, KIND, FLAGS = NAMES.index("node"), NAMES.index("kind"), NAMES.index("flags")

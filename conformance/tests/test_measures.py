@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.broadcast.tests import runs as broadcast
-from conformance.judge import columns_of
-from conformance.measures import BINS, bin_of, hops, least_of, with_hops
-from conformance.network.run import simulate
-from conformance.protocol import gauge, load
-from conformance.tests import runs as totalorder
-from impl.totalorder import make_core
-from spec.topology import Role
-from spec.totalorder.messages import PacketKind
-from spec.trace import Kind, Trace, schema
+from scatterproof.conformance.broadcast.tests import runs as broadcast
+from scatterproof.conformance.judge import columns_of
+from scatterproof.conformance.measures import BINS, bin_of, hops, least_of, with_hops
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.protocol import gauge, load
+from scatterproof.conformance.tests import runs as totalorder
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import Kind, Trace, schema
 
 DATA, BEACON = PacketKind.DATA, PacketKind.BEACON
 

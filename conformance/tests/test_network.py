@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.network.clocks import local_clocks
-from conformance.network.delays import Delays, draws
-from spec.schedule import MAX_TIME_NS, Clock, Delay
+from scatterproof.conformance.network.clocks import local_clocks
+from scatterproof.conformance.network.delays import Delays, draws
+from scatterproof.spec.schedule import MAX_TIME_NS, Clock, Delay
 
 
 @given(seed=st.integers(-(1 << 70), 1 << 70), link=st.integers(0, 2000), first=st.integers(0, 1000))

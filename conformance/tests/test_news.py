@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.relay import news as module
-from conformance.relay.news import News
+from scatterproof.conformance.relay import news as module
+from scatterproof.conformance.relay.news import News
 
 
 def test_only_what_gets_through_to_its_target_for_the_first_time_is_new() -> None:

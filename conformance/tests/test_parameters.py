@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.case import cases
-from conformance.profile import needed
-from spec.clauses import protocols
-from spec.parameters import Parameters, declared
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.profile import needed
+from scatterproof.spec.clauses import protocols
+from scatterproof.spec.parameters import Parameters, declared
 
 
 @pytest.mark.parametrize("protocol", protocols())

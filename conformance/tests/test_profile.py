@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import CaseResult, cases, run_case
-from conformance.network.run import SimulatedIut
-from conformance.profile import Profile, read_profile
-from conformance.report import html, junit
-from conformance.report.run import ConformanceRun
-from conformance.verdict import Verdict
-from impl.totalorder import RULES, Rules, make_core
-from spec.errors import BadInput
-from spec.topology import Role
+from scatterproof.conformance.case import CaseResult, cases, run_case
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.profile import Profile, read_profile
+from scatterproof.conformance.report import html, junit
+from scatterproof.conformance.report.run import ConformanceRun
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import RULES, Rules, make_core
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import Role
 
 CASES = {case.id: case for case in cases("totalorder")}
 HEAD = 'profile = 1\nprotocol = "totalorder"\n'

@@ -11,23 +11,33 @@ from typing import Any
 import msgspec
 import pytest
 
-from conformance.adapters import datagram
-from conformance.adapters.datagram import DatagramIut
-from conformance.adapters.lives import joined
-from conformance.adapters.log_folder import BEFELL_FILE, read_logs
-from conformance.adapters.logs import merge
-from conformance.adapters.real_time import round_ns, stretch_of, stretched
-from conformance.case import CaseResult, ended_as_planned, run_case, select
-from conformance.network.topologies import mesh, star
-from conformance.protocol import load
-from conformance.tests import mutants_udp
-from conformance.verdict import Verdict
-from spec.errors import BadInput, CannotRun, MachineBusy
-from spec.schedule import Delay, Failure, FailureKind, Fault, FaultKind, Message, Schedule, Submission, validate
-from spec.topology import Topology
-from spec.trace import ABSENT, Kind, Row, schema
+from scatterproof.conformance.adapters import datagram
+from scatterproof.conformance.adapters.datagram import DatagramIut
+from scatterproof.conformance.adapters.lives import joined
+from scatterproof.conformance.adapters.log_folder import BEFELL_FILE, read_logs
+from scatterproof.conformance.adapters.logs import merge
+from scatterproof.conformance.adapters.real_time import round_ns, stretch_of, stretched
+from scatterproof.conformance.case import CaseResult, ended_as_planned, run_case, select
+from scatterproof.conformance.network.topologies import mesh, star
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.tests import mutants_udp
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.errors import BadInput, CannotRun, MachineBusy
+from scatterproof.spec.schedule import (
+    Delay,
+    Failure,
+    FailureKind,
+    Fault,
+    FaultKind,
+    Message,
+    Schedule,
+    Submission,
+    validate,
+)
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.trace import ABSENT, Kind, Row, schema
 
-DRIVER = [sys.executable, "-m", "impl.drivers.udp"]
+DRIVER = [sys.executable, "-m", "scatterproof.impl.drivers.udp"]
 NAMES = schema("totalorder").columns
 STAR = star(2)
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.relay.faults import Fates, Faults, Partition, partition
-from conformance.relay.ports import LOOPBACK, free_addresses
-from conformance.relay.relay import Bounds, Relay
-from conformance.supervisor import Child, stop
-from spec.errors import BadInput
+from scatterproof.conformance.relay.faults import Fates, Faults, Partition, partition
+from scatterproof.conformance.relay.ports import LOOPBACK, free_addresses
+from scatterproof.conformance.relay.relay import Bounds, Relay
+from scatterproof.conformance.supervisor import Child, stop
+from scatterproof.spec.errors import BadInput
 
 MS = 1_000_000
 HOUR = 3600 * 1000 * MS

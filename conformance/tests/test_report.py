@@ -13,14 +13,14 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from conformance.case import CaseResult, cases, run_case
-from conformance.network.run import SimulatedIut
-from conformance.report import folder, html, junit, terminal
-from conformance.report.run import ConformanceRun
-from conformance.report.stored import store
-from conformance.verdict import Verdict
-from impl.totalorder import RULES, make_core
-from spec import schedule, trace_ndjson
+from scatterproof.conformance.case import CaseResult, cases, run_case
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.report import folder, html, junit, terminal
+from scatterproof.conformance.report.run import ConformanceRun
+from scatterproof.conformance.report.stored import store
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import RULES, make_core
+from scatterproof.spec import schedule, trace_ndjson
 
 CASES = {case.id: case for case in cases("totalorder")}
 PASSING, FAILING = CASES["TO-MONO/one-instant"], CASES["TO-DELIVER/at-the-barrier"]

@@ -14,16 +14,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.network import simulator
-from conformance.network.run import SimulatedIut, simulate
-from conformance.network.topologies import chain, fat_tree, one_way, star
-from conformance.protocol import load
-from conformance.totalorder.recording import Recorder
-from impl.totalorder import make_core
-from spec import trace_ndjson
-from spec.core import Deliver, Effect, Event, NodeConfig, PacketArrived, Send, Submitted, TimerFired, node_config
-from spec.errors import BadInput
-from spec.schedule import (
+from scatterproof.conformance.network import simulator
+from scatterproof.conformance.network.run import SimulatedIut, simulate
+from scatterproof.conformance.network.topologies import chain, fat_tree, one_way, star
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.totalorder.recording import Recorder
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.core import (
+    Deliver,
+    Effect,
+    Event,
+    NodeConfig,
+    PacketArrived,
+    Send,
+    Submitted,
+    TimerFired,
+    node_config,
+)
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import (
     Clock,
     Delay,
     Failure,
@@ -35,9 +45,9 @@ from spec.schedule import (
     Submission,
     validate,
 )
-from spec.topology import Role, Topology, route
-from spec.totalorder.messages import Delivery, Packet, PacketKind
-from spec.trace import CLEAN, QUIESCENT, Kind, Row, Trace, schema
+from scatterproof.spec.topology import Role, Topology, route
+from scatterproof.spec.totalorder.messages import Delivery, Packet, PacketKind
+from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Row, Trace, schema
 
 NAMES = schema("totalorder").columns
 TIME, NODE, KIND, LINK, SEQ, FLAGS = (NAMES.index(n) for n in ("time_ns", "node", "kind", "link", "link_seq", "flags"))
@@ -101,8 +111,8 @@ class Relay:
 def test_the_same_schedule_gives_the_same_bytes_in_processes_with_different_hash_seeds(tmp_path: Path) -> None:
     schedule = busy(chain(2, 2), clocks=SKEWED, faults=(Fault(0, 3, FaultKind.LOSE),))
     program = (
-        "import sys, msgspec; from spec.schedule import Schedule; from spec import trace_ndjson;"
-        "from conformance.network.run import simulate; from impl.totalorder import make_core;"
+        "import sys, msgspec; from scatterproof.spec.schedule import Schedule; from scatterproof.spec import trace_ndjson;"
+        "from scatterproof.conformance.network.run import simulate; from scatterproof.impl.totalorder import make_core;"
         "schedule = msgspec.json.decode(sys.stdin.buffer.read(), type=Schedule);"
         "sys.stdout.buffer.write(trace_ndjson.encode(simulate(schedule, make_core)))"
     )
@@ -112,7 +122,7 @@ def test_the_same_schedule_gives_the_same_bytes_in_processes_with_different_hash
             input=msgspec.json.encode(schedule),
             capture_output=True,
             check=True,
-            cwd=Path(__file__).parents[2],
+            cwd=Path(__file__).resolve().parents[2],
             env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("0", "1", "4242")

@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 
 from msgspec.structs import replace
 
-from conformance.network.run import simulate
-from conformance.network.topologies import star
-from conformance.report.space_time import LONGEST, Arrow, Diagram, Mark, as_svg, as_text, diagram
-from impl.totalorder import make_core
-from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission
-from spec.trace import Kind, Trace, schema
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.network.topologies import star
+from scatterproof.conformance.report.space_time import LONGEST, Arrow, Diagram, Mark, as_svg, as_text, diagram
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission
+from scatterproof.spec.trace import Kind, Trace, schema
 
 STAR = star(2)
 PARAMETERS: dict[str, int | str] = {"environment": "C", "beacon_interval_ns": 10}

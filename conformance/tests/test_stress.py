@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.relay.faults import Faults, Partition
-from conformance.relay.ports import Address
-from conformance.stress.contract import Course, Judgement, Recorded, Standing, Workload
-from conformance.stress.plan import ENDINGS, Act, Step, plan
-from conformance.stress.program import Bounds, Program, kill_marked, marked
-from conformance.stress.run import Stress, fresh_folders, run, split
-from conformance.supervisor import Child, stop, wait
-from spec.errors import BadInput, CannotRun
+from scatterproof.conformance.relay.faults import Faults, Partition
+from scatterproof.conformance.relay.ports import Address
+from scatterproof.conformance.stress.contract import Course, Judgement, Recorded, Standing, Workload
+from scatterproof.conformance.stress.plan import ENDINGS, Act, Step, plan
+from scatterproof.conformance.stress.program import Bounds, Program, kill_marked, marked
+from scatterproof.conformance.stress.run import Stress, fresh_folders, run, split
+from scatterproof.conformance.supervisor import Child, stop, wait
+from scatterproof.spec.errors import BadInput, CannotRun
 
 MS = 1_000_000
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.supervisor import Child, Failure, Limits, stop, wait
-from spec.errors import CannotRun
+from scatterproof.conformance.supervisor import Child, Failure, Limits, stop, wait
+from scatterproof.spec.errors import CannotRun
 
 SHORT = Limits(answer_s=5, stop_s=0.3, line_bytes=1000, total_bytes=100_000)
 
@@ -154,12 +154,15 @@ def test_a_child_that_was_killed_from_outside_is_noticed(tmp_path: Path) -> None
 
 def test_children_die_with_the_harness(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from conformance.supervisor import Child;"
+        "import sys; from pathlib import Path; from scatterproof.conformance.supervisor import Child;"
         f"child = Child('c', ['sh', '-c', 'echo $$; exec sleep 60'], Path({str(tmp_path)!r}));"
         "print(child.line().decode(), flush=True); sys.stdin.read()"
     )
     harness = subprocess.Popen(
-        [sys.executable, "-c", program], cwd=Path(__file__).parents[2], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", program],
+        cwd=Path(__file__).resolve().parents[2],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     with harness:
         assert harness.stdout is not None

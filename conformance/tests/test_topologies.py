@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.network.topologies import (
+from scatterproof.conformance.network.topologies import (
     chain,
     diamond,
     example_link,
@@ -14,8 +14,8 @@ from conformance.network.topologies import (
     second_example,
     star,
 )
-from spec.errors import BadInput
-from spec.topology import NO_LINK, Topology, route
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import NO_LINK, Topology, route
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.network.run import simulate
-from conformance.network.topologies import example_link, first_example, second_example
-from impl.totalorder import make_core
-from spec.schedule import Clock, Delay, Message, Schedule, Submission, validate
-from spec.topology import NodeId, Topology
-from spec.trace import Kind, Trace
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.network.topologies import example_link, first_example, second_example
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.schedule import Clock, Delay, Message, Schedule, Submission, validate
+from scatterproof.spec.topology import NodeId, Topology
+from scatterproof.spec.trace import Kind, Trace
 
 RECEIVER_A, RECEIVER_B = 4, 5
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Cell,
@@ -19,15 +19,21 @@ from conformance.checks.step import (
     check,
     violated,
 )
-from conformance.checks.tables import field, find, put, remove, room, used
-from conformance.kinds import ARRIVED, CRASHED
-from conformance.totalorder.host_clocks import adjusted, adjustments
-from conformance.totalorder.ingress_barriers import UNKEPT, kept_lowest, loss_registers, lowest_at, lowest_barrier
-from conformance.totalorder.outstanding import is_resent, outstanding_messages
-from conformance.totalorder.silent_links import live_lowest, silences
-from spec.topology import Role
-from spec.totalorder.messages import ANSWER, NO_BARRIER, NOT_SPOKEN, PacketKind
-from spec.trace import ABSENT, Kind, Order
+from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED, CRASHED
+from scatterproof.conformance.totalorder.host_clocks import adjusted, adjustments
+from scatterproof.conformance.totalorder.ingress_barriers import (
+    UNKEPT,
+    kept_lowest,
+    loss_registers,
+    lowest_at,
+    lowest_barrier,
+)
+from scatterproof.conformance.totalorder.outstanding import is_resent, outstanding_messages
+from scatterproof.conformance.totalorder.silent_links import live_lowest, silences
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, NOT_SPOKEN, PacketKind
+from scatterproof.spec.trace import ABSENT, Kind, Order
 
 DATA, NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
 

@@ -7,12 +7,24 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import SILENT, Bins, Cell, Ints, Outcome, PerLink, State, Table, TableState, check, settled
-from conformance.checks.tables import find, put, remove
-from conformance.kinds import ARRIVED, ENDED, SENT
-from conformance.measures import NO_ACTION, Actions, by_kind, count_action
-from spec.totalorder.messages import PacketKind
-from spec.trace import ABSENT, Kind, Order
+from scatterproof.conformance.checks.step import (
+    SILENT,
+    Bins,
+    Cell,
+    Ints,
+    Outcome,
+    PerLink,
+    State,
+    Table,
+    TableState,
+    check,
+    settled,
+)
+from scatterproof.conformance.checks.tables import find, put, remove
+from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
+from scatterproof.conformance.measures import NO_ACTION, Actions, by_kind, count_action
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import ABSENT, Kind, Order
 
 NAMES = (
     "Submit", "Scatter", "HostBeacon", "TakeData", "ForwardData", "TakeBeacon", "SwitchBeacon", "Arrive",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Ints,
@@ -20,13 +20,13 @@ from conformance.checks.step import (
     check,
     violated,
 )
-from conformance.checks.tables import change, field, find, put, remove, room, used
-from conformance.kinds import ARRIVED
-from conformance.totalorder.host_clocks import ADJUST, ADJUSTED, adjusted, adjustments
-from conformance.totalorder.sending_checks import FIRST, due_barrier, place_in_scattering
-from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
-from spec.trace import Kind, Order
+from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED
+from scatterproof.conformance.totalorder.host_clocks import ADJUST, ADJUSTED, adjusted, adjustments
+from scatterproof.conformance.totalorder.sending_checks import FIRST, due_barrier, place_in_scattering
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
+from scatterproof.spec.trace import Kind, Order
 
 DATA = int(PacketKind.DATA)
 # Fields of what a receiver has collected.

@@ -8,13 +8,19 @@ it; TO-BAR-MIN when nothing explains it.
 
 from __future__ import annotations
 
-from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, PerNode, State, check, violated
-from conformance.totalorder.ingress_barriers import UNKEPT, kept_lowest, lowest_at, lowest_barrier, newest_barriers
-from conformance.totalorder.outstanding import is_resent
-from conformance.totalorder.silent_links import live_lowest, silences
-from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
-from spec.trace import Kind, Order
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, PerNode, State, check, violated
+from scatterproof.conformance.totalorder.ingress_barriers import (
+    UNKEPT,
+    kept_lowest,
+    lowest_at,
+    lowest_barrier,
+    newest_barriers,
+)
+from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.silent_links import live_lowest, silences
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
+from scatterproof.spec.trace import Kind, Order
 
 DATA = int(PacketKind.DATA)
 

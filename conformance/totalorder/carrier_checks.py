@@ -3,11 +3,22 @@ BarrierClauses.tla."""
 
 from __future__ import annotations
 
-from conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerLink, State, check, derive, elapsed, violated
-from conformance.kinds import RESTARTED
-from conformance.totalorder.parameters import ENVIRONMENT_CODES
-from spec.totalorder.messages import NO_BARRIER, Environment, PacketKind
-from spec.trace import ABSENT, Kind, Order
+from scatterproof.conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerLink,
+    State,
+    check,
+    derive,
+    elapsed,
+    violated,
+)
+from scatterproof.conformance.kinds import RESTARTED
+from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Environment, PacketKind
+from scatterproof.spec.trace import ABSENT, Kind, Order
 
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 A, B, C = (ENVIRONMENT_CODES[environment] for environment in (Environment.A, Environment.B, Environment.C))

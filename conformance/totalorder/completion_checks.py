@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Cell,
@@ -22,14 +22,19 @@ from conformance.checks.step import (
     settled,
     violated,
 )
-from conformance.checks.tables import field, find, put, remove, room, used
-from conformance.kinds import ARRIVED, CRASHED, DELIVERED, SENT
-from conformance.totalorder.cut_offs import cut_offs
-from conformance.totalorder.ingress_barriers import highest_record, loss_registers, lowest_barrier, newest_barriers
-from conformance.totalorder.parameters import ENVIRONMENT_CODES
-from conformance.totalorder.silent_links import stoppages
-from spec.totalorder.messages import ANSWER, NOT_SPOKEN, Environment, PacketKind
-from spec.trace import Kind, Order
+from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED, CRASHED, DELIVERED, SENT
+from scatterproof.conformance.totalorder.cut_offs import cut_offs
+from scatterproof.conformance.totalorder.ingress_barriers import (
+    highest_record,
+    loss_registers,
+    lowest_barrier,
+    newest_barriers,
+)
+from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.conformance.totalorder.silent_links import stoppages
+from scatterproof.spec.totalorder.messages import ANSWER, NOT_SPOKEN, Environment, PacketKind
+from scatterproof.spec.trace import Kind, Order
 
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)

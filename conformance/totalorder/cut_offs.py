@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.checks.step import PerPair, State, derive
-from spec.topology import Role
-from spec.totalorder.messages import PacketKind
-from spec.trace import Kind
+from scatterproof.conformance.checks.step import PerPair, State, derive
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import Kind
 
 NOTICE = int(PacketKind.NOTICE)
 

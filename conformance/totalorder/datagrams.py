@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.totalorder.recording import INCARNATION, RESENT, digest
-from conformance.wire import Layout, wire_of
-from spec.totalorder.messages import PacketKind
-from spec.trace import ABSENT
+from scatterproof.conformance.totalorder.recording import INCARNATION, RESENT, digest
+from scatterproof.conformance.wire import Layout, wire_of
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import ABSENT
 
 _WIRE = wire_of("totalorder")
 _WIDE = [field["name"] for field in _WIRE["field"] if field["bytes"] == 8]

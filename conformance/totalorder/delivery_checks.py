@@ -3,7 +3,7 @@ CamelCase: BarrierClauses.tla."""
 
 from __future__ import annotations
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Ints,
@@ -16,19 +16,19 @@ from conformance.checks.step import (
     check,
     violated,
 )
-from conformance.checks.tables import change, field, find, put, remove
-from conformance.kinds import SENT, SUBMITTED
-from conformance.totalorder.ingress_barriers import (
+from scatterproof.conformance.checks.tables import change, field, find, put, remove
+from scatterproof.conformance.kinds import SENT, SUBMITTED
+from scatterproof.conformance.totalorder.ingress_barriers import (
     highest_record,
     loss_registers,
     lowest_at,
     lowest_barrier,
     newest_barriers,
 )
-from conformance.totalorder.parameters import ENVIRONMENT_CODES
-from spec.topology import Role
-from spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
-from spec.trace import Kind, Order
+from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
+from scatterproof.spec.trace import Kind, Order
 
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)

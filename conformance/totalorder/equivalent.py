@@ -1,12 +1,12 @@
 """What delivers the same whatever carries barriers, and whatever form switches have: one busy schedule, in all of them
-(TO-SW-1 to TO-SW-6). `conformance.report.equivalence` compares the runs."""
+(TO-SW-1 to TO-SW-6). `scatterproof.conformance.report.equivalence` compares the runs."""
 
 from __future__ import annotations
 
-from conformance.network.topologies import chain
-from conformance.report.equivalence import Comparison
-from conformance.totalorder.variants import WITHOUT_BEACONS, variants
-from spec.schedule import Clock, Delay, Fault, FaultKind, Message, Schedule, Submission, validate
+from scatterproof.conformance.network.topologies import chain
+from scatterproof.conformance.report.equivalence import Comparison
+from scatterproof.conformance.totalorder.variants import WITHOUT_BEACONS, variants
+from scatterproof.spec.schedule import Clock, Delay, Fault, FaultKind, Message, Schedule, Submission, validate
 
 ROUNDS = 24
 

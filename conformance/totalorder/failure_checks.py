@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Cell,
@@ -26,12 +26,12 @@ from conformance.checks.step import (
     settled,
     violated,
 )
-from conformance.checks.tables import change, field, find, put, remove, room, used
-from conformance.kinds import ARRIVED, CRASHED, DELIVERED, SENT, SUBMITTED
-from conformance.totalorder.ingress_barriers import loss_registers, newest_barriers
-from conformance.totalorder.parameters import ENVIRONMENT_CODES
-from spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
-from spec.trace import ABSENT, Kind, Order
+from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED, CRASHED, DELIVERED, SENT, SUBMITTED
+from scatterproof.conformance.totalorder.ingress_barriers import loss_registers, newest_barriers
+from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
+from scatterproof.spec.trace import ABSENT, Kind, Order
 
 DATA, NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
 ONE, ALL, NEVER_CAME = range(3)  # what `undelivered` looks for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Ints,
@@ -16,11 +16,11 @@ from conformance.checks.step import (
     elapsed,
     violated,
 )
-from conformance.totalorder.carrier_checks import data_left
-from conformance.totalorder.outstanding import is_resent
-from conformance.totalorder.parameters import ENVIRONMENT_CODES
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
-from spec.trace import ABSENT, Kind, Order
+from scatterproof.conformance.totalorder.carrier_checks import data_left
+from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
+from scatterproof.spec.trace import ABSENT, Kind, Order
 
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 D5, D6, D7, D8, D9 = (

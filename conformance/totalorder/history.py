@@ -5,11 +5,11 @@ left out, as are submissions and packets."""
 
 from __future__ import annotations
 
-from conformance.adapters.recorded_run import RecordedRun
-from conformance.network.topologies import star
-from conformance.rows import row_of
-from conformance.systems.telling import History
-from spec.trace import Kind, Order, Row
+from scatterproof.conformance.adapters.recorded_run import RecordedRun
+from scatterproof.conformance.network.topologies import star
+from scatterproof.conformance.rows import row_of
+from scatterproof.conformance.systems.telling import History
+from scatterproof.spec.trace import Kind, Order, Row
 
 
 class Teller:

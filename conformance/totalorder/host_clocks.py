@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import PerNode, PerPair, State, derive
-from conformance.kinds import SENT
-from spec.topology import Role
-from spec.totalorder.messages import PacketKind
-from spec.trace import Kind
+from scatterproof.conformance.checks.step import PerNode, PerPair, State, derive
+from scatterproof.conformance.kinds import SENT
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import Kind
 
 ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
 GREATEST = (1 << 63) - 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import Cell, Ints, PerLink, State, derive
-from conformance.kinds import ARRIVED
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
-from spec.trace import ABSENT, Kind
+from scatterproof.conformance.checks.step import Cell, Ints, PerLink, State, derive
+from scatterproof.conformance.kinds import ARRIVED
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
+from scatterproof.spec.trace import ABSENT, Kind
 
 DATA = int(PacketKind.DATA)
 UNKEPT = -2  # no row, nor where a link is that has not spoken

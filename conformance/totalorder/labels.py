@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, PacketKind
-from spec.trace import Kind
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, PacketKind
+from scatterproof.spec.trace import Kind
 
 
 def label(row: Mapping[str, int]) -> str:

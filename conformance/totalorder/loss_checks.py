@@ -7,7 +7,7 @@ ingress links is strictly above its least ack barrier. Both are computed again h
 
 from __future__ import annotations
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Cell,
@@ -21,13 +21,18 @@ from conformance.checks.step import (
     settled,
     violated,
 )
-from conformance.kinds import ARRIVED, CRASHED, DELIVERED, ENDED, SENT, SUBMITTED
-from conformance.totalorder.ingress_barriers import highest_record, loss_registers, lowest_at, lowest_barrier
-from conformance.totalorder.parameters import ENVIRONMENT_CODES
-from conformance.totalorder.silent_links import live_highest, live_lowest, silences
-from spec.topology import Role
-from spec.totalorder.messages import NO_LOSS, Environment, PacketKind
-from spec.trace import Kind, Order
+from scatterproof.conformance.kinds import ARRIVED, CRASHED, DELIVERED, ENDED, SENT, SUBMITTED
+from scatterproof.conformance.totalorder.ingress_barriers import (
+    highest_record,
+    loss_registers,
+    lowest_at,
+    lowest_barrier,
+)
+from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.conformance.totalorder.silent_links import live_highest, live_lowest, silences
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_LOSS, Environment, PacketKind
+from scatterproof.spec.trace import Kind, Order
 
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 D5 = ENVIRONMENT_CODES[Environment.D5]

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.checks.step import SILENT, Bins, Ints, Outcome, PerNode, PerPair, State, Table, TableState, check
-from conformance.checks.tables import change, field, find, put, remove
-from conformance.kinds import ARRIVED, LOST, SUBMITTED
-from conformance.measures import BINS, Measure, count_span, tally
-from spec.core import Parameter
-from spec.totalorder.messages import PacketKind
-from spec.trace import Kind, Order
+from scatterproof.conformance.checks.step import (
+    SILENT,
+    Bins,
+    Ints,
+    Outcome,
+    PerNode,
+    PerPair,
+    State,
+    Table,
+    TableState,
+    check,
+)
+from scatterproof.conformance.checks.tables import change, field, find, put, remove
+from scatterproof.conformance.kinds import ARRIVED, LOST, SUBMITTED
+from scatterproof.conformance.measures import BINS, Measure, count_span, tally
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import Kind, Order
 
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 MOST_HOPS = 8

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import PerLink, PerPair, State, Table, TableState, derive
-from conformance.checks.tables import field, put, remove, room, used
-from conformance.kinds import SENT
-from spec.topology import Role
-from spec.totalorder.messages import ANSWER, PacketKind
-from spec.trace import Kind
+from scatterproof.conformance.checks.step import PerLink, PerPair, State, Table, TableState, derive
+from scatterproof.conformance.checks.tables import field, put, remove, room, used
+from scatterproof.conformance.kinds import SENT
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import ANSWER, PacketKind
+from scatterproof.spec.trace import Kind
 
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 MIN_NUMBER = -(1 << 63)

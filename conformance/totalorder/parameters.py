@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spec.core import Parameter
-from spec.parameters import Parameters
-from spec.totalorder.messages import Environment
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.parameters import Parameters
+from scatterproof.spec.totalorder.messages import Environment
 
 # Environments as the integers that checks compare.
 ENVIRONMENT_CODES = {environment: code for code, environment in enumerate(Environment)}

@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from conformance.protocol import Case, Judges, Plugin, Wire, in_parts
-from conformance.totalorder.labels import label
-from conformance.totalorder.parameters import SWITCH_CODES, not_applicable, parameters
-from conformance.totalorder.recording import Recorder, digest
-from conformance.totalorder.view import View
-from spec.core import Parameter
-from spec.schedule import FaultKind, Schedule
-from spec.topology import Topology
-from spec.totalorder.barriers import longest_chain
+from scatterproof.conformance.protocol import Case, Judges, Plugin, Wire, in_parts
+from scatterproof.conformance.totalorder.labels import label
+from scatterproof.conformance.totalorder.parameters import SWITCH_CODES, not_applicable, parameters
+from scatterproof.conformance.totalorder.recording import Recorder, digest
+from scatterproof.conformance.totalorder.view import View
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import FaultKind, Schedule
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.totalorder.barriers import longest_chain
 
 if TYPE_CHECKING:
-    from conformance.checks.surroundings import Surroundings
-    from conformance.measures import Gauge
-    from conformance.report.equivalence import Comparison
-    from conformance.systems.telling import Teller
+    from scatterproof.conformance.checks.surroundings import Surroundings
+    from scatterproof.conformance.measures import Gauge
+    from scatterproof.conformance.report.equivalence import Comparison
+    from scatterproof.conformance.systems.telling import Teller
 
 # How long a time-out becomes, as a multiple of the first; and how often a message is lost in a row at the most.
 MOST_TIMEOUTS = 8
@@ -98,7 +98,7 @@ def _most_missing(schedule: Schedule, recovery: int) -> int:
 
 @cache
 def _judges() -> Judges:
-    from conformance.totalorder import (
+    from scatterproof.conformance.totalorder import (
         ack_checks,
         adjustment_checks,
         barrier_checks,
@@ -113,8 +113,8 @@ def _judges() -> Judges:
         sender_loss_checks,
         sending_checks,
     )
-    from conformance.totalorder.oracles import ORACLES
-    from conformance.totalorder.premises import PREMISES
+    from scatterproof.conformance.totalorder.oracles import ORACLES
+    from scatterproof.conformance.totalorder.premises import PREMISES
 
     always = (sending_checks, barrier_checks, delivery_checks, completion_checks, carrier_checks, promise_checks)
     parts = {
@@ -130,40 +130,40 @@ def _judges() -> Judges:
 
 
 def _cases() -> tuple[Case, ...]:
-    from conformance.totalorder.cases import CASES
+    from scatterproof.conformance.totalorder.cases import CASES
 
     return CASES
 
 
 @cache
 def _gauge() -> Gauge:
-    from conformance.measures import Gauge
-    from conformance.totalorder.actions import ACTIONS
-    from conformance.totalorder.measures import MEASURES, carrier
+    from scatterproof.conformance.measures import Gauge
+    from scatterproof.conformance.totalorder.actions import ACTIONS
+    from scatterproof.conformance.totalorder.measures import MEASURES, carrier
 
     return Gauge(measures=MEASURES, actions=ACTIONS, carrier=carrier, columns=PLUGIN.columns)
 
 
 def _comparison() -> Comparison:
-    from conformance.totalorder.equivalent import COMPARISON
+    from scatterproof.conformance.totalorder.equivalent import COMPARISON
 
     return COMPARISON
 
 
 def _wire() -> Wire:
-    from conformance.totalorder.datagrams import TELLS_ENDS, packets
+    from scatterproof.conformance.totalorder.datagrams import TELLS_ENDS, packets
 
     return Wire(packets=packets, tells_ends=TELLS_ENDS)
 
 
 def _teller() -> Teller:
-    from conformance.totalorder.history import TELLER
+    from scatterproof.conformance.totalorder.history import TELLER
 
     return TELLER
 
 
 def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
-    from conformance.totalorder.surroundings import barrier_links
+    from scatterproof.conformance.totalorder.surroundings import barrier_links
 
     return barrier_links(topology, given)
 

@@ -3,8 +3,8 @@ the packets on links are those that were sent."""
 
 from __future__ import annotations
 
-from conformance.checks.premises import compiled_apart, follow, packet_fields, packet_ways
-from conformance.checks.step import (
+from scatterproof.conformance.checks.premises import compiled_apart, follow, packet_fields, packet_ways
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Ints,
@@ -18,10 +18,10 @@ from conformance.checks.step import (
     check,
     violated,
 )
-from conformance.kinds import SENT
-from spec.topology import Role
-from spec.totalorder.messages import PacketKind
-from spec.trace import Kind, Order, schema
+from scatterproof.conformance.kinds import SENT
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import Kind, Order, schema
 
 DATA = int(PacketKind.DATA)
 CONTENTS = schema("totalorder").columns[schema("totalorder").index("sender") :]

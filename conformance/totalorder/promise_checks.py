@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Ints,
@@ -17,13 +17,13 @@ from conformance.checks.step import (
     check,
     violated,
 )
-from conformance.checks.tables import field, find, put, remove, room, used
-from conformance.kinds import ARRIVED, CRASHED, DELIVERED, REFUSED, RESTARTED
-from conformance.totalorder.outstanding import is_resent
-from conformance.totalorder.sending_checks import FIRST, place_in_scattering
-from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
-from spec.trace import ABSENT, Kind, Order
+from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED, CRASHED, DELIVERED, REFUSED, RESTARTED
+from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.sending_checks import FIRST, place_in_scattering
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
+from scatterproof.spec.trace import ABSENT, Kind, Order
 
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from spec.topology import NodeId
-from spec.totalorder.messages import Delivery, Packet, PacketKind
-from spec.trace import ABSENT, Row
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.totalorder.messages import Delivery, Packet, PacketKind
+from scatterproof.spec.trace import ABSENT, Row
 
 _DATA, _BEACON, _ACK, _ADJUSTED = (
     int(kind) for kind in (PacketKind.DATA, PacketKind.BEACON, PacketKind.ACK, PacketKind.ADJUSTED)

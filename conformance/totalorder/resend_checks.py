@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Ints,
@@ -19,14 +19,14 @@ from conformance.checks.step import (
     settled,
     violated,
 )
-from conformance.checks.tables import change, field, find, put, remove, room, used
-from conformance.kinds import ARRIVED, ENDED, SENT
-from conformance.totalorder.cut_offs import cut_offs
-from conformance.totalorder.outstanding import is_resent
-from conformance.totalorder.silent_links import stoppages
-from spec.topology import Role
-from spec.totalorder.messages import ANSWER, PacketKind
-from spec.trace import Kind, Order
+from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
+from scatterproof.conformance.totalorder.cut_offs import cut_offs
+from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.silent_links import stoppages
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import ANSWER, PacketKind
+from scatterproof.spec.trace import Kind, Order
 
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Ints,
@@ -19,13 +19,13 @@ from conformance.checks.step import (
     check,
     violated,
 )
-from conformance.checks.tables import field, find, put, remove, room, used
-from conformance.kinds import ARRIVED
-from conformance.totalorder.outstanding import is_resent, outstanding_messages
-from conformance.totalorder.sending_checks import due_barrier
-from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
-from spec.trace import Kind, Order
+from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED
+from scatterproof.conformance.totalorder.outstanding import is_resent, outstanding_messages
+from scatterproof.conformance.totalorder.sending_checks import due_barrier
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
+from scatterproof.spec.trace import Kind, Order
 
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import (
+from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Outcome,
@@ -21,12 +21,12 @@ from conformance.checks.step import (
     settled,
     violated,
 )
-from conformance.checks.tables import change, field, find, put, remove
-from conformance.kinds import SENT, SUBMITTED
-from conformance.totalorder.outstanding import is_resent
-from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
-from spec.trace import Kind, Order
+from scatterproof.conformance.checks.tables import change, field, find, put, remove
+from scatterproof.conformance.kinds import SENT, SUBMITTED
+from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
+from scatterproof.spec.trace import Kind, Order
 
 DATA = int(PacketKind.DATA)
 GREATEST = (1 << 63) - 1

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from conformance.checks.step import Ints, PerLink, PerNode, State, derive, elapsed
-from conformance.kinds import ARRIVED, CRASHED, SENT
-from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
-from spec.trace import ABSENT, Kind
+from scatterproof.conformance.checks.step import Ints, PerLink, PerNode, State, derive, elapsed
+from scatterproof.conformance.kinds import ARRIVED, CRASHED, SENT
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
+from scatterproof.spec.trace import ABSENT, Kind
 
 DATA = int(PacketKind.DATA)
 NOT_HEARD = -1

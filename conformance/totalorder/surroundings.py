@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from conformance.checks.surroundings import Surroundings, array
-from spec.core import Parameter
-from spec.topology import LinkId, Topology, route
+from scatterproof.conformance.checks.surroundings import Surroundings, array
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.topology import LinkId, Topology, route
 
 
 def barrier_links(topology: Topology, parameters: Mapping[str, Parameter]) -> Surroundings:

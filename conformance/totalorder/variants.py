@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from spec.core import Parameter
-from spec.schedule import Schedule
-from spec.topology import Topology
-from spec.totalorder import proxies
-from spec.totalorder.messages import Environment
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.totalorder import proxies
+from scatterproof.spec.totalorder.messages import Environment
 
 # Nobody raises barriers there once the last message was sent: what is delivered is the beginning of what is elsewhere.
 WITHOUT_BEACONS = frozenset(str(environment) for environment in Environment if not environment.beacons)

@@ -3,9 +3,9 @@ at hosts the receive buffer."""
 
 from __future__ import annotations
 
-from spec.topology import NodeId, Role
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, PacketKind
-from spec.trace import Header, Kind, Row, schema
+from scatterproof.spec.topology import NodeId, Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, PacketKind
+from scatterproof.spec.trace import Header, Kind, Row, schema
 
 NONE_YET = "none yet"  # some link has carried no barrier so far
 

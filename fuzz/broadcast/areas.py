@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_CORE = "impl.broadcast"
-LEFT_OUT = ""  # what refuses packets and calls that cannot be, as of `fuzz.edits.MISUSE`
+_CORE = "scatterproof.impl.broadcast"
+LEFT_OUT = ""  # what refuses packets and calls that cannot be, as of `scatterproof.fuzz.edits.MISUSE`
 LINKS = "broadcast: links"
 UNIFORM = "broadcast: urb"
 FIFO = "broadcast: fifo"

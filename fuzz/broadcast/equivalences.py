@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from fuzz.protocol import Equivalence
-from models.claim import Claim, ClaimResult, Mutant, Obligation, Rules, prove
-from models.equivalence import prove_equivalent
+from scatterproof.fuzz.protocol import Equivalence
+from scatterproof.models.claim import Claim, ClaimResult, Mutant, Obligation, Rules, prove
+from scatterproof.models.equivalence import prove_equivalent
 
 
 def _from_a_sender(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:

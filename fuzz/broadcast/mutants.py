@@ -10,14 +10,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from fuzz.altered import Alter, Altered, In, Out, Passing, deliveries, each, packets
-from fuzz.protocol import HandMutant
-from impl.broadcast import RULES, AnyCore, Rules, make_core
-from impl.broadcast.literal_rules import LITERAL
-from impl.broadcast.rules import Heads
-from impl.broadcast.runs import Run
-from spec.broadcast.messages import Delivery, Level, Packet, PacketKind
-from spec.core import Began, Deliver, NodeConfig, PacketArrived, Send, Submitted
+from scatterproof.fuzz.altered import Alter, Altered, In, Out, Passing, deliveries, each, packets
+from scatterproof.fuzz.protocol import HandMutant
+from scatterproof.impl.broadcast import RULES, AnyCore, Rules, make_core
+from scatterproof.impl.broadcast.literal_rules import LITERAL
+from scatterproof.impl.broadcast.rules import Heads
+from scatterproof.impl.broadcast.runs import Run
+from scatterproof.spec.broadcast.messages import Delivery, Level, Packet, PacketKind
+from scatterproof.spec.core import Began, Deliver, NodeConfig, PacketArrived, Send, Submitted
 
 DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 

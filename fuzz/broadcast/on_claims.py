@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fuzz.mutations import Rule
+from scatterproof.fuzz.mutations import Rule
 
 
 class _OfSize:

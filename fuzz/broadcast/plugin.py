@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from conformance.network.run import MakeNode
-from fuzz.broadcast.areas import AREAS
-from fuzz.broadcast.breaks import BREAKS
-from fuzz.broadcast.equivalences import EQUIVALENCES
-from fuzz.broadcast.mutants import MUTANTS
-from fuzz.broadcast.on_claims import ON_CLAIMS
-from fuzz.broadcast.on_model import ON_MODEL
-from fuzz.broadcast.strategies import schedules
-from fuzz.protocol import FuzzPlugin, RuleGroup
-from impl.broadcast import RULES, make_core, rules
+from scatterproof.conformance.network.run import MakeNode
+from scatterproof.fuzz.broadcast.areas import AREAS
+from scatterproof.fuzz.broadcast.breaks import BREAKS
+from scatterproof.fuzz.broadcast.equivalences import EQUIVALENCES
+from scatterproof.fuzz.broadcast.mutants import MUTANTS
+from scatterproof.fuzz.broadcast.on_claims import ON_CLAIMS
+from scatterproof.fuzz.broadcast.on_model import ON_MODEL
+from scatterproof.fuzz.broadcast.strategies import schedules
+from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
+from scatterproof.impl.broadcast import RULES, make_core, rules
 
 _PACE = "it says how soon, not whether: runs become faster or slower, and no clause speaks of that"
 PACE = ("is_sample", "smoothed", "time_out", "resent_at_once", "tries_after", "in_flight_next")

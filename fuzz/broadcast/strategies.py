@@ -3,7 +3,7 @@
 Every value is one that the stack provides for: links lose, delay, reorder and duplicate; processes crash for ever, a
 minority mostly, or stand still for a while. Times are small whole numbers of ns, so that ties are common; windows and
 thresholds are so short that they are felt. All numbers are the bytes of one draw of fixed size, as in
-`fuzz.strategies`.
+`scatterproof.fuzz.strategies`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from conformance.case_building import crash, pause
-from conformance.network.topologies import mesh
-from spec.core import Parameter
-from spec.schedule import EVERYBODY, Delay, Failure, Fault, FaultKind, Message, Schedule, Submission
-from spec.topology import NodeId, Topology
+from scatterproof.conformance.case_building import crash, pause
+from scatterproof.conformance.network.topologies import mesh
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import EVERYBODY, Delay, Failure, Fault, FaultKind, Message, Schedule, Submission
+from scatterproof.spec.topology import NodeId, Topology
 
 MAX_PROCESSES = 5
 MAX_SUBMISSIONS = 5

@@ -12,12 +12,31 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from conformance.network.run import MakeNode
-from conformance.network.topologies import chain, diamond, one_way, star
-from fuzz.totalorder.strategies import beacon_intervals
-from spec.core import Deliver, Effect, Event, PacketArrived, Parameter, Refuse, Send, Submitted, TimerFired, node_config
-from spec.topology import NO_LINK, LinkId, NodeId, Role, Topology, route
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, WITHOUT_LOSS, Delivery, Environment, Packet, PacketKind
+from scatterproof.conformance.network.run import MakeNode
+from scatterproof.conformance.network.topologies import chain, diamond, one_way, star
+from scatterproof.fuzz.totalorder.strategies import beacon_intervals
+from scatterproof.spec.core import (
+    Deliver,
+    Effect,
+    Event,
+    PacketArrived,
+    Parameter,
+    Refuse,
+    Send,
+    Submitted,
+    TimerFired,
+    node_config,
+)
+from scatterproof.spec.topology import NO_LINK, LinkId, NodeId, Role, Topology, route
+from scatterproof.spec.totalorder.messages import (
+    NO_BARRIER,
+    NOT_SPOKEN,
+    WITHOUT_LOSS,
+    Delivery,
+    Environment,
+    Packet,
+    PacketKind,
+)
 
 NETWORKS = (one_way(2, 1), chain(2, 1), star(2), diamond(2, 1))
 MAX_STEP_NS = 12

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import cases
-from conformance.network.run import simulate
-from fuzz import survivors as survivors_of
-from fuzz import trying
-from fuzz.core_edits import edits_of
-from fuzz.core_mutants import CoreMutant, apply, area_of, core_mutants, function_at, mutants_of, places_of
-from fuzz.mutant_journal import Measured, MutantJournal
-from fuzz.mutant_rates import rates, wilson
-from fuzz.protocol import load
-from fuzz.reach import Reached
-from fuzz.survivors import Entry, Standing, triage
-from fuzz.trying import Bench, Tried, TriedOutcome, sampled
-from spec.clauses import protocols
-from spec.errors import BadInput
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.network.run import simulate
+from scatterproof.fuzz import survivors as survivors_of
+from scatterproof.fuzz import trying
+from scatterproof.fuzz.core_edits import edits_of
+from scatterproof.fuzz.core_mutants import CoreMutant, apply, area_of, core_mutants, function_at, mutants_of, places_of
+from scatterproof.fuzz.mutant_journal import Measured, MutantJournal
+from scatterproof.fuzz.mutant_rates import rates, wilson
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.reach import Reached
+from scatterproof.fuzz.survivors import Entry, Standing, triage
+from scatterproof.fuzz.trying import Bench, Tried, TriedOutcome, sampled
+from scatterproof.spec.clauses import protocols
+from scatterproof.spec.errors import BadInput
 
 FUNCTION = '''
 def take(self, now: int, link: int, values: list[int]) -> int:
@@ -150,7 +150,7 @@ def test_the_longest_name_of_a_place_tells_its_area() -> None:
 @pytest.fixture
 def whole() -> Iterator[None]:
     """`apply` is for good: afterwards the function is as it was."""
-    function = function_at("impl.totalorder.failure_rules", "removes")
+    function = function_at("scatterproof.impl.totalorder.failure_rules", "removes")
     code = function.__code__
     yield
     function.__code__ = code
@@ -158,10 +158,12 @@ def whole() -> Iterator[None]:
 
 @pytest.mark.usefixtures("whole")
 def test_a_mutant_takes_its_function_s_place_wherever_it_is_held() -> None:
-    from impl.totalorder import RULES
+    from scatterproof.impl.totalorder import RULES
 
     mutant = next(
-        m for m in mutants_of("impl.totalorder.failure_rules:removes", "any") if m.after == "return unanswered != 0"
+        m
+        for m in mutants_of("scatterproof.impl.totalorder.failure_rules:removes", "any")
+        if m.after == "return unanswered != 0"
     )
     assert RULES.removes(0)
     apply(mutant)
@@ -170,17 +172,17 @@ def test_a_mutant_takes_its_function_s_place_wherever_it_is_held() -> None:
 
 def test_blocks_that_a_run_meets_are_told_apart() -> None:
     plugin = load("totalorder")
-    reached = Reached(places_of({"impl.totalorder.host": "host"}))
+    reached = Reached(places_of({"scatterproof.impl.totalorder.host": "host"}))
     plain = cases("totalorder")[0]
-    own = function_at("impl.totalorder.host", "Host.handle").__code__
+    own = function_at("scatterproof.impl.totalorder.host", "Host.handle").__code__
     with reached:
         simulate(plain.schedule, plugin.node_with({}))
         met = reached.names(reached.bits())
         assert not reached.bits()
     ways = {(block.place, block.way) for block in met}
-    assert ("impl.totalorder.host:Host.handle", "if isinstance(event, PacketArrived)") in ways
-    assert ("impl.totalorder.host:Host.handle", "if not isinstance(event, Submitted)") not in ways
-    assert function_at("impl.totalorder.host", "Host.handle").__code__ is own
+    assert ("scatterproof.impl.totalorder.host:Host.handle", "if isinstance(event, PacketArrived)") in ways
+    assert ("scatterproof.impl.totalorder.host:Host.handle", "if not isinstance(event, Submitted)") not in ways
+    assert function_at("scatterproof.impl.totalorder.host", "Host.handle").__code__ is own
 
 
 @pytest.fixture(scope="module")
@@ -229,8 +231,8 @@ def test_branches_that_nothing_reaches_are_listed(bench: Bench) -> None:
     """No packet is refused where all are right; and some branch needs more than two schedules."""
     branches = bench.branches
     missed = {(block.place, block.way) for block in branches.missed}
-    assert ("impl.broadcast.stack:Stack.handle", "except Refusal") in missed
-    assert ("impl.broadcast.stack:Stack.handle", "called") not in missed
+    assert ("scatterproof.impl.broadcast.stack:Stack.handle", "except Refusal") in missed
+    assert ("scatterproof.impl.broadcast.stack:Stack.handle", "called") not in missed
     assert branches.not_by_schedules
     assert len(branches.missed) + len(branches.not_by_schedules) + branches.by_schedules == branches.of
 

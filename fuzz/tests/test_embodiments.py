@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.judge import judge
-from conformance.network.run import MakeNode, simulate
-from conformance.network.topologies import chain, star
-from conformance.totalorder.variants import variants
-from conformance.verdict import Verdict
-from impl.totalorder import RULES, make_core
-from impl.totalorder.literal_embodiments import LITERAL
-from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission
-from spec.trace import Trace
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import MakeNode, simulate
+from scatterproof.conformance.network.topologies import chain, star
+from scatterproof.conformance.totalorder.variants import variants
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import RULES, make_core
+from scatterproof.impl.totalorder.literal_embodiments import LITERAL
+from scatterproof.spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission
+from scatterproof.spec.trace import Trace
 
 # By what goes wrong: the variant in which it shows, and a clause that it breaks there.
 SHOWN = {

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.adapters.datagram import DatagramIut
-from conformance.adapters.stdio import StdioIut
-from conformance.judge import judge
-from conformance.network.run import MakeNode, simulate
-from conformance.network.topologies import chain
-from conformance.report.equivalence import EquivalenceRow, compare, delivered
-from conformance.totalorder.variants import WITHOUT_BEACONS, variants
-from conformance.verdict import Verdict
-from fuzz.strategies import schedules
-from impl.totalorder import RULES, make_core
-from impl.totalorder.literal_embodiments import LITERAL
-from spec.core import Parameter
-from spec.schedule import Delay, FaultKind, Message, Schedule, Submission
+from scatterproof.conformance.adapters.datagram import DatagramIut
+from scatterproof.conformance.adapters.stdio import StdioIut
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import MakeNode, simulate
+from scatterproof.conformance.network.topologies import chain
+from scatterproof.conformance.report.equivalence import EquivalenceRow, compare, delivered
+from scatterproof.conformance.totalorder.variants import WITHOUT_BEACONS, variants
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.strategies import schedules
+from scatterproof.impl.totalorder import RULES, make_core
+from scatterproof.impl.totalorder.literal_embodiments import LITERAL
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import Delay, FaultKind, Message, Schedule, Submission
 
 
 def parameters(interval: int) -> dict[str, Parameter]:
@@ -114,7 +114,7 @@ def spaced() -> Schedule:
 @pytest.mark.parametrize("name", PROCESSES)
 def test_processes_on_stdin_and_stdout_deliver_what_the_cores_deliver(name: str) -> None:
     variant = variants(spaced())[name]
-    command = (sys.executable, "-m", "impl.drivers.stdio")
+    command = (sys.executable, "-m", "scatterproof.impl.drivers.stdio")
     runs = {"cores": simulate(variant, make_core), "processes": StdioIut("reference", command).run(variant)}
 
     assert [row.difference for row in compare(runs, "cores")] == ["", ""]
@@ -123,7 +123,7 @@ def test_processes_on_stdin_and_stdout_deliver_what_the_cores_deliver(name: str)
 @pytest.mark.parametrize("name", PROCESSES)
 def test_processes_with_udp_sockets_deliver_all_and_break_no_clause(name: str) -> None:
     variant = variants(spaced())[name]
-    trace = DatagramIut("reference", (sys.executable, "-m", "impl.drivers.udp")).run(variant)
+    trace = DatagramIut("reference", (sys.executable, "-m", "scatterproof.impl.drivers.udp")).run(variant)
     found = delivered(trace)
 
     assert [result for result in judge(trace) if result.verdict is Verdict.FAIL] == []

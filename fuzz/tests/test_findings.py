@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.network.run import SimulatedIut
-from fuzz.findings import SHORTEST_NS, SPEC_FOLDER, drawn, stage_of
-from fuzz.fuzzer import violations_of
-from fuzz.protocol import load
-from fuzz.shrink import simpler
-from models.finding import Finding, findings_of
-from spec import schedule as schedules
-from spec.clauses import protocols
-from spec.schedule import Schedule
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.fuzz.findings import SHORTEST_NS, SPEC_FOLDER, drawn, stage_of
+from scatterproof.fuzz.fuzzer import violations_of
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.shrink import simpler
+from scatterproof.models.finding import Finding, findings_of
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.clauses import protocols
+from scatterproof.spec.schedule import Schedule
 
 PLAYED = [
     pytest.param(protocol, finding, id=finding.name)

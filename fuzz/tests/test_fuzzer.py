@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from conformance.network.run import SimulatedIut
-from fuzz.corpus import drawn_schedules
-from fuzz.fuzzer import RUN_ENDS, Failure, FuzzResult, broken_by, fuzz, violations_of
-from fuzz.protocol import load
-from fuzz.shrink import lower, shrink, simpler, without_node
-from spec import schedule as schedules
-from spec.clauses import load as load_clauses
-from spec.schedule import Schedule, validate
-from spec.trace import ABSENT, CLEAN, Trace, schema
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.fuzzer import RUN_ENDS, Failure, FuzzResult, broken_by, fuzz, violations_of
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.shrink import lower, shrink, simpler, without_node
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.clauses import load as load_clauses
+from scatterproof.spec.schedule import Schedule, validate
+from scatterproof.spec.trace import ABSENT, CLEAN, Trace, schema
 
 PLUGIN = load("totalorder")
 REFERENCE = SimulatedIut("reference", PLUGIN.node_with({}))

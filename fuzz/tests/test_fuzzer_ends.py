@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import EVERYTHING
-from conformance.network.run import SimulatedIut
-from conformance.profile import Profile
-from conformance.verdict import Verdict
-from fuzz.corpus import Suited, chunk_size, drawn_chunk, drawn_schedules, suited
-from fuzz.fuzzer import FuzzResult, fuzz, violations_of
-from fuzz.protocol import load
-from fuzz.shrink import size
-from fuzz.stopping import Guard, Signals, Stopped
-from spec import schedule as schedules
-from spec.errors import BadInput, CannotRun
-from spec.schedule import Schedule
-from spec.topology import Role
-from spec.trace import Trace
+from scatterproof.conformance.case import EVERYTHING
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.profile import Profile
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.corpus import Suited, chunk_size, drawn_chunk, drawn_schedules, suited
+from scatterproof.fuzz.fuzzer import FuzzResult, fuzz, violations_of
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.shrink import size
+from scatterproof.fuzz.stopping import Guard, Signals, Stopped
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import Trace
 
 PROTOCOL = "totalorder"
 PLUGIN = load(PROTOCOL)

@@ -8,11 +8,11 @@ from typing import cast
 
 import pytest
 
-from conformance import protocol as conformance_protocol
-from conformance.broadcast.labels import label
-from conformance.judge import judge_by_oracles
-from fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of
-from fuzz.judging import (
+from scatterproof.conformance import protocol as conformance_protocol
+from scatterproof.conformance.broadcast.labels import label
+from scatterproof.conformance.judge import judge_by_oracles
+from scatterproof.fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of
+from scatterproof.fuzz.judging import (
     CHECKS,
     ORACLES,
     PREMISES,
@@ -24,11 +24,11 @@ from fuzz.judging import (
     renumbered,
     trace_files,
 )
-from fuzz.survivors import triage
-from fuzz.trying import Tried, TriedOutcome
-from spec import trace_ndjson
-from spec.clauses import protocols
-from spec.trace import Kind, schema
+from scatterproof.fuzz.survivors import triage
+from scatterproof.fuzz.trying import Tried, TriedOutcome
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.clauses import protocols
+from scatterproof.spec.trace import Kind, schema
 
 
 @pytest.mark.parametrize("name", sorted(protocols()))

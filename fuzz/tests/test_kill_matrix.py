@@ -7,13 +7,21 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fuzz.kill_matrix import KillMatrix, Standing, equivalence_of, kill_matrix, subjects_of, tried, with_models
-from fuzz.layers import LAYERS, KillOutcome
-from fuzz.protocol import load
-from models.expected import check_model, models_of
-from spec import schedule as schedules
-from spec.clauses import protocols
-from spec.errors import BadInput
+from scatterproof.fuzz.kill_matrix import (
+    KillMatrix,
+    Standing,
+    equivalence_of,
+    kill_matrix,
+    subjects_of,
+    tried,
+    with_models,
+)
+from scatterproof.fuzz.layers import LAYERS, KillOutcome
+from scatterproof.fuzz.protocol import load
+from scatterproof.models.expected import check_model, models_of
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.clauses import protocols
+from scatterproof.spec.errors import BadInput
 
 WITHOUT_TLC = tuple(layer for layer in LAYERS if layer != "tlc")
 

@@ -13,24 +13,24 @@ import msgspec
 import numpy as np
 import pytest
 
-from conformance.adapters.real_time import stretched
-from conformance.case import run_case
-from conformance.judge import judge, judge_by_oracles, judge_compiled
-from conformance.network.run import SimulatedIut, simulate
-from conformance.protocol import Case
-from conformance.totalorder.cases.numbers import CASES, LATE_TO_ADJUST_NS, MANY
-from conformance.verdict import Verdict
-from impl.totalorder import make_core
-from impl.totalorder.p4.builds import DEFAULT
-from impl.totalorder.p4.core import with_p4_switches
-from models.trace_validation import Judgement, validate_all
-from spec import trace_ndjson
-from spec.core import Effect, Event, NodeConfig, Send
-from spec.errors import BadInput
-from spec.schedule import MAX_OFFSET_NS, Clock, validate
-from spec.totalorder.messages import Packet
-from spec.trace import Kind, Trace, schema
-from spec.trace_parquet import read_runs, write_runs
+from scatterproof.conformance.adapters.real_time import stretched
+from scatterproof.conformance.case import run_case
+from scatterproof.conformance.judge import judge, judge_by_oracles, judge_compiled
+from scatterproof.conformance.network.run import SimulatedIut, simulate
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.totalorder.cases.numbers import CASES, LATE_TO_ADJUST_NS, MANY
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import make_core
+from scatterproof.impl.totalorder.p4.builds import DEFAULT
+from scatterproof.impl.totalorder.p4.core import with_p4_switches
+from scatterproof.models.trace_validation import Judgement, validate_all
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.core import Effect, Event, NodeConfig, Send
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import MAX_OFFSET_NS, Clock, validate
+from scatterproof.spec.totalorder.messages import Packet
+from scatterproof.spec.trace import Kind, Trace, schema
+from scatterproof.spec.trace_parquet import read_runs, write_runs
 
 COLUMNS = schema("totalorder").columns
 BY_ID = {case.id: case for case in CASES}

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.kill_matrix import subjects_of
-from fuzz.layers import Bench, KillCell, KillOutcome, by_machine
-from fuzz.machines.running import first_failure
-from fuzz.mutations import mutants_of
-from fuzz.protocol import load
-from impl.totalorder import rules
+from scatterproof.fuzz.kill_matrix import subjects_of
+from scatterproof.fuzz.layers import Bench, KillCell, KillOutcome, by_machine
+from scatterproof.fuzz.machines.running import first_failure
+from scatterproof.fuzz.mutations import mutants_of
+from scatterproof.fuzz.protocol import load
+from scatterproof.impl.totalorder import rules
 
 PLUGIN = load("totalorder")
 

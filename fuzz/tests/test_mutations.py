@@ -7,8 +7,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from fuzz.mutations import OPERATORS, SWAPPED, Rule, RuleMutant, cuts_of, mutants_of, mutants_of_module, rules_of_module
-from impl.totalorder import rules
+from scatterproof.fuzz.mutations import (
+    OPERATORS,
+    SWAPPED,
+    Rule,
+    RuleMutant,
+    cuts_of,
+    mutants_of,
+    mutants_of_module,
+    rules_of_module,
+)
+from scatterproof.impl.totalorder import rules
 
 
 def below(one: int, other: int) -> bool:

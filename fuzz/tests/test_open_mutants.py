@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from fuzz import kill_matrix
-from fuzz.kill_matrix import broken, subjects_of
-from fuzz.layers import KillOutcome
-from fuzz.protocol import load
-from spec.clauses import Layer, protocols
-from spec.clauses import load as load_clauses
+from scatterproof.fuzz import kill_matrix
+from scatterproof.fuzz.kill_matrix import broken, subjects_of
+from scatterproof.fuzz.layers import KillOutcome
+from scatterproof.fuzz.protocol import load
+from scatterproof.spec.clauses import Layer, protocols
+from scatterproof.spec.clauses import load as load_clauses
 
 # The least number of mutants, by protocol and group of rules.
 LEAST = {"totalorder": {0: 100, 1: 140, 2: 95, 3: 2, 4: 2, 5: 5}, "broadcast": {0: 180}}

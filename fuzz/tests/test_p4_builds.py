@@ -10,25 +10,31 @@ from typing import Any
 
 import pytest
 
-from conformance.case import cases, run_case
-from conformance.judge import judge
-from conformance.network.run import SimulatedIut, simulate
-from conformance.protocol import Case
-from conformance.verdict import Verdict
-from fuzz.findings import SPEC_FOLDER
-from fuzz.totalorder.loss_mutants import data_alone, last_arrived, least_noticed, least_passed, own_timestamp
-from fuzz.totalorder.mutants import least_ever, spoken_only
-from impl.totalorder import RULES, make_core
-from impl.totalorder.literal_embodiments import LITERAL
-from impl.totalorder.p4.builds import FRAME_CLOCK, LITERALS, MUTANTS
-from impl.totalorder.p4.core import MakeCore, with_p4_switches
-from impl.totalorder.p4.tests.test_hostile import bombard
-from impl.totalorder.p4.tests.test_links_out_and_in import out_and_in
-from impl.totalorder.p4.tests.twins import Twins
-from impl.totalorder.tests.nodes import switch_config
-from models.finding import findings_of
-from spec import schedule as schedules
-from spec.schedule import Schedule
+from scatterproof.conformance.case import cases, run_case
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import SimulatedIut, simulate
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.findings import SPEC_FOLDER
+from scatterproof.fuzz.totalorder.loss_mutants import (
+    data_alone,
+    last_arrived,
+    least_noticed,
+    least_passed,
+    own_timestamp,
+)
+from scatterproof.fuzz.totalorder.mutants import least_ever, spoken_only
+from scatterproof.impl.totalorder import RULES, make_core
+from scatterproof.impl.totalorder.literal_embodiments import LITERAL
+from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, LITERALS, MUTANTS
+from scatterproof.impl.totalorder.p4.core import MakeCore, with_p4_switches
+from scatterproof.impl.totalorder.p4.tests.test_hostile import bombard
+from scatterproof.impl.totalorder.p4.tests.test_links_out_and_in import out_and_in
+from scatterproof.impl.totalorder.p4.tests.twins import Twins
+from scatterproof.impl.totalorder.tests.nodes import switch_config
+from scatterproof.models.finding import findings_of
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.schedule import Schedule
 
 Functions = Mapping[str, Callable[..., Any]]
 

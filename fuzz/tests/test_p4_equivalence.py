@@ -11,25 +11,25 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
-from conformance.adapters.datagram import DatagramIut
-from conformance.adapters.stdio import StdioIut
-from conformance.case import cases, run_case
-from conformance.judge import judge
-from conformance.network.run import SimulatedIut, simulate
-from conformance.network.topologies import chain, star
-from conformance.protocol import Case
-from conformance.report.equivalence import delivered
-from conformance.totalorder.variants import variants
-from conformance.verdict import Verdict
-from fuzz.corpus import drawn_schedules
-from fuzz.findings import SPEC_FOLDER
-from fuzz.protocol import load
-from impl.totalorder import make_core
-from impl.totalorder.p4.core import with_p4_switches
-from impl.totalorder.p4.tests.twins import Twins
-from models.finding import findings_of
-from spec import schedule as schedules
-from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission
+from scatterproof.conformance.adapters.datagram import DatagramIut
+from scatterproof.conformance.adapters.stdio import StdioIut
+from scatterproof.conformance.case import cases, run_case
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import SimulatedIut, simulate
+from scatterproof.conformance.network.topologies import chain, star
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.report.equivalence import delivered
+from scatterproof.conformance.totalorder.variants import variants
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.findings import SPEC_FOLDER
+from scatterproof.fuzz.protocol import load
+from scatterproof.impl.totalorder import make_core
+from scatterproof.impl.totalorder.p4.core import with_p4_switches
+from scatterproof.impl.totalorder.p4.tests.twins import Twins
+from scatterproof.models.finding import findings_of
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission
 
 PLUGIN = load("totalorder")
 # Out of TLC's state graphs, and the findings' counterexamples.
@@ -137,7 +137,7 @@ def spaced() -> Schedule:
 
 
 def test_p4_switches_between_hosts_with_real_sockets_deliver_all_and_break_no_clause() -> None:
-    trace = DatagramIut("p4", (sys.executable, "-m", "impl.drivers.udp", "p4")).run(spaced())
+    trace = DatagramIut("p4", (sys.executable, "-m", "scatterproof.impl.drivers.udp", "p4")).run(spaced())
     found = delivered(trace)
 
     assert [result for result in judge(trace) if result.verdict is Verdict.FAIL] == []
@@ -146,10 +146,10 @@ def test_p4_switches_between_hosts_with_real_sockets_deliver_all_and_break_no_cl
 
 
 def test_p4_switches_as_processes_on_stdin_and_stdout_leave_the_trace_of_the_reference() -> None:
-    trace = StdioIut("p4", (sys.executable, "-m", "impl.drivers.stdio", "p4")).run(spaced())
+    trace = StdioIut("p4", (sys.executable, "-m", "scatterproof.impl.drivers.stdio", "p4")).run(spaced())
     assert trace.rows == simulate(spaced(), make_core).rows
 
 
 def test_a_kind_of_node_that_a_protocol_does_not_have_is_refused() -> None:
-    trace = StdioIut("p5", (sys.executable, "-m", "impl.drivers.stdio", "p5")).run(spaced())
+    trace = StdioIut("p5", (sys.executable, "-m", "scatterproof.impl.drivers.stdio", "p5")).run(spaced())
     assert any("it has p4, bmv2" in note for note in trace.header.notes), trace.header.notes

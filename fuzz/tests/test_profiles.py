@@ -8,10 +8,10 @@ from itertools import islice
 import pytest
 from hypothesis import Phase, Verbosity, settings
 
-from fuzz.corpus import drawn_schedules
-from fuzz.machines.running import first_failure
-from fuzz.protocol import load
-from spec.clauses import protocols
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.machines.running import first_failure
+from scatterproof.fuzz.protocol import load
+from scatterproof.spec.clauses import protocols
 
 PLUGIN = load("totalorder")
 NO_TIE_BREAK = PLUGIN.node_with({"precedence": lambda timestamp, sender: (timestamp,)})

@@ -16,24 +16,24 @@ from typing import Any
 import pytest
 import z3
 
-import spec
-from fuzz.mutations import Rule, rules_of_module
-from impl.totalorder import adjustment_rules as built_for_adjustment
-from impl.totalorder import failure_rules as built_for_failures
-from impl.totalorder import loss_rules as built_for_loss
-from impl.totalorder import rules as built
-from models.claim import Verdict
-from models.equivalence import ParameterKind, prove_equivalent
-from models.symbolic import lift
-from models.tlc import TlcOutcome, run_tlc
-from models.totalorder.adjustment import safety as adjustment_safety
-from models.totalorder.adjustment.rules import RULES as PROVED_FOR_ADJUSTMENT
-from models.totalorder.adjustment.rules import Members
-from models.totalorder.barriers.equivalences import PARAMETERS, prove_rule_equivalent
-from models.totalorder.barriers.rules import RULES as PROVED
-from models.totalorder.loss.rules import RUN_RULES as PROVED_UNDER_LOSS
-from models.totalorder.loss.vectors import NOTHING_OUTSTANDING, OUTSTANDING
-from models.totalorder.loss.vectors import PARAMETERS as UNDER_LOSS
+from scatterproof import spec
+from scatterproof.fuzz.mutations import Rule, rules_of_module
+from scatterproof.impl.totalorder import adjustment_rules as built_for_adjustment
+from scatterproof.impl.totalorder import failure_rules as built_for_failures
+from scatterproof.impl.totalorder import loss_rules as built_for_loss
+from scatterproof.impl.totalorder import rules as built
+from scatterproof.models.claim import Verdict
+from scatterproof.models.equivalence import ParameterKind, prove_equivalent
+from scatterproof.models.symbolic import lift
+from scatterproof.models.tlc import TlcOutcome, run_tlc
+from scatterproof.models.totalorder.adjustment import safety as adjustment_safety
+from scatterproof.models.totalorder.adjustment.rules import RULES as PROVED_FOR_ADJUSTMENT
+from scatterproof.models.totalorder.adjustment.rules import Members
+from scatterproof.models.totalorder.barriers.equivalences import PARAMETERS, prove_rule_equivalent
+from scatterproof.models.totalorder.barriers.rules import RULES as PROVED
+from scatterproof.models.totalorder.loss.rules import RUN_RULES as PROVED_UNDER_LOSS
+from scatterproof.models.totalorder.loss.vectors import NOTHING_OUTSTANDING, OUTSTANDING
+from scatterproof.models.totalorder.loss.vectors import PARAMETERS as UNDER_LOSS
 
 SPEC = Path(spec.__file__).parent / "totalorder"
 BUILT = rules_of_module(built)

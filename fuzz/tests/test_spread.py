@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from conformance.network.run import SimulatedIut
-from fuzz.alike import alike
-from fuzz.corpus import chunk_size, drawn_chunk, drawn_schedules
-from fuzz.fuzzer import fuzz, violations_of
-from fuzz.plain import plainer, shrink_plainly, without_link
-from fuzz.protocol import load
-from fuzz.spread import Distinct, Share, SpreadResult, distinct, fuzz_spread, try_share
-from fuzz.strategies import network_of
-from spec import schedule as schedules
-from spec.errors import BadInput
-from spec.schedule import Clock, Delay, FailureKind, Fault, FaultKind, Message, Schedule, Submission
-from spec.schedule import Failure as Failing
-from spec.topology import Link, Node, Role, Topology
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.fuzz.alike import alike
+from scatterproof.fuzz.corpus import chunk_size, drawn_chunk, drawn_schedules
+from scatterproof.fuzz.fuzzer import fuzz, violations_of
+from scatterproof.fuzz.plain import plainer, shrink_plainly, without_link
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.spread import Distinct, Share, SpreadResult, distinct, fuzz_spread, try_share
+from scatterproof.fuzz.strategies import network_of
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Clock, Delay, FailureKind, Fault, FaultKind, Message, Schedule, Submission
+from scatterproof.spec.schedule import Failure as Failing
+from scatterproof.spec.topology import Link, Node, Role, Topology
 
 EXAMPLES, SEED = 60, 1
 REFERENCE = SimulatedIut("reference", load("totalorder").node_with({}))
@@ -54,7 +54,7 @@ def here(
 def small_chunks() -> Iterator[None]:
     """So that there are several, and little is drawn in vain."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fuzz.corpus.CHUNK", 24)
+        patch.setattr("scatterproof.fuzz.corpus.CHUNK", 24)
         yield
 
 

@@ -7,17 +7,17 @@ from itertools import islice
 import pytest
 from hypothesis import find, given, settings
 
-from conformance.network.incidents import stops
-from conformance.network.run import simulate
-from fuzz.corpus import drawn_schedules
-from fuzz.protocol import load
-from fuzz.strategies import network_of, topologies
-from impl.broadcast import make_core as make_process
-from impl.totalorder import make_core
-from spec.schedule import FailureKind, FaultKind, Schedule, validate
-from spec.topology import NO_LINK, Topology, route
-from spec.totalorder.messages import ANSWER, PacketKind
-from spec.trace import Kind, schema
+from scatterproof.conformance.network.incidents import stops
+from scatterproof.conformance.network.run import simulate
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.strategies import network_of, topologies
+from scatterproof.impl.broadcast import make_core as make_process
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.schedule import FailureKind, FaultKind, Schedule, validate
+from scatterproof.spec.topology import NO_LINK, Topology, route
+from scatterproof.spec.totalorder.messages import ANSWER, PacketKind
+from scatterproof.spec.trace import Kind, schema
 
 PLUGIN = load("totalorder")
 

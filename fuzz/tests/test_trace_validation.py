@@ -13,26 +13,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from conformance.judge import judge
-from conformance.network.run import SimulatedIut, simulate
-from conformance.network.topologies import second_example, star
-from conformance.verdict import Verdict
-from fuzz.corpus import drawn_schedules
-from fuzz.kill_matrix import subjects_of
-from fuzz.protocol import load
-from impl.totalorder import RULES, make_core
-from models import trace_validation
-from models.expected import SPEC_FOLDER
-from models.protocol import load as models_of
-from models.tlc import TlcRun, run_tlc
-from models.trace_validation import Judgement, Validation, uncovered, validate, validate_all
-from spec import clauses
-from spec.core import Core, NodeConfig
-from spec.schedule import Clock, Delay, Failure, FailureKind, Message, Schedule, Submission
-from spec.schedule import read as read_schedule
-from spec.topology import Topology
-from spec.totalorder.messages import Delivery, Packet
-from spec.trace import Kind, Row, Trace, schema
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import SimulatedIut, simulate
+from scatterproof.conformance.network.topologies import second_example, star
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.kill_matrix import subjects_of
+from scatterproof.fuzz.protocol import load
+from scatterproof.impl.totalorder import RULES, make_core
+from scatterproof.models import trace_validation
+from scatterproof.models.expected import SPEC_FOLDER
+from scatterproof.models.protocol import load as models_of
+from scatterproof.models.tlc import TlcRun, run_tlc
+from scatterproof.models.trace_validation import Judgement, Validation, uncovered, validate, validate_all
+from scatterproof.spec import clauses
+from scatterproof.spec.core import Core, NodeConfig
+from scatterproof.spec.schedule import Clock, Delay, Failure, FailureKind, Message, Schedule, Submission
+from scatterproof.spec.schedule import read as read_schedule
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.totalorder.messages import Delivery, Packet
+from scatterproof.spec.trace import Kind, Row, Trace, schema
 
 COLUMNS = {name: at for at, name in enumerate(schema("totalorder").columns)}
 REFERENCE = SimulatedIut("reference", make_core)
@@ -351,7 +351,7 @@ SHORT, FLOOD = 300, 3_000  # rows
 MUTATED = [
     (protocol, group)
     for protocol in clauses.protocols()
-    if find_spec(f"fuzz.{protocol}") is not None and models_of(protocol).traces is not None
+    if find_spec(f"scatterproof.fuzz.{protocol}") is not None and models_of(protocol).traces is not None
     for group, one in enumerate(load(protocol).groups)
     if one.rules is not None
 ]

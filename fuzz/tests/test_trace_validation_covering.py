@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from conformance.adapters.datagram import DatagramIut
-from conformance.adapters.stdio import StdioIut
-from conformance.judge import judge
-from conformance.network.run import SimulatedIut
-from conformance.verdict import Verdict
-from impl.totalorder import make_core
-from models.covering import cover, models_to_cover, schedules_of
-from models.expected import SPEC_FOLDER
-from models.trace_validation import Judgement, Validation, validate_all
-from spec import schedule as schedules
-from spec.iut import Iut
-from spec.schedule import Schedule
+from scatterproof.conformance.adapters.datagram import DatagramIut
+from scatterproof.conformance.adapters.stdio import StdioIut
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import make_core
+from scatterproof.models.covering import cover, models_to_cover, schedules_of
+from scatterproof.models.expected import SPEC_FOLDER
+from scatterproof.models.trace_validation import Judgement, Validation, validate_all
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Schedule
 
 FILES = sorted((SPEC_FOLDER / "totalorder" / "covering").glob("*.json"))
 # The one with the smallest state graph, so that it is soon searched again.
@@ -56,12 +56,14 @@ def test_the_reference_core_passes_them_and_takes_every_action_of_environment_a(
 
 @pytest.mark.slow
 def test_the_reference_core_passes_them_over_stdio(tmp_path: Path) -> None:
-    passed_and_accepted(StdioIut("stdio", [sys.executable, "-m", "impl.drivers.stdio"], tmp_path))
+    passed_and_accepted(StdioIut("stdio", [sys.executable, "-m", "scatterproof.impl.drivers.stdio"], tmp_path))
 
 
 @pytest.mark.slow
 def test_the_reference_core_passes_them_over_udp(tmp_path: Path) -> None:
-    passed_and_accepted(DatagramIut("udp", [sys.executable, "-m", "impl.drivers.udp"], tmp_path), faults=False)
+    passed_and_accepted(
+        DatagramIut("udp", [sys.executable, "-m", "scatterproof.impl.drivers.udp"], tmp_path), faults=False
+    )
 
 
 @pytest.mark.slow

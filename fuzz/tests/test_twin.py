@@ -6,14 +6,14 @@ from itertools import islice
 
 import pytest
 
-from conformance.case import cases, run_case
-from conformance.network.run import SimulatedIut
-from conformance.protocol import Case
-from conformance.verdict import Verdict
-from fuzz.corpus import drawn_schedules
-from fuzz.fuzzer import violations_of
-from fuzz.protocol import load
-from impl.protocol import maker
+from scatterproof.conformance.case import cases, run_case
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.fuzzer import violations_of
+from scatterproof.fuzz.protocol import load
+from scatterproof.impl.protocol import maker
 
 PROTOCOLS = ("totalorder", "broadcast")
 TWINS = {protocol: SimulatedIut("twin", maker(protocol, "twin")) for protocol in PROTOCOLS}

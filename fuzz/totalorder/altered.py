@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace as replace_fields
 from typing import Any, TypeAlias
 
-from fuzz.altered import Alter, Altered, In
-from fuzz.altered import packets as altered_packets
-from fuzz.protocol import HandMutant
-from impl.totalorder import RULES, make_core
-from spec.core import Core, NodeConfig
-from spec.topology import Role
-from spec.totalorder.messages import Delivery, Packet
+from scatterproof.fuzz.altered import Alter, Altered, In
+from scatterproof.fuzz.altered import packets as altered_packets
+from scatterproof.fuzz.protocol import HandMutant
+from scatterproof.impl.totalorder import RULES, make_core
+from scatterproof.spec.core import Core, NodeConfig
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import Delivery, Packet
 
 TheCore: TypeAlias = Core[Packet, Delivery]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_CORE = "impl.totalorder"
-LEFT_OUT = ""  # what refuses packets and calls that cannot be, as of `fuzz.edits.MISUSE`
+_CORE = "scatterproof.impl.totalorder"
+LEFT_OUT = ""  # what refuses packets and calls that cannot be, as of `scatterproof.fuzz.edits.MISUSE`
 FAILURES = "failures and restarts"
 BARRIERS = "barriers and switches"
 SENDING = "sending"

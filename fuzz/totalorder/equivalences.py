@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fuzz.protocol import Equivalence
-from models.claim import ClaimResult
-from models.equivalence import prove_equivalent
+from scatterproof.fuzz.protocol import Equivalence
+from scatterproof.models.claim import ClaimResult
+from scatterproof.models.equivalence import prove_equivalent
 
 
 def _same_order(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:

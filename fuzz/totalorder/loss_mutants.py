@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from fuzz.altered import Alter, In, Out
-from fuzz.protocol import HandMutant
-from fuzz.totalorder.altered import altered, by_rules, packets
-from impl.totalorder import RULES
-from impl.totalorder.literal_embodiments import LITERAL
-from spec.core import NodeConfig, PacketArrived, Send
-from spec.topology import Role
-from spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, PacketKind
+from scatterproof.fuzz.altered import Alter, In, Out
+from scatterproof.fuzz.protocol import HandMutant
+from scatterproof.fuzz.totalorder.altered import altered, by_rules, packets
+from scatterproof.impl.totalorder import RULES
+from scatterproof.impl.totalorder.literal_embodiments import LITERAL
+from scatterproof.spec.core import NodeConfig, PacketArrived, Send
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, PacketKind
 
 LOSS, ADJUSTMENT, SPLIT = 1, 2, 3  # groups of runs
 _DATA, _BEACON, _ACK = int(PacketKind.DATA), int(PacketKind.BEACON), int(PacketKind.ACK)

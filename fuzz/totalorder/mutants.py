@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from fuzz.altered import Alter, In, Out, deliveries
-from fuzz.protocol import HandMutant
-from fuzz.totalorder.altered import TheCore, altered, by_rules, packets
-from impl.totalorder import make_core
-from spec.core import Deliver, NodeConfig, PacketArrived, Send
-from spec.topology import LinkId, Role
-from spec.totalorder.messages import NO_BARRIER, Delivery, Environment, Packet, PacketKind
+from scatterproof.fuzz.altered import Alter, In, Out, deliveries
+from scatterproof.fuzz.protocol import HandMutant
+from scatterproof.fuzz.totalorder.altered import TheCore, altered, by_rules, packets
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.core import Deliver, NodeConfig, PacketArrived, Send
+from scatterproof.spec.topology import LinkId, Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Delivery, Environment, Packet, PacketKind
 
 _DATA, _BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from conformance.network.incidents import failures, outages, stops
-from conformance.network.run import MakeNode
-from fuzz.machines.totalorder import machines
-from fuzz.protocol import FuzzPlugin, RuleGroup
-from fuzz.totalorder import loss_mutants, mutants, variant_mutants
-from fuzz.totalorder.areas import AREAS
-from fuzz.totalorder.breaks import BREAKS
-from fuzz.totalorder.equivalences import EQUIVALENCES
-from fuzz.totalorder.on_model import ON_MODEL
-from fuzz.totalorder.strategies import (
+from scatterproof.conformance.network.incidents import failures, outages, stops
+from scatterproof.conformance.network.run import MakeNode
+from scatterproof.fuzz.machines.totalorder import machines
+from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
+from scatterproof.fuzz.totalorder import loss_mutants, mutants, variant_mutants
+from scatterproof.fuzz.totalorder.areas import AREAS
+from scatterproof.fuzz.totalorder.breaks import BREAKS
+from scatterproof.fuzz.totalorder.equivalences import EQUIVALENCES
+from scatterproof.fuzz.totalorder.on_model import ON_MODEL
+from scatterproof.fuzz.totalorder.strategies import (
     FAULT_KINDS,
     LOSES,
     adjusting_parameters,
@@ -26,8 +26,8 @@ from fuzz.totalorder.strategies import (
     slow_parameters,
     split_parameters,
 )
-from impl.totalorder import RULES, adjustment_rules, loss_rules, make_core, rules
-from spec.schedule import FaultKind
+from scatterproof.impl.totalorder import RULES, adjustment_rules, loss_rules, make_core, rules
+from scatterproof.spec.schedule import FaultKind
 
 
 def node_with(functions: Mapping[str, Callable[..., Any]]) -> MakeNode:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from spec.core import Parameter
-from spec.schedule import FaultKind, Schedule
-from spec.totalorder.messages import WITHOUT_LOSS, Environment
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import FaultKind, Schedule
+from scatterproof.spec.totalorder.messages import WITHOUT_LOSS, Environment
 
 MIN_INTERVAL_NS, MAX_INTERVAL_NS = 3, 20
 # Longer where runs are longer: under loss, most of a run would be beacons.

@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from fuzz.altered import Alter
-from fuzz.protocol import HandMutant
-from fuzz.totalorder.altered import TheCore, altered, by_rules, packets
-from impl.totalorder import make_core
-from spec.core import NodeConfig, Parameter
-from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
+from scatterproof.fuzz.altered import Alter
+from scatterproof.fuzz.protocol import HandMutant
+from scatterproof.fuzz.totalorder.altered import TheCore, altered, by_rules, packets
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec.core import NodeConfig, Parameter
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 
 _DATA, _BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 _HOST, _SWITCH = Role.HOST, Role.SWITCH
-# The groups of `fuzz.totalorder.plugin` in whose runs these show.
+# The groups of `scatterproof.fuzz.totalorder.plugin` in whose runs these show.
 LOSS, ADJUSTMENT, SLOW, FAILING = 1, 2, 4, 5
 
 Change = Callable[[dict[str, Parameter]], dict[str, Parameter]]

@@ -1,7 +1,7 @@
 """BMv2, the reference software switch for P4, as a target beside the embedded one.
 
     with Bmv2Switch(Path("router.json"), ports=8, cpu_port=255) as switch:   # CannotRun where BMv2 is not installed
-        switch.tables["Ingress.ipv4_lpm"].add(Entry(...))                    # as on impl.v1model.Switch
+        switch.tables["Ingress.ipv4_lpm"].add(Entry(...))                    # as on scatterproof.impl.v1model.Switch
         switch.process(0, packet)                                           # [(port, bytes), ...]
         switch.paced(packets, rate=8_000)
 
@@ -14,12 +14,12 @@ When has a packet been dealt with? Neither a sentinel packet (it would change th
 nor a quiet period (it depends on the machine's load) decides, but the kernel: all threads of the switch sleep (`rest`),
 and as many frames have come to our ends of the veth pairs as the switch's ends have sent.
 
-`python -m impl.bmv2.record` records runs, which are replayed on the embedded target (`recording`).
+`python -m scatterproof.impl.bmv2.record` records runs, which are replayed on the embedded target (`recording`).
 """
 
 from __future__ import annotations
 
-from impl.bmv2.session import find, version
-from impl.bmv2.switch import Bmv2Switch, Paced
+from scatterproof.impl.bmv2.session import find, version
+from scatterproof.impl.bmv2.switch import Bmv2Switch, Paced
 
 __all__ = ["Bmv2Switch", "Paced", "find", "version"]

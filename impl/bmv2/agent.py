@@ -1,4 +1,4 @@
-"""The child process that lives with the switch in its network namespace: `python -m impl.bmv2.agent`.
+"""The child process that lives with the switch in its network namespace: `python -m scatterproof.impl.bmv2.agent`.
 
 It reads requests from stdin, a line of JSON each, and answers each with one line on stdout: {"ok": ...}, or
 {"refused": [code, message]} where P4Runtime refused a write, or {"cannot": sentence}, after which it ends. The first
@@ -19,13 +19,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from impl.bmv2 import rest, room
-from impl.bmv2.answers import Refused, Silent
-from impl.bmv2.wires import Wires
-from spec.errors import CannotRun
+from scatterproof.impl.bmv2 import rest, room
+from scatterproof.impl.bmv2.answers import Refused, Silent
+from scatterproof.impl.bmv2.wires import Wires
+from scatterproof.spec.errors import CannotRun
 
 if TYPE_CHECKING:
-    from impl.bmv2.runtime import Runtime
+    from scatterproof.impl.bmv2.runtime import Runtime
 
 _ROOM, _MOST = ("--max-mc-groups", "--max-l1-entries", "--max-l2-entries"), "65536"
 _GRPC = ("127.0.0.1", 9559)
@@ -64,7 +64,7 @@ class Agent:
         self._switch = self._resources.enter_context(_running(line, said))
         self._await_server()
         # Only now: the library starts threads, and a process with threads cannot move into a namespace.
-        from impl.bmv2.runtime import Runtime
+        from scatterproof.impl.bmv2.runtime import Runtime
 
         files = [self._keep(content) for content in (p4info, program)]
         self._runtime: Runtime = Runtime(f"{_GRPC[0]}:{_GRPC[1]}", *files)

@@ -1,4 +1,5 @@
-"""Record what BMv2 does with a program: `python -m impl.bmv2.record PROGRAM.json --seed 1 --packets 300 --out FILE`.
+"""Record what BMv2 does with a program: `python -m scatterproof.impl.bmv2.record PROGRAM.json --seed 1 --packets 300
+--out FILE`.
 
 Steps come from a file (`--steps`, a recording whose answers are thrown away) or are drawn from the program (`vary`).
 All is played on two switches one after the other. What they do differently is not the program's doing, and is left out.
@@ -11,16 +12,28 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from impl.bmv2.recording import FORMAT, Fresh, Packet, Recording, Step, digest_of, play, play_one, read, replay, write
-from impl.bmv2.session import version
-from impl.bmv2.stf import parse
-from impl.bmv2.switch import Bmv2Switch
-from impl.bmv2.vary import Variety
-from impl.v1model import Aborted, Switch, load
-from spec.errors import BadInput, ScatterproofError
+from scatterproof.impl.bmv2.recording import (
+    FORMAT,
+    Fresh,
+    Packet,
+    Recording,
+    Step,
+    digest_of,
+    play,
+    play_one,
+    read,
+    replay,
+    write,
+)
+from scatterproof.impl.bmv2.session import version
+from scatterproof.impl.bmv2.stf import parse
+from scatterproof.impl.bmv2.switch import Bmv2Switch
+from scatterproof.impl.bmv2.vary import Variety
+from scatterproof.impl.v1model import Aborted, Switch, load
+from scatterproof.spec.errors import BadInput, ScatterproofError
 
 _ATTEMPTS = 8
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def record(
@@ -114,7 +127,9 @@ def fresh(switch: Bmv2Switch) -> Callable[[], Bmv2Switch]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m impl.bmv2.record", description=(__doc__ or "").split("\n\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m scatterproof.impl.bmv2.record", description=(__doc__ or "").split("\n\n")[0]
+    )
     parser.add_argument("program", type=Path, help="a program's BMv2 JSON; its p4info is beside it")
     parser.add_argument("--out", type=Path, required=True, help="the recording to write")
     parser.add_argument("--steps", type=Path, help="a recording whose steps are played, instead of drawn ones")

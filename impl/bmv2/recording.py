@@ -15,9 +15,9 @@ from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
-from impl.bmv2.wires import LEAST_BYTES
-from impl.v1model import ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
-from spec.errors import BadInput
+from scatterproof.impl.bmv2.wires import LEAST_BYTES
+from scatterproof.impl.v1model import ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
+from scatterproof.spec.errors import BadInput
 
 FORMAT = 1
 OK = "OK"
@@ -156,7 +156,9 @@ def read(path: Path) -> Recording:
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from None
     except msgspec.MsgspecError as error:
-        raise BadInput(f"{path}: no recording: {error}; record it anew with python -m impl.bmv2.record") from None
+        raise BadInput(
+            f"{path}: no recording: {error}; record it anew with python -m scatterproof.impl.bmv2.record"
+        ) from None
     if recording.format != FORMAT:
         raise BadInput(f"{path}: format {recording.format}, and this reads {FORMAT}; record it anew")
     return recording

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from spec.errors import CannotRun
+from scatterproof.spec.errors import CannotRun
 
 MTU = 9500
 _CLONE_NEWUSER = 0x10000000

@@ -21,7 +21,7 @@ from p4runtime_sh.p4runtime import (
     p4runtime_pb2,
 )
 
-from impl.bmv2.answers import Refused, Silent
+from scatterproof.impl.bmv2.answers import Refused, Silent
 
 ELECTION = (0, 1)
 _ANSWER_S = 30.0

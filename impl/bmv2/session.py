@@ -15,12 +15,12 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-from impl.bmv2.room import die_with_parent
-from impl.v1model import Code, ControlError
-from spec.errors import CannotRun
+from scatterproof.impl.bmv2.room import die_with_parent
+from scatterproof.impl.v1model import Code, ControlError
+from scatterproof.spec.errors import CannotRun
 
 COMMAND = "simple_switch_grpc"
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).resolve().parents[2]
 _ANSWER_S = 60.0
 _STOP_S = 5.0
 _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
@@ -52,7 +52,7 @@ def why_not(command: str = COMMAND) -> str | None:
         find(command)
     except CannotRun as error:
         return str(error)
-    attempt = "import sys; from impl.bmv2.room import attempt; sys.exit(attempt())"
+    attempt = "import sys; from scatterproof.impl.bmv2.room import attempt; sys.exit(attempt())"
     tried = subprocess.run([sys.executable, "-c", attempt], cwd=_ROOT, capture_output=True, text=True, check=False)
     return None if tried.returncode == 0 else tried.stderr.strip().rpartition("\n")[2]
 
@@ -65,7 +65,7 @@ class Session:
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), environment.get("PYTHONPATH")]))
         self._said = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the session
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "impl.bmv2.agent"],
+            [sys.executable, "-m", "scatterproof.impl.bmv2.agent"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,

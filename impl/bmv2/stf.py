@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from impl.bmv2.recording import Control, Fresh, Packet, Step, text_of
-from impl.v1model import Lpm, Ternary
-from impl.v1model.tables import Key, MatchKind
-from spec.errors import BadInput
+from scatterproof.impl.bmv2.recording import Control, Fresh, Packet, Step, text_of
+from scatterproof.impl.v1model import Lpm, Ternary
+from scatterproof.impl.v1model.tables import Key, MatchKind
+from scatterproof.spec.errors import BadInput
 
 _CALL = re.compile(r'"(?P<name>[^"]+)"\((?P<params>[^)]*)\)$')
 _PAIR = re.compile(r'"(?P<name>[^"]+)":(?P<value>[0-9a-zA-Z*]+)')

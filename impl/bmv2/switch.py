@@ -1,4 +1,5 @@
-"""BMv2 with the surface of the embedded target (`impl.v1model.Switch`), so that one conformance code drives both.
+"""BMv2 with the surface of the embedded target (`scatterproof.impl.v1model.Switch`), so that one conformance code
+drives both.
 
 What differs. Time is the machine's: `now_us` has no effect. What leaves at one port is in order; over several ports the
 order is not known (BMv2 has several egress threads), so `process` gives it by port, and by content at the CPU port,
@@ -13,11 +14,24 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from impl.bmv2.recording import by_port
-from impl.bmv2.session import COMMAND, Session, find
-from impl.bmv2.wires import refusal
-from impl.v1model import Code, ControlError, Count, Digest, Entry, Group, Lpm, Match, Member, Range, Ternary, load
-from spec.errors import BadInput, CannotRun
+from scatterproof.impl.bmv2.recording import by_port
+from scatterproof.impl.bmv2.session import COMMAND, Session, find
+from scatterproof.impl.bmv2.wires import refusal
+from scatterproof.impl.v1model import (
+    Code,
+    ControlError,
+    Count,
+    Digest,
+    Entry,
+    Group,
+    Lpm,
+    Match,
+    Member,
+    Range,
+    Ternary,
+    load,
+)
+from scatterproof.spec.errors import BadInput, CannotRun
 
 Params = Mapping[str, int] | Sequence[int]
 Replicas = Iterable[tuple[int, int]]

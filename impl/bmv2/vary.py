@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from impl.bmv2.recording import Control, Packet, Step, text_of
-from impl.bmv2.wires import LEAST_BYTES, refusal
-from impl.v1model import Lpm, Match, Range, Ternary
+from scatterproof.impl.bmv2.recording import Control, Packet, Step, text_of
+from scatterproof.impl.bmv2.wires import LEAST_BYTES, refusal
+from scatterproof.impl.v1model import Lpm, Match, Range, Ternary
 
 GROUPS = (1, 2, 3)
 SESSIONS = (1, 2, 100)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from impl.bmv2.room import MTU, far
+from scatterproof.impl.bmv2.room import MTU, far
 
 LEAST_BYTES = 14
 MOST_BYTES = MTU + 14

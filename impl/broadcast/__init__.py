@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from impl import node
-from impl.broadcast.rules import RULES, Rules
-from impl.broadcast.settings import settings
-from impl.broadcast.stack import LEVELS, Stack
-from spec.broadcast.messages import Delivery, Packet
-from spec.core import Core, NodeConfig
+from scatterproof.impl import node
+from scatterproof.impl.broadcast.rules import RULES, Rules
+from scatterproof.impl.broadcast.settings import settings
+from scatterproof.impl.broadcast.stack import LEVELS, Stack
+from scatterproof.spec.broadcast.messages import Delivery, Packet
+from scatterproof.spec.core import Core, NodeConfig
 
 __all__ = ["RULES", "AnyCore", "Rules", "Stack", "make_core"]
 

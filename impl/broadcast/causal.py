@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from impl.broadcast.rules import Rules
-from impl.broadcast.runs import Run
-from spec.topology import NodeId
+from scatterproof.impl.broadcast.rules import Rules
+from scatterproof.impl.broadcast.runs import Run
+from scatterproof.spec.topology import NodeId
 
 
 class Causal:

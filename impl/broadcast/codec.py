@@ -7,8 +7,8 @@ from enum import StrEnum
 from struct import Struct, pack, unpack_from
 from zlib import crc32
 
-from impl.broadcast.limits import MAX_CLOCK, MAX_NUMBER, MAX_PAYLOAD_BYTES, MAX_PROCESSES, MAX_RUN
-from spec.broadcast.messages import NO_CLOCK, Packet, PacketKind
+from scatterproof.impl.broadcast.limits import MAX_CLOCK, MAX_NUMBER, MAX_PAYLOAD_BYTES, MAX_PROCESSES, MAX_RUN
+from scatterproof.spec.broadcast.messages import NO_CLOCK, Packet, PacketKind
 
 VERSION = 1
 MAGIC = b"SPBC"

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from impl.broadcast.limits import MAX_NUMBER, MAX_PROCESSES
-from spec.broadcast.messages import Level
-from spec.errors import BadInput
-from spec.files import read_bytes
-from spec.topology import NodeId
+from scatterproof.impl.broadcast.limits import MAX_NUMBER, MAX_PROCESSES
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes
+from scatterproof.spec.topology import NodeId
 
 _MOST_PORTS = (1 << 16) - 1
 _SHOWN = 40

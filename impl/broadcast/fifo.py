@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impl.broadcast.rules import Rules
-from impl.broadcast.runs import Run
+from scatterproof.impl.broadcast.rules import Rules
+from scatterproof.impl.broadcast.runs import Run
 
 
 class Fifo:

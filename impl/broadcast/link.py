@@ -7,13 +7,13 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from impl.broadcast.limits import MAX_NUMBER
-from impl.broadcast.rules import ACK_SHARE, Rules
-from impl.broadcast.runs import Numbers, Run, Waiting
-from impl.broadcast.settings import Settings
-from spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
-from spec.core import Began, Deliver, LocalProtocolError, Refuse, Send
-from spec.topology import LinkId, NodeId
+from scatterproof.impl.broadcast.limits import MAX_NUMBER
+from scatterproof.impl.broadcast.rules import ACK_SHARE, Rules
+from scatterproof.impl.broadcast.runs import Numbers, Run, Waiting
+from scatterproof.impl.broadcast.settings import Settings
+from scatterproof.spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
+from scatterproof.spec.core import Began, Deliver, LocalProtocolError, Refuse, Send
+from scatterproof.spec.topology import LinkId, NodeId
 
 Out: TypeAlias = Send[Packet] | Deliver[Delivery] | Began[Beginning] | Refuse
 

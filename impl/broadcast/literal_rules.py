@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from impl.broadcast.rules import RULES, Heads, Rules
-from impl.broadcast.runs import Run
+from scatterproof.impl.broadcast.rules import RULES, Heads, Rules
+from scatterproof.impl.broadcast.runs import Run
 
 
 def one_counter(towards: int, overall: int) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
-from spec.broadcast.messages import Beginning, Delivery
-from spec.errors import CannotRun
+from scatterproof.spec.broadcast.messages import Beginning, Delivery
+from scatterproof.spec.errors import CannotRun
 
 _FULL = 4_096  # lines that are written together
 

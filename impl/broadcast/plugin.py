@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from impl.broadcast import codec, make_core
-from impl.broadcast.records import Records
-from impl.protocol import ImplPlugin, MakeCore
+from scatterproof.impl.broadcast import codec, make_core
+from scatterproof.impl.broadcast.records import Records
+from scatterproof.impl.protocol import ImplPlugin, MakeCore
 
 
 def _twin(_: str) -> MakeCore:
     """Processes that use every freedom that the clauses leave."""
-    from impl.broadcast import twin
+    from scatterproof.impl.broadcast import twin
 
     return twin.make_core
 
@@ -21,5 +21,5 @@ PLUGIN = ImplPlugin(
     flaw=codec.flaw,
     records=Records,
     further={"twin": _twin},
-    program="-m impl.broadcast.program --id {id} --hosts {hosts} --output {output} {config}",
+    program="-m scatterproof.impl.broadcast.program --id {id} --hosts {hosts} --output {output} {config}",
 )

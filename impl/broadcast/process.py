@@ -7,15 +7,15 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from impl.broadcast.codec import Malformed, decode_all
-from impl.broadcast.course_files import Assignment
-from impl.broadcast.link import Out
-from impl.broadcast.output import Output
-from impl.broadcast.sockets import Mesh
-from impl.broadcast.stack import In, Stack
-from spec.core import Began, Deliver, PacketArrived, Send, Submitted, TimerFired
-from spec.schedule import EVERYBODY
-from spec.topology import NodeId
+from scatterproof.impl.broadcast.codec import Malformed, decode_all
+from scatterproof.impl.broadcast.course_files import Assignment
+from scatterproof.impl.broadcast.link import Out
+from scatterproof.impl.broadcast.output import Output
+from scatterproof.impl.broadcast.sockets import Mesh
+from scatterproof.impl.broadcast.stack import In, Stack
+from scatterproof.spec.core import Began, Deliver, PacketArrived, Send, Submitted, TimerFired
+from scatterproof.spec.schedule import EVERYBODY
+from scatterproof.spec.topology import NodeId
 
 # Datagrams taken in one turn: enough that what is forwarded to a peer shares datagrams, though peers are many, and few
 # enough that timers and signals are heard.

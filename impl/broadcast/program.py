@@ -1,6 +1,6 @@
 """The broadcast stack as a program over UDP, with the course's command line:
 
-    python -m impl.broadcast.program --id ID --hosts HOSTS --output OUTPUT CONFIG
+    python -m scatterproof.impl.broadcast.program --id ID --hosts HOSTS --output OUTPUT CONFIG
 
 Runs until SIGTERM or SIGINT; then it sends and takes nothing more, writes its output out in full, and ends with 0. Ends
 with 2 after bad input and with 3 when it has no socket or cannot write. Refused datagrams are counted, and told of on
@@ -18,16 +18,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from impl.broadcast import make_core
-from impl.broadcast.course_files import Assignment, read_config, read_hosts
-from impl.broadcast.output import Output
-from impl.broadcast.process import Process
-from impl.broadcast.sockets import Mesh
-from impl.drivers.lines import run
-from spec.broadcast.messages import Level
-from spec.core import NodeConfig, Parameter
-from spec.errors import BadInput
-from spec.topology import NodeId, Role
+from scatterproof.impl.broadcast import make_core
+from scatterproof.impl.broadcast.course_files import Assignment, read_config, read_hosts
+from scatterproof.impl.broadcast.output import Output
+from scatterproof.impl.broadcast.process import Process
+from scatterproof.impl.broadcast.sockets import Mesh
+from scatterproof.impl.drivers.lines import run
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.core import NodeConfig, Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import NodeId, Role
 
 # Command-line options that are parameters of the core.
 _PARAMETERS = ("resend_ns", "window", "most_undelivered", "most_in_run")
@@ -83,7 +83,9 @@ def serve(arguments: argparse.Namespace, alarm: socket.socket, make_mesh: type[M
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m impl.broadcast.program", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        prog="python -m scatterproof.impl.broadcast.program",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.add_argument("--id", type=int, required=True, help="which process of the hosts file this is")
     parser.add_argument("--hosts", type=Path, required=True, help="a line 'id host port' for each process")

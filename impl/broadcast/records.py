@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
-from spec.topology import NodeId
+from scatterproof.spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
+from scatterproof.spec.topology import NodeId
 
 RESENT = 1
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from impl.broadcast.runs import Run
+from scatterproof.impl.broadcast.runs import Run
 
 LEAST_SHARE = 8  # of the first time-out: so much later than usual an acknowledgement may always be
 MOST_TIMES = 64  # the first time-out: no time-out is longer

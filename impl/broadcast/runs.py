@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from impl.broadcast.limits import MAX_RUN
-from spec.topology import NodeId
+from scatterproof.impl.broadcast.limits import MAX_RUN
+from scatterproof.spec.topology import NodeId
 
 PrefixWith: TypeAlias = Callable[[int, dict[int, int]], int]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from impl.broadcast.limits import MAX_CLOCK, MAX_PROCESSES
-from spec.broadcast.messages import Level
-from spec.core import NodeConfig
-from spec.errors import BadInput
-from spec.parameters import Parameters
-from spec.topology import NodeId, Role
+from scatterproof.impl.broadcast.limits import MAX_CLOCK, MAX_PROCESSES
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.parameters import Parameters
+from scatterproof.spec.topology import NodeId, Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from impl.broadcast.codec import HEADER, encode_all, size
-from impl.broadcast.course_files import Host
-from spec.broadcast.messages import Packet
-from spec.errors import BadInput, CannotRun
-from spec.topology import NodeId
+from scatterproof.impl.broadcast.codec import HEADER, encode_all, size
+from scatterproof.impl.broadcast.course_files import Host
+from scatterproof.spec.broadcast.messages import Packet
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.topology import NodeId
 
 DATAGRAM_BYTES = 1_400  # below what an Ethernet frame has room for (wire.toml)
 _MOST_PACKETS = (1 << 16) - 1

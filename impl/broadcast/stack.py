@@ -6,16 +6,16 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TypeAlias, assert_never
 
-from impl.broadcast.causal import Causal
-from impl.broadcast.fifo import Fifo
-from impl.broadcast.limits import MAX_NUMBER, MAX_PAYLOAD_BYTES
-from impl.broadcast.link import Links, Out, Refusal
-from impl.broadcast.rules import Rules
-from impl.broadcast.runs import Run
-from impl.broadcast.settings import settings
-from impl.broadcast.uniform import Uniform
-from spec.broadcast.messages import NO_CLOCK, Beginning, Delivery, Level, Packet, PacketKind
-from spec.core import (
+from scatterproof.impl.broadcast.causal import Causal
+from scatterproof.impl.broadcast.fifo import Fifo
+from scatterproof.impl.broadcast.limits import MAX_NUMBER, MAX_PAYLOAD_BYTES
+from scatterproof.impl.broadcast.link import Links, Out, Refusal
+from scatterproof.impl.broadcast.rules import Rules
+from scatterproof.impl.broadcast.runs import Run
+from scatterproof.impl.broadcast.settings import settings
+from scatterproof.impl.broadcast.uniform import Uniform
+from scatterproof.spec.broadcast.messages import NO_CLOCK, Beginning, Delivery, Level, Packet, PacketKind
+from scatterproof.spec.core import (
     Began,
     Deliver,
     Event,
@@ -26,8 +26,8 @@ from spec.core import (
     Submitted,
     TimerFired,
 )
-from spec.schedule import EVERYBODY
-from spec.topology import NodeId
+from scatterproof.spec.schedule import EVERYBODY
+from scatterproof.spec.topology import NodeId
 
 In: TypeAlias = Event[Packet]
 

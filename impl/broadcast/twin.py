@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from impl import node
-from impl.broadcast import AnyCore
-from impl.broadcast.link import Links, Out, Peer, again
-from impl.broadcast.rules import MOST_TIMES, RULES, Rules
-from impl.broadcast.runs import Run
-from impl.broadcast.settings import Settings, settings
-from impl.broadcast.stack import CausalProcess, FifoProcess, In, LinkProcess, Stack, UniformProcess
-from spec.broadcast.messages import Level
-from spec.core import NodeConfig, Send, TimerFired
-from spec.topology import LinkId, NodeId
+from scatterproof.impl import node
+from scatterproof.impl.broadcast import AnyCore
+from scatterproof.impl.broadcast.link import Links, Out, Peer, again
+from scatterproof.impl.broadcast.rules import MOST_TIMES, RULES, Rules
+from scatterproof.impl.broadcast.runs import Run
+from scatterproof.impl.broadcast.settings import Settings, settings
+from scatterproof.impl.broadcast.stack import CausalProcess, FifoProcess, In, LinkProcess, Stack, UniformProcess
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.core import NodeConfig, Send, TimerFired
+from scatterproof.spec.topology import LinkId, NodeId
 
 _AGAIN = 4  # one packet of so many is sent twice
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from impl.broadcast.link import Refusal
-from impl.broadcast.rules import Rules
-from impl.broadcast.runs import Numbers, Run, Segment, Segments
-from spec.topology import NodeId
+from scatterproof.impl.broadcast.link import Refusal
+from scatterproof.impl.broadcast.rules import Rules
+from scatterproof.impl.broadcast.runs import Numbers, Run, Segment, Segments
+from scatterproof.spec.topology import NodeId
 
 Forward: TypeAlias = Callable[[NodeId, Run], None]
 

@@ -8,8 +8,8 @@ from typing import BinaryIO, TypeVar
 
 import msgspec
 
-from spec.adapter import VERSION, FromNode, Init, Line, ToNode
-from spec.errors import BadInput, ScatterproofError
+from scatterproof.spec.adapter import VERSION, FromNode, Init, Line, ToNode
+from scatterproof.spec.errors import BadInput, ScatterproofError
 
 _decoder: msgspec.json.Decoder[ToNode] = msgspec.json.Decoder(ToNode)
 _encoder = msgspec.json.Encoder()

@@ -8,8 +8,8 @@ from types import TracebackType
 
 import msgspec
 
-from spec.errors import CannotRun
-from spec.topology import LinkId, NodeId
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.topology import LinkId, NodeId
 
 
 class NodeLog:

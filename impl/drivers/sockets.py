@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from types import TracebackType
 
-from spec.errors import CannotRun
-from spec.topology import LinkId
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.topology import LinkId
 
 _LOOPBACK = "127.0.0.1"
 _BUFFER_BYTES = 8 << 20

@@ -1,4 +1,5 @@
-"""A node as a process on stdin and stdout (`python -m impl.drivers.stdio [IUT]`): the stdio mode of spec/adapter.py.
+"""A node as a process on stdin and stdout (`python -m scatterproof.impl.drivers.stdio [IUT]`): the stdio mode of
+spec/adapter.py.
 
 IUT: nodes that the protocol has beside its reference core, by the name that `--iut` has for them.
 The harness is network and clock: every line with an event is answered with the effects in their order, then `done`.
@@ -15,9 +16,9 @@ from typing import Any, BinaryIO, Literal, cast
 
 import msgspec
 
-from impl.drivers import lines
-from impl.protocol import load, maker
-from spec.adapter import (
+from scatterproof.impl.drivers import lines
+from scatterproof.impl.protocol import load, maker
+from scatterproof.spec.adapter import (
     BeginOut,
     CallIn,
     DeliverOut,
@@ -33,7 +34,7 @@ from spec.adapter import (
     Submit,
     Tick,
 )
-from spec.core import (
+from scatterproof.spec.core import (
     Began,
     Called,
     ClientEvent,
@@ -45,8 +46,8 @@ from spec.core import (
     Submitted,
     TimerFired,
 )
-from spec.errors import BadInput
-from spec.protocol import load as messages_of
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.protocol import load as messages_of
 
 
 class StdioNode:

@@ -1,4 +1,5 @@
-"""A node as a process with UDP sockets (`python -m impl.drivers.udp [IUT]`): the datagram mode of spec/adapter.py.
+"""A node as a process with UDP sockets (`python -m scatterproof.impl.drivers.udp [IUT]`): the datagram mode of
+spec/adapter.py.
 
 IUT: nodes that the protocol has beside its reference core, by the name that `--iut` has for them.
 One loop waits for stdin, datagrams, the core's deadline and signals. The local clock is the machine's monotonic clock
@@ -18,15 +19,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
-from impl.drivers import lines
-from impl.drivers.log import NodeLog
-from impl.drivers.sockets import Sockets
-from impl.drivers.udp_node import UdpNode
-from impl.protocol import load, maker
-from spec.adapter import Connect, Init, Listening, Ready, Stop, Stopped, Submit
-from spec.core import LocalProtocolError
-from spec.errors import BadInput
-from spec.schedule import MAX_OFFSET_NS
+from scatterproof.impl.drivers import lines
+from scatterproof.impl.drivers.log import NodeLog
+from scatterproof.impl.drivers.sockets import Sockets
+from scatterproof.impl.drivers.udp_node import UdpNode
+from scatterproof.impl.protocol import load, maker
+from scatterproof.spec.adapter import Connect, Init, Listening, Ready, Stop, Stopped, Submit
+from scatterproof.spec.core import LocalProtocolError
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import MAX_OFFSET_NS
 
 _CHUNK_BYTES = 1 << 16
 

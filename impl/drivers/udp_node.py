@@ -12,12 +12,22 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, cast
 
-from impl.drivers.log import NodeLog
-from impl.drivers.sockets import Sockets
-from impl.protocol import ImplPlugin, RecordsOfBeginnings
-from spec.adapter import Init
-from spec.core import AnyCore, Began, ClientEffect, Deliver, PacketArrived, Refuse, Send, Submitted, TimerFired
-from spec.topology import LinkId, NodeId
+from scatterproof.impl.drivers.log import NodeLog
+from scatterproof.impl.drivers.sockets import Sockets
+from scatterproof.impl.protocol import ImplPlugin, RecordsOfBeginnings
+from scatterproof.spec.adapter import Init
+from scatterproof.spec.core import (
+    AnyCore,
+    Began,
+    ClientEffect,
+    Deliver,
+    PacketArrived,
+    Refuse,
+    Send,
+    Submitted,
+    TimerFired,
+)
+from scatterproof.spec.topology import LinkId, NodeId
 
 # Reasons of refusals beside those of the codec.
 UNEXPECTED_SOURCE = "unexpected_source"

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from impl import node
-from impl.totalorder.authority import FailingSwitch
-from impl.totalorder.embodiments import embodied
-from impl.totalorder.failures import FailingHost
-from impl.totalorder.host import Host
-from impl.totalorder.reliable_host import ReliableHost
-from impl.totalorder.reliable_switch import ReliableSwitch
-from impl.totalorder.rules import RULES, Rules
-from impl.totalorder.settings import settings
-from impl.totalorder.switch import Switch
-from spec.core import Core, NodeConfig
-from spec.topology import Role
-from spec.totalorder.messages import Delivery, Packet
+from scatterproof.impl import node
+from scatterproof.impl.totalorder.authority import FailingSwitch
+from scatterproof.impl.totalorder.embodiments import embodied
+from scatterproof.impl.totalorder.failures import FailingHost
+from scatterproof.impl.totalorder.host import Host
+from scatterproof.impl.totalorder.reliable_host import ReliableHost
+from scatterproof.impl.totalorder.reliable_switch import ReliableSwitch
+from scatterproof.impl.totalorder.rules import RULES, Rules
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.impl.totalorder.switch import Switch
+from scatterproof.spec.core import Core, NodeConfig
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import Delivery, Packet
 
 __all__ = ["RULES", "AnyCore", "Host", "ReliableHost", "ReliableSwitch", "Rules", "Switch", "make_core", "make_plain"]
 

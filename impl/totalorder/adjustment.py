@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.rules import Rules
-from spec.topology import NodeId
-from spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.rules import Rules
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 
 _ADJUST, _ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
 _HELD_BYTES = 8

@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from impl.totalorder.failures import answer
-from impl.totalorder.host import In, Out
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.notices import GivenUp, Notices
-from impl.totalorder.reliable_switch import ReliableSwitch
-from impl.totalorder.rules import RULES, Rules
-from impl.totalorder.settings import settings
-from spec.core import NodeConfig, Refuse, Send
-from spec.errors import BadInput
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import NOT_SPOKEN, Packet, PacketKind
+from scatterproof.impl.totalorder.failures import answer
+from scatterproof.impl.totalorder.host import In, Out
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.notices import GivenUp, Notices
+from scatterproof.impl.totalorder.reliable_switch import ReliableSwitch
+from scatterproof.impl.totalorder.rules import RULES, Rules
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.spec.core import NodeConfig, Refuse, Send
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Packet, PacketKind
 
 _BEACON, _NOTICE = int(PacketKind.BEACON), int(PacketKind.NOTICE)
 

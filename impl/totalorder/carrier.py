@@ -5,13 +5,13 @@ Clauses: TO-FMT-5 to TO-FMT-9, TO-LOSSCTR, TO-FLAG-BEACON, TO-BEACON-MIN, TO-ENV
 
 from __future__ import annotations
 
-from impl.totalorder.egress import NEVER
-from impl.totalorder.link_state import Values
-from impl.totalorder.rules import Rules
-from impl.totalorder.settings import Settings
-from spec.core import Send
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Packet, PacketKind
+from scatterproof.impl.totalorder.egress import NEVER
+from scatterproof.impl.totalorder.link_state import Values
+from scatterproof.impl.totalorder.rules import Rules
+from scatterproof.impl.totalorder.settings import Settings
+from scatterproof.spec.core import Send
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Packet, PacketKind
 
 _DATA, _BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from struct import Struct
 
-from impl.totalorder.limits import DURATION_BYTES, MAX_PAYLOAD_BYTES
-from spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
+from scatterproof.impl.totalorder.limits import DURATION_BYTES, MAX_PAYLOAD_BYTES
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 
 VERSION = 2
 # version, kind, flags, sender, receiver, payload_length, incarnation, number, link_seq, timestamp, barrier,

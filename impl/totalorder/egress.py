@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spec.core import Send
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import NOT_SPOKEN, Packet, PacketKind
+from scatterproof.spec.core import Send
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Packet, PacketKind
 
 _BEACON = int(PacketKind.BEACON)
 # Before the first data message that carried a barrier: a beacon is due at the first opportunity.

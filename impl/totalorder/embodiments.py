@@ -12,17 +12,23 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from impl.totalorder.proxy import Handover, ProxiedSwitch, ProxyHost
-from impl.totalorder.rules import Rules
-from impl.totalorder.sending_port import SendingPort
-from impl.totalorder.settings import settings
-from impl.totalorder.two_processors import Aggregator, MakePort, SecondProcessor, TheCore, TwoProcessorSwitch
-from spec.core import NodeConfig
-from spec.errors import BadInput
-from spec.parameters import Parameters
-from spec.topology import Role
-from spec.totalorder import proxies
-from spec.totalorder.proxies import Proxy
+from scatterproof.impl.totalorder.proxy import Handover, ProxiedSwitch, ProxyHost
+from scatterproof.impl.totalorder.rules import Rules
+from scatterproof.impl.totalorder.sending_port import SendingPort
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.impl.totalorder.two_processors import (
+    Aggregator,
+    MakePort,
+    SecondProcessor,
+    TheCore,
+    TwoProcessorSwitch,
+)
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.parameters import Parameters
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder import proxies
+from scatterproof.spec.totalorder.proxies import Proxy
 
 MakeCore: TypeAlias = Callable[[NodeConfig, Rules], TheCore]
 

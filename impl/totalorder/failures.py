@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from impl.totalorder.host import In, Out
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.reliable_host import ReliableHost
-from impl.totalorder.rules import RULES, Rules
-from impl.totalorder.settings import settings
-from spec.core import NodeConfig
-from spec.errors import BadInput
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import ANSWER, NO_BARRIER, Packet, PacketKind
+from scatterproof.impl.totalorder.host import In, Out
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.reliable_host import ReliableHost
+from scatterproof.impl.totalorder.rules import RULES, Rules
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, Packet, PacketKind
 
 _DATA, _NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
 

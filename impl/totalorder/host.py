@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import TypeAlias, assert_never
 
-from impl.totalorder.egress import Egress
-from impl.totalorder.ingress import Ingress, Refusal
-from impl.totalorder.limits import MAX_PAYLOAD_BYTES
-from impl.totalorder.rules import RULES, Rules
-from impl.totalorder.settings import settings
-from spec.core import (
+from scatterproof.impl.totalorder.egress import Egress
+from scatterproof.impl.totalorder.ingress import Ingress, Refusal
+from scatterproof.impl.totalorder.limits import MAX_PAYLOAD_BYTES
+from scatterproof.impl.totalorder.rules import RULES, Rules
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.spec.core import (
     Deliver,
     Effect,
     Event,
@@ -27,8 +27,8 @@ from spec.core import (
     Submitted,
     TimerFired,
 )
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Delivery, Packet, PacketKind
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Delivery, Packet, PacketKind
 
 In: TypeAlias = Event[Packet]
 Out: TypeAlias = Effect[Packet, Delivery]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from impl.totalorder.rules import Rules
-from impl.totalorder.settings import Settings
-from spec.topology import LinkId
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Packet, PacketKind
+from scatterproof.impl.totalorder.rules import Rules
+from scatterproof.impl.totalorder.settings import Settings
+from scatterproof.spec.topology import LinkId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Packet, PacketKind
 
 _DATA, _BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 from typing import TypeAlias
 
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.rules import Rules
-from impl.totalorder.settings import Settings
-from spec.core import NodeConfig
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Packet, PacketKind
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.rules import Rules
+from scatterproof.impl.totalorder.settings import Settings
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Packet, PacketKind
 
 _DATA, _BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 # Whether a packet carries a barrier, and whether an ack barrier.

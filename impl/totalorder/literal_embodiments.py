@@ -9,17 +9,17 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from impl.totalorder import make_plain
-from impl.totalorder.codec import decode, encode
-from impl.totalorder.embodiments import embodied
-from impl.totalorder.proxy import ProxiedSwitch, ProxyHost
-from impl.totalorder.rules import Rules
-from impl.totalorder.sending_port import SendingPort, Waiting
-from impl.totalorder.two_processors import SecondProcessor, TheCore
-from spec.core import NodeConfig, Send
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import Packet, PacketKind
-from spec.totalorder.proxies import Proxy
+from scatterproof.impl.totalorder import make_plain
+from scatterproof.impl.totalorder.codec import decode, encode
+from scatterproof.impl.totalorder.embodiments import embodied
+from scatterproof.impl.totalorder.proxy import ProxiedSwitch, ProxyHost
+from scatterproof.impl.totalorder.rules import Rules
+from scatterproof.impl.totalorder.sending_port import SendingPort, Waiting
+from scatterproof.impl.totalorder.two_processors import SecondProcessor, TheCore
+from scatterproof.spec.core import NodeConfig, Send
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import Packet, PacketKind
+from scatterproof.spec.totalorder.proxies import Proxy
 
 MakeCore: TypeAlias = Callable[[NodeConfig, Rules], TheCore]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from impl.totalorder.failures import notice
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import ANSWER, Packet, PacketKind
+from scatterproof.impl.totalorder.failures import notice
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import ANSWER, Packet, PacketKind
 
 _NOTICE = int(PacketKind.NOTICE)
 

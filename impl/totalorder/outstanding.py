@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Mapping
 from heapq import heappop, heappush
 
-from impl.totalorder.carrier import Carrier
-from impl.totalorder.link_state import Values
-from impl.totalorder.settings import MAX_DOUBLINGS
-from spec.topology import NodeId
-from spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, Packet
+from scatterproof.impl.totalorder.carrier import Carrier
+from scatterproof.impl.totalorder.link_state import Values
+from scatterproof.impl.totalorder.settings import MAX_DOUBLINGS
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, Packet
 
 
 class SendingLink:

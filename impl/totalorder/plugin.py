@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import shutil
 
-from impl.protocol import ImplPlugin, MakeCore
-from impl.totalorder import codec, make_core
-from impl.totalorder.records import Records
-from spec.errors import CannotRun
+from scatterproof.impl.protocol import ImplPlugin, MakeCore
+from scatterproof.impl.totalorder import codec, make_core
+from scatterproof.impl.totalorder.records import Records
+from scatterproof.spec.errors import CannotRun
 
 
 def _p4(build_name: str) -> MakeCore:
     """Reference hosts, and switches that run this build of the P4 program on the embedded target."""
-    from impl.totalorder.p4.builds import DEFAULT
-    from impl.totalorder.p4.core import with_p4_switches
+    from scatterproof.impl.totalorder.p4.builds import DEFAULT
+    from scatterproof.impl.totalorder.p4.core import with_p4_switches
 
     return with_p4_switches(build_name or DEFAULT)
 
 
 def _bmv2(build_name: str) -> MakeCore:
     """The same on BMv2, where it is found."""
-    from impl.bmv2.session import COMMAND
-    from impl.totalorder.p4.bmv2 import with_bmv2_switches
-    from impl.totalorder.p4.builds import FRAME_CLOCK, build
+    from scatterproof.impl.bmv2.session import COMMAND
+    from scatterproof.impl.totalorder.p4.bmv2 import with_bmv2_switches
+    from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, build
 
     build(build_name or FRAME_CLOCK)
     if shutil.which(COMMAND) is None:
@@ -32,7 +32,7 @@ def _bmv2(build_name: str) -> MakeCore:
 
 def _twin(_: str) -> MakeCore:
     """Nodes that use every freedom that the clauses leave."""
-    from impl.totalorder import twin
+    from scatterproof.impl.totalorder import twin
 
     return twin.make_core
 

@@ -11,17 +11,24 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from impl.totalorder.codec import decode, encode
-from impl.totalorder.host import In, Out
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.rules import Rules
-from impl.totalorder.sending_port import SendingPort
-from impl.totalorder.settings import settings
-from impl.totalorder.two_processors import Aggregator, MakePort, SecondProcessor, TheCore, TwoProcessorSwitch, earliest
-from spec.core import NodeConfig, PacketArrived, Refuse, Send, Submitted
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Packet, PacketKind
-from spec.totalorder.proxies import Proxy
+from scatterproof.impl.totalorder.codec import decode, encode
+from scatterproof.impl.totalorder.host import In, Out
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.rules import Rules
+from scatterproof.impl.totalorder.sending_port import SendingPort
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.impl.totalorder.two_processors import (
+    Aggregator,
+    MakePort,
+    SecondProcessor,
+    TheCore,
+    TwoProcessorSwitch,
+    earliest,
+)
+from scatterproof.spec.core import NodeConfig, PacketArrived, Refuse, Send, Submitted
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Packet, PacketKind
+from scatterproof.spec.totalorder.proxies import Proxy
 
 _BEACON, _HANDED, _RETURNED = int(PacketKind.BEACON), int(PacketKind.HANDED), int(PacketKind.RETURNED)
 

@@ -10,8 +10,8 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop
 
-from impl.totalorder.outstanding import Pair
-from spec.topology import NodeId
+from scatterproof.impl.totalorder.outstanding import Pair
+from scatterproof.spec.topology import NodeId
 
 
 class Recalls:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
-from impl.totalorder.host import Out
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.link_state import Values
-from impl.totalorder.rules import Rules
-from spec.core import Deliver
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import NOT_SPOKEN, Delivery, Packet
+from scatterproof.impl.totalorder.host import Out
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.link_state import Values
+from scatterproof.impl.totalorder.rules import Rules
+from scatterproof.spec.core import Deliver
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Delivery, Packet
 
 
 class _Held:

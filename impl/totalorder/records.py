@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from spec.topology import NodeId
-from spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
 
 HELD_BYTES = 8  # what the second message of timestamp adjustment contains: a number, which stands for its digest
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from impl.totalorder.adjustment import Adjuster
-from impl.totalorder.host import In, Out
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.link_state import Combined, LinkStates
-from impl.totalorder.receiving import Receiver
-from impl.totalorder.rules import RULES, Rules
-from impl.totalorder.sending import Sender
-from impl.totalorder.settings import settings
-from spec.core import NodeConfig, PacketArrived, Refuse, Submitted, TimerFired
-from spec.topology import LinkId
-from spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
+from scatterproof.impl.totalorder.adjustment import Adjuster
+from scatterproof.impl.totalorder.host import In, Out
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.link_state import Combined, LinkStates
+from scatterproof.impl.totalorder.receiving import Receiver
+from scatterproof.impl.totalorder.rules import RULES, Rules
+from scatterproof.impl.totalorder.sending import Sender
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.spec.core import NodeConfig, PacketArrived, Refuse, Submitted, TimerFired
+from scatterproof.spec.topology import LinkId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 
 _DATA, _BEACON, _ACK = int(PacketKind.DATA), int(PacketKind.BEACON), int(PacketKind.ACK)
 _ADJUST, _ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from impl.totalorder.carrier import Carrier
-from impl.totalorder.host import In, Out
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.link_state import Combined, LinkStates
-from impl.totalorder.rules import RULES, Rules
-from impl.totalorder.settings import settings
-from spec.core import LocalProtocolError, NodeConfig, PacketArrived, Refuse, Submitted, TimerFired
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import Packet, PacketKind
+from scatterproof.impl.totalorder.carrier import Carrier
+from scatterproof.impl.totalorder.host import In, Out
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.link_state import Combined, LinkStates
+from scatterproof.impl.totalorder.rules import RULES, Rules
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.spec.core import LocalProtocolError, NodeConfig, PacketArrived, Refuse, Submitted, TimerFired
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import Packet, PacketKind
 
 _BEACON = int(PacketKind.BEACON)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from impl.totalorder import adjustment_rules, failure_rules, loss_rules
+from scatterproof.impl.totalorder import adjustment_rules, failure_rules, loss_rules
 
 
 def stamp(clock: int, last: int, promised: int) -> int:

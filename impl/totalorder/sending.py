@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush, heapreplace
 
-from impl.totalorder.carrier import Carrier
-from impl.totalorder.host import Out
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.limits import MAX_PAYLOAD_BYTES
-from impl.totalorder.outstanding import Pair, SendingLink
-from impl.totalorder.recalls import Recalls
-from impl.totalorder.rules import Rules
-from impl.totalorder.settings import Settings
-from spec.core import LocalProtocolError, NodeConfig, Send
-from spec.topology import NodeId
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Packet, PacketKind
+from scatterproof.impl.totalorder.carrier import Carrier
+from scatterproof.impl.totalorder.host import Out
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.limits import MAX_PAYLOAD_BYTES
+from scatterproof.impl.totalorder.outstanding import Pair, SendingLink
+from scatterproof.impl.totalorder.recalls import Recalls
+from scatterproof.impl.totalorder.rules import Rules
+from scatterproof.impl.totalorder.settings import Settings
+from scatterproof.spec.core import LocalProtocolError, NodeConfig, Send
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Packet, PacketKind
 
 _DATA, _NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
 

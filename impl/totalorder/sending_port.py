@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from impl.totalorder.carrier import Carrier
-from impl.totalorder.link_state import Combined, Values
-from impl.totalorder.settings import Settings
-from spec.core import Send
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
+from scatterproof.impl.totalorder.carrier import Carrier
+from scatterproof.impl.totalorder.link_state import Combined, Values
+from scatterproof.impl.totalorder.settings import Settings
+from scatterproof.spec.core import Send
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 
 _BEACON = int(PacketKind.BEACON)
 

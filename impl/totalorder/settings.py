@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spec.core import NodeConfig
-from spec.errors import BadInput
-from spec.parameters import Parameters
-from spec.totalorder.messages import Environment
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.parameters import Parameters
+from scatterproof.spec.totalorder.messages import Environment
 
 MAX_DOUBLINGS = 3  # of the time-out, while a message stays unacknowledged
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, assert_never
 
-from impl.totalorder.egress import NEVER, Egress
-from impl.totalorder.ingress import Ingress, Refusal
-from impl.totalorder.link_state import pick
-from impl.totalorder.rules import RULES, Rules
-from impl.totalorder.settings import settings
-from spec.core import (
+from scatterproof.impl.totalorder.egress import NEVER, Egress
+from scatterproof.impl.totalorder.ingress import Ingress, Refusal
+from scatterproof.impl.totalorder.link_state import pick
+from scatterproof.impl.totalorder.rules import RULES, Rules
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.spec.core import (
     Effect,
     Event,
     LocalProtocolError,
@@ -25,8 +25,8 @@ from spec.core import (
     Submitted,
     TimerFired,
 )
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Delivery, Packet, PacketKind
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Delivery, Packet, PacketKind
 
 In: TypeAlias = Event[Packet]
 Out: TypeAlias = Effect[Packet, Delivery]

@@ -15,22 +15,22 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from impl import node
-from impl.totalorder.authority import FailingSwitch
-from impl.totalorder.embodiments import embodied
-from impl.totalorder.failures import FailingHost
-from impl.totalorder.host import Out
-from impl.totalorder.link_state import Values
-from impl.totalorder.outstanding import SendingLink
-from impl.totalorder.receiving import Receiver
-from impl.totalorder.reliable_host import ReliableHost
-from impl.totalorder.reliable_switch import ReliableSwitch
-from impl.totalorder.rules import RULES, Rules
-from impl.totalorder.sending import Sender
-from impl.totalorder.settings import Settings, settings
-from spec.core import Core, NodeConfig, Send
-from spec.topology import LinkId, NodeId, Role
-from spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
+from scatterproof.impl import node
+from scatterproof.impl.totalorder.authority import FailingSwitch
+from scatterproof.impl.totalorder.embodiments import embodied
+from scatterproof.impl.totalorder.failures import FailingHost
+from scatterproof.impl.totalorder.host import Out
+from scatterproof.impl.totalorder.link_state import Values
+from scatterproof.impl.totalorder.outstanding import SendingLink
+from scatterproof.impl.totalorder.receiving import Receiver
+from scatterproof.impl.totalorder.reliable_host import ReliableHost
+from scatterproof.impl.totalorder.reliable_switch import ReliableSwitch
+from scatterproof.impl.totalorder.rules import RULES, Rules
+from scatterproof.impl.totalorder.sending import Sender
+from scatterproof.impl.totalorder.settings import Settings, settings
+from scatterproof.spec.core import Core, NodeConfig, Send
+from scatterproof.spec.topology import LinkId, NodeId, Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
 
 AnyCore: TypeAlias = Core[Packet, Delivery]
 _DATA, _ACK = int(PacketKind.DATA), int(PacketKind.ACK)

@@ -12,16 +12,25 @@ from typing import NamedTuple, Protocol, TypeAlias, assert_never
 
 from msgspec.structs import replace
 
-from impl.totalorder.carrier import Carrier
-from impl.totalorder.host import In, Out
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.link_state import Combined, LinkStates
-from impl.totalorder.rules import Rules
-from impl.totalorder.sending_port import SendingPort
-from impl.totalorder.settings import Settings, settings
-from spec.core import Core, LocalProtocolError, NodeConfig, PacketArrived, Refuse, Send, Submitted, TimerFired
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import Delivery, Packet, PacketKind
+from scatterproof.impl.totalorder.carrier import Carrier
+from scatterproof.impl.totalorder.host import In, Out
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.link_state import Combined, LinkStates
+from scatterproof.impl.totalorder.rules import Rules
+from scatterproof.impl.totalorder.sending_port import SendingPort
+from scatterproof.impl.totalorder.settings import Settings, settings
+from scatterproof.spec.core import (
+    Core,
+    LocalProtocolError,
+    NodeConfig,
+    PacketArrived,
+    Refuse,
+    Send,
+    Submitted,
+    TimerFired,
+)
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import Delivery, Packet, PacketKind
 
 TheCore: TypeAlias = Core[Packet, Delivery]
 MakePort: TypeAlias = Callable[[NodeId, Carrier, Combined, Settings], SendingPort]

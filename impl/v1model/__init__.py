@@ -36,15 +36,15 @@ Names are those of the compiled program (`Ingress.ipv4_lpm`, key `hdr.ipv4.dstAd
 
 Semantics are those of simple_switch. Where P4 leaves a value undefined, this target is deterministic: a field of a
 header that was never valid reads 0, an index outside a header stack reads 0 and writes nothing, division by zero
-gives 0. `python -m impl.v1model PROGRAM.json --source` prints the generated source.
+gives 0. `python -m scatterproof.impl.v1model PROGRAM.json --source` prints the generated source.
 """
 
 from __future__ import annotations
 
-from impl.v1model.control import Code, ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
-from impl.v1model.program import Program, load
-from impl.v1model.state import Count, Digest, MeterConfig
-from impl.v1model.switch import Aborted, Switch
+from scatterproof.impl.v1model.control import Code, ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
+from scatterproof.impl.v1model.program import Program, load
+from scatterproof.impl.v1model.state import Count, Digest, MeterConfig
+from scatterproof.impl.v1model.switch import Aborted, Switch
 
 __all__ = [
     "Aborted",

@@ -1,7 +1,7 @@
 """Tries a compiled program: prints its tables or its Python source, or gives it packets.
 
-python -m impl.v1model PROGRAM.json [--source]
-python -m impl.v1model PROGRAM.json --ports 8 --in 0=a.pcap --in 1=b.pcap --out FOLDER [--control CONTROL.json]
+python -m scatterproof.impl.v1model PROGRAM.json [--source]
+python -m scatterproof.impl.v1model PROGRAM.json --ports 8 --in 0=a.pcap --in 1=b.pcap --out FOLDER [--control CONTROL.json]
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import argparse
 import sys
 from pathlib import Path
 
-from impl.v1model.capture import configure, run
-from impl.v1model.program import Program, load
-from impl.v1model.switch import Switch
-from spec.errors import BadInput, ScatterproofError
+from scatterproof.impl.v1model.capture import configure, run
+from scatterproof.impl.v1model.program import Program, load
+from scatterproof.impl.v1model.switch import Switch
+from scatterproof.spec.errors import BadInput, ScatterproofError
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The exit code: 0, or that of the error."""
     parser = argparse.ArgumentParser(
-        prog="python -m impl.v1model", description="Tries a program compiled by p4c-bm2-ss."
+        prog="python -m scatterproof.impl.v1model", description="Tries a program compiled by p4c-bm2-ss."
     )
     parser.add_argument("program", type=Path, metavar="PROGRAM.json")
     parser.add_argument("--source", action="store_true", help="print the Python source made from it")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from impl.v1model import compiled
-from impl.v1model.calculations import Calculations
-from impl.v1model.code import Block, If, Loop, choose
-from impl.v1model.expressions import (
+from scatterproof.impl.v1model import compiled
+from scatterproof.impl.v1model.calculations import Calculations
+from scatterproof.impl.v1model.code import Block, If, Loop, choose
+from scatterproof.impl.v1model.expressions import (
     Scope,
     Value,
     condition,
@@ -20,10 +20,10 @@ from impl.v1model.expressions import (
     unwrap,
     value,
 )
-from impl.v1model.fields import Field, Header, Stack
-from impl.v1model.layout import Layout
-from impl.v1model.liveness import from_row
-from spec.place import Place
+from scatterproof.impl.v1model.fields import Field, Header, Stack
+from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.liveness import from_row
+from scatterproof.spec.place import Place
 
 JUMPS = frozenset({"_jump", "_jump_if_zero"})
 # Bit 15 of a session number says "a clone was asked for" in simple_switch, so it is no part of the number.

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from impl.v1model import compiled
-from impl.v1model.code import Block, choose
-from impl.v1model.expressions import Scope, Value, condition, fit, number
-from impl.v1model.fields import Field, Header, Raw
-from impl.v1model.hashes import ALGORITHMS
-from impl.v1model.layout import Layout
-from spec.place import Place
+from scatterproof.impl.v1model import compiled
+from scatterproof.impl.v1model.code import Block, choose
+from scatterproof.impl.v1model.expressions import Scope, Value, condition, fit, number
+from scatterproof.impl.v1model.fields import Field, Header, Raw
+from scatterproof.impl.v1model.hashes import ALGORITHMS
+from scatterproof.impl.v1model.layout import Layout
+from scatterproof.spec.place import Place
 
 SUMS = frozenset({"csum16", "cksum16"})
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from impl.v1model.control import ControlError, Entry, Lpm, Match, Range, Ternary
-from impl.v1model.switch import Switch
-from spec.errors import BadInput
-from spec.files import read_bytes, write_atomically
+from scatterproof.impl.v1model.control import ControlError, Entry, Lpm, Match, Range, Ternary
+from scatterproof.impl.v1model.switch import Switch
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes, write_atomically
 
 ETHERNET = 1
 GREATEST_PACKET = 1 << 18

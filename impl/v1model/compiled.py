@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from spec.errors import BadInput
+from scatterproof.spec.errors import BadInput
 
 FieldRef = tuple[str, str]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
-from spec.errors import BadInput
+from scatterproof.spec.errors import BadInput
 
 T = TypeVar("T")
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from impl.v1model.code import Block, choose
-from impl.v1model.fields import VALID, Field, Header, Raw, Stack
-from impl.v1model.layout import Layout
-from spec.place import Place
+from scatterproof.impl.v1model.code import Block, choose
+from scatterproof.impl.v1model.fields import VALID, Field, Header, Raw, Stack
+from scatterproof.impl.v1model.layout import Layout
+from scatterproof.spec.place import Place
 
 COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 BOOLEAN = COMPARISONS | {"and", "or", "not", "d2b", "valid", "valid_union"}

@@ -10,19 +10,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from impl.v1model import compiled
-from impl.v1model.actions import Actions
-from impl.v1model.calculations import Calculations, checksum, header_bytes
-from impl.v1model.code import Block, If, choose, render
-from impl.v1model.expressions import Scope
-from impl.v1model.fields import VALID
-from impl.v1model.layout import Layout
-from impl.v1model.liveness import needed
-from impl.v1model.parsing import ParserCode
-from impl.v1model.patches import merged
-from impl.v1model.pipelines import PipelineCode, TableLocals
-from impl.v1model.tables import TableSpec
-from spec.place import Place
+from scatterproof.impl.v1model import compiled
+from scatterproof.impl.v1model.actions import Actions
+from scatterproof.impl.v1model.calculations import Calculations, checksum, header_bytes
+from scatterproof.impl.v1model.code import Block, If, choose, render
+from scatterproof.impl.v1model.expressions import Scope
+from scatterproof.impl.v1model.fields import VALID
+from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.liveness import needed
+from scatterproof.impl.v1model.parsing import ParserCode
+from scatterproof.impl.v1model.patches import merged
+from scatterproof.impl.v1model.pipelines import PipelineCode, TableLocals
+from scatterproof.impl.v1model.tables import TableSpec
+from scatterproof.spec.place import Place
 
 # Values of instance_type in simple_switch.
 NORMAL, INGRESS_CLONE, EGRESS_CLONE, RECIRCULATED, REPLICATED, RESUBMITTED = 0, 1, 2, 4, 5, 6

@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from impl.v1model import compiled
-from impl.v1model.code import Block, Patch
-from impl.v1model.fields import Field, Header, Raw, Stack, part
-from spec.place import Place
+from scatterproof.impl.v1model import compiled
+from scatterproof.impl.v1model.code import Block, Patch
+from scatterproof.impl.v1model.fields import Field, Header, Raw, Stack, part
+from scatterproof.spec.place import Place
 
 STANDARD = "standard_metadata"
 SCALARS = "scalars"

@@ -12,8 +12,8 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
-from impl.v1model.code import Block, If, Loop, Patch, Statement, choose, render
-from impl.v1model.hashes import ALGORITHMS
+from scatterproof.impl.v1model.code import Block, If, Loop, Patch, Statement, choose, render
+from scatterproof.impl.v1model.hashes import ALGORITHMS
 
 PURE = frozenset({"from_bytes", "to_bytes", "min", "max", "bool", "len", *ALGORITHMS})
 NOTHING: frozenset[str] = frozenset()

@@ -10,13 +10,23 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from impl.v1model import compiled
-from impl.v1model.actions import Actions
-from impl.v1model.code import Block, If, Loop, choose
-from impl.v1model.expressions import Scope, Value, condition, constant, fit, is_boolean, number, unwrap, value
-from impl.v1model.fields import Field, Header, Raw, Stack, chunks, part
-from impl.v1model.layout import Layout
-from spec.place import Place
+from scatterproof.impl.v1model import compiled
+from scatterproof.impl.v1model.actions import Actions
+from scatterproof.impl.v1model.code import Block, If, Loop, choose
+from scatterproof.impl.v1model.expressions import (
+    Scope,
+    Value,
+    condition,
+    constant,
+    fit,
+    is_boolean,
+    number,
+    unwrap,
+    value,
+)
+from scatterproof.impl.v1model.fields import Field, Header, Raw, Stack, chunks, part
+from scatterproof.impl.v1model.layout import Layout
+from scatterproof.spec.place import Place
 
 # States deeper than this are dispatched too: Python limits the depth of indentation.
 GREATEST_DEPTH = 12

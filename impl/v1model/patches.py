@@ -6,8 +6,8 @@ control may go elsewhere, and are then done at once.
 
 from __future__ import annotations
 
-from impl.v1model.code import Block, If, Loop, Patch, Statement
-from impl.v1model.liveness import effect
+from scatterproof.impl.v1model.code import Block, If, Loop, Patch, Statement
+from scatterproof.impl.v1model.liveness import effect
 
 
 def merged(block: Block) -> Block:

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from impl.v1model import compiled
-from impl.v1model.actions import Actions
-from impl.v1model.calculations import Calculations, selector_of
-from impl.v1model.code import Block, If, Loop, choose
-from impl.v1model.expressions import Scope, Value, condition, field_value, fit
-from impl.v1model.fields import VALID
-from impl.v1model.layout import Layout
-from impl.v1model.tables import MatchKind, TableSpec
-from spec.place import Place
+from scatterproof.impl.v1model import compiled
+from scatterproof.impl.v1model.actions import Actions
+from scatterproof.impl.v1model.calculations import Calculations, selector_of
+from scatterproof.impl.v1model.code import Block, If, Loop, choose
+from scatterproof.impl.v1model.expressions import Scope, Value, condition, field_value, fit
+from scatterproof.impl.v1model.fields import VALID
+from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.tables import MatchKind, TableSpec
+from scatterproof.spec.place import Place
 
 # How many times longer than its nodes a pipeline may become by writing some of them twice.
 GREATEST_GROWTH = 4

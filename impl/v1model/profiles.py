@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from impl.v1model.control import Code, ControlError, Group, Member, Params
-from impl.v1model.rows import NO_ACTION, Action, RecordedRow, call
+from scatterproof.impl.v1model.control import Code, ControlError, Group, Member, Params
+from scatterproof.impl.v1model.rows import NO_ACTION, Action, RecordedRow, call
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 
-from impl.v1model import compiled
-from impl.v1model.control import Lpm, Match, Range, Ternary
-from impl.v1model.fields import VALID
-from impl.v1model.generator import Generator
-from impl.v1model.layout import Layout
-from impl.v1model.profiles import ProfileSpec
-from impl.v1model.rows import Action, Call, Parameter
-from impl.v1model.tables import ConstEntry, Key, MatchKind, TableSpec
-from spec.files import read_bytes
-from spec.place import Place
+from scatterproof.impl.v1model import compiled
+from scatterproof.impl.v1model.control import Lpm, Match, Range, Ternary
+from scatterproof.impl.v1model.fields import VALID
+from scatterproof.impl.v1model.generator import Generator
+from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.profiles import ProfileSpec
+from scatterproof.impl.v1model.rows import Action, Call, Parameter
+from scatterproof.impl.v1model.tables import ConstEntry, Key, MatchKind, TableSpec
+from scatterproof.spec.files import read_bytes
+from scatterproof.spec.place import Place
 
 AGAIN = "compile the program again"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from impl.v1model.control import Code, ControlError, Params, fits
+from scatterproof.impl.v1model.control import Code, ControlError, Params, fits
 
 RecordedRow = tuple[object, ...]
 NO_ACTION = -1

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from impl.v1model.control import Code, ControlError, fits
+from scatterproof.impl.v1model.control import Code, ControlError, fits
 
 
 class Count(NamedTuple):

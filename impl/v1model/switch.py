@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from random import Random
 from struct import Struct
 
-from impl.v1model.control import ByName
-from impl.v1model.hashes import ALGORITHMS, to_bytes
-from impl.v1model.profiles import Profile
-from impl.v1model.program import Program
-from impl.v1model.state import CounterArray, Digest, MeterArray, RegisterArray, Replication, ValueSet
-from impl.v1model.tables import MatchKind, Table
-from spec.errors import CannotRun
+from scatterproof.impl.v1model.control import ByName
+from scatterproof.impl.v1model.hashes import ALGORITHMS, to_bytes
+from scatterproof.impl.v1model.profiles import Profile
+from scatterproof.impl.v1model.program import Program
+from scatterproof.impl.v1model.state import CounterArray, Digest, MeterArray, RegisterArray, Replication, ValueSet
+from scatterproof.impl.v1model.tables import MatchKind, Table
+from scatterproof.spec.errors import CannotRun
 
 Sent = list[tuple[int, bytes]]
 # A packet that goes round more often than this will not leave.

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from impl.v1model.control import Code, ControlError, Entry, Lpm, Match, Params, Range, Ternary, fits
-from impl.v1model.profiles import Profile
-from impl.v1model.rows import NO_ACTION, Action, Call, RecordedRow, call
-from impl.v1model.state import Attached, Count, Meter, MeterConfig
+from scatterproof.impl.v1model.control import Code, ControlError, Entry, Lpm, Match, Params, Range, Ternary, fits
+from scatterproof.impl.v1model.profiles import Profile
+from scatterproof.impl.v1model.rows import NO_ACTION, Action, Call, RecordedRow, call
+from scatterproof.impl.v1model.state import Attached, Count, Meter, MeterConfig
 
 
 class MatchKind(StrEnum):

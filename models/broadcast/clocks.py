@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 
 import z3
 
-from models.broadcast.rules import rules
-from models.claim import Claim, Obligation, Rules, mutant
-from models.symbolic import lift
+from scatterproof.models.broadcast.rules import rules
+from scatterproof.models.claim import Claim, Obligation, Rules, mutant
+from scatterproof.models.symbolic import lift
 
 PROCESS = z3.DeclareSort("Process")
 _clock = z3.Function("clock", PROCESS, z3.IntSort(), PROCESS, z3.IntSort())

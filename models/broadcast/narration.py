@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import cast
 
-from models.tla_values import Function, ModelValue, Value
-from models.tlc import TlcRun
+from scatterproof.models.tla_values import Function, ModelValue, Value
+from scatterproof.models.tlc import TlcRun
 
 LEGEND = "p#n is message n of process p."
 

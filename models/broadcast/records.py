@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 import z3
 
-from models.broadcast.rules import rules
-from models.claim import Claim, Obligation, Rules, mutant
-from models.symbolic import lift
+from scatterproof.models.broadcast.rules import rules
+from scatterproof.models.claim import Claim, Obligation, Rules, mutant
+from scatterproof.models.symbolic import lift
 
 _beyond = z3.Function("beyond", z3.IntSort(), z3.BoolSort())
 

@@ -1,5 +1,5 @@
 """The corrected rules of the broadcast stack as the Z3 claims read them: plain Python, run on terms by
-`models.symbolic.lift`.
+`scatterproof.models.symbolic.lift`.
 
 They are stated here a second time on purpose: the models do not import the reference implementation. Any function of
 the same name and shape can be handed to a claim in their place. Numbers of messages and packets count from 1.
@@ -7,7 +7,7 @@ the same name and shape can be handed to a claim in their place. Numbers of mess
 
 from __future__ import annotations
 
-from models.claim import stated_in
+from scatterproof.models.claim import stated_in
 
 
 def enough(having: int, processes: int) -> bool:

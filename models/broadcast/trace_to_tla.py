@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from models.validation import Reader, tla_sequence, tla_set, tla_truth
-from spec.broadcast.messages import Level, PacketKind
-from spec.core import Parameter
-from spec.errors import CannotRun
-from spec.schedule import EVERYBODY
-from spec.topology import Link, NodeId, Role, Topology
-from spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
+from scatterproof.models.validation import Reader, tla_sequence, tla_set, tla_truth
+from scatterproof.spec.broadcast.messages import Level, PacketKind
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.schedule import EVERYBODY
+from scatterproof.spec.topology import Link, NodeId, Role, Topology
+from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 
 MOST_UNDELIVERED = 8_192  # where the parameters say nothing
 WINDOW = 64  # likewise

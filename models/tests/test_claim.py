@@ -12,11 +12,11 @@ import msgspec
 import pytest
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules, Verdict, prove
-from models.equivalence import prove_equivalent
-from models.symbolic import lift
-from models.z3_claims import check_claims, claims_of, main
-from spec.errors import BadInput, CannotRun
+from scatterproof.models.claim import Claim, Mutant, Obligation, Rules, Verdict, prove
+from scatterproof.models.equivalence import prove_equivalent
+from scatterproof.models.symbolic import lift
+from scatterproof.models.z3_claims import check_claims, claims_of, main
+from scatterproof.spec.errors import BadInput, CannotRun
 
 X, Y = z3.Ints("x y")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from models import tlc
-from models.class_archive import _path, archive_flags, make_archive
-from models.java import find_java
-from models.tests.test_tlc import COUNTER
+from scatterproof.models import tlc
+from scatterproof.models.class_archive import _path, archive_flags, make_archive
+from scatterproof.models.java import find_java
+from scatterproof.models.tests.test_tlc import COUNTER
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from models.covering import Graph, covering_paths, models_to_cover, read_graph
-from spec.errors import BadInput
+from scatterproof.models.covering import Graph, covering_paths, models_to_cover, read_graph
+from scatterproof.spec.errors import BadInput
 
 # 1 -Up-> 2 -Up-> 3, 1 -Down-> 4 -Up-> 3, 3 -Down-> 5, and a step at 5 that changes nothing.
 DOT = """strict digraph DiskGraph {

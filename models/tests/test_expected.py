@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from models.expected import (
+from scatterproof.models.expected import (
     SPEC_FOLDER,
     STATES_A_SECOND,
     Model,
@@ -19,12 +19,12 @@ from models.expected import (
     models_in,
     models_of,
 )
-from models.finding import findings_of
-from models.progress import Progress
-from models.tlc import State, TlcOutcome, TlcRun, listed
-from spec.clauses import Layer
-from spec.clauses import load as load_clauses
-from spec.errors import BadInput, CannotRun
+from scatterproof.models.finding import findings_of
+from scatterproof.models.progress import Progress
+from scatterproof.models.tlc import State, TlcOutcome, TlcRun, listed
+from scatterproof.spec.clauses import Layer
+from scatterproof.spec.clauses import load as load_clauses
+from scatterproof.spec.errors import BadInput, CannotRun
 
 STEPS = """
 ---- MODULE Steps ----

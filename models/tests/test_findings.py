@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from models import findings
-from models.expected import models_of
-from models.finding import Finding, Suspicion, decide, findings_of
-from models.findings import findings_markdown, run_findings
-from models.protocol import ModelsPlugin
-from models.tests.test_expected import CFG, FINDING, HOLDS, STEPS
-from spec.errors import BadInput, CannotRun
+from scatterproof.models import findings
+from scatterproof.models.expected import models_of
+from scatterproof.models.finding import Finding, Suspicion, decide, findings_of
+from scatterproof.models.findings import findings_markdown, run_findings
+from scatterproof.models.protocol import ModelsPlugin
+from scatterproof.models.tests.test_expected import CFG, FINDING, HOLDS, STEPS
+from scatterproof.spec.errors import BadInput, CannotRun
 
 TWO = Finding(
     number=1,

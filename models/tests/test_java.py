@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models import java
-from spec.errors import CannotRun
+from scatterproof.models import java
+from scatterproof.spec.errors import CannotRun
 
 
 def pretend_java(folder: Path, version: str) -> Path:

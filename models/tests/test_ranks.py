@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.ranks import ranks
+from scatterproof.models.ranks import ranks
 
 TIMES = st.sets(st.one_of(st.integers(-1, 20), st.integers(10**18, 10**18 + 20), st.integers(-(2**63), 2**63 - 1)))
 

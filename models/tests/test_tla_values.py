@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.tla_values import Function, ModelValue, Value, format_value, parse_state, parse_value
-from spec.errors import BadInput
+from scatterproof.models.tla_values import Function, ModelValue, Value, format_value, parse_state, parse_value
+from scatterproof.spec.errors import BadInput
 
 values: st.SearchStrategy[Value] = st.recursive(
     st.integers() | st.booleans() | st.text(st.characters(codec="ascii")) | st.sampled_from("abc").map(ModelValue),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from models import tlc
-from models.tlc import TlcOutcome, TlcRun, run_tlc
-from spec.errors import BadInput, CannotRun
+from scatterproof.models import tlc
+from scatterproof.models.tlc import TlcOutcome, TlcRun, run_tlc
+from scatterproof.spec.errors import BadInput, CannotRun
 
 COUNTER = r"""
 ---- MODULE Counter ----

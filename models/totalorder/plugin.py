@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.protocol import Covered, ModelsPlugin, Narration, TraceModule
+from scatterproof.models.protocol import Covered, ModelsPlugin, Narration, TraceModule
 
 if TYPE_CHECKING:
-    from models.claim import Claim
+    from scatterproof.models.claim import Claim
 
 
 def _claims() -> tuple[Claim, ...]:
-    import models.totalorder
-    from models.z3_claims import claims_in
+    import scatterproof.models.totalorder
+    from scatterproof.models.z3_claims import claims_in
 
-    return claims_in(models.totalorder)
+    return claims_in(scatterproof.models.totalorder)
 
 
 def _narration() -> Narration:
-    from models.totalorder.telling.narration import LEGEND, narrate
+    from scatterproof.models.totalorder.telling.narration import LEGEND, narrate
 
     return Narration(narrate=narrate, legend=LEGEND)
 
 
 def _covered() -> Covered:
     """Those of environment A, whose runs repeat the behaviour arrival by arrival."""
-    from models.totalorder.schedule_of_trace import schedule_of_trace
+    from scatterproof.models.totalorder.schedule_of_trace import schedule_of_trace
 
     return Covered(models=("environment_a", "second_topology", "clock_ahead"), schedule_of=schedule_of_trace)
 
 
 def _traces() -> TraceModule:
-    from models.totalorder.trace_to_tla import ACTIONS, reader_of
+    from scatterproof.models.totalorder.trace_to_tla import ACTIONS, reader_of
 
     return TraceModule(reader_of=reader_of, actions=ACTIONS)
 

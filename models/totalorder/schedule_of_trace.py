@@ -12,13 +12,13 @@ import re
 from collections import deque
 from collections.abc import Sequence
 
-from models.tla_values import Function
-from models.tlc import State
-from models.totalorder.telling.barrier_steps import Link, Step, channels, steps_of
-from spec.errors import BadInput
-from spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission, validate
-from spec.topology import Link as TopologyLink
-from spec.topology import Node, Role, Routes, Topology, route
+from scatterproof.models.tla_values import Function
+from scatterproof.models.tlc import State
+from scatterproof.models.totalorder.telling.barrier_steps import Link, Step, channels, steps_of
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission, validate
+from scatterproof.spec.topology import Link as TopologyLink
+from scatterproof.spec.topology import Node, Role, Routes, Topology, route
 
 UNIT_NS = 1_000_000
 _STEP_NS = 1_000

@@ -1,11 +1,11 @@
 """A recorded run of total order as TraceOrder.tla, TraceLoss.tla and TraceFailures.tla read it: its network, and one
 tuple a row.
 
-Nodes and links count from 1 there, digests are numbered, and times are ranks (`models.ranks`). Sums of times are
-computed here, as ranks know none: the clock plus the beacon interval, from which on a link is idle (TO-ENV-C), and
-until when what two acknowledgements ask for is due (TO-RETX); where failures are handled, the time plus the time-out,
-until when whom something reached then counts as up (TO-FAIL). What is added to clocks that are adjusted TLC computes
-itself: there times are as they are, if none is too great for it.
+Nodes and links count from 1 there, digests are numbered, and times are ranks (`scatterproof.models.ranks`). Sums of
+times are computed here, as ranks know none: the clock plus the beacon interval, from which on a link is idle
+(TO-ENV-C), and until when what two acknowledgements ask for is due (TO-RETX); where failures are handled, the time plus
+the time-out, until when whom something reached then counts as up (TO-FAIL). What is added to clocks that are adjusted
+TLC computes itself: there times are as they are, if none is too great for it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from models.ranks import ranks
-from models.validation import Reader, tla_sequence, tla_set, tla_truth
-from spec.core import Parameter
-from spec.errors import CannotRun
-from spec.topology import Role, route
-from spec.totalorder.messages import Environment, PacketKind
-from spec.trace import ABSENT, Kind, Order, Row, Trace, schema
+from scatterproof.models.ranks import ranks
+from scatterproof.models.validation import Reader, tla_sequence, tla_set, tla_truth
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.topology import Role, route
+from scatterproof.spec.totalorder.messages import Environment, PacketKind
+from scatterproof.spec.trace import ABSENT, Kind, Order, Row, Trace, schema
 
 _TIMES = ("timestamp", "barrier", "clock_ns")
 _TIMES_UNDER_LOSS = ("ack_barrier", "loss_record", "greatest")

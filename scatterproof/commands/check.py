@@ -9,15 +9,15 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from models.claim import Claim, ClaimResult, prove
-from models.expected import Model, ModelResult, Tier, check_model, check_models, models_of
-from models.finding import FindingResult, decide, findings_of
-from models.z3_claims import check_claims, claims_of
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, err, print_json, print_table
 from scatterproof.layer_report import LayerReport
 from scatterproof.layers import models as of_models
+from scatterproof.models.claim import Claim, ClaimResult, prove
+from scatterproof.models.expected import Model, ModelResult, Tier, check_model, check_models, models_of
+from scatterproof.models.finding import FindingResult, decide, findings_of
+from scatterproof.models.z3_claims import check_claims, claims_of
 from scatterproof.options import Json, Protocol, resolve
-from spec.errors import BadInput, CannotRun
+from scatterproof.spec.errors import BadInput, CannotRun
 
 Named = TypeVar("Named", Model, Claim)
 

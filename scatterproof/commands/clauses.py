@@ -9,8 +9,8 @@ import typer
 from scatterproof import clause_text
 from scatterproof.console import out, print_json, print_table
 from scatterproof.options import Json, Protocol, resolve
-from spec import clauses
-from spec.errors import BadInput
+from scatterproof.spec import clauses
+from scatterproof.spec.errors import BadInput
 
 
 def command(

@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from conformance.report import html, stored
-from conformance.report.run import printable
-from conformance.report.side_by_side import ClauseRow, clause_rows
-from conformance.report.stored import StoredRun
-from conformance.verdict import Verdict
+from scatterproof.conformance.report import html, stored
+from scatterproof.conformance.report.run import printable
+from scatterproof.conformance.report.side_by_side import ClauseRow, clause_rows
+from scatterproof.conformance.report.stored import StoredRun
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import INCONCLUSIVE, OK, VIOLATIONS, err, out, print_json, print_table
 from scatterproof.options import Json, Protocol, refuse_file, resolve
-from spec.errors import BadInput
+from scatterproof.spec.errors import BadInput
 
 
 def command(

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from conformance.case import EVERYTHING, select
-from conformance.profile import read_profile
 from scatterproof import case_list, iuts
 from scatterproof.baseline import Baseline, advised, read_baseline
 from scatterproof.conform_options import (
@@ -32,8 +30,11 @@ from scatterproof.conform_options import (
     SummaryFile,
     protocol_meant,
 )
+from scatterproof.conformance.case import EVERYTHING, select
+from scatterproof.conformance.profile import read_profile
 from scatterproof.console import OK, Progress, print_json
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, refuse_file, resolve
+from scatterproof.spec.errors import BadInput
 from scatterproof.stress_options import (
     IUT_COMMAND_HELP,
     Deadline,
@@ -53,7 +54,6 @@ from scatterproof.stress_options import (
     StressOptions,
     StressSeed,
 )
-from spec.errors import BadInput
 
 # What runs and judges is imported by the functions that do: a list of cases needs no compiler, and no page.
 if TYPE_CHECKING:

@@ -13,12 +13,6 @@ from typing import Annotated, Any
 
 import typer
 
-from fuzz.core_mutants import CoreMutant
-from fuzz.judging import DAMAGED, JudgeBench, trace_files
-from fuzz.mutant_journal import MutantJournal, measured
-from fuzz.mutant_rates import Rate, rates
-from fuzz.survivors import Entry, file_of, triage
-from fuzz.trying import SCHEDULES, AnyBench, Bench, Tried, sampled
 from scatterproof.case_journal import alone_in
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
 from scatterproof.core_mutant_report import (
@@ -30,9 +24,15 @@ from scatterproof.core_mutant_report import (
     branch_sentence,
     survivor_rows,
 )
+from scatterproof.fuzz.core_mutants import CoreMutant
+from scatterproof.fuzz.judging import DAMAGED, JudgeBench, trace_files
+from scatterproof.fuzz.mutant_journal import MutantJournal, measured
+from scatterproof.fuzz.mutant_rates import Rate, rates
+from scatterproof.fuzz.survivors import Entry, file_of, triage
+from scatterproof.fuzz.trying import SCHEDULES, AnyBench, Bench, Tried, sampled
 from scatterproof.jobs import Queue, as_done
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
-from spec.errors import BadInput, ScatterproofError
+from scatterproof.spec.errors import BadInput, ScatterproofError
 
 _DRAWN = (
     f"Drawn for each group of rules, after the cases ({SCHEDULES} when left out); with --judges, how often each trace"

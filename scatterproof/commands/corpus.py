@@ -11,9 +11,9 @@ import typer
 from scatterproof.console import Progress, err, out, print_json
 from scatterproof.options import Json, Master, Protocol, Seed, resolve
 from scatterproof.plants import wishes_of
-from spark.corpus import make_corpus
-from spark.layout import Manifest
-from spark.session import MASTER
+from scatterproof.spark.corpus import make_corpus
+from scatterproof.spark.layout import Manifest
+from scatterproof.spark.session import MASTER
 
 MOST_RUNS = 100_000_000  # a manifest names each
 _PLANT = (

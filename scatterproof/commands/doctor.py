@@ -10,11 +10,11 @@ from importlib import metadata
 
 import typer
 
-from models.java import find_java
 from scatterproof.console import CANNOT_RUN, OK, print_json, print_table
+from scatterproof.models.java import find_java
 from scatterproof.options import Json, Protocol, resolve
-from spec import clauses
-from spec.errors import CannotRun
+from scatterproof.spec import clauses
+from scatterproof.spec.errors import CannotRun
 
 # Each layer with the packages and the programs that it needs.
 _LAYERS: dict[str, tuple[tuple[str, ...], bool]] = {

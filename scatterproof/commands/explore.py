@@ -9,17 +9,17 @@ from typing import Annotated
 
 import typer
 
-from conformance.explorer.server import Explorer, serve
-from conformance.explorer.sources import NdjsonSource, ParquetSource, Source
-from conformance.explorer.timeline import Timeline
+from scatterproof.conformance.explorer.server import Explorer, serve
+from scatterproof.conformance.explorer.sources import NdjsonSource, ParquetSource, Source
+from scatterproof.conformance.explorer.timeline import Timeline
 from scatterproof.console import OK, err, out
 from scatterproof.options import Protocol, resolve
-from spark.layout import events_path, runs_path
-from spark.replay import entry_of, schedule_of
-from spec import schedule as schedules
-from spec.errors import BadInput
-from spec.schedule import Schedule
-from spec.trace_parquet import read_headers
+from scatterproof.spark.layout import events_path, runs_path
+from scatterproof.spark.replay import entry_of, schedule_of
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace_parquet import read_headers
 
 
 def command(

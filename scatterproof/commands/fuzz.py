@@ -10,27 +10,27 @@ from pathlib import Path
 
 import typer
 
-from conformance.case import EVERYTHING, Claims
-from conformance.profile import read_profile
-from fuzz.corpus import Suited, suited
-from fuzz.fuzzer import FuzzResult, fuzz
-from fuzz.kill_matrix import kill_matrix
-from fuzz.protocol import load
-from fuzz.spread import PER_CLAUSE, SpreadResult, fuzz_spread
-from fuzz.stopping import Signals
 from scatterproof import fuzz_report, iuts
 from scatterproof.case_journal import alone_in
 from scatterproof.conform_options import ProfileFile, protocol_meant
+from scatterproof.conformance.case import EVERYTHING, Claims
+from scatterproof.conformance.profile import read_profile
 from scatterproof.console import OK, VIOLATIONS, Progress, print_json, print_table
+from scatterproof.fuzz.corpus import Suited, suited
+from scatterproof.fuzz.fuzzer import FuzzResult, fuzz
+from scatterproof.fuzz.kill_matrix import kill_matrix
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.spread import PER_CLAUSE, SpreadResult, fuzz_spread
+from scatterproof.fuzz.stopping import Signals
 from scatterproof.fuzz_options import EXAMPLES, Examples, Mutants, Only, PerClause, Seconds, SharedOut
 from scatterproof.layers.mutants import summarise_matrix
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, Seed, resolve
-from spark.jobs import run_tasks
-from spark.session import session_on
-from spec.errors import BadInput, CannotRun
-from spec.iut import Iut
-from spec.schedule import Schedule
-from spec.topology import Role
+from scatterproof.spark.jobs import run_tasks
+from scatterproof.spark.session import session_on
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.topology import Role
 
 MAX_EXAMPLES, MAX_SECONDS = 10_000_000, 10_000_000
 

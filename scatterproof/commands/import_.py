@@ -9,8 +9,8 @@ import typer
 
 from scatterproof.console import Progress, out, print_json
 from scatterproof.options import Json, Master, Protocol, resolve
-from spark.importing.import_traces import ImportResult, import_traces
-from spark.session import MASTER
+from scatterproof.spark.importing.import_traces import ImportResult, import_traces
+from scatterproof.spark.session import MASTER
 
 SHOWN = 5
 

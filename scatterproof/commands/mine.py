@@ -10,20 +10,20 @@ import pyarrow as pa
 import typer
 from rich.console import Console
 
-from conformance.verdict import Verdict
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import BAD_INPUT, INCONCLUSIVE, OK, VIOLATIONS, Progress, err, out, print_json, print_table
 from scatterproof.options import Json, Master, Protocol, resolve
-from spark.arrange import is_corpus
-from spark.coverage import CoveragePart
-from spark.follow import Batch, follow
-from spark.importing.mapping import Mapping, no_mapping, read_mapping
-from spark.judge_part import MOST_KEPT
-from spark.mine import mine
-from spark.mined import MineResult
-from spark.recall import Recall, recall
-from spark.report import NOT_MEASURED
-from spark.session import MASTER
-from spec.errors import BadInput
+from scatterproof.spark.arrange import is_corpus
+from scatterproof.spark.coverage import CoveragePart
+from scatterproof.spark.follow import Batch, follow
+from scatterproof.spark.importing.mapping import Mapping, no_mapping, read_mapping
+from scatterproof.spark.judge_part import MOST_KEPT
+from scatterproof.spark.mine import mine
+from scatterproof.spark.mined import MineResult
+from scatterproof.spark.recall import Recall, recall
+from scatterproof.spark.report import NOT_MEASURED
+from scatterproof.spark.session import MASTER
+from scatterproof.spec.errors import BadInput
 
 SHOWN = 20
 

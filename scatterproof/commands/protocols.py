@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from conformance.protocol import Plugin
-from fuzz.protocol import FuzzPlugin
-from impl.protocol import ImplPlugin
-from models.protocol import ModelsPlugin
+from scatterproof.conformance.protocol import Plugin
 from scatterproof.console import print_json, print_table
+from scatterproof.fuzz.protocol import FuzzPlugin
+from scatterproof.impl.protocol import ImplPlugin
+from scatterproof.models.protocol import ModelsPlugin
 from scatterproof.options import Json, Protocol, resolve
-from spark.protocol import SparkPlugin
-from spec import clauses, plugins
-from spec.protocol import SpecPlugin
+from scatterproof.spark.protocol import SparkPlugin
+from scatterproof.spec import clauses, plugins
+from scatterproof.spec.protocol import SpecPlugin
 
 RECORDS: dict[str, type[Any]] = {
     "spec": SpecPlugin,

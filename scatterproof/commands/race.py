@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
-from conformance.report.run import printable
-from conformance.stress.contract import Judgement
-from conformance.verdict import Verdict
 from scatterproof.case_journal import alone_in
+from scatterproof.conformance.report.run import printable
+from scatterproof.conformance.stress.contract import Judgement
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import Progress, out, print_json, print_table
 from scatterproof.options import RESULTS, Json, Protocol, Results, resolve
 from scatterproof.program_runs import ProgramRun, exit_code, plain, refuse_commands, run_program
+from scatterproof.spec.errors import BadInput
 from scatterproof.stress_options import (
     IUT_COMMAND_HELP,
     Deadline,
@@ -34,7 +35,6 @@ from scatterproof.stress_options import (
     StressOptions,
     StressSeed,
 )
-from spec.errors import BadInput
 
 
 def command(

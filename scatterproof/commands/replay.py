@@ -9,23 +9,23 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from conformance.case import EVERYTHING, Claims
-from conformance.judge import judge
-from conformance.profile import read_profile
-from conformance.verdict import ClauseResult, Violation, foremost
-from fuzz.fuzzer import RUN_ENDS, Failure, Shrinking, broken_by, failure_of
-from fuzz.stopping import Signals, Stopped
 from scatterproof import fuzz_report, iuts
 from scatterproof.conform_options import ProfileFile
+from scatterproof.conformance.case import EVERYTHING, Claims
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.profile import read_profile
+from scatterproof.conformance.verdict import ClauseResult, Violation, foremost
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
+from scatterproof.fuzz.fuzzer import RUN_ENDS, Failure, Shrinking, broken_by, failure_of
+from scatterproof.fuzz.stopping import Signals, Stopped
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, resolve
-from spark.replay import entry_of, schedule_of, trace_of
-from spec import clauses, trace_ndjson
-from spec import schedule as schedules
-from spec.errors import BadInput, CannotRun
-from spec.iut import Iut
-from spec.topology import Role
-from spec.trace import Trace
+from scatterproof.spark.replay import entry_of, schedule_of, trace_of
+from scatterproof.spec import clauses, trace_ndjson
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.iut import Iut
+from scatterproof.spec.topology import Role
+from scatterproof.spec.trace import Trace
 
 SHRINK_RUNS = 2000
 

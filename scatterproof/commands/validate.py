@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from conformance.judge import refuse
-from models.trace_validation import Judgement, Validation, uncovered, validate_all
+from scatterproof.conformance.judge import refuse
 from scatterproof.console import CANNOT_RUN, OK, VIOLATIONS, Progress, out, print_json, print_table
+from scatterproof.models.trace_validation import Judgement, Validation, uncovered, validate_all
 from scatterproof.options import Json
-from spec import trace_ndjson
+from scatterproof.spec import trace_ndjson
 
 
 def command(

@@ -19,10 +19,10 @@ from scatterproof.layers.job import Depth, Job
 from scatterproof.main_job import ProtocolResult, run
 from scatterproof.matrix import MatrixRow, matrix
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
+from scatterproof.spec import clauses
+from scatterproof.spec.errors import BadInput
 from scatterproof.verify_page import write_page
 from scatterproof.verify_page_parts import collect
-from spec import clauses
-from spec.errors import BadInput
 
 NAMES = tuple(layer.name for layer in LAYERS)
 

@@ -11,17 +11,17 @@ from itertools import chain
 
 import msgspec
 
-from conformance.adapters.real_time import longest_s
-from conformance.case import CaseResult, cases, ended_as_planned, run_case
-from conformance.protocol import Case, programs_of
-from conformance.report.run import broken, folder_name
-from conformance.verdict import Verdict
 from scatterproof import iuts
+from scatterproof.conformance.adapters.real_time import longest_s
+from scatterproof.conformance.case import CaseResult, cases, ended_as_planned, run_case
+from scatterproof.conformance.protocol import Case, programs_of
+from scatterproof.conformance.report.run import broken, folder_name
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
 from scatterproof.layers.job import OF_VERDICT, Found, Job, Lane, Unit, by_clause, report_of, shares
 from scatterproof.program_layer import program_at, summarise_programs
 from scatterproof.program_runs import reference_command
-from spec.iut import Iut
+from scatterproof.spec.iut import Iut
 
 IN_PROCESS, STDIO, UDP = "reference", "reference-stdio", "reference-udp"
 REAL_TIME_TRIES = 3

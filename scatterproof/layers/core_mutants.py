@@ -17,11 +17,6 @@ from functools import partial
 
 import msgspec
 
-from fuzz.judging import JudgeBench
-from fuzz.mutant_rates import Rate, rates
-from fuzz.protocol import load
-from fuzz.survivors import Standing, Triage, triage
-from fuzz.trying import Bench, Tried, TriedOutcome, sampled
 from scatterproof.core_mutant_report import (
     BRANCH_COLUMNS,
     SURVIVOR_COLUMNS,
@@ -31,6 +26,11 @@ from scatterproof.core_mutant_report import (
     branch_sentence,
     survivor_rows,
 )
+from scatterproof.fuzz.judging import JudgeBench
+from scatterproof.fuzz.mutant_rates import Rate, rates
+from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.survivors import Standing, Triage, triage
+from scatterproof.fuzz.trying import Bench, Tried, TriedOutcome, sampled
 from scatterproof.layer_report import LayerReport, Status, detail, gravest
 from scatterproof.layers.job import Job, Unit
 

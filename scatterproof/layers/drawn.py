@@ -8,14 +8,14 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from fuzz.fuzzer import FuzzResult, fuzz
 from scatterproof import iuts
+from scatterproof.fuzz.fuzzer import FuzzResult, fuzz
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
 from scatterproof.layers.job import OF_VERDICT, Found, Job, Lane, Unit, report_of
-from spark.corpus import make_corpus
-from spark.mine import mine
-from spark.mined import MineResult
-from spark.session import MASTER, session_on
+from scatterproof.spark.corpus import make_corpus
+from scatterproof.spark.mine import mine
+from scatterproof.spark.mined import MineResult
+from scatterproof.spark.session import MASTER, session_on
 
 SCHEDULES = 400
 RUNS = 60

@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from conformance.verdict import Verdict
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.layer_report import Detail, LayerReport, Status, StatusCell, gravest
 
 OF_VERDICT = {

@@ -7,13 +7,13 @@ from functools import partial
 
 import msgspec
 
-from models.claim import ClaimResult
-from models.claim import Verdict as ClaimVerdict
-from models.expected import Model, ModelKind, ModelResult, Tier, check_model, make_ready, models_in
-from models.java import find_java
-from models.z3_claims import check_claims, claims_of
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail
 from scatterproof.layers.job import Depth, Found, Job, Unit, by_clause, report_of, shares
+from scatterproof.models.claim import ClaimResult
+from scatterproof.models.claim import Verdict as ClaimVerdict
+from scatterproof.models.expected import Model, ModelKind, ModelResult, Tier, check_model, make_ready, models_in
+from scatterproof.models.java import find_java
+from scatterproof.models.z3_claims import check_claims, claims_of
 
 CLAIMS_A_UNIT = 12
 CLAIM_S = 0.3

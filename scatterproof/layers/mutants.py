@@ -8,9 +8,18 @@ from functools import partial
 
 import msgspec
 
-from fuzz.kill_matrix import KillMatrix, MutantRow, Standing, broken, matrix_of, subjects_of, tried, with_models
-from fuzz.layers import KillOutcome, Subject
-from fuzz.protocol import load
+from scatterproof.fuzz.kill_matrix import (
+    KillMatrix,
+    MutantRow,
+    Standing,
+    broken,
+    matrix_of,
+    subjects_of,
+    tried,
+    with_models,
+)
+from scatterproof.fuzz.layers import KillOutcome, Subject
+from scatterproof.fuzz.protocol import load
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
 from scatterproof.layers import core_mutants
 from scatterproof.layers.job import Found, Job, Unit, report_of, shares

@@ -12,15 +12,15 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from conformance.explorer.sources import NdjsonSource
-from conformance.explorer.timeline import Timeline
-from conformance.judge import judge, judge_by_oracles, judge_compiled
-from conformance.network.topologies import served
-from conformance.verdict import ClauseResult
-from models.trace_validation import validate_all
-from spec import trace_ndjson
-from spec.errors import BadInput
-from spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Order, Trace, schema
+from scatterproof.conformance.explorer.sources import NdjsonSource
+from scatterproof.conformance.explorer.timeline import Timeline
+from scatterproof.conformance.judge import judge, judge_by_oracles, judge_compiled
+from scatterproof.conformance.network.topologies import served
+from scatterproof.conformance.verdict import ClauseResult
+from scatterproof.models.trace_validation import validate_all
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Order, Trace, schema
 
 NAMES = schema("mutex")
 NETWORK = served(2)

@@ -149,8 +149,11 @@ NEEDED = {
     f"spec/{NAME}/Parcels.cfg": (only("tlc"), "names Parcels.cfg, which is not in"),
     f"models/{NAME}/order.py": (only("z3"), f"models/{NAME}: there is no models/{NAME}/order.py"),
     f"impl/{NAME}/rules.py": (PROTOCOLS, f"impl/{NAME}: there is no impl/{NAME}/rules.py"),
-    f"impl/{NAME}/wire.py": (PROTOCOLS, f"impl/{NAME}: cannot import name 'wire' from 'impl.{NAME}'"),
-    f"impl/{NAME}/__init__.py": (PROTOCOLS, f"impl/{NAME}: cannot import name 'make_core' from 'impl.{NAME}'"),
+    f"impl/{NAME}/wire.py": (PROTOCOLS, f"impl/{NAME}: cannot import name 'wire' from 'scatterproof.impl.{NAME}'"),
+    f"impl/{NAME}/__init__.py": (
+        PROTOCOLS,
+        f"impl/{NAME}: cannot import name 'make_core' from 'scatterproof.impl.{NAME}'",
+    ),
     **{
         f"conformance/{NAME}/{part}.py": (only("conform"), f"there is no conformance/{NAME}/{part}.py")
         for part in ("checks", "oracles", "cases")

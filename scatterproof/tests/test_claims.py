@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import cases
-from conformance.report.run import folder_name
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.report.run import folder_name
 from scatterproof.iuts import NODES
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.clauses import protocols
 from scatterproof.tests.test_console import Console
-from spec import schedule as schedules
-from spec.clauses import protocols
 
 PROTOCOL = protocols()[0]
 HEAD = f'profile = 1\nprotocol = "{PROTOCOL}"\n'
@@ -69,7 +69,7 @@ def test_the_list_says_what_is_not_given_to_the_implementation(console: Console,
 
 def test_a_program_plays_the_nodes_of_its_roles_alone(console: Console, tmp_path: Path) -> None:
     mine = profile(tmp_path, 'roles = ["switch"]\n')
-    iut = f"stdio:{sys.executable} -m impl.drivers.stdio"
+    iut = f"stdio:{sys.executable} -m scatterproof.impl.drivers.stdio"
     code, found = console.json(
         "conform", "--profile", mine, "--iut", iut, "--case", CASE.id, "--results", str(tmp_path)
     )

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import EVERYTHING, select
-from conformance.report import folder
-from conformance.report.run import ConformanceRun
-from conformance.report.tests.runs import FAILING, failing, passing
-from conformance.verdict import Verdict
-from fuzz.fuzzer import violations_of
-from fuzz.shrink import simpler
 from scatterproof import iuts
+from scatterproof.conformance.case import EVERYTHING, select
+from scatterproof.conformance.report import folder
+from scatterproof.conformance.report.run import ConformanceRun
+from scatterproof.conformance.report.tests.runs import FAILING, failing, passing
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.fuzzer import violations_of
+from scatterproof.fuzz.shrink import simpler
 from scatterproof.small_runs import with_small
+from scatterproof.spec.iut import Iut
 from scatterproof.tests.test_console import Console
 from scatterproof.tests.test_console import console as console  # a fixture
-from spec.iut import Iut
 
 HASTY = "mutant:deliverable/lt-to-le"
 

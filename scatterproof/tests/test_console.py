@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from conformance.case import cases
-from models.expected import Tier, models_of
 from scatterproof import cli
-from spec import schedule as schedules
-from spec.clauses import protocols
+from scatterproof.conformance.case import cases
+from scatterproof.models.expected import Tier, models_of
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.clauses import protocols
 
 PROTOCOL = protocols()[0]
 

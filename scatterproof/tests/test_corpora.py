@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from conformance.protocol import load
-from fuzz import protocol as plugins
-from fuzz.corpus import drawn_schedules
-from fuzz.kill_matrix import subjects_of
 from scatterproof import iuts
+from scatterproof.conformance.protocol import load
+from scatterproof.fuzz import protocol as plugins
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.kill_matrix import subjects_of
 from scatterproof.plants import wishes_of
+from scatterproof.spark.configurations import draw_run
+from scatterproof.spark.corpus import simulate_run
+from scatterproof.spark.protocol import kinds_of
+from scatterproof.spark.session import session_on
+from scatterproof.spec import clauses
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Schedule
 from scatterproof.tests.test_console import Console, console
-from spark.configurations import draw_run
-from spark.corpus import simulate_run
-from spark.protocol import kinds_of
-from spark.session import session_on
-from spec import clauses
-from spec.errors import BadInput
-from spec.schedule import Schedule
 
 __all__ = ["console"]  # the fixture
 ENOUGH = 400
-WITH_CORPORA = [protocol for protocol in clauses.protocols() if find_spec(f"spark.{protocol}") is not None]
+WITH_CORPORA = [protocol for protocol in clauses.protocols() if find_spec(f"scatterproof.spark.{protocol}") is not None]
 
 
 def settings_of(protocol: str, schedules: list[Schedule]) -> set[tuple[str, str]]:

@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import select
-from conformance.explorer.server import Explorer
-from conformance.explorer.timeline import Timeline
-from conformance.report import folder
-from conformance.report.tests.runs import FAILING, failing
 from scatterproof.commands import explore
+from scatterproof.conformance.case import select
+from scatterproof.conformance.explorer.server import Explorer
+from scatterproof.conformance.explorer.timeline import Timeline
+from scatterproof.conformance.report import folder
+from scatterproof.conformance.report.tests.runs import FAILING, failing
+from scatterproof.spark.configurations import draw_run
+from scatterproof.spark.corpus import simulate_run
+from scatterproof.spark.layout import Manifest, RunEntry, events_path, runs_path, write_manifest
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace_parquet import write_runs
 from scatterproof.tests.test_console import Console
 from scatterproof.tests.test_console import console as console  # a fixture
-from spark.configurations import draw_run
-from spark.corpus import simulate_run
-from spark.layout import Manifest, RunEntry, events_path, runs_path, write_manifest
-from spec import trace_ndjson
-from spec.errors import BadInput
-from spec.trace_parquet import write_runs
 
 PLACE = FAILING.replace("/", ".")
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from conformance.examples.tests.languages import EXAMPLES
-from fuzz.fuzzer import violations_of
-from fuzz.shrink import size
-from fuzz.spread import fuzz_spread
 from scatterproof import iuts
+from scatterproof.conformance.examples.tests.languages import EXAMPLES
+from scatterproof.fuzz.fuzzer import violations_of
+from scatterproof.fuzz.shrink import size
+from scatterproof.fuzz.spread import fuzz_spread
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.schedule import FaultKind
 from scatterproof.tests.test_console import Console
 from scatterproof.tests.test_console import console as console  # a fixture
-from spec import schedule as schedules
-from spec.schedule import FaultKind
 
 IUT = "mutant:precedence/drop-sender"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scatterproof.jobs import in_order
-from spec.errors import BadInput, CannotRun
+from scatterproof.spec.errors import BadInput, CannotRun
 
 
 def behind(results: Generator[int, None, None]) -> None:
@@ -51,7 +51,7 @@ def test_an_error_for_the_user_comes_in_its_turn(jobs: int) -> None:
 
 def test_a_file_of_a_protocol_that_is_missing_is_an_error_for_the_user() -> None:
     def work(number: int) -> int:
-        import_module("impl.broadcast.nosuch")
+        import_module("scatterproof.impl.broadcast.nosuch")
         return number
 
     with pytest.raises(BadInput, match=r"there is no impl/broadcast/nosuch\.py"):

@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import CaseResult, cases
-from conformance.protocol import Case
-from conformance.verdict import Verdict
-from fuzz import protocol as fuzz_protocol
-from fuzz.kill_matrix import subjects_of
-from fuzz.mutant_rates import Rate
-from fuzz.survivors import Standing, Triage
-from fuzz.trying import Bench, TriedOutcome
-from models.expected import Tier, models_in
+from scatterproof.conformance.case import CaseResult, cases
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz import protocol as fuzz_protocol
+from scatterproof.fuzz.kill_matrix import subjects_of
+from scatterproof.fuzz.mutant_rates import Rate
+from scatterproof.fuzz.survivors import Standing, Triage
+from scatterproof.fuzz.trying import Bench, TriedOutcome
 from scatterproof.layer_report import Status
 from scatterproof.layers import cases as of_cases
 from scatterproof.layers import core_mutants, mutants
 from scatterproof.layers.every import LAYERS
 from scatterproof.layers.job import Depth, Job, Lane, Unit, report_of
 from scatterproof.matrix import matrix
+from scatterproof.models.expected import Tier, models_in
 from scatterproof.program_runs import reference_command
-from spec import clauses
-from spec.errors import CannotRun
+from scatterproof.spec import clauses
+from scatterproof.spec.errors import CannotRun
 
 OVER_SOCKETS = next(protocol for protocol in clauses.protocols() if reference_command(protocol) is None)
 
@@ -181,7 +181,7 @@ def test_a_sample_of_core_mutants_fails_by_what_is_no_luck(
 def test_cores_are_not_sampled_where_no_areas_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     without = replace(fuzz_protocol.load(OVER_SOCKETS), areas={})
     monkeypatch.setattr(core_mutants, "load", lambda protocol: without)
-    monkeypatch.setattr("fuzz.trying.load", lambda protocol: without)
+    monkeypatch.setattr("scatterproof.fuzz.trying.load", lambda protocol: without)
     assert core_mutants.subjects(OVER_SOCKETS) == [core_mutants.JUDGES]
     assert [unit.text for unit in core_mutants.units(job(OVER_SOCKETS))] == ["40 judge mutants"]
     with pytest.raises(CannotRun, match="names no areas"):

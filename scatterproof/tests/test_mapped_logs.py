@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from impl.totalorder import RULES, make_core
+from scatterproof.impl.totalorder import RULES, make_core
+from scatterproof.spark.importing.tests.test_captures import PROTOCOLS, frames, mapping, simulated, written
+from scatterproof.spec.trace import Kind
 from scatterproof.tests.test_console import Console
-from spark.importing.tests.test_captures import PROTOCOLS, frames, mapping, simulated, written
-from spec.trace import Kind
 
 EXAMPLE = Path(__file__).parents[2] / "spark" / PROTOCOLS[0] / "example"
 
@@ -48,7 +48,7 @@ def test_a_capture_of_a_run_that_breaks_a_clause_fails(
     console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     behind = replace(RULES, stamp=lambda clock, last, promised: max(clock - 3_000, last + 1))
-    monkeypatch.setattr("impl.totalorder.make_core", partial(make_core, rules=behind))
+    monkeypatch.setattr("scatterproof.impl.totalorder.make_core", partial(make_core, rules=behind))
     folder = captured(tmp_path / "in", "totalorder")
     words = ("--protocol", "totalorder", "--results", str(tmp_path / "results"))
     code, found = console.json("conform", "--logs", folder, *words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scatterproof.layer_report import LayerReport, Status, StatusCell, gravest, not_run
 from scatterproof.matrix import matrix, verdict
-from spec import clauses
+from scatterproof.spec import clauses
 
 CATALOGUE = clauses.load(clauses.protocols()[0])
 CHECKED = next(clause for clause in CATALOGUE.clauses if clauses.Layer.CHECK in clause.layers)

@@ -7,15 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.tests.runs import WITHOUT_LOSS, conforming
 from scatterproof.commands.mine import exercised
+from scatterproof.conformance.tests.runs import WITHOUT_LOSS, conforming
 from scatterproof.console import BAD_INPUT, INCONCLUSIVE, VIOLATIONS
+from scatterproof.spark.coverage import CoveragePart
+from scatterproof.spark.layout import events_path, runs_path
+from scatterproof.spark.report import NOT_MEASURED
+from scatterproof.spec.trace import Kind, Trace, schema
+from scatterproof.spec.trace_parquet import write_runs
 from scatterproof.tests.test_console import Console, console
-from spark.coverage import CoveragePart
-from spark.layout import events_path, runs_path
-from spark.report import NOT_MEASURED
-from spec.trace import Kind, Trace, schema
-from spec.trace_parquet import write_runs
 
 __all__ = ["console"]  # the fixture
 NAMES = schema("totalorder")

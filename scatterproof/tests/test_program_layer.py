@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.protocol import programs_of
-from conformance.stress.contract import Course, Judgement
-from conformance.verdict import ClauseResult, Verdict
+from scatterproof.conformance.protocol import programs_of
+from scatterproof.conformance.stress.contract import Course, Judgement
+from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.program_layer import UNSEEN, summarise_programs
 from scatterproof.program_runs import ProgramRun, reference_command
-from spec import clauses
-from spec.clauses import protocols
+from scatterproof.spec import clauses
+from scatterproof.spec.clauses import protocols
 
 WITH_PROGRAM = [protocol for protocol in protocols() if reference_command(protocol) is not None]
 PROTOCOL = WITH_PROGRAM[0]

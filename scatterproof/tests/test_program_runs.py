@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from conformance.judge import refuse
-from conformance.protocol import programs_of
-from conformance.relay.faults import Faults
-from conformance.stress.contract import Course, EndedProcess
-from conformance.verdict import Verdict
 from scatterproof import cli
+from scatterproof.conformance.judge import refuse
+from scatterproof.conformance.protocol import programs_of
+from scatterproof.conformance.relay.faults import Faults
+from scatterproof.conformance.stress.contract import Course, EndedProcess
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.clauses import protocols
+from scatterproof.spec.errors import BadInput
 from scatterproof.stress_options import StressOptions
-from spec import trace_ndjson
-from spec.clauses import protocols
-from spec.errors import BadInput
 
 PLACES = "--id {id} --hosts {hosts} --output {output} {config}"
 SMALL = ("--processes", "3", "--messages", "30", "--seconds", "60", "--pause", "0", "--delay", "1", "--jitter", "1")
@@ -36,7 +36,7 @@ def protocol_with_programs() -> str:
 
 NAME = protocol_with_programs()
 LEVEL = programs_of(NAME).levels[-1]
-REFERENCE = f"{sys.executable} -m impl.{NAME}.program {PLACES}"
+REFERENCE = f"{sys.executable} -m scatterproof.impl.{NAME}.program {PLACES}"
 SILENT = f"sh -c 'exec sleep 60' {PLACES}"
 
 

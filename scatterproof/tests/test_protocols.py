@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from impl.protocol import ImplPlugin
 from scatterproof.app import app
 from scatterproof.commands.protocols import RECORDS, hooks_of
-from spark.protocol import SparkPlugin
-from spec import plugins
-from spec.clauses import protocols
-from spec.errors import BadInput, CannotRun
+from scatterproof.impl.protocol import ImplPlugin
+from scatterproof.spark.protocol import SparkPlugin
+from scatterproof.spec import plugins
+from scatterproof.spec.clauses import protocols
+from scatterproof.spec.errors import BadInput, CannotRun
 
 BY_NAME = re.compile(r"(import_module|find_spec)\(f\"[^\"]*{(protocol|name)}")
 NEW = "a_toy"  # it has a trace.toml, and nothing more
@@ -77,10 +77,10 @@ def test_an_error_of_types_that_is_no_records_is_a_defect(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        ("import impl.broadcast.nosuch", "impl/broadcast: there is no impl/broadcast/nosuch.py; PLUGIN"),
+        ("import scatterproof.impl.broadcast.nosuch", "impl/broadcast: there is no impl/broadcast/nosuch.py; PLUGIN"),
         (
-            "from impl.broadcast import nosuch",
-            "impl/broadcast: cannot import name 'nosuch' from 'impl.broadcast'; PLUGIN",
+            "from scatterproof.impl.broadcast import nosuch",
+            "impl/broadcast: cannot import name 'nosuch' from 'scatterproof.impl.broadcast'; PLUGIN",
         ),
         ("import impl.nosuch", None),
         ("import nosuch", None),

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import conformance.judge  # noqa: F401
-from conformance.case import cases
+import scatterproof.conformance.judge  # noqa: F401
 from scatterproof.commands.protocols import RECORDS, hooks_of
-from spec.clauses import protocols
+from scatterproof.conformance.case import cases
+from scatterproof.spec.clauses import protocols
 
 pytest_plugins = ["pytester"]
 

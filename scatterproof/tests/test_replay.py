@@ -10,28 +10,28 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.judge import judge
-from conformance.tests.runs import conforming
-from conformance.verdict import Verdict
-from fuzz.corpus import drawn_schedules
-from fuzz.shrink import size
-from impl.totalorder import RULES
 from scatterproof import iuts
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.tests.runs import conforming
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.fuzz.corpus import drawn_schedules
+from scatterproof.fuzz.shrink import size
+from scatterproof.impl.totalorder import RULES
+from scatterproof.spark.corpus import Plant, _make_file, _share_out, simulate_run
+from scatterproof.spark.importing.import_traces import _make_file as imported_file
+from scatterproof.spark.importing.import_traces import _Share
+from scatterproof.spark.importing.mapping import no_mapping
+from scatterproof.spark.importing.sources import find_sources
+from scatterproof.spark.layout import MANIFEST, Manifest, RunEntry, events_path, read_manifest, runs_path
+from scatterproof.spark.plants import AlteredRow
+from scatterproof.spark.replay import schedule_of, trace_of
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import write_atomically
+from scatterproof.spec.trace import Trace
+from scatterproof.spec.trace_parquet import read_runs
 from scatterproof.tests.test_console import Console, console
-from spark.corpus import Plant, _make_file, _share_out, simulate_run
-from spark.importing.import_traces import _make_file as imported_file
-from spark.importing.import_traces import _Share
-from spark.importing.mapping import no_mapping
-from spark.importing.sources import find_sources
-from spark.layout import MANIFEST, Manifest, RunEntry, events_path, read_manifest, runs_path
-from spark.plants import AlteredRow
-from spark.replay import schedule_of, trace_of
-from spec import schedule as schedules
-from spec import trace_ndjson
-from spec.errors import BadInput
-from spec.files import write_atomically
-from spec.trace import Trace
-from spec.trace_parquet import read_runs
 
 __all__ = ["console"]  # the fixture
 PROTOCOL, SEED, RUNS = "totalorder", 4, 3

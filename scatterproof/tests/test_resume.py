@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import cases, select
-from conformance.report.run import folder_name
 from scatterproof.case_journal import FILE_NAME, alone_in
+from scatterproof.conformance.case import cases, select
+from scatterproof.conformance.report.run import folder_name
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.clauses import protocols
+from scatterproof.spec.errors import CannotRun
 from scatterproof.tests.test_console import Console
 from scatterproof.tests.test_program_runs import PLACES
-from spec import trace_ndjson
-from spec.clauses import protocols
-from spec.errors import CannotRun
 
 ROOT = Path(__file__).resolve().parents[2]
 PROTOCOL = protocols()[0]

@@ -67,7 +67,9 @@ def test_a_list_imports_nothing_that_is_heavy(words: str) -> None:
     said, _, imported = done.stderr.rpartition("imported ")
     loaded = set(imported.split())
     assert said == ""
-    assert loaded.isdisjoint({*HEAVY, "fuzz", "spark", "models.z3_claims"}), sorted(loaded.intersection(HEAVY))
+    assert loaded.isdisjoint({*HEAVY, "fuzz", "spark", "scatterproof.models.z3_claims"}), sorted(
+        loaded.intersection(HEAVY)
+    )
     assert {"typer", "scatterproof.app"} <= loaded
 
 
@@ -75,7 +77,7 @@ def test_what_is_heavy_is_imported_by_a_run(tmp_path: Path) -> None:
     # Or the names above would be of nothing.
     done = python(RUN, "conform", "--case", "TO-DELIVER/itself-only", "--results", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert {"numba", "conformance.judge"} <= set(done.stderr.rpartition("imported ")[2].split())
+    assert {"numba", "scatterproof.conformance.judge"} <= set(done.stderr.rpartition("imported ")[2].split())
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from conformance.case import CaseResult, cases
-from conformance.report import markdown
-from conformance.report.run import ConformanceRun, folder_name
-from conformance.verdict import Verdict
 from scatterproof import clause_text
 from scatterproof.baseline import Baseline, advised
+from scatterproof.conformance.case import CaseResult, cases
+from scatterproof.conformance.report import markdown
+from scatterproof.conformance.report.run import ConformanceRun, folder_name
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.clauses import protocols
 from scatterproof.suite import exit_code
 from scatterproof.tests.test_console import Console
-from spec.clauses import protocols
 
 PROTOCOL, *OTHERS = protocols()
 CASE = cases(PROTOCOL)[0]

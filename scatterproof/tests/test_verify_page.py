@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from conformance.case import cases
-from conformance.report.equivalence import EquivalenceRow
-from conformance.report.tests.browser import Open, Tab
-from conformance.report.tests.runs import NASTY
-from models.finding import findings_of
 from scatterproof import iuts, verify_page_parts
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.report.equivalence import EquivalenceRow
+from scatterproof.conformance.report.tests.browser import Open, Tab
+from scatterproof.conformance.report.tests.runs import NASTY
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail
 from scatterproof.matrix import MatrixRow
+from scatterproof.models.finding import findings_of
+from scatterproof.spec import clauses
+from scatterproof.spec.trace import Trace, schema
 from scatterproof.verify_page import write_page
 from scatterproof.verify_page_parts import FIGURES, Coverage, Equivalence, Parts, collect
-from spec import clauses
-from spec.trace import Trace, schema
 
 PROTOCOL = "totalorder"
 CATALOGUE = clauses.load(PROTOCOL)

@@ -49,7 +49,9 @@ def project_with(files: dict[str, str], made: Path) -> Path:
     """The project without its tests, all in git's index, and then these files."""
     for name in COPIED:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("tests", "__pycache__"))
+            shutil.copytree(
+                ROOT / name, made / name, symlinks=True, ignore=shutil.ignore_patterns("tests", "__pycache__")
+            )
         else:
             shutil.copy(ROOT / name, made / name)
     git(made, "init", "--quiet")
@@ -91,5 +93,5 @@ def static_checks(protocol: str) -> list[list[str]]:
         ["ci/tidy.py"],
         ["-m", "ruff", "check", *own],
         ["-m", "ruff", "format", "--check", *own],
-        ["-m", "mypy", *(word for package in RECORDS for word in ("-p", f"{package}.{protocol}"))],
+        ["-m", "mypy", *(word for package in RECORDS for word in ("-p", f"scatterproof.{package}.{protocol}"))],
     ]

@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from random import Random
 
-from conformance.case_building import crash
-from conformance.network.topologies import mesh
-from spark.kinds import RunKind, Setting, nothing_fails, one_of_ten
-from spark.networks import anywhere
-from spec.broadcast.messages import Level
-from spec.core import Parameter
-from spec.schedule import Failure, FailureKind, FaultKind
-from spec.topology import NodeId, Topology
+from scatterproof.conformance.case_building import crash
+from scatterproof.conformance.network.topologies import mesh
+from scatterproof.spark.kinds import RunKind, Setting, nothing_fails, one_of_ten
+from scatterproof.spark.networks import anywhere
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import Failure, FailureKind, FaultKind
+from scatterproof.spec.topology import NodeId, Topology
 
 Parameters = dict[str, Parameter]
 

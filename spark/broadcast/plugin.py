@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spark.broadcast.parameters import KINDS
-from spark.protocol import SparkPlugin
+from scatterproof.spark.broadcast.parameters import KINDS
+from scatterproof.spark.protocol import SparkPlugin
 
 # Compared is the same run, over links without and with loss.
 PLUGIN = SparkPlugin(kinds=KINDS, compared=("fifo", "fifo, loss"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from struct import Struct, unpack_from
 from typing import BinaryIO, NamedTuple
 
-from spec.errors import BadInput
+from scatterproof.spec.errors import BadInput
 
 # A record beyond this is no frame: lengths are garbage from here on.
 MOST_BYTES = 1 << 18

@@ -12,18 +12,26 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.protocol import load
-from spark.importing.mapping import Mapping, no_mapping, read_mapping
-from spark.importing.node_files import wire_of
-from spark.importing.quarantine import Quarantine
-from spark.importing.runs import Importing
-from spark.importing.sources import Source, SourceKind, find_sources
-from spark.jobs import OnProgress, run_tasks
-from spark.layout import MANIFEST, Manifest, RunEntry, events_path, quarantine_path, replaced_folder, runs_path
-from spark.session import MASTER, session_on
-from spec.errors import BadInput
-from spec.files import write_atomically
-from spec.trace_writer import RunsWriter
+from scatterproof.conformance.protocol import load
+from scatterproof.spark.importing.mapping import Mapping, no_mapping, read_mapping
+from scatterproof.spark.importing.node_files import wire_of
+from scatterproof.spark.importing.quarantine import Quarantine
+from scatterproof.spark.importing.runs import Importing
+from scatterproof.spark.importing.sources import Source, SourceKind, find_sources
+from scatterproof.spark.jobs import OnProgress, run_tasks
+from scatterproof.spark.layout import (
+    MANIFEST,
+    Manifest,
+    RunEntry,
+    events_path,
+    quarantine_path,
+    replaced_folder,
+    runs_path,
+)
+from scatterproof.spark.session import MASTER, session_on
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import write_atomically
+from scatterproof.spec.trace_writer import RunsWriter
 
 # What one pair of files is made of: enough to be worth opening, little enough that tasks even out.
 SOURCES_A_FILE = 64

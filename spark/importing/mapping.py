@@ -36,11 +36,11 @@ from typing import Any
 
 import msgspec
 
-from spark.importing.patterns import Pattern, pattern
-from spec.errors import BadInput
-from spec.files import read_bytes
-from spec.place import Place
-from spec.trace import CLEAN, QUIESCENT, Header, TraceSchema, schema
+from scatterproof.spark.importing.patterns import Pattern, pattern
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import read_bytes
+from scatterproof.spec.place import Place
+from scatterproof.spec.trace import CLEAN, QUIESCENT, Header, TraceSchema, schema
 
 UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 ISO = "iso8601"

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spec.topology import LinkId
-from spec.trace import Kind, Row, TraceSchema
+from scatterproof.spec.topology import LinkId
+from scatterproof.spec.trace import Kind, Row, TraceSchema
 
 BATCH_ROWS = 4096
 

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from conformance.protocol import Wire, load
-from spark.importing.captures import Datagram, Record, datagram_of, records
-from spark.importing.mapping import Mapping
-from spark.importing.quarantine import Flaw, Quarantine
-from spark.importing.rows import Event, Raw, Rows
-from spark.importing.trace_files import decode_event, lines_of, renamed
-from spec.errors import CannotRun
-from spec.topology import LinkId, NodeId
-from spec.trace import Header, Row
+from scatterproof.conformance.protocol import Wire, load
+from scatterproof.spark.importing.captures import Datagram, Record, datagram_of, records
+from scatterproof.spark.importing.mapping import Mapping
+from scatterproof.spark.importing.quarantine import Flaw, Quarantine
+from scatterproof.spark.importing.rows import Event, Raw, Rows
+from scatterproof.spark.importing.trace_files import decode_event, lines_of, renamed
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.trace import Header, Row
 
 _BATCH_LINES, _BATCH_BYTES = 1024, 1 << 22
 CAPTURES = (".pcap", ".pcapng", ".cap")

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec.structs import replace
 
-from spec.topology import NodeId
-from spec.trace import Header
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import Header
 
 TEXT_CHARACTERS = 200
 ROWS_AT_ONCE = 10_000

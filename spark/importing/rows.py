@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from decimal import Decimal, DecimalException
 from typing import cast
 
-from conformance.checks.rows import row_rules
-from conformance.network.contract import MessageRecorder
-from conformance.protocol import load
-from spark.importing.mapping import ISO, UNITS
-from spark.importing.mapping import Mapping as UserMapping
-from spark.importing.quarantine import Flaw
-from spec.topology import LinkId, NodeId
-from spec.trace import ABSENT, Domain, Header, Kind, Row, schema
+from scatterproof.conformance.checks.rows import row_rules
+from scatterproof.conformance.network.contract import MessageRecorder
+from scatterproof.conformance.protocol import load
+from scatterproof.spark.importing.mapping import ISO, UNITS
+from scatterproof.spark.importing.mapping import Mapping as UserMapping
+from scatterproof.spark.importing.quarantine import Flaw
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.trace import ABSENT, Domain, Header, Kind, Row, schema
 
 Raw = str | int | float | bool | None
 Event = Mapping[str, Raw]

@@ -9,19 +9,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from conformance.network.run import catalogue_version
-from conformance.protocol import load
-from spark.importing.mapping import Mapping
-from spark.importing.merging import Links, Merge, NodeRows
-from spark.importing.node_files import CAPTURES, Capture, FoundRows, Log, Skipped
-from spark.importing.quarantine import Quarantine
-from spark.importing.sources import NodeFile, Source, SourceKind
-from spark.importing.trace_files import csv_runs, ndjson_runs
-from spark.layout import RunEntry, entry_of_header
-from spec.scratch import scratch_folder
-from spec.topology import NodeId
-from spec.trace import ABSENT, Header, Kind, Order, Row, TraceSchema, schema
-from spec.trace_writer import RunsWriter
+from scatterproof.conformance.network.run import catalogue_version
+from scatterproof.conformance.protocol import load
+from scatterproof.spark.importing.mapping import Mapping
+from scatterproof.spark.importing.merging import Links, Merge, NodeRows
+from scatterproof.spark.importing.node_files import CAPTURES, Capture, FoundRows, Log, Skipped
+from scatterproof.spark.importing.quarantine import Quarantine
+from scatterproof.spark.importing.sources import NodeFile, Source, SourceKind
+from scatterproof.spark.importing.trace_files import csv_runs, ndjson_runs
+from scatterproof.spark.layout import RunEntry, entry_of_header
+from scatterproof.spec.scratch import scratch_folder
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, TraceSchema, schema
+from scatterproof.spec.trace_writer import RunsWriter
 
 ROWS_AT_ONCE = 1 << 15
 # What a capture can show of a node, taken beside the network or at the node itself.

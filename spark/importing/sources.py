@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from spark.importing.mapping import Mapping
-from spark.importing.node_files import CAPTURES
-from spec.errors import BadInput
-from spec.topology import NodeId
+from scatterproof.spark.importing.mapping import Mapping
+from scatterproof.spark.importing.node_files import CAPTURES
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import NodeId
 
 
 class SourceKind(StrEnum):

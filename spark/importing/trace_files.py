@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from spark.importing.mapping import HELPERS, Mapping
-from spark.importing.quarantine import NO_RUN, Flaw, Quarantine
-from spark.importing.rows import Event, Raw, Rows
-from spec.errors import BadInput
-from spec.trace import Header, Row, schema
-from spec.trace_ndjson import decode_header
+from scatterproof.spark.importing.mapping import HELPERS, Mapping
+from scatterproof.spark.importing.quarantine import NO_RUN, Flaw, Quarantine
+from scatterproof.spark.importing.rows import Event, Raw, Rows
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Header, Row, schema
+from scatterproof.spec.trace_ndjson import decode_header
 
 # A line beyond this is no event; it would only fill the memory.
 MOST_LINE_BYTES = 1 << 20

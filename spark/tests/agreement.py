@@ -17,17 +17,17 @@ from typing import TypeAlias
 
 import msgspec
 
-from conformance.judge import judge, judge_by_oracles
-from conformance.protocol import load
-from conformance.verdict import ClauseResult, Verdict
-from models.trace_validation import Judgement, Validation, validate_all
-from spark.layout import events_path, runs_path
-from spark.mine import mine
-from spec import clauses, trace_ndjson
-from spec.trace import Trace
-from spec.trace_parquet import write_runs
+from scatterproof.conformance.judge import judge, judge_by_oracles
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.models.trace_validation import Judgement, Validation, validate_all
+from scatterproof.spark.layout import events_path, runs_path
+from scatterproof.spark.mine import mine
+from scatterproof.spec import clauses, trace_ndjson
+from scatterproof.spec.trace import Trace
+from scatterproof.spec.trace_parquet import write_runs
 
-TRACES = Path(__file__).parents[2] / "conformance" / "traces"
+TRACES = Path(__file__).resolve().parents[2] / "conformance" / "traces"
 PROTOCOLS = [protocol for protocol in clauses.protocols() if (TRACES / protocol).is_dir()]
 EVERY = 1 << 62  # violations to put into words
 
@@ -92,8 +92,8 @@ def traces_of(protocol: str) -> dict[str, tuple[bool, Trace]]:
 
 
 def differences_of(protocol: str) -> Differences:
-    name = f"spark.tests.{protocol}.differences"
-    if find_spec(f"spark.tests.{protocol}") is None or find_spec(name) is None:
+    name = f"scatterproof.spark.tests.{protocol}.differences"
+    if find_spec(f"scatterproof.spark.tests.{protocol}") is None or find_spec(name) is None:
         return Differences()
     found: Differences = importlib.import_module(name).DIFFERENCES
     return found

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyspark
 
-from spark.java_home import java_home_for_spark
+from scatterproof.spark.java_home import java_home_for_spark
 
 SPARK_HOME = Path(pyspark.__file__).parent
 WITHIN_S = 180  # only a machine that hangs takes so long

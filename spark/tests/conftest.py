@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.session import session_on
+from scatterproof.spark.session import session_on
 
 
 @pytest.fixture(scope="session")

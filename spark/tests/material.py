@@ -7,12 +7,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from spark.corpus import Plant
-from spec import clauses
-from spec.schedule import Schedule
-from spec.trace import Row, Trace, schema
+from scatterproof.spark.corpus import Plant
+from scatterproof.spec import clauses
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import Row, Trace, schema
 
-PROTOCOLS = [protocol for protocol in clauses.protocols() if find_spec(f"spark.tests.{protocol}") is not None]
+PROTOCOLS = [
+    protocol for protocol in clauses.protocols() if find_spec(f"scatterproof.spark.tests.{protocol}") is not None
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class Material:
 
 
 def material(protocol: str) -> Material:
-    found: Material = importlib.import_module(f"spark.tests.{protocol}.material").MATERIAL
+    found: Material = importlib.import_module(f"scatterproof.spark.tests.{protocol}.material").MATERIAL
     return found
 
 

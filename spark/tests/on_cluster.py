@@ -22,11 +22,11 @@ from typing import Any
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
-from spark.corpus import make_corpus
-from spark.jobs import run_tasks as run
-from spark.mine import mine
-from spark.session import session_on
-from spark.tests.material import material
+from scatterproof.spark.corpus import make_corpus
+from scatterproof.spark.jobs import run_tasks as run
+from scatterproof.spark.mine import mine
+from scatterproof.spark.session import session_on
+from scatterproof.spark.tests.material import material
 
 SEED, RUNS, FILES = 11, 4, 4
 
@@ -50,7 +50,7 @@ def run_and_hold(
     def held(numbered: tuple[int, Any]) -> Any:
         number, item = numbered
         result = work(item)
-        import spec
+        from scatterproof import spec
 
         tell(port, item=number, folder=os.getcwd(), code=str(spec.__file__))
         return result
@@ -61,7 +61,7 @@ def run_and_hold(
 def main(protocol: str, master: str, folder: Path, port: int) -> None:
     # The tests are not shipped; what they plant is.
     by_value: Callable[[ModuleType], None] = cloudpickle.register_pickle_by_value
-    by_value(importlib.import_module(f"spark.tests.{protocol}.material"))
+    by_value(importlib.import_module(f"scatterproof.spark.tests.{protocol}.material"))
     hold_all_work(port)
     seen: list[tuple[int, int]] = []
     with session_on(master, folder):

@@ -8,16 +8,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from conformance.broadcast.tests import runs as broadcast
-from conformance.judge import columns_of
-from conformance.measures import with_hops
-from conformance.network.run import simulate
-from conformance.protocol import gauge, load
-from conformance.tests import runs as totalorder
-from impl.totalorder import make_core
-from models.trace_validation import Judgement, validate_all
-from spec.schedule import Failure, FailureKind
-from spec.trace import Trace
+from scatterproof.conformance.broadcast.tests import runs as broadcast
+from scatterproof.conformance.judge import columns_of
+from scatterproof.conformance.measures import with_hops
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.protocol import gauge, load
+from scatterproof.conformance.tests import runs as totalorder
+from scatterproof.impl.totalorder import make_core
+from scatterproof.models.trace_validation import Judgement, validate_all
+from scatterproof.spec.schedule import Failure, FailureKind
+from scatterproof.spec.trace import Trace
 
 
 def impatient() -> Trace:
@@ -95,5 +95,5 @@ def test_the_actions_are_those_of_the_modules_for_traces(protocol: str) -> None:
     found = gauge(protocol)
     assert found is not None
     assert found.actions is not None
-    names = importlib.import_module(f"models.{protocol}.trace_to_tla").ACTIONS
+    names = importlib.import_module(f"scatterproof.models.{protocol}.trace_to_tla").ACTIONS
     assert found.actions.names[: found.actions.regular] == names

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from conformance.verdict import Verdict
-from models.trace_validation import Judgement, Validation
-from spark.tests.agreement import (
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.models.trace_validation import Judgement, Validation
+from scatterproof.spark.tests.agreement import (
     PROTOCOLS,
     Agreement,
     Differences,

@@ -13,17 +13,17 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from conformance.broadcast.tests import runs as broadcast
-from conformance.judge import judge
-from conformance.tests import runs as totalorder
-from spark import arrange as module
-from spark.arrange import arrange
-from spark.importing.mapping import Mapping, no_mapping, read_mapping
-from spark.layout import events_path, read_manifest, runs_path
-from spark.mine import mine
-from spec.errors import BadInput
-from spec.trace import ABSENT, Header, Trace, schema
-from spec.trace_parquet import headers_table, read_runs
+from scatterproof.conformance.broadcast.tests import runs as broadcast
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.tests import runs as totalorder
+from scatterproof.spark import arrange as module
+from scatterproof.spark.arrange import arrange
+from scatterproof.spark.importing.mapping import Mapping, no_mapping, read_mapping
+from scatterproof.spark.layout import events_path, read_manifest, runs_path
+from scatterproof.spark.mine import mine
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import ABSENT, Header, Trace, schema
+from scatterproof.spec.trace_parquet import headers_table, read_runs
 
 CONFORMING = {
     "totalorder": [totalorder.conforming(network, "C") for network in ("star", "chain", "one way")],

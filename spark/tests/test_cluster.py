@@ -23,16 +23,16 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.corpus import make_corpus
-from spark.incremental import SUMMARY
-from spark.layout import MINED, read_manifest
-from spark.mine import mine
-from spark.mined import MineResult
-from spark.shipping import ROOT
-from spark.tests import on_cluster
-from spark.tests.cluster import WITHIN_S, Cluster, Daemon, cluster
-from spark.tests.material import PROTOCOLS, material
-from spark.tests.on_cluster import FILES, RUNS, SEED
+from scatterproof.spark.corpus import make_corpus
+from scatterproof.spark.incremental import SUMMARY
+from scatterproof.spark.layout import MINED, read_manifest
+from scatterproof.spark.mine import mine
+from scatterproof.spark.mined import MineResult
+from scatterproof.spark.shipping import ROOT
+from scatterproof.spark.tests import on_cluster
+from scatterproof.spark.tests.cluster import WITHIN_S, Cluster, Daemon, cluster
+from scatterproof.spark.tests.material import PROTOCOLS, material
+from scatterproof.spark.tests.on_cluster import FILES, RUNS, SEED
 
 ANY = PROTOCOLS[0]
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}

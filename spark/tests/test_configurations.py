@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from spark.configurations import configuration, draw_run
-from spark.protocol import kinds_of
-from spark.tests.material import PROTOCOLS, material
-from spec.errors import BadInput
-from spec.schedule import FaultKind, Schedule
+from scatterproof.spark.configurations import configuration, draw_run
+from scatterproof.spark.protocol import kinds_of
+from scatterproof.spark.tests.material import PROTOCOLS, material
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import FaultKind, Schedule
 
 MANY_FAULTS = 6
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -14,20 +14,20 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from conformance.network.run import MakeNode
-from impl.protocol import load as implemented
-from spark.configurations import draw_run
-from spark.corpus import make_corpus, simulate_run
-from spark.layout import Manifest, events_path, read_manifest, runs_path
-from spark.mine import mine
-from spark.plants import Wish, row_wish
-from spark.protocol import kinds_of
-from spark.recall import recall
-from spark.tests.material import PROTOCOLS, material
-from spark.unfinished import unfinished_folder
-from spec.errors import BadInput, CannotRun
-from spec.trace import Trace
-from spec.trace_parquet import read_runs
+from scatterproof.conformance.network.run import MakeNode
+from scatterproof.impl.protocol import load as implemented
+from scatterproof.spark.configurations import draw_run
+from scatterproof.spark.corpus import make_corpus, simulate_run
+from scatterproof.spark.layout import Manifest, events_path, read_manifest, runs_path
+from scatterproof.spark.mine import mine
+from scatterproof.spark.plants import Wish, row_wish
+from scatterproof.spark.protocol import kinds_of
+from scatterproof.spark.recall import recall
+from scatterproof.spark.tests.material import PROTOCOLS, material
+from scatterproof.spark.unfinished import unfinished_folder
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.trace import Trace
+from scatterproof.spec.trace_parquet import read_runs
 
 SEED, RUNS, PLANTED_RUNS = 11, 12, 40
 ROOT = Path(__file__).resolve().parents[2]
@@ -149,7 +149,7 @@ def files_of(corpus: Path) -> dict[str, tuple[bytes, int]]:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from spark import corpus
+from scatterproof.spark import corpus
 make, driver = corpus._make_and_note, os.getpid()
 def until_killed(folder, notes, share):
     if share.file == 2:

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.follow import Batch, follow
-from spark.layout import MANIFEST, MINED, events_path, runs_path
-from spark.mine import mine
-from spark.tests.test_incremental import kept_path, write
+from scatterproof.spark.follow import Batch, follow
+from scatterproof.spark.layout import MANIFEST, MINED, events_path, runs_path
+from scatterproof.spark.mine import mine
+from scatterproof.spark.tests.test_incremental import kept_path, write
 
 ROOT = Path(__file__).resolve().parents[2]
 

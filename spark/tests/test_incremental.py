@@ -14,17 +14,25 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from conformance.tests.runs import conforming
-from spark.found import PartFindings, digest_of, identity_of, judge_and_keep, read_found, read_violations, write_found
-from spark.incremental import kept_results
-from spark.layout import MINED, events_path, runs_path
-from spark.mine import mine
-from spark.mined import MineResult
-from spark.read import Pair, parts_of
-from spark.tests.material import value
-from spec.errors import BadInput, CannotRun
-from spec.trace import Kind, Trace
-from spec.trace_parquet import write_runs
+from scatterproof.conformance.tests.runs import conforming
+from scatterproof.spark.found import (
+    PartFindings,
+    digest_of,
+    identity_of,
+    judge_and_keep,
+    read_found,
+    read_violations,
+    write_found,
+)
+from scatterproof.spark.incremental import kept_results
+from scatterproof.spark.layout import MINED, events_path, runs_path
+from scatterproof.spark.mine import mine
+from scatterproof.spark.mined import MineResult
+from scatterproof.spark.read import Pair, parts_of
+from scatterproof.spark.tests.material import value
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.trace import Kind, Trace
+from scatterproof.spec.trace_parquet import write_runs
 
 SHAPES = (("star", "C"), ("star", "D9"), ("star", "A"))
 

@@ -20,26 +20,26 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from conformance.checks import compiled
-from conformance.judge import all_checks, judge, judge_by_oracles, judge_compiled, kernel
-from conformance.protocol import load
-from conformance.tests.agreement import beginning, damaged_rows
-from conformance.verdict import ClauseResult, Verdict
-from spark import incremental
-from spark.configurations import draw_run
-from spark.corpus import Plant, make_corpus, simulate_run
-from spark.judge_part import is_warm, judge_part, warm
-from spark.layout import events_path, runs_path
-from spark.measured import Measured
-from spark.mine import mine
-from spark.mined import MineResult
-from spark.protocol import kinds_of
-from spark.read import parts_of
-from spark.tests.material import PROTOCOLS, change, material, value
-from spec import clauses
-from spec.errors import BadInput
-from spec.trace import Kind, Row, Trace, rows_of_packet, schema
-from spec.trace_parquet import write_runs
+from scatterproof.conformance.checks import compiled
+from scatterproof.conformance.judge import all_checks, judge, judge_by_oracles, judge_compiled, kernel
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.tests.agreement import beginning, damaged_rows
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spark import incremental
+from scatterproof.spark.configurations import draw_run
+from scatterproof.spark.corpus import Plant, make_corpus, simulate_run
+from scatterproof.spark.judge_part import is_warm, judge_part, warm
+from scatterproof.spark.layout import events_path, runs_path
+from scatterproof.spark.measured import Measured
+from scatterproof.spark.mine import mine
+from scatterproof.spark.mined import MineResult
+from scatterproof.spark.protocol import kinds_of
+from scatterproof.spark.read import parts_of
+from scatterproof.spark.tests.material import PROTOCOLS, change, material, value
+from scatterproof.spec import clauses
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Kind, Row, Trace, rows_of_packet, schema
+from scatterproof.spec.trace_parquet import write_runs
 
 ANY = PROTOCOLS[0]
 EVERY = 1 << 62  # violations to put into words

@@ -7,15 +7,15 @@ from functools import partial
 
 import pytest
 
-from conformance.judge import judge
-from impl.protocol import load as implemented
-from spark.corpus import simulate_run
-from spark.layout import Expected
-from spark.planting import LONGEST, Plan, PlantOutcome, Probe, Trial, choose, refuse_wishes
-from spark.plants import Plant, Wish, altered, row_wish
-from spark.protocol import kinds_of
-from spark.tests.material import PROTOCOLS, material
-from spec.errors import BadInput
+from scatterproof.conformance.judge import judge
+from scatterproof.impl.protocol import load as implemented
+from scatterproof.spark.corpus import simulate_run
+from scatterproof.spark.layout import Expected
+from scatterproof.spark.planting import LONGEST, Plan, PlantOutcome, Probe, Trial, choose, refuse_wishes
+from scatterproof.spark.plants import Plant, Wish, altered, row_wish
+from scatterproof.spark.protocol import kinds_of
+from scatterproof.spark.tests.material import PROTOCOLS, material
+from scatterproof.spec.errors import BadInput
 
 ANY, SEED = PROTOCOLS[0], 1
 EVERY = 1 << 62
@@ -156,7 +156,7 @@ def test_an_alteration_that_breaks_more_than_one_row_is_passed_over(monkeypatch:
     run, _ = tried(PROTOCOLS[-1], right, PlantOutcome.UNCHANGED)
     two, both, one = (Expected("X-1", 2, 0),), (Expected("X-1", 1, 0), Expected("X-2", 1, 0)), SOMETHING
     answers = iter([two, both, None, (), one])
-    monkeypatch.setattr("spark.planting.expected_of", lambda trace: next(answers))
+    monkeypatch.setattr("scatterproof.spark.planting.expected_of", lambda trace: next(answers))
     probe = Trial(PROTOCOLS[-1], SEED, wanted, run).probe(implemented(PROTOCOLS[-1]).make_core)
     assert (probe.outcome, probe.expected) == (PlantOutcome.BROKEN, one)
     assert list(answers) == []

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spark.layout import events_path, runs_path
-from spark.read import Part, read_batches
-from spark.tests.material import PROTOCOLS
-from spec.trace_parquet import events_schema
+from scatterproof.spark.layout import events_path, runs_path
+from scatterproof.spark.read import Part, read_batches
+from scatterproof.spark.tests.material import PROTOCOLS
+from scatterproof.spec.trace_parquet import events_schema
 
 GROUPS, ROWS = 40, 5_000
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from spark.judge_part import MOST_KEPT
-from spark.layout import Expected, Manifest, RunEntry, write_manifest
-from spark.recall import Recall, recall
+from scatterproof.spark.judge_part import MOST_KEPT
+from scatterproof.spark.layout import Expected, Manifest, RunEntry, write_manifest
+from scatterproof.spark.recall import Recall, recall
 
 Violation = tuple[str, int, int]  # clause, run, position
 

@@ -11,13 +11,13 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from conformance.checks.compiled import Kernel
-from conformance.checks.online import Broken, Monitor
-from conformance.judge import columns_of
-from conformance.protocol import load
-from spark.corpus import simulate_run
-from spark.tests.material import PROTOCOLS, change, value
-from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row, Trace
+from scatterproof.conformance.checks.compiled import Kernel
+from scatterproof.conformance.checks.online import Broken, Monitor
+from scatterproof.conformance.judge import columns_of
+from scatterproof.conformance.protocol import load
+from scatterproof.spark.corpus import simulate_run
+from scatterproof.spark.tests.material import PROTOCOLS, change, value
+from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row, Trace
 
 RUNS, SEED = 60, 1
 LONGEST = 600

@@ -14,22 +14,22 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from conformance.broadcast.tests import runs as broadcast
-from conformance.judge import columns_of
-from conformance.measures import BINS, with_hops
-from conformance.protocol import gauge, load
-from conformance.tests import runs as totalorder
-from conformance.tests.agreement import beginning
-from conformance.verdict import Verdict
-from spark.coverage import coverage
-from spark.judge_part import judge_part
-from spark.layout import RunEntry, events_path, runs_path
-from spark.measured import Histogram, Measured, together
-from spark.mine import mine
-from spark.plots import Bars, Line, bars, distribution, matrix
-from spark.read import parts_of
-from spec.trace import Kind, Trace
-from spec.trace_parquet import write_runs
+from scatterproof.conformance.broadcast.tests import runs as broadcast
+from scatterproof.conformance.judge import columns_of
+from scatterproof.conformance.measures import BINS, with_hops
+from scatterproof.conformance.protocol import gauge, load
+from scatterproof.conformance.tests import runs as totalorder
+from scatterproof.conformance.tests.agreement import beginning
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spark.coverage import coverage
+from scatterproof.spark.judge_part import judge_part
+from scatterproof.spark.layout import RunEntry, events_path, runs_path
+from scatterproof.spark.measured import Histogram, Measured, together
+from scatterproof.spark.mine import mine
+from scatterproof.spark.plots import Bars, Line, bars, distribution, matrix
+from scatterproof.spark.read import parts_of
+from scatterproof.spec.trace import Kind, Trace
+from scatterproof.spec.trace_parquet import write_runs
 
 TRACES = {
     "totalorder": [totalorder.conforming("star", variant) for variant in ("C", "D9", "C")],

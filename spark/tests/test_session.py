@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from models.java import find_java
-from spark.java_home import LOG_VARIABLE, java_home_for_spark
-from spark.jobs import run_tasks
-from spark.session import session_on
-from spec.errors import BadInput, CannotRun
+from scatterproof.models.java import find_java
+from scatterproof.spark.java_home import LOG_VARIABLE, java_home_for_spark
+from scatterproof.spark.jobs import run_tasks
+from scatterproof.spark.session import session_on
+from scatterproof.spec.errors import BadInput, CannotRun
 
 
 def test_a_running_session_is_lent_and_not_stopped(session: SparkSession) -> None:
@@ -44,7 +44,7 @@ def test_a_session_elsewhere_is_not_taken_for_the_one_that_is_running(session: S
 
 
 def test_where_no_master_answers_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spark.session.SparkSession.getActiveSession", lambda: None)
+    monkeypatch.setattr("scatterproof.spark.session.SparkSession.getActiveSession", lambda: None)
     for master in ("spark://127.0.0.1:1", "spark://127.0.0.1:99999", "k8s://https://127.0.0.1:1", "k8s://127.0.0.1:1"):
         with pytest.raises(CannotRun, match=rf"nothing answers at {master} \("), session_on(master):
             pass
@@ -52,11 +52,11 @@ def test_where_no_master_answers_there_is_one_sentence(monkeypatch: pytest.Monke
 
 def test_tasks_run_this_interpreter_and_find_the_project(session: SparkSession) -> None:
     def where(_: int) -> tuple[str, str]:
-        import spec
+        from scatterproof import spec
 
         return sys.executable, str(spec.__file__)
 
-    import spec
+    from scatterproof import spec
 
     assert run_tasks(session, [0], where, weights=[1]) == [(sys.executable, str(spec.__file__))]
 
@@ -102,7 +102,7 @@ def test_the_launcher_drops_the_one_module_and_keeps_every_other_argument(
 ) -> None:
     echo = tmp_path / "ec ho"
     shutil.copy(shutil.which("printf") or "", echo)
-    monkeypatch.setattr("spark.java_home.find_java", lambda: echo)
+    monkeypatch.setattr("scatterproof.spark.java_home.find_java", lambda: echo)
     monkeypatch.setenv("SCATTERPROOF_CACHE", str(tmp_path / "cache"))
     launcher = java_home_for_spark() / "bin" / "java"
     given = ["[%s]", "a b", "--add-modules=jdk.incubator.vector", "", "--add-modules=x"]
@@ -115,7 +115,7 @@ def test_the_java_of_a_session_alone_is_deaf_to_sigterm(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log: str, ends: int
 ) -> None:
     """That of a cluster's processes, which have no log of ours, is ended by it."""
-    monkeypatch.setattr("spark.java_home.find_java", lambda: Path(shutil.which("sh") or ""))
+    monkeypatch.setattr("scatterproof.spark.java_home.find_java", lambda: Path(shutil.which("sh") or ""))
     monkeypatch.setenv("SCATTERPROOF_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv(LOG_VARIABLE, str(tmp_path / log) if log else "")
     launcher = java_home_for_spark() / "bin" / "java"
@@ -126,7 +126,7 @@ def test_without_java_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
     def none() -> Path:
         raise CannotRun("no Java here")
 
-    monkeypatch.setattr("spark.java_home.find_java", none)
+    monkeypatch.setattr("scatterproof.spark.java_home.find_java", none)
     with pytest.raises(CannotRun, match=r"^no Java here$"):
         java_home_for_spark()
 
@@ -137,7 +137,7 @@ def test_a_java_that_has_lost_us_is_ended_unless_it_ends_by_itself(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, ends: int
 ) -> None:
     """One that was starting when Python was interrupted never looked at its input, and listened for ever."""
-    monkeypatch.setattr("spark.java_home.find_java", lambda: Path(shutil.which("sh") or ""))
+    monkeypatch.setattr("scatterproof.spark.java_home.find_java", lambda: Path(shutil.which("sh") or ""))
     monkeypatch.setenv("SCATTERPROOF_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv(LOG_VARIABLE, str(tmp_path / "log"))
     launcher = java_home_for_spark() / "bin" / "java"
@@ -148,7 +148,7 @@ def test_a_java_that_has_lost_us_is_ended_unless_it_ends_by_itself(
 
 
 def test_a_java_that_nobody_waits_for_any_more_does_not_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("spark.java_home.find_java", lambda: Path(shutil.which("true") or ""))
+    monkeypatch.setattr("scatterproof.spark.java_home.find_java", lambda: Path(shutil.which("true") or ""))
     monkeypatch.setenv("SCATTERPROOF_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv(LOG_VARIABLE, str(tmp_path / "gone" / "log"))
     ended = subprocess.run([java_home_for_spark() / "bin" / "java"], capture_output=True, check=False)

@@ -15,21 +15,31 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark import shipping
-from spark.shipping import CACHE, CODE, NEEDED, PACKAGES, ROOT, refuse_unfit, refuse_unshared, settle_in, write_archive
-from spec.errors import BadInput, CannotRun
+from scatterproof.spark import shipping
+from scatterproof.spark.shipping import (
+    CACHE,
+    CODE,
+    NEEDED,
+    PACKAGES,
+    ROOT,
+    refuse_unfit,
+    refuse_unshared,
+    settle_in,
+    write_archive,
+)
+from scatterproof.spec.errors import BadInput, CannotRun
 
 # All that tasks begin with, and what they load of each protocol; then where that was, and which packages it has taken.
 ALONE = """
 import json, sys
-import conformance.protocol, fuzz.protocol, fuzz.spread, scatterproof.iuts, spec.clauses, spec.trace
-import spark.corpus, spark.incremental, spark.importing.import_traces
-assert len(spec.clauses.protocols()) > 1
-for protocol in spec.clauses.protocols():
-    conformance.protocol.load(protocol)
-    fuzz.protocol.load(protocol)
-    assert spec.clauses.load(protocol).clauses
-    assert spec.trace.schema(protocol).columns
+import scatterproof.conformance.protocol, scatterproof.fuzz.protocol, scatterproof.fuzz.spread, scatterproof.iuts, scatterproof.spec.clauses, scatterproof.spec.trace
+import scatterproof.spark.corpus, scatterproof.spark.incremental, scatterproof.spark.importing.import_traces
+assert len(scatterproof.spec.clauses.protocols()) > 1
+for protocol in scatterproof.spec.clauses.protocols():
+    scatterproof.conformance.protocol.load(protocol)
+    scatterproof.fuzz.protocol.load(protocol)
+    assert scatterproof.spec.clauses.load(protocol).clauses
+    assert scatterproof.spec.trace.schema(protocol).columns
 print(json.dumps([spec.__file__, sorted({name.split(".")[0] for name in sys.modules})]))
 """
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spark.unfinished import Unfinished, unfinished_folder
-from spec.errors import BadInput, CannotRun
+from scatterproof.spark.unfinished import Unfinished, unfinished_folder
+from scatterproof.spec.errors import BadInput, CannotRun
 
 MARK = "whole"
 

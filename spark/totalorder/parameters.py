@@ -9,13 +9,13 @@ from random import Random
 
 import msgspec
 
-from conformance.network import incidents
-from spark.kinds import RunKind, Setting
-from spark.networks import all_answered, in_a_tree
-from spec.core import Parameter
-from spec.schedule import Failure, FailureKind, FaultKind
-from spec.topology import Topology
-from spec.totalorder.messages import WITHOUT_LOSS, Environment
+from scatterproof.conformance.network import incidents
+from scatterproof.spark.kinds import RunKind, Setting
+from scatterproof.spark.networks import all_answered, in_a_tree
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import Failure, FailureKind, FaultKind
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.totalorder.messages import WITHOUT_LOSS, Environment
 
 Parameters = dict[str, Parameter]
 Draw = Callable[[Random, Setting], Parameters]

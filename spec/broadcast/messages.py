@@ -10,8 +10,8 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
-from spec.schedule import EVERYBODY
-from spec.topology import NodeId
+from scatterproof.spec.schedule import EVERYBODY
+from scatterproof.spec.topology import NodeId
 
 NO_CLOCK: tuple[int, ...] = ()
 

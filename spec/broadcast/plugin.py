@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spec.broadcast.messages import Beginning, Delivery, Packet
-from spec.protocol import SpecPlugin
+from scatterproof.spec.broadcast.messages import Beginning, Delivery, Packet
+from scatterproof.spec.protocol import SpecPlugin
 
 PLUGIN = SpecPlugin(packet=Packet, delivery=Delivery, beginning=Beginning)

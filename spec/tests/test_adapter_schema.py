@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from spec import adapter, adapter_schema
-from spec.clauses import SPEC, protocols
-from spec.protocol import SpecPlugin
+from scatterproof.spec import adapter, adapter_schema
+from scatterproof.spec.clauses import SPEC, protocols
+from scatterproof.spec.protocol import SpecPlugin
 
 
 class Parcel(msgspec.Struct):
@@ -29,7 +29,7 @@ def test_a_stale_schema_is_named_with_the_command_that_makes_it_again(
     with (tmp_path / adapter_schema.FILE).open("a") as file:
         file.write("\n")
     assert adapter_schema.main(["--check"], tmp_path) == 1
-    assert "run `python -m spec.adapter_schema`" in capsys.readouterr().err
+    assert "run `python -m scatterproof.spec.adapter_schema`" in capsys.readouterr().err
 
 
 def test_the_schema_has_every_line_and_every_protocols_packets() -> None:
@@ -51,7 +51,7 @@ def test_the_schema_has_every_line_and_every_protocols_packets() -> None:
 
 def test_messages_may_be_of_any_name_and_one_type(monkeypatch: pytest.MonkeyPatch) -> None:
     toy = SpecPlugin(packet=Parcel, delivery=Parcel)
-    monkeypatch.setattr("spec.plugins.find", lambda package, record, protocol: toy)
+    monkeypatch.setattr("scatterproof.spec.plugins.find", lambda package, record, protocol: toy)
     definitions = adapter_schema.document()["$defs"]
     for line, key in (("SendOut", "packet"), ("DeliverOut", "message")):
         assert {"$ref": f"#/$defs/{protocols()[0]}.Parcel"} in definitions[line]["properties"][key]["anyOf"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from spec.errors import CannotRun
-from spec.files import cache_folder
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.files import cache_folder
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from spec import clauses, clauses_markdown
-from spec.clauses import ClauseKind, Layer, Level, load, protocols, snake_case, spelling
-from spec.errors import BadInput
+from scatterproof.spec import clauses, clauses_markdown
+from scatterproof.spec.clauses import ClauseKind, Layer, Level, load, protocols, snake_case, spelling
+from scatterproof.spec.errors import BadInput
 
 PROTOCOL = "echo"
 
@@ -235,7 +235,7 @@ def test_a_layer_spells_a_clause_by_name_snake_name_or_id() -> None:
 
 def test_the_page_in_the_repository_is_fresh() -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "spec.clauses", "--check"],
+        [sys.executable, "-m", "scatterproof.spec.clauses", "--check"],
         cwd=clauses.SPEC.parent,
         capture_output=True,
         text=True,
@@ -253,7 +253,7 @@ def test_a_page_is_stale_when_missing_and_when_its_catalogue_changed(
     assert clauses_markdown.main(["--check"], tmp_path) == 0
     catalogue_of(SOUND.replace("MAY be loud", "MAY be shrill"), tmp_path)
     assert clauses_markdown.main(["--check"], tmp_path) == 1
-    assert "CLAUSES.md is stale: run `python -m spec.clauses`" in capsys.readouterr().err
+    assert "CLAUSES.md is stale: run `python -m scatterproof.spec.clauses`" in capsys.readouterr().err
 
 
 def test_a_refused_catalogue_leaves_the_page_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

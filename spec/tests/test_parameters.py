@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from spec import parameters
-from spec.clauses import SPEC, protocols
-from spec.core import Parameter
-from spec.errors import BadInput
-from spec.parameters import Multiple, Parameters, declared
+from scatterproof.spec import parameters
+from scatterproof.spec.clauses import SPEC, protocols
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.parameters import Multiple, Parameters, declared
 
 GIVEN: Mapping[str, Parameter] = {"environment": "D9", "beacon_interval_ns": 10_000}
 
@@ -37,7 +37,7 @@ def test_a_stale_table_is_named_with_the_command_that_makes_it_again(
     assert "the marks of the table of parameters are missing" in capsys.readouterr().err
     page.write_text((SPEC / parameters.PAGE).read_text().replace("20 × `beacon_interval_ns`", "`60000`"))
     assert parameters.main(["--check"], tmp_path) == 1
-    assert "run `python -m spec.parameters`" in capsys.readouterr().err
+    assert "run `python -m scatterproof.spec.parameters`" in capsys.readouterr().err
     assert parameters.main([], tmp_path) == 0
     assert "20 × `beacon_interval_ns`" in page.read_text()
     assert parameters.main(["--check"], tmp_path) == 0

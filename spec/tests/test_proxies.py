@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from spec.errors import BadInput
-from spec.topology import Link, Node, Role, Topology, route
-from spec.totalorder import proxies
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import Link, Node, Role, Topology, route
+from scatterproof.spec.totalorder import proxies
 
 # Hosts 0 and 1 at switch 2, host 4 at switch 3, joined both ways; host 5 at switch 3, which only receives.
 ROW = Topology(

@@ -7,10 +7,20 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from spec import schedule
-from spec.errors import BadInput
-from spec.schedule import EVERYBODY, Clock, Delay, Fault, FaultKind, Message, Schedule, Submission, validate
-from spec.topology import Link, Node, Role, Topology
+from scatterproof.spec import schedule
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import (
+    EVERYBODY,
+    Clock,
+    Delay,
+    Fault,
+    FaultKind,
+    Message,
+    Schedule,
+    Submission,
+    validate,
+)
+from scatterproof.spec.topology import Link, Node, Role, Topology
 
 NETWORK = Topology(
     (Node("a", Role.HOST), Node("b", Role.HOST), Node("s", Role.SWITCH)), (Link(0, 2), Link(2, 1), Link(1, 2))

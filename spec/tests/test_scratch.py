@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from spec import scratch
-from spec.errors import CannotRun
-from spec.scratch import PREFIX, scratch_folder
+from scatterproof.spec import scratch
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.scratch import PREFIX, scratch_folder
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 HOLDS = """
 import os, signal, sys
-from spec.scratch import scratch_folder
+from scatterproof.spec.scratch import scratch_folder
 with scratch_folder("test") as folder:
     (folder / "deep").mkdir()
     (folder / "deep" / "file").write_text("left")

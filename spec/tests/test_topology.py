@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from spec.errors import BadInput
-from spec.protocol import refuse_network
-from spec.topology import NO_LINK, Link, Node, Role, Topology, route, validate
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.protocol import refuse_network
+from scatterproof.spec.topology import NO_LINK, Link, Node, Role, Topology, route, validate
 
 
 def topology(hosts: int, switches: int, *pairs: tuple[int, int]) -> Topology:

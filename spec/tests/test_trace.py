@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from spec import trace_ndjson, trace_parquet
-from spec.clauses import SPEC
-from spec.errors import BadInput
-from spec.topology import Link, Node, Role, Topology
-from spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
-from spec.trace_parquet import read_runs, write_runs
+from scatterproof.spec import trace_ndjson, trace_parquet
+from scatterproof.spec.clauses import SPEC
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import Link, Node, Role, Topology
+from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
+from scatterproof.spec.trace_parquet import read_runs, write_runs
 
 NETWORK = Topology((Node("a", Role.HOST), Node("b", Role.HOST)), (Link(0, 1),))
 NAMES = schema("totalorder").columns
@@ -42,7 +42,7 @@ def test_a_protocol_may_add_nothing_to_the_common_columns(tmp_path: Path, monkey
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "trace.toml").write_text("version = 1\n")
     (tmp_path / "common_trace.toml").write_text((SPEC / "common_trace.toml").read_text())
-    monkeypatch.setattr("spec.trace.__file__", str(tmp_path / "trace.py"))
+    monkeypatch.setattr("scatterproof.spec.trace.__file__", str(tmp_path / "trace.py"))
     assert schema("toy").columns == NAMES[: len(schema("toy").columns)]
     assert schema("toy").packets == {}
 

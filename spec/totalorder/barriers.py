@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
-from spec.errors import BadInput
-from spec.topology import Topology, route
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import Topology, route
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
-from spec.topology import NodeId
+from scatterproof.spec.topology import NodeId
 
 NOT_SPOKEN = 0  # the barrier of a link before anything came over it: promises nothing
 NO_BARRIER = -1  # a packet that carries no barrier (data in environment B), or no ack barrier

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from spec.protocol import SpecPlugin
-from spec.topology import Topology
-from spec.totalorder.barriers import longest_chain
-from spec.totalorder.messages import Delivery, Packet
+from scatterproof.spec.protocol import SpecPlugin
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.totalorder.barriers import longest_chain
+from scatterproof.spec.totalorder.messages import Delivery, Packet
 
 
 def refuse_network(topology: Topology) -> None:

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from spec.core import Parameter
-from spec.errors import BadInput
-from spec.topology import LinkId, NodeId, Role, Topology, route
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import LinkId, NodeId, Role, Topology, route
 
 PARAMETER = "proxies"
 

@@ -8,11 +8,11 @@ import pytest
 
 from ci.figures.latency import Sample, Setting, collect, maker, measure, schedule_of
 from ci.figures.testbed import TESTBED, network, row
-from spec.core import node_config
-from spec.errors import BadInput, CannotRun
-from spec.topology import route
-from spec.totalorder.messages import Environment
-from spec.trace import Header, Kind, Order, Trace, schema
+from scatterproof.spec.core import node_config
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.topology import route
+from scatterproof.spec.totalorder.messages import Environment
+from scatterproof.spec.trace import Header, Kind, Order, Trace, schema
 
 STILL = replace(TESTBED, host_jitter_ns=0, greatest_offset_ns=0)
 FEW = Sample(40, 8)

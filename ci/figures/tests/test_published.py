@@ -8,7 +8,7 @@ import pytest
 
 from ci.figures.published import Published, read
 from ci.figures.scale import HEADINGS, Comparison, worst
-from spec.errors import BadInput
+from scatterproof.spec.errors import BadInput
 
 HEADER = "processes\tbest_effort_chip_us\tbest_effort_host_us\n"
 

@@ -14,9 +14,9 @@ from ci.figures.recovery import (
     schedule_with,
 )
 from ci.figures.testbed import network
-from spec.schedule import FailureKind
-from spec.topology import route
-from spec.trace import Header, Kind, Order, Row, Trace, schema
+from scatterproof.spec.schedule import FailureKind
+from scatterproof.spec.topology import route
+from scatterproof.spec.trace import Header, Kind, Order, Row, Trace, schema
 
 COLUMNS = schema("totalorder").columns
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.cases import links, order, uniform
+from scatterproof.conformance.broadcast.cases import links, order, uniform
 
 CASES = (*links.CASES, *uniform.CASES, *order.CASES)

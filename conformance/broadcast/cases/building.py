@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from conformance.case_building import between, case_of, clause_of
-from conformance.network.topologies import mesh
-from conformance.protocol import Case
-from spec.core import Parameter
-from spec.schedule import EVERYBODY, Delay, Failure, Fault, Message, Schedule, Submission
-from spec.topology import LinkId, NodeId
+from scatterproof.conformance.case_building import between, case_of, clause_of
+from scatterproof.conformance.network.topologies import mesh
+from scatterproof.conformance.protocol import Case
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import EVERYBODY, Delay, Failure, Fault, Message, Schedule, Submission
+from scatterproof.spec.topology import LinkId, NodeId
 
 RESEND_NS = 20_000
 HOP_NS = 1_000

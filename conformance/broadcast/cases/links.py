@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.cases.building import case, link, to_all, to_one
-from conformance.case_building import crash, delay, duplicate, lose, pause
+from scatterproof.conformance.broadcast.cases.building import case, link, to_all, to_one
+from scatterproof.conformance.case_building import crash, delay, duplicate, lose, pause
 
 _BUSY = tuple(to_one(300 * number, number % 2, 1 - number % 2, bytes([number])) for number in range(12))
 _FORTH, _BACK = link(2, 0, 1), link(2, 1, 0)

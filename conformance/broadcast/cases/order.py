@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.cases.building import case, link, to_all
-from conformance.case_building import crash, delay, lose
-from spec.schedule import Fault
+from scatterproof.conformance.broadcast.cases.building import case, link, to_all
+from scatterproof.conformance.case_building import crash, delay, lose
+from scatterproof.spec.schedule import Fault
 
 
 def _all_from(source: int, processes: int, by_ns: int, *indices: int) -> tuple[Fault, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.cases.building import case, link, to_all
-from conformance.case_building import crash, delay, duplicate, lose, pause
+from scatterproof.conformance.broadcast.cases.building import case, link, to_all
+from scatterproof.conformance.case_building import crash, delay, duplicate, lose, pause
 
 # What process 0 of three sends to process 2 at first: nothing of it comes.
 _ONLY_TO_1 = lose(link(3, 0, 2), *range(4))

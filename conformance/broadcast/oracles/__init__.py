@@ -2,12 +2,12 @@
 
 Written from the clauses' sentences, slow and plain: each looks at all rows anew, and keeps no running state. They share
 nothing with the checks but the trace and its parameters, so that each can find the other's mistakes. They expect a
-trace that `conformance.judge.refuse` lets pass.
+trace that `scatterproof.conformance.judge.refuse` lets pass.
 """
 
 from __future__ import annotations
 
-from conformance.broadcast.oracles import links, order, uniform
-from conformance.protocol import by_clause
+from scatterproof.conformance.broadcast.oracles import links, order, uniform
+from scatterproof.conformance.protocol import by_clause
 
 ORACLES = by_clause("broadcast", links, uniform, order)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.oracles.whole import Event, Whole
-from conformance.oracles.whole import before
-from spec.broadcast.messages import Level
-from spec.trace import Kind
+from scatterproof.conformance.broadcast.oracles.whole import Event, Whole
+from scatterproof.conformance.oracles.whole import before
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.trace import Kind
 
 
 def wrongly_delivered(whole: Whole) -> set[int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.oracles.contents import wrongly_begun, wrongly_delivered
-from conformance.broadcast.oracles.whole import Event, Whole, look
-from conformance.oracles.whole import before, positions
-from spec.broadcast.messages import Level, PacketKind
-from spec.trace import Kind, Trace
+from scatterproof.conformance.broadcast.oracles.contents import wrongly_begun, wrongly_delivered
+from scatterproof.conformance.broadcast.oracles.whole import Event, Whole, look
+from scatterproof.conformance.oracles.whole import before, positions
+from scatterproof.spec.broadcast.messages import Level, PacketKind
+from scatterproof.spec.trace import Kind, Trace
 
 
 def sent_is_delivered(trace: Trace) -> set[int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.oracles.whole import Event, MessageId, Whole, look
-from conformance.oracles.whole import before
-from spec.trace import Kind, Trace
+from scatterproof.conformance.broadcast.oracles.whole import Event, MessageId, Whole, look
+from scatterproof.conformance.oracles.whole import before
+from scatterproof.spec.trace import Kind, Trace
 
 
 def _ahead(whole: Whole) -> set[int]:

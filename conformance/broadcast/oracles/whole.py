@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
-from conformance.broadcast.parameters import dependencies, parameters
-from conformance.oracles.whole import AnyEvent, AnyWhole, before, once_a_trace
-from spec.broadcast.messages import Level, PacketKind
-from spec.trace import Kind, Trace
+from scatterproof.conformance.broadcast.parameters import dependencies, parameters
+from scatterproof.conformance.oracles.whole import AnyEvent, AnyWhole, before, once_a_trace
+from scatterproof.spec.broadcast.messages import Level, PacketKind
+from scatterproof.spec.trace import Kind, Trace
 
 GREATEST_NUMBER = 2**32 - 1
 LONGEST_RUN = 4096

@@ -7,7 +7,7 @@ BC-LCB-CAUSAL, BC-LCB-FIFO.
 
 from __future__ import annotations
 
-from conformance.broadcast.programs.tester import tester
-from conformance.broadcast.programs.workload import LEVELS
+from scatterproof.conformance.broadcast.programs.tester import tester
+from scatterproof.conformance.broadcast.programs.workload import LEVELS
 
 __all__ = ["LEVELS", "tester"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from conformance.stress.contract import Course
+from scatterproof.conformance.stress.contract import Course
 
 # A program may take so many times as long as the reference, and so many seconds: it may have to warm up.
 MULTIPLE = 30

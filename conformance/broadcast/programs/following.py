@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from conformance.broadcast.programs.lines import DELIVERED, KIND, NUMBER, SENDER, Output, Rows, compile_now
-from conformance.broadcast.programs.scan import Marks
-from conformance.broadcast.programs.workload import Task
-from conformance.stress.contract import Standing
-from spec.broadcast.messages import Level
+from scatterproof.conformance.broadcast.programs.lines import DELIVERED, KIND, NUMBER, SENDER, Output, Rows, compile_now
+from scatterproof.conformance.broadcast.programs.scan import Marks
+from scatterproof.conformance.broadcast.programs.workload import Task
+from scatterproof.conformance.stress.contract import Standing
+from scatterproof.spec.broadcast.messages import Level
 
 _MOST_MARKS = 1 << 28  # bytes; a greater workload is followed by size alone, and never seen to be complete
 _PIECES = 4  # megabytes of one file read at a look: the relay waits meanwhile

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
-from conformance.broadcast.programs.ending import Ending
-from conformance.broadcast.programs.lines import Output
-from conformance.broadcast.programs.scan import Marks, Scan, Sort
-from conformance.broadcast.programs.sentences import Sentences
-from conformance.broadcast.programs.tally import Tally
-from conformance.broadcast.programs.unseen import UNSEEN, known_to, seen_at
-from conformance.broadcast.programs.workload import Task
-from conformance.stress.contract import Course, EndedProcess, Judgement
-from conformance.verdict import ClauseResult, Verdict
-from spec import clauses
-from spec.broadcast.messages import Level
+from scatterproof.conformance.broadcast.programs.ending import Ending
+from scatterproof.conformance.broadcast.programs.lines import Output
+from scatterproof.conformance.broadcast.programs.scan import Marks, Scan, Sort
+from scatterproof.conformance.broadcast.programs.sentences import Sentences
+from scatterproof.conformance.broadcast.programs.tally import Tally
+from scatterproof.conformance.broadcast.programs.unseen import UNSEEN, known_to, seen_at
+from scatterproof.conformance.broadcast.programs.workload import Task
+from scatterproof.conformance.stress.contract import Course, EndedProcess, Judgement
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spec import clauses
+from scatterproof.spec.broadcast.messages import Level
 
 # A program that kept so much to itself until it was asked to end cannot be watched at work.
 _HELD_BACK_BYTES = 1 << 16

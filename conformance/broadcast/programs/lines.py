@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from conformance.stress.contract import EndedProcess
+from scatterproof.conformance.stress.contract import EndedProcess
 
 Rows = npt.NDArray[np.int64]
 

@@ -14,9 +14,19 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from conformance.broadcast.programs.lines import BEGUN, DELIVERED, KIND, LINE, NUMBER, PLACE, SENDER, Output, Rows
-from conformance.broadcast.programs.workload import Task
-from spec.broadcast.messages import Level
+from scatterproof.conformance.broadcast.programs.lines import (
+    BEGUN,
+    DELIVERED,
+    KIND,
+    LINE,
+    NUMBER,
+    PLACE,
+    SENDER,
+    Output,
+    Rows,
+)
+from scatterproof.conformance.broadcast.programs.workload import Task
+from scatterproof.spec.broadcast.messages import Level
 
 Marks = npt.NDArray[np.uint8]
 Clocks = npt.NDArray[np.int32]

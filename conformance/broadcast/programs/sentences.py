@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.broadcast.programs.lines import Output
-from conformance.broadcast.programs.scan import Sort, WrongLine, line_of
-from conformance.broadcast.programs.workload import Task
-from spec.broadcast.messages import Level
+from scatterproof.conformance.broadcast.programs.lines import Output
+from scatterproof.conformance.broadcast.programs.scan import Sort, WrongLine, line_of
+from scatterproof.conformance.broadcast.programs.workload import Task
+from scatterproof.spec.broadcast.messages import Level
 
 
 class Sentences:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.broadcast.programs.scan import SHOWN
-from conformance.verdict import ClauseResult, Verdict, Violation
+from scatterproof.conformance.broadcast.programs.scan import SHOWN
+from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation
 
 
 class Tally:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from conformance.broadcast.programs.following import Following
-from conformance.broadcast.programs.judge import Judge
-from conformance.broadcast.programs.tracing import trace_of
-from conformance.broadcast.programs.workload import Task, hosts, task
-from conformance.relay.ports import Address
-from conformance.stress.contract import Course, Judgement, Recorded, Standing, Workload
-from spec.files import write_atomically
+from scatterproof.conformance.broadcast.programs.following import Following
+from scatterproof.conformance.broadcast.programs.judge import Judge
+from scatterproof.conformance.broadcast.programs.tracing import trace_of
+from scatterproof.conformance.broadcast.programs.workload import Task, hosts, task
+from scatterproof.conformance.relay.ports import Address
+from scatterproof.conformance.stress.contract import Course, Judgement, Recorded, Standing, Workload
+from scatterproof.spec.files import write_atomically
 
 
 class FilesTester:

@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from conformance.broadcast.programs.lines import BEGUN, KIND, MALFORMED, NUMBER, SENDER, Output
-from conformance.broadcast.programs.workload import Task
-from conformance.network.topologies import mesh
-from conformance.rows import row_of
-from conformance.stress.contract import Course, Recorded
-from spec.broadcast.messages import Level
-from spec.core import Parameter
-from spec.schedule import EVERYBODY
-from spec.topology import NodeId
-from spec.trace import CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace, schema
+from scatterproof.conformance.broadcast.programs.lines import BEGUN, KIND, MALFORMED, NUMBER, SENDER, Output
+from scatterproof.conformance.broadcast.programs.workload import Task
+from scatterproof.conformance.network.topologies import mesh
+from scatterproof.conformance.rows import row_of
+from scatterproof.conformance.stress.contract import Course, Recorded
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import EVERYBODY
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace, schema
 
 # TLC reads no more than 65,000; a run is judged in full by `judge`, without a trace.
 MOST_ROWS = 60_000

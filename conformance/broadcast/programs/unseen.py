@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from conformance.broadcast.parameters import not_applicable
-from conformance.stress.contract import EndedProcess
-from spec import clauses
-from spec.broadcast.messages import Level
-from spec.topology import NodeId
+from scatterproof.conformance.broadcast.parameters import not_applicable
+from scatterproof.conformance.stress.contract import EndedProcess
+from scatterproof.spec import clauses
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.topology import NodeId
 
 _PACKETS = "only packets show it, and those that the relay carries are in the program's own format"
 _ABOVE = "above level pl nobody outside sees what a link hands on"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from conformance.relay.ports import Address
-from conformance.stress.contract import Workload
-from spec.broadcast.messages import Level
-from spec.errors import BadInput
+from scatterproof.conformance.relay.ports import Address
+from scatterproof.conformance.stress.contract import Workload
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.errors import BadInput
 
 _MOST_DEPENDENCIES = 4  # of one process: each is a number kept for each of its messages
 _MOST_MARKS = 1 << 33  # bits for what every process delivered: a gigabyte

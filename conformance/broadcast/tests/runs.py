@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from conformance.network.run import simulate
-from conformance.network.topologies import mesh
-from impl.broadcast import make_core
-from spec.core import Parameter
-from spec.schedule import (
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.network.topologies import mesh
+from scatterproof.impl.broadcast import make_core
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import (
     EVERYBODY,
     Delay,
     Failure,
@@ -21,7 +21,7 @@ from spec.schedule import (
     Submission,
     validate,
 )
-from spec.trace import Trace
+from scatterproof.spec.trace import Trace
 
 LEVELS = ("pl", "urb", "fifo", "lcb")
 # What runs have beside their level and number of processes.

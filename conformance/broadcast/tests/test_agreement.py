@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.broadcast.tests.runs import LEVELS, RUNS, conforming
-from conformance.judge import judge, judge_by_oracles, judge_compiled
-from conformance.tests.agreement import Judges, beginning, damaged_rows
-from conformance.verdict import Verdict
-from spec.trace import ABSENT, Kind, Order, Row, Trace, schema
+from scatterproof.conformance.broadcast.tests.runs import LEVELS, RUNS, conforming
+from scatterproof.conformance.judge import judge, judge_by_oracles, judge_compiled
+from scatterproof.conformance.tests.agreement import Judges, beginning, damaged_rows
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.trace import ABSENT, Kind, Order, Row, Trace, schema
 
 COLUMNS = schema("broadcast").columns
 NODE, KIND, LINK, SEQ, SENDER, PSEQ = (

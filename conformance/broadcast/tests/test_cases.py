@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.case import cases, run_case
-from conformance.network.run import SimulatedIut
-from conformance.verdict import Verdict
-from impl.broadcast import AnyCore, make_core
-from impl.broadcast.literal_rules import LITERAL
-from spec.core import NodeConfig
+from scatterproof.conformance.case import cases, run_case
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.broadcast import AnyCore, make_core
+from scatterproof.impl.broadcast.literal_rules import LITERAL
+from scatterproof.spec.core import NodeConfig
 
 
 @pytest.mark.parametrize("literal", LITERAL)

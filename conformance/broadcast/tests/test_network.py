@@ -7,15 +7,25 @@ from typing import Any
 
 import pytest
 
-from conformance.network.run import simulate
-from conformance.network.topologies import mesh
-from conformance.report.space_time import as_text, diagram
-from spec.broadcast.messages import Beginning, Delivery, Packet
-from spec.core import Began, Deliver, Effect, Event, NodeConfig, PacketArrived, Send, Submitted
-from spec.errors import BadInput
-from spec.schedule import Delay, Failure, FailureKind, Fault, FaultKind, Message, Schedule, Submission, validate
-from spec.topology import LinkId
-from spec.trace import QUIESCENT, Kind, Trace, schema
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.network.topologies import mesh
+from scatterproof.conformance.report.space_time import as_text, diagram
+from scatterproof.spec.broadcast.messages import Beginning, Delivery, Packet
+from scatterproof.spec.core import Began, Deliver, Effect, Event, NodeConfig, PacketArrived, Send, Submitted
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import (
+    Delay,
+    Failure,
+    FailureKind,
+    Fault,
+    FaultKind,
+    Message,
+    Schedule,
+    Submission,
+    validate,
+)
+from scatterproof.spec.topology import LinkId
+from scatterproof.spec.trace import QUIESCENT, Kind, Trace, schema
 
 COLUMNS = schema("broadcast").columns
 TIME, NODE, KIND, NUMBER = (COLUMNS.index(name) for name in ("time_ns", "node", "kind", "number"))

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from conformance.examples.tests.languages import BUILD, missing
+from scatterproof.conformance.examples.tests.languages import BUILD, missing
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance.adapters.stdio import StdioIut
-from conformance.case import CaseResult, run_case, select
-from conformance.examples.tests.languages import BUILD, EXAMPLES, PROFILE, build
-from conformance.examples.tests.mutations import MUTATIONS, Mutation
-from conformance.examples.tests.tutorial import PAGE, played
-from conformance.profile import read_profile
-from conformance.protocol import Case
-from conformance.supervisor import Limits
-from conformance.verdict import Verdict
+from scatterproof.conformance.adapters.stdio import StdioIut
+from scatterproof.conformance.case import CaseResult, run_case, select
+from scatterproof.conformance.examples.tests.languages import BUILD, EXAMPLES, PROFILE, build
+from scatterproof.conformance.examples.tests.mutations import MUTATIONS, Mutation
+from scatterproof.conformance.examples.tests.tutorial import PAGE, played
+from scatterproof.conformance.profile import read_profile
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.supervisor import Limits
+from scatterproof.conformance.verdict import Verdict
 
 CLAIMED = read_profile(PROFILE)
 CASES = [case for case in select(CLAIMED.protocol) if CLAIMED.why_not(case) is None]
@@ -127,5 +127,5 @@ def test_the_other_examples_include_what_their_language_brings_along(file: str, 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_tutorials_commands_print_what_it_shows(tmp_path: Path) -> None:
-    """`python -m conformance.examples.tests.tutorial` writes it anew."""
+    """`python -m scatterproof.conformance.examples.tests.tutorial` writes it anew."""
     assert played(PAGE.read_text(), tmp_path) == PAGE.read_text()

@@ -1,5 +1,5 @@
-"""The tutorial's commands, run in a copy of the examples. `python -m conformance.examples.tests.tutorial` writes what
-they print into README.md; a test compares it."""
+"""The tutorial's commands, run in a copy of the examples. `python -m scatterproof.conformance.examples.tests.tutorial`
+writes what they print into README.md; a test compares it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from conformance.examples.tests.languages import EXAMPLES
+from scatterproof.conformance.examples.tests.languages import EXAMPLES
 
 PAGE = EXAMPLES / "README.md"
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from conformance.case import cases
-from conformance.network.run import simulate
-from impl.broadcast import make_core as make_process
-from impl.totalorder import RULES, make_core
-from spec.trace import Trace
+from scatterproof.conformance.case import cases
+from scatterproof.conformance.network.run import simulate
+from scatterproof.impl.broadcast import make_core as make_process
+from scatterproof.impl.totalorder import RULES, make_core
+from scatterproof.spec.trace import Trace
 
 ORDER = {case.id: case for case in cases("totalorder")}
 LOSSY = "TO-DUPACK/gap"

@@ -13,19 +13,19 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from conformance.explorer.server import Explorer, ExplorerServer, serve
-from conformance.explorer.sources import NdjsonSource
-from conformance.explorer.tests.runs import HASTY, ORDER, hasty
-from conformance.explorer.timeline import Timeline
-from conformance.judge import judge
-from conformance.network.run import simulate
-from conformance.report.tests.browser import Tab
-from conformance.verdict import Verdict
-from impl.totalorder import make_core
-from spec import trace_ndjson
-from spec.errors import CannotRun
-from spec.schedule import Schedule
-from spec.trace import Kind, Trace, schema
+from scatterproof.conformance.explorer.server import Explorer, ExplorerServer, serve
+from scatterproof.conformance.explorer.sources import NdjsonSource
+from scatterproof.conformance.explorer.tests.runs import HASTY, ORDER, hasty
+from scatterproof.conformance.explorer.timeline import Timeline
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.report.tests.browser import Tab
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import make_core
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import Kind, Trace, schema
 
 TIME = schema("totalorder").index("time_ns")
 NASTY = "</script><img src=x onerror=alert(1)>\u202e\x1b"

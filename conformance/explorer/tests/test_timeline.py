@@ -8,15 +8,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.explorer import sources, timeline
-from conformance.explorer.sources import NdjsonSource, ParquetSource, Source
-from conformance.explorer.tests.runs import hasty, lossy
-from conformance.explorer.timeline import Timeline
-from conformance.judge import judge
-from conformance.views import View
-from spec import trace_ndjson, trace_parquet
-from spec.errors import BadInput
-from spec.trace import Kind, Trace
+from scatterproof.conformance.explorer import sources, timeline
+from scatterproof.conformance.explorer.sources import NdjsonSource, ParquetSource, Source
+from scatterproof.conformance.explorer.tests.runs import hasty, lossy
+from scatterproof.conformance.explorer.timeline import Timeline
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.views import View
+from scatterproof.spec import trace_ndjson, trace_parquet
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Kind, Trace
 
 Make = Callable[[Trace, Path], Source]
 

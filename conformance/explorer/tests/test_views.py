@@ -6,10 +6,10 @@ import pickle
 
 import pytest
 
-from conformance.explorer.tests.runs import again, broadcast, hasty, lossy
-from conformance.views import LATEST, View, label_of, marks
-from spec.totalorder.messages import PacketKind
-from spec.trace import Kind, Trace, schema
+from scatterproof.conformance.explorer.tests.runs import again, broadcast, hasty, lossy
+from scatterproof.conformance.views import LATEST, View, label_of, marks
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import Kind, Trace, schema
 
 
 def told(trace: Trace, seen: int) -> list[dict[str, int]]:

@@ -7,11 +7,11 @@ from functools import cache
 
 from msgspec import structs
 
-from conformance.case import CaseResult, cases, run_case
-from conformance.network.run import SimulatedIut
-from conformance.report.run import ConformanceRun, Small
-from conformance.verdict import Verdict
-from impl.totalorder import RULES, make_core
+from scatterproof.conformance.case import CaseResult, cases, run_case
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.report.run import ConformanceRun, Small
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.impl.totalorder import RULES, make_core
 
 NAMES = ("TO-MONO/one-instant", "TO-ORDER/ties", "TO-DELIVER/at-the-barrier", "TO-SW-PATH/two-processors")
 FAILING = "TO-DELIVER/at-the-barrier"

@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 import pytest
 
-from conformance.report import folder, html
-from conformance.report.run import ConformanceRun
-from conformance.report.stored import store
-from conformance.report.tests.browser import Open, Tab
-from conformance.report.tests.runs import FAILING, NAMES, failing, nasty, passing, small
+from scatterproof.conformance.report import folder, html
+from scatterproof.conformance.report.run import ConformanceRun
+from scatterproof.conformance.report.stored import store
+from scatterproof.conformance.report.tests.browser import Open, Tab
+from scatterproof.conformance.report.tests.runs import FAILING, NAMES, failing, nasty, passing, small
 
 ROWS = "tr.case"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.network.topologies import star
-from conformance.report.schedule_words import LONGEST, words
-from spec.schedule import (
+from scatterproof.conformance.network.topologies import star
+from scatterproof.conformance.report.schedule_words import LONGEST, words
+from scatterproof.spec.schedule import (
     EVERYBODY,
     Clock,
     Delay,

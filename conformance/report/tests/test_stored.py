@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from conformance.case import CaseResult
-from conformance.report import folder, stored
-from conformance.report.run import ConformanceRun
-from conformance.report.side_by_side import clause_rows
-from conformance.report.stored import StoredRun, store
-from conformance.report.tests.runs import FAILING, NAMES, failing, passing, small
-from conformance.verdict import Verdict
-from spec import schedule as schedules
-from spec.errors import BadInput
-from spec.trace import Kind, schema
+from scatterproof.conformance.case import CaseResult
+from scatterproof.conformance.report import folder, stored
+from scatterproof.conformance.report.run import ConformanceRun
+from scatterproof.conformance.report.side_by_side import clause_rows
+from scatterproof.conformance.report.stored import StoredRun, store
+from scatterproof.conformance.report.tests.runs import FAILING, NAMES, failing, passing, small
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Kind, schema
 
 
 def test_what_was_stored_is_read_again(tmp_path: Path) -> None:

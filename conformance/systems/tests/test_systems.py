@@ -11,16 +11,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.adapters.log_folder import read_logs
-from conformance.judge import judge
-from conformance.profile import read_profile
-from conformance.systems import __main__ as command
-from conformance.systems.history import read_events, write_logs
-from conformance.systems.report import SystemResult, page, run, table
-from conformance.systems.setup import PROFILES, SETUPS, Setup
-from conformance.systems.telling import Event, History
-from conformance.verdict import Verdict
-from spec.errors import BadInput
+from scatterproof.conformance.adapters.log_folder import read_logs
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.profile import read_profile
+from scatterproof.conformance.systems import __main__ as command
+from scatterproof.conformance.systems.history import read_events, write_logs
+from scatterproof.conformance.systems.report import SystemResult, page, run, table
+from scatterproof.conformance.systems.setup import PROFILES, SETUPS, Setup
+from scatterproof.conformance.systems.telling import Event, History
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.errors import BadInput
 
 BY_NAME = {setup.name: setup for setup in SETUPS}
 Hosts = list[list[Event]]
@@ -135,7 +135,7 @@ def test_a_system_that_is_not_there_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, program: str
 ) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("conformance.systems.corosync._SYSTEM_PATH", "")
+    monkeypatch.setattr("scatterproof.conformance.systems.corosync._SYSTEM_PATH", "")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     outcome = run(BY_NAME[name], tmp_path)
     assert f"there is no {program} on PATH" in outcome.not_run

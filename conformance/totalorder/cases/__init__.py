@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.totalorder.cases import (
+from scatterproof.conformance.totalorder.cases import (
     acknowledged,
     adjustment,
     best_effort,

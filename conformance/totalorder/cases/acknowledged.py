@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.case_building import lose
-from conformance.network.topologies import chain, diamond, star
-from conformance.totalorder.cases.building import TWO_INGRESS, case, everybody, scatter
-from conformance.totalorder.cases.loss import SOON
-from spec.schedule import Clock, Delay
+from scatterproof.conformance.case_building import lose
+from scatterproof.conformance.network.topologies import chain, diamond, star
+from scatterproof.conformance.totalorder.cases.building import TWO_INGRESS, case, everybody, scatter
+from scatterproof.conformance.totalorder.cases.loss import SOON
+from scatterproof.spec.schedule import Clock, Delay
 
 _SENDING_AGAIN = (
     case(

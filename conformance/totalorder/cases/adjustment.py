@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.case_building import lose
-from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import ONE_IS_DEAF, case, everybody, scatter
-from conformance.totalorder.cases.failing import DETECTED
-from spec.schedule import Clock, Delay, Failure, FailureKind, Fault, FaultKind
+from scatterproof.conformance.case_building import lose
+from scatterproof.conformance.network.topologies import chain, star
+from scatterproof.conformance.totalorder.cases.building import ONE_IS_DEAF, case, everybody, scatter
+from scatterproof.conformance.totalorder.cases.failing import DETECTED
+from scatterproof.spec.schedule import Clock, Delay, Failure, FailureKind, Fault, FaultKind
 
 ROUND_NS = 20_000
 _TIMES = tuple(3_000 + 11_000 * n for n in range(12))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.network.topologies import chain, diamond, first_example, one_way, second_example, star
-from conformance.totalorder.cases.building import TWO_LINKS, case, everybody, scatter
-from spec.schedule import Clock, Delay
+from scatterproof.conformance.network.topologies import chain, diamond, first_example, one_way, second_example, star
+from scatterproof.conformance.totalorder.cases.building import TWO_LINKS, case, everybody, scatter
+from scatterproof.spec.schedule import Clock, Delay
 
 _SENDING = (
     case(

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.case_building import case_of
-from conformance.protocol import Case
-from spec.core import Parameter
-from spec.schedule import Clock, Delay, Failure, Fault, Message, Schedule, Submission
-from spec.topology import Link, Node, NodeId, Role, Topology, route
+from scatterproof.conformance.case_building import case_of
+from scatterproof.conformance.protocol import Case
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import Clock, Delay, Failure, Fault, Message, Schedule, Submission
+from scatterproof.spec.topology import Link, Node, NodeId, Role, Topology, route
 
 INTERVAL_NS = 10_000
 

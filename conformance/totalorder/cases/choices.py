@@ -3,12 +3,12 @@ barriers or withhold beacons, two processors, causal order; and restarts."""
 
 from __future__ import annotations
 
-from conformance.case_building import lose
-from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import ONE_WAY_ON, case, everybody, scatter
-from conformance.totalorder.cases.failing import DETECTED
-from conformance.totalorder.cases.loss import SOON
-from spec.schedule import Clock, Delay, Failure, FailureKind
+from scatterproof.conformance.case_building import lose
+from scatterproof.conformance.network.topologies import chain, star
+from scatterproof.conformance.totalorder.cases.building import ONE_WAY_ON, case, everybody, scatter
+from scatterproof.conformance.totalorder.cases.failing import DETECTED
+from scatterproof.conformance.totalorder.cases.loss import SOON
+from scatterproof.spec.schedule import Clock, Delay, Failure, FailureKind
 
 CASES = (
     case(

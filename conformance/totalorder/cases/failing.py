@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from conformance.case_building import between
-from conformance.network.topologies import chain, star
-from conformance.protocol import Case
-from conformance.totalorder.cases.building import INTERVAL_NS
-from spec.schedule import Failure, FailureKind
-from spec.topology import LinkId
+from scatterproof.conformance.case_building import between
+from scatterproof.conformance.network.topologies import chain, star
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.totalorder.cases.building import INTERVAL_NS
+from scatterproof.spec.schedule import Failure, FailureKind
+from scatterproof.spec.topology import LinkId
 
 CRASH, RESTART, CUT, MEND = FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT, FailureKind.MEND
 TO_2_OF_4 = star(4).ingress(2)[0]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.case_building import between
-from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import case, everybody, scatter
-from conformance.totalorder.cases.failing import (
+from scatterproof.conformance.case_building import between
+from scatterproof.conformance.network.topologies import chain, star
+from scatterproof.conformance.totalorder.cases.building import case, everybody, scatter
+from scatterproof.conformance.totalorder.cases.failing import (
     BUSY,
     CRASH,
     CUT,
@@ -18,7 +18,7 @@ from conformance.totalorder.cases.failing import (
     in_order,
     silent,
 )
-from spec.schedule import Clock, Delay, Failure
+from scatterproof.spec.schedule import Clock, Delay, Failure
 
 _TO_HOST_1, _TO_HOST_2 = (star(3).ingress(host)[0] for host in (1, 2))
 _TO_1_OF_5, _TO_2_OF_5, _TO_4_OF_5 = (star(5).ingress(host)[0] for host in (1, 2, 4))

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.case_building import lose
-from conformance.network.topologies import chain, diamond, star
-from conformance.totalorder.cases.building import TO_R_FROM_S, TO_R_FROM_T, TWO_INGRESS, case, everybody, scatter
-from spec.schedule import Clock, Delay
+from scatterproof.conformance.case_building import lose
+from scatterproof.conformance.network.topologies import chain, diamond, star
+from scatterproof.conformance.totalorder.cases.building import (
+    TO_R_FROM_S,
+    TO_R_FROM_T,
+    TWO_INGRESS,
+    case,
+    everybody,
+    scatter,
+)
+from scatterproof.spec.schedule import Clock, Delay
 
 # A time-out that is long for the networks below, and short for a run.
 SOON: dict[str, Any] = {"retransmit_timeout_ns": 60_000}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.case_building import between, lose
-from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import case, everybody, scatter
-from conformance.totalorder.cases.failing import (
+from scatterproof.conformance.case_building import between, lose
+from scatterproof.conformance.network.topologies import chain, star
+from scatterproof.conformance.totalorder.cases.building import case, everybody, scatter
+from scatterproof.conformance.totalorder.cases.failing import (
     BUSY,
     CRASH,
     CUT,
@@ -18,7 +18,7 @@ from conformance.totalorder.cases.failing import (
     in_order,
     silent,
 )
-from spec.schedule import Delay, Failure
+from scatterproof.spec.schedule import Delay, Failure
 
 _FROM_2_OF_3, _TO_1_OF_4 = star(3).egress(2)[0], chain(2, 2).ingress(1)[0]
 

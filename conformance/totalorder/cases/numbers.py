@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from conformance.case_building import lose
-from conformance.network.topologies import chain, star
-from conformance.totalorder.cases.building import INTERVAL_NS, case, everybody, scatter
-from spec.schedule import Clock, Delay, Failure, FailureKind
-from spec.topology import Topology
+from scatterproof.conformance.case_building import lose
+from scatterproof.conformance.network.topologies import chain, star
+from scatterproof.conformance.totalorder.cases.building import INTERVAL_NS, case, everybody, scatter
+from scatterproof.spec.schedule import Clock, Delay, Failure, FailureKind
+from scatterproof.spec.topology import Topology
 
 LATE_NS = (1 << 62) - 987_654_321
 # Times of adjustment are checked below 2^61, so that no sum of them wraps.

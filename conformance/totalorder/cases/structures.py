@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.case_building import lose
-from conformance.network.topologies import chain, star
-from conformance.protocol import Case
-from conformance.totalorder.cases.building import case, everybody
-from conformance.totalorder.cases.loss import SOON
-from spec.totalorder import proxies
+from scatterproof.conformance.case_building import lose
+from scatterproof.conformance.network.topologies import chain, star
+from scatterproof.conformance.protocol import Case
+from scatterproof.conformance.totalorder.cases.building import case, everybody
+from scatterproof.conformance.totalorder.cases.loss import SOON
+from scatterproof.spec.totalorder import proxies
 
 _SHAPES = {
     "TO-FMT-5": "sends barrier and ack barrier with every message, and no beacon",

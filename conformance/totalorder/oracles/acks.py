@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from conformance.oracles.whole import before
-from conformance.totalorder.oracles.adjustment import adjusted, adjustment
-from conformance.totalorder.oracles.loss import from_switches, least_ack
-from conformance.totalorder.oracles.resending import outstanding
-from conformance.totalorder.oracles.whole import Event, Whole, look
-from spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
-from spec.trace import Trace
+from scatterproof.conformance.oracles.whole import before
+from scatterproof.conformance.totalorder.oracles.adjustment import adjusted, adjustment
+from scatterproof.conformance.totalorder.oracles.loss import from_switches, least_ack
+from scatterproof.conformance.totalorder.oracles.resending import outstanding
+from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
+from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
+from scatterproof.spec.trace import Trace
 
 
 def ack_barrier_promise_holds(trace: Trace) -> set[int]:

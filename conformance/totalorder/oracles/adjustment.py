@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from conformance.oracles.whole import before
-from conformance.totalorder.oracles.whole import GREATEST, Event, Whole, look
-from spec.totalorder.messages import PacketKind
-from spec.trace import Trace
+from scatterproof.conformance.oracles.whole import before
+from scatterproof.conformance.totalorder.oracles.whole import GREATEST, Event, Whole, look
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.trace import Trace
 
 # Times of adjustment above this are absurd, and count for nothing.
 LATEST = 1 << 61

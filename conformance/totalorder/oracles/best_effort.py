@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.oracles.whole import before, positions
-from conformance.totalorder.oracles.whole import GREATEST, Event, Whole, barriers, look
-from spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Environment, PacketKind
-from spec.trace import Kind, Trace
+from scatterproof.conformance.oracles.whole import before, positions
+from scatterproof.conformance.totalorder.oracles.whole import GREATEST, Event, Whole, barriers, look
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Environment, PacketKind
+from scatterproof.spec.trace import Kind, Trace
 
 FORWARDED = (PacketKind.DATA, PacketKind.ACK)
 OF_ROUNDS = (PacketKind.ADJUST, PacketKind.ADJUSTED)

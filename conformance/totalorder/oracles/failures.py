@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.oracles.whole import before
-from conformance.totalorder.oracles.whole import Event, Whole, look
-from spec.totalorder.messages import Environment, PacketKind
-from spec.trace import Kind, Trace
+from scatterproof.conformance.oracles.whole import before
+from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
+from scatterproof.spec.totalorder.messages import Environment, PacketKind
+from scatterproof.spec.trace import Kind, Trace
 
 
 def _judged(whole: Whole) -> Event | None:

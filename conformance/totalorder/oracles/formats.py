@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.oracles.whole import before
-from conformance.totalorder.oracles.best_effort import hasty_beacons
-from conformance.totalorder.oracles.whole import Event, Whole, look
-from spec.totalorder.messages import NO_BARRIER
-from spec.trace import Trace
+from scatterproof.conformance.oracles.whole import before
+from scatterproof.conformance.totalorder.oracles.best_effort import hasty_beacons
+from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
+from scatterproof.spec.totalorder.messages import NO_BARRIER
+from scatterproof.spec.trace import Trace
 
 
 def _carries(event: Event) -> tuple[bool, bool]:

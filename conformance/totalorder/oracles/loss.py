@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.oracles.whole import before, positions
-from conformance.totalorder.oracles.whole import Event, Whole, look
-from spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, Environment
-from spec.trace import Kind, Trace
+from scatterproof.conformance.oracles.whole import before, positions
+from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
+from scatterproof.spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, Environment
+from scatterproof.spec.trace import Kind, Trace
 
 
 def from_switches(whole: Whole) -> list[Event]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.oracles.whole import before
-from conformance.totalorder.oracles.whole import Event, Whole, look
-from spec.topology import NO_LINK
-from spec.totalorder.messages import NO_BARRIER
-from spec.trace import Kind, Trace
+from scatterproof.conformance.oracles.whole import before
+from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
+from scatterproof.spec.topology import NO_LINK
+from scatterproof.spec.totalorder.messages import NO_BARRIER
+from scatterproof.spec.trace import Kind, Trace
 
 
 def beacons_never_overtake_data(trace: Trace) -> set[int]:

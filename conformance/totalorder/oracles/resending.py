@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from conformance.oracles.whole import before, positions
-from conformance.totalorder.oracles.best_effort import is_current
-from conformance.totalorder.oracles.whole import Event, Whole, look
-from spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
-from spec.trace import Kind, Trace
+from scatterproof.conformance.oracles.whole import before, positions
+from scatterproof.conformance.totalorder.oracles.best_effort import is_current
+from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
+from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
+from scatterproof.spec.trace import Kind, Trace
 
 
 def to_receiver(whole: Whole, event: Event) -> list[Event]:

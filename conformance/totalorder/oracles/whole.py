@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from conformance.oracles.whole import AnyEvent, AnyWhole, grouped, once_a_trace
-from spec.topology import Role, route
-from spec.totalorder.messages import ANSWER, NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
-from spec.trace import Kind, Trace
+from scatterproof.conformance.oracles.whole import AnyEvent, AnyWhole, grouped, once_a_trace
+from scatterproof.spec.topology import Role, route
+from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
+from scatterproof.spec.trace import Kind, Trace
 
 GREATEST = (1 << 63) - 1
 

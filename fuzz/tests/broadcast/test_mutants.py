@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.fuzzer import RUN_ENDS, violations_of
-from fuzz.kill_matrix import equivalence_of, kill_matrix, subjects_of
-from fuzz.layers import KillOutcome, Subject
-from fuzz.protocol import load
-from models.claim import first_refuted, prove_under
-from models.z3_claims import claims_of
-from spec import schedule as schedules
-from spec.trace import Kind, schema
+from scatterproof.fuzz.fuzzer import RUN_ENDS, violations_of
+from scatterproof.fuzz.kill_matrix import equivalence_of, kill_matrix, subjects_of
+from scatterproof.fuzz.layers import KillOutcome, Subject
+from scatterproof.fuzz.protocol import load
+from scatterproof.models.claim import first_refuted, prove_under
+from scatterproof.models.z3_claims import claims_of
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.trace import Kind, schema
 
 PLUGIN = load("broadcast")
 KIND = schema("broadcast").index("kind")

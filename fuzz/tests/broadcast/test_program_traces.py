@@ -11,21 +11,21 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.broadcast import programs
-from conformance.broadcast.programs.tracing import trace_of
-from conformance.broadcast.programs.workload import LEVELS, Task
-from conformance.relay.faults import Faults
-from conformance.stress.contract import Course, EndedProcess, Workload
-from conformance.stress.plan import Act, Step
-from conformance.stress.run import Stress, fresh_folders, run
-from models.trace_validation import Judgement, validate_all
-from spec import trace_ndjson
-from spec.broadcast.messages import Level
-from spec.trace import Kind, Row, Trace, schema
+from scatterproof.conformance.broadcast import programs
+from scatterproof.conformance.broadcast.programs.tracing import trace_of
+from scatterproof.conformance.broadcast.programs.workload import LEVELS, Task
+from scatterproof.conformance.relay.faults import Faults
+from scatterproof.conformance.stress.contract import Course, EndedProcess, Workload
+from scatterproof.conformance.stress.plan import Act, Step
+from scatterproof.conformance.stress.run import Stress, fresh_folders, run
+from scatterproof.models.trace_validation import Judgement, validate_all
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.trace import Kind, Row, Trace, schema
 
 MS = 1_000_000
 FAULTS = Faults(loss=0.3, duplicate=0.1, reorder=0.1, delay_ns=2 * MS, jitter_ns=2 * MS, hold_ns=20 * MS)
-REFERENCE = f"{sys.executable} -m impl.broadcast.program --id {{id}} --hosts {{hosts}} --output {{output}} {{config}}"
+REFERENCE = f"{sys.executable} -m scatterproof.impl.broadcast.program --id {{id}} --hosts {{hosts}} --output {{output}} {{config}}"
 AT = {name: at for at, name in enumerate(schema("broadcast").columns)}
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import msgspec
 import pytest
 
-from conformance.network.run import SimulatedIut
-from conformance.network.topologies import mesh, star
-from impl.broadcast import make_core
-from impl.broadcast.literal_rules import LITERAL
-from impl.broadcast.rules import RULES, Rules
-from models.trace_validation import Judgement, Validation, uncovered, validate, validate_all
-from spec.core import NodeConfig, Parameter
-from spec.schedule import (
+from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.conformance.network.topologies import mesh, star
+from scatterproof.impl.broadcast import make_core
+from scatterproof.impl.broadcast.literal_rules import LITERAL
+from scatterproof.impl.broadcast.rules import RULES, Rules
+from scatterproof.models.trace_validation import Judgement, Validation, uncovered, validate, validate_all
+from scatterproof.spec.core import NodeConfig, Parameter
+from scatterproof.spec.schedule import (
     EVERYBODY,
     Delay,
     Failure,
@@ -26,7 +26,7 @@ from spec.schedule import (
     Schedule,
     Submission,
 )
-from spec.trace import Kind, Order, Row, Trace, schema
+from scatterproof.spec.trace import Kind, Order, Row, Trace, schema
 
 AT = {name: at for at, name in enumerate(schema("broadcast").columns)}
 LEVELS = ("pl", "urb", "fifo", "lcb")

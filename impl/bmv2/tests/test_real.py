@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from impl.bmv2.record import fresh, without_aborts
-from impl.bmv2.recording import Packet, play, replay
-from impl.bmv2.vary import Variety
-from impl.conftest import Open
-from impl.v1model import Code, ControlError, Entry, Switch, load
-from spec.errors import BadInput, CannotRun
+from scatterproof.impl.bmv2.record import fresh, without_aborts
+from scatterproof.impl.bmv2.recording import Packet, play, replay
+from scatterproof.impl.bmv2.vary import Variety
+from scatterproof.impl.conftest import Open
+from scatterproof.impl.v1model import Code, ControlError, Entry, Switch, load
+from scatterproof.spec.errors import BadInput, CannotRun
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "impl" / "v1model" / "tests" / "programs"
 BRIDGE, CONTROLLER = PROGRAMS / "l2_forward.json", PROGRAMS / "controller.json"
 FRAME = bytes.fromhex("0000000000aa0000000000bb0900") + b"payload"
@@ -147,7 +147,7 @@ def test_what_is_no_program_of_bmv2_is_told_in_one_sentence(bmv2: Open, tmp_path
 
 def test_when_the_owner_is_killed_the_switch_is_gone(bmv2: Open) -> None:
     program = (
-        "import sys; from pathlib import Path; from impl.bmv2 import Bmv2Switch\n"
+        "import sys; from pathlib import Path; from scatterproof.impl.bmv2 import Bmv2Switch\n"
         f"switch = Bmv2Switch(Path({str(BRIDGE)!r}), ports=2)\n"
         "print(switch.pid, flush=True)\nsys.stdin.read()\n"
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from impl.bmv2.record import main, without_aborts
-from impl.bmv2.recording import Fresh, Packet, Step
+from scatterproof.impl.bmv2.record import main, without_aborts
+from scatterproof.impl.bmv2.recording import Fresh, Packet, Step
 
 PROGRAMS = Path(__file__).parents[2] / "v1model" / "tests" / "programs"
 CONTROLLER = PROGRAMS / "controller.json"

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from impl.bmv2 import recording
-from impl.bmv2.recording import Control, Fresh, Packet, Recording
-from impl.v1model import Code, ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
-from spec.errors import BadInput
+from scatterproof.impl.bmv2 import recording
+from scatterproof.impl.bmv2.recording import Control, Fresh, Packet, Recording
+from scatterproof.impl.v1model import Code, ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
+from scatterproof.spec.errors import BadInput
 
 HEAD = "00" * 12
 STEPS: list[recording.Step] = [

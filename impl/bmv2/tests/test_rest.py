@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from impl.bmv2 import rest
+from scatterproof.impl.bmv2 import rest
 
 ASLEEP = b"Name:\tx\nState:\tS (sleeping)\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t7\n"
 ECHO = "import sys\nfor line in sys.stdin:\n    print(line, end='', flush=True)\n"

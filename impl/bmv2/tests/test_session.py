@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from impl.bmv2 import session
-from impl.v1model import Code, ControlError
-from spec.errors import CannotRun
+from scatterproof.impl.bmv2 import session
+from scatterproof.impl.v1model import Code, ControlError
+from scatterproof.spec.errors import CannotRun
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_an_answer_is_given_as_it_is() -> None:
@@ -55,7 +55,7 @@ def test_without_the_program_one_sentence_says_what_to_install() -> None:
 
 
 def test_without_the_command_ip_one_sentence_says_what_to_install() -> None:
-    attempt = [sys.executable, "-c", "import sys; from impl.bmv2.room import attempt; sys.exit(attempt())"]
+    attempt = [sys.executable, "-c", "import sys; from scatterproof.impl.bmv2.room import attempt; sys.exit(attempt())"]
     tried = subprocess.run(attempt, cwd=ROOT, env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False)
     assert (tried.returncode, tried.stdout) == (1, "")
     assert tried.stderr == "no command `ip`: install iproute2, with which the switch gets its ports\n"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from impl.bmv2 import stf
-from impl.bmv2.recording import Control, Fresh, Packet
-from impl.v1model.tables import Key, MatchKind
-from spec.errors import BadInput
+from scatterproof.impl.bmv2 import stf
+from scatterproof.impl.bmv2.recording import Control, Fresh, Packet
+from scatterproof.impl.v1model.tables import Key, MatchKind
+from scatterproof.spec.errors import BadInput
 
 TEXT = """# p4testgen seed: 1
 # Table t

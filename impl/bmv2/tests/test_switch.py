@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from impl.bmv2.switch import Bmv2Switch, Groups, encode
-from impl.v1model import Entry, Group, Lpm, Match, Member, Range, Ternary
-from spec.errors import BadInput
+from scatterproof.impl.bmv2.switch import Bmv2Switch, Groups, encode
+from scatterproof.impl.v1model import Entry, Group, Lpm, Match, Member, Range, Ternary
+from scatterproof.spec.errors import BadInput
 
 Asked = list[tuple[Any, ...]]
 

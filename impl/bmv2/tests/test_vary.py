@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from impl.bmv2.recording import Control, Packet, Step, play
-from impl.bmv2.vary import Variety
-from impl.bmv2.wires import refusal
-from impl.v1model import Switch, load
+from scatterproof.impl.bmv2.recording import Control, Packet, Step, play
+from scatterproof.impl.bmv2.vary import Variety
+from scatterproof.impl.bmv2.wires import refusal
+from scatterproof.impl.v1model import Switch, load
 
 SOURCES = sorted((Path(__file__).parents[2] / "v1model" / "tests" / "programs").glob("*.p4"))
 PROGRAMS = [path.with_suffix(".json") for path in SOURCES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from impl.bmv2.wires import MOST_BYTES, refusal
+from scatterproof.impl.bmv2.wires import MOST_BYTES, refusal
 
 PLAIN = bytes(12) + b"\x08\x00"
 TAGGED = bytes(12) + b"\x81\x00"

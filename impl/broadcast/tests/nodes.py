@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from impl.broadcast import RULES, Rules, Stack, make_core
-from impl.broadcast.link import Out
-from spec.broadcast.messages import Beginning, Packet, PacketKind
-from spec.core import Began, Deliver, NodeConfig, PacketArrived, Parameter, Refuse, Send, Submitted, TimerFired
-from spec.schedule import EVERYBODY
-from spec.topology import NodeId, Role
+from scatterproof.impl.broadcast import RULES, Rules, Stack, make_core
+from scatterproof.impl.broadcast.link import Out
+from scatterproof.spec.broadcast.messages import Beginning, Packet, PacketKind
+from scatterproof.spec.core import (
+    Began,
+    Deliver,
+    NodeConfig,
+    PacketArrived,
+    Parameter,
+    Refuse,
+    Send,
+    Submitted,
+    TimerFired,
+)
+from scatterproof.spec.schedule import EVERYBODY
+from scatterproof.spec.topology import NodeId, Role
 
 DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 RESEND_NS = 1_600

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from impl.broadcast.literal_rules import LITERAL
-from impl.broadcast.rules import RULES, majority
-from impl.broadcast.tests.nodes import ACK, arrive, begun, data, delivered, hand, process, refusals, sent
+from scatterproof.impl.broadcast.literal_rules import LITERAL
+from scatterproof.impl.broadcast.rules import RULES, majority
+from scatterproof.impl.broadcast.tests.nodes import ACK, arrive, begun, data, delivered, hand, process, refusals, sent
 
 
 def test_a_message_of_one_s_own_goes_to_all_and_waits_for_a_majority() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from impl.broadcast import RULES, Rules, Stack
-from impl.broadcast.literal_rules import LITERAL
-from impl.broadcast.rules import ready
-from impl.broadcast.tests.nodes import arrive, data, delivered, hand, process, refusals, sent
-from spec.topology import NodeId
+from scatterproof.impl.broadcast import RULES, Rules, Stack
+from scatterproof.impl.broadcast.literal_rules import LITERAL
+from scatterproof.impl.broadcast.rules import ready
+from scatterproof.impl.broadcast.tests.nodes import arrive, data, delivered, hand, process, refusals, sent
+from scatterproof.spec.topology import NodeId
 
 DEPENDENCIES = "1;;0"
 

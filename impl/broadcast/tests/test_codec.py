@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import spec.broadcast
-from impl.broadcast import codec, limits, sockets
-from impl.broadcast.codec import Malformed, decode, decode_all, encode, encode_all, flaw, size
-from impl.broadcast.tests.nodes import ACK, DATA
-from spec.broadcast.messages import Packet, PacketKind
+import scatterproof.spec.broadcast
+from scatterproof.impl.broadcast import codec, limits, sockets
+from scatterproof.impl.broadcast.codec import Malformed, decode, decode_all, encode, encode_all, flaw, size
+from scatterproof.impl.broadcast.tests.nodes import ACK, DATA
+from scatterproof.spec.broadcast.messages import Packet, PacketKind
 
-_FOLDER = Path(str(spec.broadcast.__file__)).parent
+_FOLDER = Path(str(scatterproof.spec.broadcast.__file__)).parent
 WIRE = tomllib.loads((_FOLDER / "wire.toml").read_text())
 VECTORS = tomllib.loads((_FOLDER / "wire_vectors.toml").read_text())
 LETTERS = {1: "B", 2: "H", 4: "I"}

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from impl.broadcast.codec import decode
-from impl.broadcast.records import Records, digest
-from impl.drivers.tests.processes import NodeProcess, Row, rows_until
-from impl.protocol import load
-from spec.adapter import (
+from scatterproof.impl.broadcast.codec import decode
+from scatterproof.impl.broadcast.records import Records, digest
+from scatterproof.impl.drivers.tests.processes import NodeProcess, Row, rows_until
+from scatterproof.impl.protocol import load
+from scatterproof.spec.adapter import (
     BeginOut,
     Connect,
     DeliverOut,
@@ -28,11 +28,11 @@ from spec.adapter import (
     Stopped,
     Submit,
 )
-from spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
-from spec.core import NodeConfig, node_config
-from spec.schedule import EVERYBODY
-from spec.topology import Link, Node, Role, Topology, route
-from spec.trace import schema
+from scatterproof.spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
+from scatterproof.spec.core import NodeConfig, node_config
+from scatterproof.spec.schedule import EVERYBODY
+from scatterproof.spec.topology import Link, Node, Role, Topology, route
+from scatterproof.spec.trace import schema
 
 DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 PROCESSES = 3

@@ -14,15 +14,15 @@ from typing import TypeAlias
 import msgspec
 import pytest
 
-from impl.broadcast import Stack
-from impl.broadcast.codec import CHECKED_FROM, Malformed, decode_all, encode_all
-from impl.broadcast.link import Out
-from impl.broadcast.stack import In
-from impl.broadcast.tests.nodes import ACK, DATA, process
-from impl.broadcast.tests.test_codec import signed
-from spec.broadcast.messages import Packet
-from spec.core import Deliver, PacketArrived, Refuse, Submitted, TimerFired
-from spec.schedule import EVERYBODY
+from scatterproof.impl.broadcast import Stack
+from scatterproof.impl.broadcast.codec import CHECKED_FROM, Malformed, decode_all, encode_all
+from scatterproof.impl.broadcast.link import Out
+from scatterproof.impl.broadcast.stack import In
+from scatterproof.impl.broadcast.tests.nodes import ACK, DATA, process
+from scatterproof.impl.broadcast.tests.test_codec import signed
+from scatterproof.spec.broadcast.messages import Packet
+from scatterproof.spec.core import Deliver, PacketArrived, Refuse, Submitted, TimerFired
+from scatterproof.spec.schedule import EVERYBODY
 
 PROCESSES = 4
 ME = 2

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from impl.broadcast import RULES
-from impl.broadcast.limits import MAX_RUN
-from impl.broadcast.literal_rules import LITERAL
-from impl.broadcast.rules import FIRST_IN_FLIGHT
-from impl.broadcast.tests.nodes import (
+from scatterproof.impl.broadcast import RULES
+from scatterproof.impl.broadcast.limits import MAX_RUN
+from scatterproof.impl.broadcast.literal_rules import LITERAL
+from scatterproof.impl.broadcast.rules import FIRST_IN_FLIGHT
+from scatterproof.impl.broadcast.tests.nodes import (
     ACK,
     ACK_DELAY_NS,
     RESEND_NS,
@@ -23,9 +23,9 @@ from impl.broadcast.tests.nodes import (
     sent,
     wake,
 )
-from spec.core import LocalProtocolError
-from spec.errors import BadInput
-from spec.schedule import EVERYBODY
+from scatterproof.spec.core import LocalProtocolError
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import EVERYBODY
 
 
 def test_bc_pl_pseq_packets_are_numbered_for_each_destination_and_messages_for_each_receiver() -> None:

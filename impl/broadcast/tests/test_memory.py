@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impl.broadcast import Stack
-from impl.broadcast.limits import MAX_RUN
-from impl.broadcast.rules import prefix_with
-from impl.broadcast.runs import Numbers, Run, Segments, Waiting
-from impl.broadcast.tests.nodes import ack, arrive, data, hand, process, settle, wake
-from impl.broadcast.tests.test_hostile import state
-from spec.schedule import EVERYBODY
+from scatterproof.impl.broadcast import Stack
+from scatterproof.impl.broadcast.limits import MAX_RUN
+from scatterproof.impl.broadcast.rules import prefix_with
+from scatterproof.impl.broadcast.runs import Numbers, Run, Segments, Waiting
+from scatterproof.impl.broadcast.tests.nodes import ack, arrive, data, hand, process, settle, wake
+from scatterproof.impl.broadcast.tests.test_hostile import state
+from scatterproof.spec.schedule import EVERYBODY
 
 LEVELS = ("pl", "urb", "fifo", "lcb")
 
@@ -55,7 +55,7 @@ def test_bc_pl_memory_bc_urb_gc_when_all_is_delivered_nothing_is_left_of_it(leve
 
 
 def test_bc_pl_memory_lit_1_is_seen_to_grow() -> None:
-    from impl.broadcast.literal_rules import LITERAL
+    from scatterproof.impl.broadcast.literal_rules import LITERAL
 
     few, many = ([process(node, 3, LITERAL["BC-PL-MEMORY lit-1"], level="urb") for node in range(3)] for _ in range(2))
     load(few, "urb", 2)

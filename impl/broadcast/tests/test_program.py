@@ -16,15 +16,15 @@ from pathlib import Path
 
 import pytest
 
-from impl.broadcast.codec import decode_all, encode_all
-from impl.broadcast.course_files import Assignment, Host, read_config, read_hosts
-from impl.broadcast.output import Output
-from impl.broadcast.sockets import Mesh
-from impl.broadcast.tests.nodes import data
-from spec.broadcast.messages import Beginning, Delivery, Level
-from spec.errors import BadInput, CannotRun
+from scatterproof.impl.broadcast.codec import decode_all, encode_all
+from scatterproof.impl.broadcast.course_files import Assignment, Host, read_config, read_hosts
+from scatterproof.impl.broadcast.output import Output
+from scatterproof.impl.broadcast.sockets import Mesh
+from scatterproof.impl.broadcast.tests.nodes import data
+from scatterproof.spec.broadcast.messages import Beginning, Delivery, Level
+from scatterproof.spec.errors import BadInput, CannotRun
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60.0
 
 
@@ -143,7 +143,16 @@ class Group:
             self._writing.register(os.open(output, os.O_RDONLY | os.O_NONBLOCK), selectors.EVENT_READ, at)
         self.children = [
             subprocess.Popen(
-                [sys.executable, "-m", "impl.broadcast.program", "--id", str(at), "--output", str(output), *words],
+                [
+                    sys.executable,
+                    "-m",
+                    "scatterproof.impl.broadcast.program",
+                    "--id",
+                    str(at),
+                    "--output",
+                    str(output),
+                    *words,
+                ],
                 cwd=ROOT,
                 stderr=subprocess.PIPE,
             )
@@ -339,7 +348,10 @@ def test_wrong_arguments_end_with_one_sentence(
     config = words.pop("config")
     line = [word for pair in words.items() for word in pair]
     ended = subprocess.run(
-        [sys.executable, "-m", "impl.broadcast.program", *line, config], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-m", "scatterproof.impl.broadcast.program", *line, config],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
 
     assert ended.returncode == code
@@ -353,7 +365,10 @@ def test_a_port_that_is_taken_ends_the_program_with_a_sentence(tmp_path: Path) -
         hosts = written(tmp_path, "hosts", f"1 127.0.0.1 {taken.getsockname()[1]}\n")
         words = ["--id", "1", "--hosts", str(hosts), "--output", os.devnull, str(written(tmp_path, "config", "1\n"))]
         ended = subprocess.run(
-            [sys.executable, "-m", "impl.broadcast.program", *words], cwd=ROOT, capture_output=True, text=True
+            [sys.executable, "-m", "scatterproof.impl.broadcast.program", *words],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
         )
 
     assert ended.returncode == 3

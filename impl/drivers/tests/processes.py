@@ -13,11 +13,11 @@ from typing import TypeAlias
 
 import msgspec
 
-from spec.adapter import FromNode, Line
-from spec.core import NodeConfig, Parameter, node_config
-from spec.topology import Link, Node, Role, Topology, route
+from scatterproof.spec.adapter import FromNode, Line
+from scatterproof.spec.core import NodeConfig, Parameter, node_config
+from scatterproof.spec.topology import Link, Node, Role, Topology, route
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 20.0
 
 Row: TypeAlias = dict[str, int | str]
@@ -49,7 +49,7 @@ class NodeProcess:
                 fcntl.fcntl(self._log, fcntl.F_SETPIPE_SZ, 1 << 20)
         self._rest = b""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", f"impl.drivers.{driver}"],
+            [sys.executable, "-m", f"scatterproof.impl.drivers.{driver}"],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

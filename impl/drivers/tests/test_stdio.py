@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 import pytest
 
-from impl.drivers.tests.processes import NodeProcess, config
-from spec.adapter import (
+from scatterproof.impl.drivers.tests.processes import NodeProcess, config
+from scatterproof.spec.adapter import (
     Connect,
     DeliverOut,
     Done,
@@ -24,7 +24,7 @@ from spec.adapter import (
     Submit,
     Tick,
 )
-from spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
 
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 INTERVAL = 1_000_000

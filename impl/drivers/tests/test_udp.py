@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from impl.drivers.tests.processes import STAR, NodeProcess, Row, config, rows_until
-from impl.totalorder.codec import decode, encode
-from spec.adapter import Connect, Init, Line, Listening, Payload, Ready, Stop, Stopped, Submit
-from spec.topology import Topology
-from spec.totalorder.messages import Packet, PacketKind
+from scatterproof.impl.drivers.tests.processes import STAR, NodeProcess, Row, config, rows_until
+from scatterproof.impl.totalorder.codec import decode, encode
+from scatterproof.spec.adapter import Connect, Init, Line, Listening, Payload, Ready, Stop, Stopped, Submit
+from scatterproof.spec.topology import Topology
+from scatterproof.spec.totalorder.messages import Packet, PacketKind
 
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 

@@ -1,4 +1,5 @@
-"""`python -m impl.totalorder.p4`: the compiled program as a file, and a switch's entries for p4runtime-shell.
+"""`python -m scatterproof.impl.totalorder.p4`: the compiled program as a file, and a switch's entries for
+p4runtime-shell.
 
 program BUILD PORTS FILE    write the compiled program, BMv2 JSON; the place of its p4info is printed
 entries SCHEDULE NODE       print what that switch of the schedule's network is told
@@ -12,15 +13,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from impl.totalorder.p4.builds import compiled, p4info
-from impl.totalorder.p4.control import SwitchControl, by_cable
-from impl.totalorder.p4.entries import Entries
-from impl.totalorder.p4.frames import CPU_PORT
-from spec import schedule as schedules
-from spec.core import node_config
-from spec.errors import BadInput, ScatterproofError
-from spec.files import write_atomically
-from spec.topology import Role, route
+from scatterproof.impl.totalorder.p4.builds import compiled, p4info
+from scatterproof.impl.totalorder.p4.control import SwitchControl, by_cable
+from scatterproof.impl.totalorder.p4.entries import Entries
+from scatterproof.impl.totalorder.p4.frames import CPU_PORT
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.core import node_config
+from scatterproof.spec.errors import BadInput, ScatterproofError
+from scatterproof.spec.files import write_atomically
+from scatterproof.spec.topology import Role, route
 
 _TICK_NS = 1_000  # BMv2 counts microseconds
 

@@ -1,4 +1,4 @@
-"""The switches of `impl.totalorder.p4` on BMv2: what `--iut bmv2` runs. One `simple_switch_grpc` a switch.
+"""The switches of `scatterproof.impl.totalorder.p4` on BMv2: what `--iut bmv2` runs. One `simple_switch_grpc` a switch.
 
 `Noting` stands between a node and its target, and notes all that passes as the steps of a recording.
 """
@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from impl.bmv2.recording import OK, Control, Fresh, Packet, Step, ask
-from impl.bmv2.session import find
-from impl.bmv2.switch import Bmv2Switch
-from impl.totalorder.p4.builds import FRAME_CLOCK, build, compiled, p4info
-from impl.totalorder.p4.chip import Target
-from impl.totalorder.p4.core import MakeCore, with_switches
-from impl.totalorder.p4.embedded import REFUSALS
-from impl.totalorder.p4.entries import Entries
-from impl.totalorder.p4.frames import CPU_PORT
-from spec.errors import CannotRun
+from scatterproof.impl.bmv2.recording import OK, Control, Fresh, Packet, Step, ask
+from scatterproof.impl.bmv2.session import find
+from scatterproof.impl.bmv2.switch import Bmv2Switch
+from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, build, compiled, p4info
+from scatterproof.impl.totalorder.p4.chip import Target
+from scatterproof.impl.totalorder.p4.core import MakeCore, with_switches
+from scatterproof.impl.totalorder.p4.embedded import REFUSALS
+from scatterproof.impl.totalorder.p4.entries import Entries
+from scatterproof.impl.totalorder.p4.frames import CPU_PORT
+from scatterproof.spec.errors import CannotRun
 
 _REASONS = 16
 NOTHING = Entries(tables=(), groups=(), clone_session=0)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from spec.errors import BadInput, CannotRun
+from scatterproof.spec.errors import BadInput, CannotRun
 
 FOLDER = Path(__file__).resolve().parent
 PROGRAM = FOLDER / "program"

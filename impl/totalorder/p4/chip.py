@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from impl.totalorder.codec import Malformed
-from impl.totalorder.p4.control import Ports
-from impl.totalorder.p4.entries import Entries
-from impl.totalorder.p4.frames import (
+from scatterproof.impl.totalorder.codec import Malformed
+from scatterproof.impl.totalorder.p4.control import Ports
+from scatterproof.impl.totalorder.p4.entries import Entries
+from scatterproof.impl.totalorder.p4.frames import (
     CPU_PORT,
     TICK_LIMIT,
     Ask,
@@ -19,9 +19,9 @@ from impl.totalorder.p4.frames import (
     packet_of,
     packet_out,
 )
-from spec.core import Refuse, Send
-from spec.topology import LinkId
-from spec.totalorder.messages import Packet
+from scatterproof.spec.core import Refuse, Send
+from scatterproof.spec.topology import LinkId
+from scatterproof.spec.totalorder.messages import Packet
 
 REFUSALS = (
     "",
@@ -39,7 +39,7 @@ REFUSALS = (
 
 
 class Target(Protocol):
-    """What runs the program. Raises spec.errors.CannotRun where it cannot."""
+    """What runs the program. Raises scatterproof.spec.errors.CannotRun where it cannot."""
 
     def write(self, entries: Entries) -> None:
         """Make these all that the switch is told; registers keep what they hold."""

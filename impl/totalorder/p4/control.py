@@ -9,17 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
-from impl.totalorder.link_state import structure
-from impl.totalorder.p4 import entries as to
-from impl.totalorder.p4.entries import Entries, Group, TableEntry
-from impl.totalorder.p4.frames import CPU_PORT, TICK_LIMIT, address, mac
-from impl.totalorder.settings import settings
-from spec.core import NodeConfig
-from spec.errors import BadInput, CannotRun
-from spec.topology import LinkId, NodeId, Topology
-from spec.totalorder import proxies
-from spec.totalorder.messages import PacketKind
-from spec.totalorder.proxies import Proxy
+from scatterproof.impl.totalorder.link_state import structure
+from scatterproof.impl.totalorder.p4 import entries as to
+from scatterproof.impl.totalorder.p4.entries import Entries, Group, TableEntry
+from scatterproof.impl.totalorder.p4.frames import CPU_PORT, TICK_LIMIT, address, mac
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.topology import LinkId, NodeId, Topology
+from scatterproof.spec.totalorder import proxies
+from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.totalorder.proxies import Proxy
 
 SIZES = (8, 16)  # ports that the program is compiled for
 # What a replica is, in the two lowest bits of its instance.

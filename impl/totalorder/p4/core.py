@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from impl import node
-from impl.totalorder import AnyCore, make_core
-from impl.totalorder.embodiments import ONE
-from impl.totalorder.p4.builds import DEFAULT, FRAME_CLOCK, build
-from impl.totalorder.p4.embedded import EmbeddedTarget
-from impl.totalorder.p4.failing import P4FailingSwitch
-from impl.totalorder.p4.node import MakeTarget, P4Switch
-from impl.totalorder.p4.split import P4SplitSwitch
-from impl.totalorder.settings import settings
-from spec.core import NodeConfig
-from spec.topology import Role
+from scatterproof.impl import node
+from scatterproof.impl.totalorder import AnyCore, make_core
+from scatterproof.impl.totalorder.embodiments import ONE
+from scatterproof.impl.totalorder.p4.builds import DEFAULT, FRAME_CLOCK, build
+from scatterproof.impl.totalorder.p4.embedded import EmbeddedTarget
+from scatterproof.impl.totalorder.p4.failing import P4FailingSwitch
+from scatterproof.impl.totalorder.p4.node import MakeTarget, P4Switch
+from scatterproof.impl.totalorder.p4.split import P4SplitSwitch
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.spec.core import NodeConfig
+from scatterproof.spec.topology import Role
 
 MakeCore: TypeAlias = Callable[[NodeConfig], AnyCore]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from impl.totalorder.p4.builds import compiled
-from impl.totalorder.p4.entries import TABLES, Entries
-from impl.totalorder.p4.frames import CPU_PORT
-from impl.v1model import Entry, Program, Switch, load
+from scatterproof.impl.totalorder.p4.builds import compiled
+from scatterproof.impl.totalorder.p4.entries import TABLES, Entries
+from scatterproof.impl.totalorder.p4.frames import CPU_PORT
+from scatterproof.impl.v1model import Entry, Program, Switch, load
 
 REFUSALS = "refusals"
 

@@ -12,18 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from impl.totalorder.authority import tree
-from impl.totalorder.failures import answer
-from impl.totalorder.host import In, Out
-from impl.totalorder.notices import GivenUp, Notices
-from impl.totalorder.p4.chip import read, until
-from impl.totalorder.p4.control import Controlled
-from impl.totalorder.p4.frames import Ask, Reason
-from impl.totalorder.p4.node import MakeTarget, P4Switch
-from impl.totalorder.settings import settings
-from spec.core import NodeConfig, Refuse, Send
-from spec.topology import LinkId, NodeId
-from spec.totalorder.messages import NOT_SPOKEN, Packet
+from scatterproof.impl.totalorder.authority import tree
+from scatterproof.impl.totalorder.failures import answer
+from scatterproof.impl.totalorder.host import In, Out
+from scatterproof.impl.totalorder.notices import GivenUp, Notices
+from scatterproof.impl.totalorder.p4.chip import read, until
+from scatterproof.impl.totalorder.p4.control import Controlled
+from scatterproof.impl.totalorder.p4.frames import Ask, Reason
+from scatterproof.impl.totalorder.p4.node import MakeTarget, P4Switch
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.spec.core import NodeConfig, Refuse, Send
+from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Packet
 
 
 class P4FailingSwitch(P4Switch):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct, unpack
 
-from impl.totalorder.codec import Malformed, decode, encode
-from spec.topology import NodeId
-from spec.totalorder.messages import Packet, PacketKind
+from scatterproof.impl.totalorder.codec import Malformed, decode, encode
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.totalorder.messages import Packet, PacketKind
 
 UDP_PORT = 21_328
 CPU_PORT = 255

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, assert_never
 
-from impl.totalorder.host import In, Out
-from impl.totalorder.p4.chip import Chip, Target, until
-from impl.totalorder.p4.control import Controlled, SwitchControl, in_order
-from impl.totalorder.p4.frames import Ask, Reason
-from impl.totalorder.settings import settings
-from spec.core import LocalProtocolError, NodeConfig, PacketArrived, Submitted, TimerFired
-from spec.topology import LinkId
-from spec.totalorder.messages import Packet
+from scatterproof.impl.totalorder.host import In, Out
+from scatterproof.impl.totalorder.p4.chip import Chip, Target, until
+from scatterproof.impl.totalorder.p4.control import Controlled, SwitchControl, in_order
+from scatterproof.impl.totalorder.p4.frames import Ask, Reason
+from scatterproof.impl.totalorder.settings import settings
+from scatterproof.spec.core import LocalProtocolError, NodeConfig, PacketArrived, Submitted, TimerFired
+from scatterproof.spec.topology import LinkId
+from scatterproof.spec.totalorder.messages import Packet
 
 # A target for a program of that many ports.
 MakeTarget: TypeAlias = Callable[[int], Target]

@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from impl.totalorder.embodiments import ONE, form
-from impl.totalorder.host import In, Out
-from impl.totalorder.p4.chip import Chip, read
-from impl.totalorder.p4.control import SwitchControl, in_order, split_of
-from impl.totalorder.p4.frames import Ask, PacketIn, Reason
-from impl.totalorder.p4.node import MakeTarget, P4Switch
-from impl.totalorder.two_processors import SecondProcessor, earliest
-from spec.core import LocalProtocolError, NodeConfig, PacketArrived, Refuse, Send, Submitted
-from spec.topology import LinkId
-from spec.totalorder.messages import Packet, PacketKind
+from scatterproof.impl.totalorder.embodiments import ONE, form
+from scatterproof.impl.totalorder.host import In, Out
+from scatterproof.impl.totalorder.p4.chip import Chip, read
+from scatterproof.impl.totalorder.p4.control import SwitchControl, in_order, split_of
+from scatterproof.impl.totalorder.p4.frames import Ask, PacketIn, Reason
+from scatterproof.impl.totalorder.p4.node import MakeTarget, P4Switch
+from scatterproof.impl.totalorder.two_processors import SecondProcessor, earliest
+from scatterproof.spec.core import LocalProtocolError, NodeConfig, PacketArrived, Refuse, Send, Submitted
+from scatterproof.spec.topology import LinkId
+from scatterproof.spec.totalorder.messages import Packet, PacketKind
 
 _BEACON, _HANDED = PacketKind.BEACON, PacketKind.HANDED
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import TypeVar
 
-from impl.totalorder.codec import HEADER, encode
-from spec.totalorder.messages import NO_BARRIER, Environment, Packet, PacketKind
+from scatterproof.impl.totalorder.codec import HEADER, encode
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Environment, Packet, PacketKind
 
 _FIELDS = ((0, 1), (1, 1), (2, 2), (4, 4), (8, 4), (12, 2), (14, 2), *((16 + 8 * k, 8) for k in range(7)))
 # So many of the thirteen ways to make a datagram make a sound one.

@@ -13,12 +13,22 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Any
 
-from impl.totalorder import RULES, AnyCore, ReliableHost, Rules, make_core
-from impl.totalorder.tests.network import TOPOLOGIES, Arrived, Delivered, Sent
-from impl.totalorder.tests.nodes import BEACON, DATA
-from spec.core import Deliver, NodeConfig, PacketArrived, Parameter, Refuse, Send, Submitted, TimerFired, node_config
-from spec.topology import Role, Topology, route
-from spec.totalorder.messages import NO_BARRIER, Delivery, Packet
+from scatterproof.impl.totalorder import RULES, AnyCore, ReliableHost, Rules, make_core
+from scatterproof.impl.totalorder.tests.network import TOPOLOGIES, Arrived, Delivered, Sent
+from scatterproof.impl.totalorder.tests.nodes import BEACON, DATA
+from scatterproof.spec.core import (
+    Deliver,
+    NodeConfig,
+    PacketArrived,
+    Parameter,
+    Refuse,
+    Send,
+    Submitted,
+    TimerFired,
+    node_config,
+)
+from scatterproof.spec.topology import Role, Topology, route
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Delivery, Packet
 
 INTERVAL = 10
 

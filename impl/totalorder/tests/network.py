@@ -10,9 +10,9 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from impl.totalorder import AnyCore, Rules, make_core
-from impl.totalorder.tests.nodes import BEACON, DATA
-from spec.core import (
+from scatterproof.impl.totalorder import AnyCore, Rules, make_core
+from scatterproof.impl.totalorder.tests.nodes import BEACON, DATA
+from scatterproof.spec.core import (
     Deliver,
     Event,
     NodeConfig,
@@ -24,8 +24,8 @@ from spec.core import (
     TimerFired,
     node_config,
 )
-from spec.topology import Link, Node, Role, Topology, route
-from spec.totalorder.messages import NO_BARRIER, Delivery, Packet
+from scatterproof.spec.topology import Link, Node, Role, Topology, route
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Delivery, Packet
 
 INTERVAL = 10
 _HOST, _SWITCH = Role.HOST, Role.SWITCH

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from impl.totalorder import Host, Rules, Switch
-from impl.totalorder.host import Out
-from impl.totalorder.rules import RULES
-from spec.core import Deliver, NodeConfig, PacketArrived, Parameter, Refuse, Send, Submitted
-from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
+from scatterproof.impl.totalorder import Host, Rules, Switch
+from scatterproof.impl.totalorder.host import Out
+from scatterproof.impl.totalorder.rules import RULES
+from scatterproof.spec.core import Deliver, NodeConfig, PacketArrived, Parameter, Refuse, Send, Submitted
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
 
 DATA, BEACON, ACK = int(PacketKind.DATA), int(PacketKind.BEACON), int(PacketKind.ACK)
 PARAMETERS: dict[str, Parameter] = {"beacon_interval_ns": 10}

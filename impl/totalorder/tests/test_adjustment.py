@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from impl.totalorder.adjustment import MOST_INTERVALS, MOST_TIMES_AS_FAST, Adjuster
-from impl.totalorder.ingress import Refusal
-from impl.totalorder.rules import RULES, Rules
-from impl.totalorder.tests.lossy import Run, Scenario, broken, play, random_scenario
-from impl.totalorder.tests.network import Arrived, Sent
-from spec.core import Parameter
-from spec.topology import Link, Node, Role, Topology
-from spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
+from scatterproof.impl.totalorder.adjustment import MOST_INTERVALS, MOST_TIMES_AS_FAST, Adjuster
+from scatterproof.impl.totalorder.ingress import Refusal
+from scatterproof.impl.totalorder.rules import RULES, Rules
+from scatterproof.impl.totalorder.tests.lossy import Run, Scenario, broken, play, random_scenario
+from scatterproof.impl.totalorder.tests.network import Arrived, Sent
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.topology import Link, Node, Role, Topology
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 
 ADJUST, ADJUSTED, DATA = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED), int(PacketKind.DATA)
 INTERVAL = 100

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import spec.totalorder
-from impl.totalorder import codec
-from impl.totalorder.codec import Malformed, decode, encode, flaw
-from impl.totalorder.limits import DURATION_BYTES, MAX_PAYLOAD_BYTES
-from spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
+import scatterproof.spec.totalorder
+from scatterproof.impl.totalorder import codec
+from scatterproof.impl.totalorder.codec import Malformed, decode, encode, flaw
+from scatterproof.impl.totalorder.limits import DURATION_BYTES, MAX_PAYLOAD_BYTES
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 
-_FOLDER = Path(str(spec.totalorder.__file__)).parent
+_FOLDER = Path(str(scatterproof.spec.totalorder.__file__)).parent
 WIRE = tomllib.loads((_FOLDER / "wire.toml").read_text())
 VECTORS = tomllib.loads((_FOLDER / "wire_vectors.toml").read_text())
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}

@@ -14,14 +14,24 @@ import pytest
 from msgspec import json
 from msgspec.structs import replace
 
-from impl.totalorder import make_core
-from impl.totalorder.codec import Malformed, decode, encode
-from impl.totalorder.tests.datagrams import PROXY_HOST, SWITCH, Attacker, Dice
-from impl.totalorder.tests.nodes import host_config, switch_config
-from impl.totalorder.tests.states import state
-from spec.core import Core, Effect, Event, NodeConfig, PacketArrived, Parameter, Refuse, Submitted, TimerFired
-from spec.totalorder.messages import Delivery, Environment, Packet
-from spec.totalorder.proxies import Proxy
+from scatterproof.impl.totalorder import make_core
+from scatterproof.impl.totalorder.codec import Malformed, decode, encode
+from scatterproof.impl.totalorder.tests.datagrams import PROXY_HOST, SWITCH, Attacker, Dice
+from scatterproof.impl.totalorder.tests.nodes import host_config, switch_config
+from scatterproof.impl.totalorder.tests.states import state
+from scatterproof.spec.core import (
+    Core,
+    Effect,
+    Event,
+    NodeConfig,
+    PacketArrived,
+    Parameter,
+    Refuse,
+    Submitted,
+    TimerFired,
+)
+from scatterproof.spec.totalorder.messages import Delivery, Environment, Packet
+from scatterproof.spec.totalorder.proxies import Proxy
 
 AnyCore = Core[Packet, Delivery]
 NODES = 4

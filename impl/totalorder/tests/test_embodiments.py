@@ -6,10 +6,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from impl.totalorder import RULES, AnyCore, make_core
-from impl.totalorder.codec import encode
-from impl.totalorder.literal_embodiments import LITERAL
-from impl.totalorder.tests.lossy import (
+from scatterproof.impl.totalorder import RULES, AnyCore, make_core
+from scatterproof.impl.totalorder.codec import encode
+from scatterproof.impl.totalorder.literal_embodiments import LITERAL
+from scatterproof.impl.totalorder.tests.lossy import (
     INTERVAL,
     Run,
     Scenario,
@@ -19,14 +19,23 @@ from impl.totalorder.tests.lossy import (
     random_scenario,
     undelivered,
 )
-from impl.totalorder.tests.network import TOPOLOGIES, Arrived, Sent
-from impl.totalorder.tests.nodes import BEACON, DATA, arrival, beacon, host_config, refusal, sends, switch_config
-from impl.totalorder.tests.states import state
-from spec.core import NodeConfig, Parameter, Refuse, TimerFired, node_config
-from spec.errors import BadInput
-from spec.topology import Role, Topology, route
-from spec.totalorder import proxies
-from spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
+from scatterproof.impl.totalorder.tests.network import TOPOLOGIES, Arrived, Sent
+from scatterproof.impl.totalorder.tests.nodes import (
+    BEACON,
+    DATA,
+    arrival,
+    beacon,
+    host_config,
+    refusal,
+    sends,
+    switch_config,
+)
+from scatterproof.impl.totalorder.tests.states import state
+from scatterproof.spec.core import NodeConfig, Parameter, Refuse, TimerFired, node_config
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import Role, Topology, route
+from scatterproof.spec.totalorder import proxies
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 
 HANDED, RETURNED = int(PacketKind.HANDED), int(PacketKind.RETURNED)
 SHAPES = ("star", "row")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from impl.totalorder.tests.nodes import arrival, bare, beacon, data, deliveries, host, refusal
-from spec.totalorder.messages import NO_BARRIER, Packet
+from scatterproof.impl.totalorder.tests.nodes import arrival, bare, beacon, data, deliveries, host, refusal
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet
 
 ONE = (100,)
 

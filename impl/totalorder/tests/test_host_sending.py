@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from impl.totalorder import make_core
-from impl.totalorder.limits import MAX_PAYLOAD_BYTES
-from impl.totalorder.tests.nodes import (
+from scatterproof.impl.totalorder import make_core
+from scatterproof.impl.totalorder.limits import MAX_PAYLOAD_BYTES
+from scatterproof.impl.totalorder.tests.nodes import (
     DATA,
     beacons,
     host,
@@ -14,9 +14,9 @@ from impl.totalorder.tests.nodes import (
     scatter,
     sends,
 )
-from spec.core import LocalProtocolError, NodeConfig, Submitted, TimerFired
-from spec.errors import BadInput
-from spec.totalorder.messages import NO_BARRIER, Packet
+from scatterproof.spec.core import LocalProtocolError, NodeConfig, Submitted, TimerFired
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet
 
 
 def test_to_scatter_messages_of_a_scattering_have_one_timestamp_and_their_own_contents() -> None:

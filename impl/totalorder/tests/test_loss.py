@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from impl.totalorder.rules import RULES
-from impl.totalorder.tests.lossy import Run, broken, play, random_scenario, short_scenario, undelivered
-from impl.totalorder.tests.network import Sent
-from impl.totalorder.tests.nodes import DATA
+from scatterproof.impl.totalorder.rules import RULES
+from scatterproof.impl.totalorder.tests.lossy import Run, broken, play, random_scenario, short_scenario, undelivered
+from scatterproof.impl.totalorder.tests.network import Sent
+from scatterproof.impl.totalorder.tests.nodes import DATA
 
 STRUCTURES = ("D6", "D7", "D8", "D9")
 SHAPES = ("star", "row")

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from impl.totalorder.rules import RULES, Rules
-from impl.totalorder.tests.network import TOPOLOGIES, Delivered, Network, Sent, broken
-from impl.totalorder.tests.nodes import BEACON
+from scatterproof.impl.totalorder.rules import RULES, Rules
+from scatterproof.impl.totalorder.tests.network import TOPOLOGIES, Delivered, Network, Sent, broken
+from scatterproof.impl.totalorder.tests.nodes import BEACON
 
 ENVIRONMENTS = ("A", "B", "C")
 SEEDS = range(8)

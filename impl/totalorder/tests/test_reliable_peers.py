@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from impl.totalorder import AnyCore, make_core
-from impl.totalorder.tests.nodes import (
+from scatterproof.impl.totalorder import AnyCore, make_core
+from scatterproof.impl.totalorder.tests.nodes import (
     ACK,
     BEACON,
     DATA,
@@ -20,8 +20,8 @@ from impl.totalorder.tests.nodes import (
     sends,
     switch_config,
 )
-from spec.core import Deliver, Event, LocalProtocolError, PacketArrived, TimerFired
-from spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
+from scatterproof.spec.core import Deliver, Event, LocalProtocolError, PacketArrived, TimerFired
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 
 ADJUST = int(PacketKind.ADJUST)
 

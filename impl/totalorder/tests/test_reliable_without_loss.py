@@ -5,15 +5,25 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from impl.totalorder import AnyCore, Host, ReliableHost, ReliableSwitch, Rules, Switch, make_core
-from impl.totalorder.rules import RULES
-from impl.totalorder.tests.lossy import broken, play, random_scenario, undelivered
-from impl.totalorder.tests.network import TOPOLOGIES, Network, Sent
-from impl.totalorder.tests.nodes import DATA, arrival, bare, beacon, beacons, host_config, scatter, sends, switch_config
-from spec.core import NodeConfig, Parameter, TimerFired
-from spec.errors import BadInput
-from spec.topology import Role
-from spec.totalorder.messages import NO_BARRIER
+from scatterproof.impl.totalorder import AnyCore, Host, ReliableHost, ReliableSwitch, Rules, Switch, make_core
+from scatterproof.impl.totalorder.rules import RULES
+from scatterproof.impl.totalorder.tests.lossy import broken, play, random_scenario, undelivered
+from scatterproof.impl.totalorder.tests.network import TOPOLOGIES, Network, Sent
+from scatterproof.impl.totalorder.tests.nodes import (
+    DATA,
+    arrival,
+    bare,
+    beacon,
+    beacons,
+    host_config,
+    scatter,
+    sends,
+    switch_config,
+)
+from scatterproof.spec.core import NodeConfig, Parameter, TimerFired
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.topology import Role
+from scatterproof.spec.totalorder.messages import NO_BARRIER
 
 ENVIRONMENTS = ("A", "B", "C")
 LOSSY = ("D5", "D6", "D7", "D8", "D9")

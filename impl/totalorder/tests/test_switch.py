@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from impl.totalorder import Switch, make_core
-from impl.totalorder.tests.nodes import (
+from scatterproof.impl.totalorder import Switch, make_core
+from scatterproof.impl.totalorder.tests.nodes import (
     arrival,
     bare,
     beacon,
@@ -18,9 +18,9 @@ from impl.totalorder.tests.nodes import (
     switch,
     switch_config,
 )
-from spec.core import LocalProtocolError, TimerFired
-from spec.errors import BadInput
-from spec.totalorder.messages import NO_BARRIER, Packet
+from scatterproof.spec.core import LocalProtocolError, TimerFired
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet
 
 
 def test_to_bar_min_worked_example_1_barriers_1_and_4_leave_as_1_on_both_egress_links() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from impl.v1model import Program, Switch, load
+from scatterproof.impl.v1model import Program, Switch, load
 
 PROGRAMS = Path(__file__).parent / "programs"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.p4"))

@@ -7,8 +7,8 @@ import zlib
 
 import pytest
 
-from impl.v1model import Aborted, Count, Digest, Entry
-from impl.v1model.tests.samples import pack, switch, word_sum
+from scatterproof.impl.v1model import Aborted, Count, Digest, Entry
+from scatterproof.impl.v1model.tests.samples import pack, switch, word_sum
 
 # -- label_stack -------------------------------------------------------------------------------------------------------
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from scapy.utils import RawPcapReader
 
-from impl.v1model import Lpm, Range, Ternary
-from impl.v1model.__main__ import main
-from impl.v1model.capture import match_of, read, write
-from impl.v1model.tests.samples import PROGRAMS, pack
-from spec.errors import BadInput
+from scatterproof.impl.v1model import Lpm, Range, Ternary
+from scatterproof.impl.v1model.__main__ import main
+from scatterproof.impl.v1model.capture import match_of, read, write
+from scatterproof.impl.v1model.tests.samples import PROGRAMS, pack
+from scatterproof.spec.errors import BadInput
 
 ROUTER = str(PROGRAMS / "l2_forward.json")
 

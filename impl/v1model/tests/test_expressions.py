@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impl.v1model.code import render
-from impl.v1model.compiled import Compiled, Header, HeaderType
-from impl.v1model.expressions import Scope, condition, fit, value
-from impl.v1model.layout import Layout
-from spec.place import Place
+from scatterproof.impl.v1model.code import render
+from scatterproof.impl.v1model.compiled import Compiled, Header, HeaderType
+from scatterproof.impl.v1model.expressions import Scope, condition, fit, value
+from scatterproof.impl.v1model.layout import Layout
+from scatterproof.spec.place import Place
 
 # Widths of the fields f0, f1, ...; the last three are signed.
 WIDTHS = (1, 3, 8, 9, 16, 32, 48, 64, 128, 2, 8, 32)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impl.v1model import Switch, load
-from impl.v1model.code import Block, If, Loop, Patch
-from impl.v1model.liveness import needed
-from impl.v1model.patches import merged
-from impl.v1model.tests.samples import PROGRAMS, pack, switch
-from spec.errors import BadInput
+from scatterproof.impl.v1model import Switch, load
+from scatterproof.impl.v1model.code import Block, If, Loop, Patch
+from scatterproof.impl.v1model.liveness import needed
+from scatterproof.impl.v1model.patches import merged
+from scatterproof.impl.v1model.tests.samples import PROGRAMS, pack, switch
+from scatterproof.spec.errors import BadInput
 
 # -- loops -------------------------------------------------------------------------------------------------------------
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from impl.v1model import Code, ControlError, Count, Entry, Lpm, MeterConfig, Range, Switch, Ternary
-from impl.v1model.tests.samples import pack, switch, word_sum
+from scatterproof.impl.v1model import Code, ControlError, Count, Entry, Lpm, MeterConfig, Range, Switch, Ternary
+from scatterproof.impl.v1model.tests.samples import pack, switch, word_sum
 
 A, B, UNKNOWN = 0x0A0000000001, 0x0A0000000002, 0x0A00000000FF
 

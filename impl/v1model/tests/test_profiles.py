@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from impl.v1model import Code, ControlError, Entry, Group, Lpm, Member, Switch
-from impl.v1model.tests.samples import pack, switch
-from impl.v1model.tests.test_behaviour import arc
+from scatterproof.impl.v1model import Code, ControlError, Entry, Group, Lpm, Member, Switch
+from scatterproof.impl.v1model.tests.samples import pack, switch
+from scatterproof.impl.v1model.tests.test_behaviour import arc
 
 
 def flow(kind: int, source: int = 0, destination: int = 0, mark: int = 0) -> bytes:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impl.v1model import (
+from scatterproof.impl.v1model import (
     Aborted,
     ControlError,
     Entry,
@@ -24,10 +24,10 @@ from impl.v1model import (
     generator,
     load,
 )
-from impl.v1model.code import Block, If, Loop
-from impl.v1model.liveness import effect
-from impl.v1model.tables import Key, MatchKind
-from impl.v1model.tests.samples import NAMES, PROGRAMS, program
+from scatterproof.impl.v1model.code import Block, If, Loop
+from scatterproof.impl.v1model.liveness import effect
+from scatterproof.impl.v1model.tables import Key, MatchKind
+from scatterproof.impl.v1model.tests.samples import NAMES, PROGRAMS, program
 
 PORTS = 8
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from impl.bmv2 import recording
-from impl.bmv2.recording import Control, Packet, Recording
-from impl.v1model import Switch, load
+from scatterproof.impl.bmv2 import recording
+from scatterproof.impl.bmv2.recording import Control, Packet, Recording
+from scatterproof.impl.v1model import Switch, load
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).parent
 RECORDED = sorted((HERE / "recorded").glob("*.json"))
 PATHS = sorted((HERE / "p4testgen").glob("*.json"))

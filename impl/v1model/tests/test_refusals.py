@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from impl.v1model import load
-from impl.v1model.__main__ import main
-from impl.v1model.tests.samples import PROGRAMS
-from spec.errors import BadInput
+from scatterproof.impl.v1model import load
+from scatterproof.impl.v1model.__main__ import main
+from scatterproof.impl.v1model.tests.samples import PROGRAMS
+from scatterproof.spec.errors import BadInput
 
 
 def changed(name: str, change: Any) -> bytes:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impl.v1model import Code, ControlError, Entry, Lpm, Match, MeterConfig, Range, Ternary
-from impl.v1model.rows import Action, Call, Parameter
-from impl.v1model.state import CounterArray, Meter, RegisterArray, Replication, ValueSet
-from impl.v1model.tables import Key, MatchKind, Table, TableSpec
+from scatterproof.impl.v1model import Code, ControlError, Entry, Lpm, Match, MeterConfig, Range, Ternary
+from scatterproof.impl.v1model.rows import Action, Call, Parameter
+from scatterproof.impl.v1model.state import CounterArray, Meter, RegisterArray, Replication, ValueSet
+from scatterproof.impl.v1model.tables import Key, MatchKind, Table, TableSpec
 
 WIDTH = 6
 KINDS = [MatchKind.EXACT, MatchKind.LPM, MatchKind.TERNARY, MatchKind.RANGE]

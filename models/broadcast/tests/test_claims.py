@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from models.claim import ClaimResult, Verdict, prove, prove_under
-from models.z3_claims import claims_of
+from scatterproof.models.claim import ClaimResult, Verdict, prove, prove_under
+from scatterproof.models.z3_claims import claims_of
 
 CLAIMS = {claim.name: claim for claim in claims_of("broadcast")}
 

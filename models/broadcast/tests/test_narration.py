@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from models.broadcast.narration import narrate
-from models.expected import Tier, check_model, models_in, models_of
-from models.finding import Finding, findings_of
-from models.z3_claims import claims_of
+from scatterproof.models.broadcast.narration import narrate
+from scatterproof.models.expected import Tier, check_model, models_in, models_of
+from scatterproof.models.finding import Finding, findings_of
+from scatterproof.models.z3_claims import claims_of
 
 
 def told(name: str) -> list[str]:

@@ -1,8 +1,8 @@
 """The smallest delays with which adjustment goes wrong: where delays change, where the clamp is missing, and where the
 document is taken literally.
 
-``python -m models.totalorder.adjustment.extremes`` writes ``spec/totalorder/adjustment_extremes.json``: a list of
-objects
+``python -m scatterproof.models.totalorder.adjustment.extremes`` writes ``spec/totalorder/adjustment_extremes.json``: a
+list of objects
 
     name       of the example, unique in the file; those of a literal reading bear the mutant's name
     clause     the clause that it belongs to
@@ -25,15 +25,15 @@ from typing import Any
 
 import z3
 
-from models.claim import Mutant
-from models.totalorder.adjustment import rules as wrong
-from models.totalorder.adjustment.measuring import zero
-from models.totalorder.adjustment.round import Network, Round, adjusted, run_round, spread_at
-from models.totalorder.adjustment.rules import RULES, Members, Values
-from spec.errors import CannotRun
-from spec.files import write_atomically
+from scatterproof.models.claim import Mutant
+from scatterproof.models.totalorder.adjustment import rules as wrong
+from scatterproof.models.totalorder.adjustment.measuring import zero
+from scatterproof.models.totalorder.adjustment.round import Network, Round, adjusted, run_round, spread_at
+from scatterproof.models.totalorder.adjustment.rules import RULES, Members, Values
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.files import write_atomically
 
-FILE = Path(__file__).parents[3] / "spec" / "totalorder" / "adjustment_extremes.json"
+FILE = Path(__file__).resolve().parents[3] / "spec" / "totalorder" / "adjustment_extremes.json"
 SIZES = ((1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (1, 3), (3, 2), (2, 3), (3, 3))
 LARGEST = 12
 """Of any delay: what is smallest is far below."""

@@ -12,10 +12,10 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
-from models.totalorder.adjustment import rules as wrong
-from models.totalorder.adjustment.measuring import CLOCKS, CONSTANT, HOSTS, THREE_HOSTS, R, exactly, zero
-from models.totalorder.adjustment.round import (
+from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.totalorder.adjustment import rules as wrong
+from scatterproof.models.totalorder.adjustment.measuring import CLOCKS, CONSTANT, HOSTS, THREE_HOSTS, R, exactly, zero
+from scatterproof.models.totalorder.adjustment.round import (
     SENDER,
     Network,
     Pairs,
@@ -26,7 +26,7 @@ from models.totalorder.adjustment.round import (
     small_network,
     spread_at,
 )
-from models.totalorder.adjustment.rules import RULES, Values, other_host
+from scatterproof.models.totalorder.adjustment.rules import RULES, Values, other_host
 
 Delays = Sequence[Sequence[int]]
 ADJUSTMENT: Values = z3.Function("adjustment", SENDER, z3.IntSort())

@@ -12,10 +12,10 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Obligation, Rules, mutant
-from models.totalorder.adjustment.measuring import CLOCKS, CONSTANT, HOSTS, IN_FORCE, R, S
-from models.totalorder.adjustment.round import Network, any_network, run_round
-from models.totalorder.adjustment.rules import RULES, greatest_of
+from scatterproof.models.claim import Claim, Obligation, Rules, mutant
+from scatterproof.models.totalorder.adjustment.measuring import CLOCKS, CONSTANT, HOSTS, IN_FORCE, R, S
+from scatterproof.models.totalorder.adjustment.round import Network, any_network, run_round
+from scatterproof.models.totalorder.adjustment.rules import RULES, greatest_of
 
 
 def held_for(arrival: Any, base: Any, departure: Any) -> Any:

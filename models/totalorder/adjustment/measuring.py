@@ -12,9 +12,9 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Obligation, Rules
-from models.totalorder.adjustment import rules as wrong
-from models.totalorder.adjustment.round import (
+from scatterproof.models.claim import Claim, Obligation, Rules
+from scatterproof.models.totalorder.adjustment import rules as wrong
+from scatterproof.models.totalorder.adjustment.round import (
     RECEIVER,
     SENDER,
     Network,
@@ -26,7 +26,7 @@ from models.totalorder.adjustment.round import (
     small_network,
     spread_at,
 )
-from models.totalorder.adjustment.rules import RULES, Values, least_of
+from scatterproof.models.totalorder.adjustment.rules import RULES, Values, least_of
 
 S, R = z3.Const("sender", SENDER), z3.Const("receiver", RECEIVER)
 IN_FORCE = z3.Function("in_force", SENDER, z3.IntSort())

@@ -14,8 +14,8 @@ from typing import Any
 
 import z3
 
-from models.claim import Rules
-from models.totalorder.adjustment.rules import Members, Values, greatest_of, least_of, other_host
+from scatterproof.models.claim import Rules
+from scatterproof.models.totalorder.adjustment.rules import Members, Values, greatest_of, least_of, other_host
 
 SENDER, RECEIVER = z3.DeclareSort("Sender"), z3.DeclareSort("Receiver")
 INT, BOOL = z3.IntSort(), z3.BoolSort()

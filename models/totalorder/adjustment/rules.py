@@ -12,7 +12,7 @@ from typing import Any
 
 import z3
 
-from models.claim import mutant
+from scatterproof.models.claim import mutant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,9 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
-from models.symbolic import lift
-from models.totalorder.barriers.rules import rules
+from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.rules import rules
 
 CLOCK, LATER, LAST, PROMISED = z3.Ints("clock later_clock last promised")
 ADJUSTMENT, NEXT = z3.Ints("adjustment next_adjustment")

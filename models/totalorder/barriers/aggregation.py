@@ -15,10 +15,10 @@ from typing import Any
 
 import z3
 
-from models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
-from models.symbolic import lift
-from models.totalorder.barriers import network
-from models.totalorder.barriers.aggregation_rules import (
+from scatterproof.models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers import network
+from scatterproof.models.totalorder.barriers.aggregation_rules import (
     FORGOTTEN_LINK,
     MAX_FOR_MIN,
     PLUS_ONE,
@@ -30,9 +30,9 @@ from models.totalorder.barriers.aggregation_rules import (
     may_go_on,
     minimum_of,
 )
-from models.totalorder.barriers.network import BOOL, INT, LINK, NODE, State, Topology
-from models.totalorder.barriers.rules import rules
-from models.totalorder.barriers.runs import Run, run_of_one_switch
+from scatterproof.models.totalorder.barriers.network import BOOL, INT, LINK, NODE, State, Topology
+from scatterproof.models.totalorder.barriers.rules import rules
+from scatterproof.models.totalorder.barriers.runs import Run, run_of_one_switch
 
 
 def conjuncts(topology: Topology, state: State) -> dict[str, z3.BoolRef]:

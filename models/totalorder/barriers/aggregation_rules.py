@@ -13,9 +13,9 @@ from typing import Any
 
 import z3
 
-from models.claim import Mutant
-from models.totalorder.barriers import network
-from models.totalorder.barriers.network import LINK
+from scatterproof.models.claim import Mutant
+from scatterproof.models.totalorder.barriers import network
+from scatterproof.models.totalorder.barriers.network import LINK
 
 Newest = Callable[[Any], Any]
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import z3
 
-from models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
-from models.symbolic import lift
-from models.totalorder.barriers import network
-from models.totalorder.barriers.aggregation import NETWORK, SENDING, conjuncts, steps
-from models.totalorder.barriers.aggregation_rules import may_go_on, minimum_of
-from models.totalorder.barriers.network import LINK, State, Topology
-from models.totalorder.barriers.rules import rules
-from models.totalorder.barriers.runs import FIRST, SECOND, TO_A, TO_B, Run
-from models.totalorder.barriers.tie_break import precedes
+from scatterproof.models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers import network
+from scatterproof.models.totalorder.barriers.aggregation import NETWORK, SENDING, conjuncts, steps
+from scatterproof.models.totalorder.barriers.aggregation_rules import may_go_on, minimum_of
+from scatterproof.models.totalorder.barriers.network import LINK, State, Topology
+from scatterproof.models.totalorder.barriers.rules import rules
+from scatterproof.models.totalorder.barriers.runs import FIRST, SECOND, TO_A, TO_B, Run
+from scatterproof.models.totalorder.barriers.tie_break import precedes
 
 
 def same_scattering(run: Run, timestamp: Any) -> Any:

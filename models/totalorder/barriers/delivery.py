@@ -15,11 +15,11 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
-from models.symbolic import lift
-from models.totalorder.barriers.aggregation import SENDING
-from models.totalorder.barriers.aggregation_rules import MAX_FOR_MIN, may_go_on, minimum_of
-from models.totalorder.barriers.at_the_barrier import (
+from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.aggregation import SENDING
+from scatterproof.models.totalorder.barriers.aggregation_rules import MAX_FOR_MIN, may_go_on, minimum_of
+from scatterproof.models.totalorder.barriers.at_the_barrier import (
     AT_THE_BARRIER,
     ONE_BEYOND,
     WITHOUT_BARRIER,
@@ -27,9 +27,9 @@ from models.totalorder.barriers.at_the_barrier import (
     overtaken_in_environments_b_and_c,
     same_scattering,
 )
-from models.totalorder.barriers.network import BOOL, INT, LINK
-from models.totalorder.barriers.rules import rules
-from models.totalorder.barriers.tie_break import precedes
+from scatterproof.models.totalorder.barriers.network import BOOL, INT, LINK
+from scatterproof.models.totalorder.barriers.rules import rules
+from scatterproof.models.totalorder.barriers.tie_break import precedes
 
 MESSAGE = z3.DeclareSort("Message")
 TIMESTAMP, SENDER = z3.Function("timestamp_of", MESSAGE, INT), z3.Function("sender_of", MESSAGE, INT)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from models.claim import Claim, ClaimResult
-from models.equivalence import ParameterKind, equivalence_claim, prove_equivalent
-from models.totalorder.barriers.rules import RULES
-from spec.errors import BadInput
+from scatterproof.models.claim import Claim, ClaimResult
+from scatterproof.models.equivalence import ParameterKind, equivalence_claim, prove_equivalent
+from scatterproof.models.totalorder.barriers.rules import RULES
+from scatterproof.spec.errors import BadInput
 
 __all__ = ["CLAIMS", "PARAMETERS", "prove_equivalent", "prove_rule_equivalent"]
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import z3
 
-from models.claim import Rules
-from models.symbolic import lift
+from scatterproof.models.claim import Rules
+from scatterproof.models.symbolic import lift
 
 Links = Callable[[Any], Any]
 """A set of links, as a predicate; True and False are allowed for known links."""

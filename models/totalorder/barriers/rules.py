@@ -1,4 +1,5 @@
-"""The corrected rules of total order as the Z3 claims read them: plain Python, run on terms by `models.symbolic.lift`.
+"""The corrected rules of total order as the Z3 claims read them: plain Python, run on terms by
+`scatterproof.models.symbolic.lift`.
 
 They are stated here a second time on purpose: the models do not import the reference implementation. Any function of
 the same name and shape can be handed to a claim in their place. All numbers are nanoseconds; 0 is the barrier of a

@@ -12,10 +12,10 @@ from typing import Any
 
 import z3
 
-from models.claim import Rules
-from models.symbolic import lift
-from models.totalorder.barriers import network
-from models.totalorder.barriers.network import State, Step, Topology
+from scatterproof.models.claim import Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers import network
+from scatterproof.models.totalorder.barriers.network import State, Step, Topology
 
 FIRST, SECOND, TO_A, TO_B = (z3.IntVal(k) for k in (1, 2, 3, 4))
 INGRESS, LINKS = (FIRST, SECOND), (FIRST, SECOND, TO_A, TO_B)

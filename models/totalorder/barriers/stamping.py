@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
-from models.symbolic import lift
-from models.totalorder.barriers.rules import rules
+from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.rules import rules
 
 CLOCK, LATER, LAST, PROMISED = z3.Ints("clock later_clock last promised")
 NATURAL = (CLOCK >= 0, LATER >= 0, LAST >= 0, PROMISED >= 0)

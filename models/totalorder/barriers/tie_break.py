@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
-from models.symbolic import lift
-from models.totalorder.barriers.rules import rules
+from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.rules import rules
 
 
 def precedes(

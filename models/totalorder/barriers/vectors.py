@@ -1,6 +1,7 @@
 """Boundary vectors: inputs at the edges of the rules, found by Z3, with the answers that the corrected rules give.
 
-``python -m models.totalorder.barriers.vectors`` writes ``spec/totalorder/boundary_vectors.json``: a list of objects
+``python -m scatterproof.models.totalorder.barriers.vectors`` writes ``spec/totalorder/boundary_vectors.json``: a list
+of objects
 
     name      what is at the edge, unique in the file
     clause    the clause that the answer follows from
@@ -22,15 +23,15 @@ from typing import Any, TypeAlias
 
 import z3
 
-from models.equivalence import ParameterKind
-from models.symbolic import lift
-from models.totalorder.barriers.equivalences import PAIR, PARAMETERS
-from models.totalorder.barriers.rules import RULES, precedence
-from spec.errors import CannotRun
-from spec.files import write_atomically
+from scatterproof.models.equivalence import ParameterKind
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.equivalences import PAIR, PARAMETERS
+from scatterproof.models.totalorder.barriers.rules import RULES, precedence
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.files import write_atomically
 
 LARGEST = 2**63 - 1
-FILE = Path(__file__).parents[3] / "spec" / "totalorder" / "boundary_vectors.json"
+FILE = Path(__file__).resolve().parents[3] / "spec" / "totalorder" / "boundary_vectors.json"
 
 Value: TypeAlias = int | bool | list[int]
 

@@ -13,16 +13,16 @@ from typing import Any
 
 import z3
 
-from models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
-from models.symbolic import lift
-from models.totalorder.barriers.aggregation_rules import MAX_FOR_MIN, minimum_of
-from models.totalorder.barriers.network import BOOL, INT, LINK
-from models.totalorder.barriers.rules import rules
-from models.totalorder.loss import rules as wrong
-from models.totalorder.loss.invariant import conjuncts_of_acks, kept
-from models.totalorder.loss.rules import RUN_RULES, loss_rules
-from models.totalorder.loss.runs import LossRun
-from models.totalorder.loss.safety import NETWORK, Scenario, beacons_follow, first_link, two_receivers
+from scatterproof.models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.aggregation_rules import MAX_FOR_MIN, minimum_of
+from scatterproof.models.totalorder.barriers.network import BOOL, INT, LINK
+from scatterproof.models.totalorder.barriers.rules import rules
+from scatterproof.models.totalorder.loss import rules as wrong
+from scatterproof.models.totalorder.loss.invariant import conjuncts_of_acks, kept
+from scatterproof.models.totalorder.loss.rules import RUN_RULES, loss_rules
+from scatterproof.models.totalorder.loss.runs import LossRun
+from scatterproof.models.totalorder.loss.safety import NETWORK, Scenario, beacons_follow, first_link, two_receivers
 
 CLOCK, LATER, LAST, PROMISED = z3.Ints("clock later_clock last promised")
 WAITING, LEAST, GREATEST = z3.Bool("waiting"), z3.Int("least_outstanding"), z3.Int("greatest_acknowledged")

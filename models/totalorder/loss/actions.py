@@ -10,11 +10,11 @@ from typing import Any
 
 import z3
 
-from models.claim import Rules
-from models.symbolic import lift
-from models.totalorder.barriers.network import LINK, NODE, greater
-from models.totalorder.barriers.tie_break import precedes
-from models.totalorder.loss.network import (
+from scatterproof.models.claim import Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.network import LINK, NODE, greater
+from scatterproof.models.totalorder.barriers.tie_break import precedes
+from scatterproof.models.totalorder.loss.network import (
     IS_HOST,
     MESSAGE,
     NEXT,

@@ -14,13 +14,13 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Mutant, Obligation, Rules
-from models.symbolic import lift
-from models.totalorder.barriers.aggregation_rules import minimum_of
-from models.totalorder.barriers.network import INT, LINK
-from models.totalorder.loss import rules as wrong
-from models.totalorder.loss.rules import RUN_RULES, deliverable_under_loss, loss_rules
-from models.totalorder.loss.safety import by, last_link, two_ingress_links
+from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.aggregation_rules import minimum_of
+from scatterproof.models.totalorder.barriers.network import INT, LINK
+from scatterproof.models.totalorder.loss import rules as wrong
+from scatterproof.models.totalorder.loss.rules import RUN_RULES, deliverable_under_loss, loss_rules
+from scatterproof.models.totalorder.loss.safety import by, last_link, two_ingress_links
 
 TIMESTAMP, MISSING = z3.Ints("timestamp missing")
 BARRIER, ACK, RECORD = z3.Ints("barrier ack_barrier record")

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 import z3
 
-from models.claim import Obligation, Rules
-from models.symbolic import lift
-from models.totalorder.barriers.network import LINK, greater
-from models.totalorder.loss.actions import ALL, SOME, before, may_deliver, steps
-from models.totalorder.loss.network import (
+from scatterproof.models.claim import Obligation, Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.network import LINK, greater
+from scatterproof.models.totalorder.loss.actions import ALL, SOME, before, may_deliver, steps
+from scatterproof.models.totalorder.loss.network import (
     FROM,
     IS_HOST,
     MESSAGE,

@@ -19,9 +19,9 @@ from typing import Any
 
 import z3
 
-from models.claim import Rules
-from models.symbolic import lift
-from models.totalorder.barriers.network import BOOL, INT, LINK, NODE, greater
+from scatterproof.models.claim import Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.network import BOOL, INT, LINK, NODE, greater
 
 MESSAGE = z3.DeclareSort("Copy")
 TIMESTAMP, SENDER = z3.Function("timestamp_of_copy", MESSAGE, INT), z3.Function("sender_of_copy", MESSAGE, NODE)

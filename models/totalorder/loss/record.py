@@ -12,13 +12,13 @@ from typing import Any
 
 import z3
 
-from models.claim import Claim, Obligation, Rules, mutant
-from models.symbolic import lift
-from models.totalorder.barriers.aggregation_rules import minimum_of
-from models.totalorder.barriers.network import BOOL, INT, LINK, greater
-from models.totalorder.loss import rules as wrong
-from models.totalorder.loss.rules import RUN_RULES
-from models.totalorder.loss.safety import (
+from scatterproof.models.claim import Claim, Obligation, Rules, mutant
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.aggregation_rules import minimum_of
+from scatterproof.models.totalorder.barriers.network import BOOL, INT, LINK, greater
+from scatterproof.models.totalorder.loss import rules as wrong
+from scatterproof.models.totalorder.loss.rules import RUN_RULES
+from scatterproof.models.totalorder.loss.safety import (
     RUNS,
     beacons_follow,
     by,

@@ -1,9 +1,9 @@
 """The corrected rules of environment D as the Z3 claims read them, and the readings of the document that must be
 refuted.
 
-Plain Python, run on terms by `models.symbolic.lift`; a rule of the reference core with the same name and shape can be
-handed to a claim in its place. All numbers are nanoseconds; 0 is the barrier or ack barrier of a link that has not
-spoken, and the loss record of one that has lost nothing.
+Plain Python, run on terms by `scatterproof.models.symbolic.lift`; a rule of the reference core with the same name and
+shape can be handed to a claim in its place. All numbers are nanoseconds; 0 is the barrier or ack barrier of a link that
+has not spoken, and the loss record of one that has lost nothing.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from models.claim import mutant
-from models.totalorder.barriers.rules import rules
+from scatterproof.models.claim import mutant
+from scatterproof.models.totalorder.barriers.rules import rules
 
 DATA, BEACON = 1, 2
 """Kinds of packets, as ``flag_on`` and ``counts`` are asked about them; all but data do as beacons do."""

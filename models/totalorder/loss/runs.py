@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import z3
 
-from models.claim import Rules
-from models.symbolic import lift
-from models.totalorder.barriers.network import greater
-from models.totalorder.loss.rules import BEACON, DATA
+from scatterproof.models.claim import Rules
+from scatterproof.models.symbolic import lift
+from scatterproof.models.totalorder.barriers.network import greater
+from scatterproof.models.totalorder.loss.rules import BEACON, DATA
 
 Lost = Literal["first link", "last link", None]
 HOSTS = (1, 2)

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 
 import z3
 
-from models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
-from models.totalorder.loss import rules as wrong
-from models.totalorder.loss.invariant import agree, covered, kept
-from models.totalorder.loss.rules import RUN_RULES
-from models.totalorder.loss.runs import LossRun
+from scatterproof.models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
+from scatterproof.models.totalorder.loss import rules as wrong
+from scatterproof.models.totalorder.loss.invariant import agree, covered, kept
+from scatterproof.models.totalorder.loss.rules import RUN_RULES
+from scatterproof.models.totalorder.loss.runs import LossRun
 
 Scenario = Callable[[LossRun], z3.BoolRef]
 

@@ -1,6 +1,6 @@
 """Boundary vectors of the rules under loss: the form is that of `boundary_vectors`, ``null`` is no outstanding message.
 
-``python -m models.totalorder.loss.vectors`` writes ``spec/totalorder/loss_vectors.json``.
+``python -m scatterproof.models.totalorder.loss.vectors`` writes ``spec/totalorder/loss_vectors.json``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 import z3
 
-from models.equivalence import ParameterKind
-from models.totalorder.barriers.vectors import LARGEST, Boundary, document_of, vector_of
-from models.totalorder.loss.rules import LOSS_RULES
-from spec.files import write_atomically
+from scatterproof.models.equivalence import ParameterKind
+from scatterproof.models.totalorder.barriers.vectors import LARGEST, Boundary, document_of, vector_of
+from scatterproof.models.totalorder.loss.rules import LOSS_RULES
+from scatterproof.spec.files import write_atomically
 
-FILE = Path(__file__).parents[3] / "spec" / "totalorder" / "loss_vectors.json"
+FILE = Path(__file__).resolve().parents[3] / "spec" / "totalorder" / "loss_vectors.json"
 PARAMETERS: dict[str, dict[str, ParameterKind]] = {
     "register_under_loss": {"held": "int", "arrived": "int"},
     "register_ack": {"held": "int", "arrived": "int"},

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import cast
 
-from models.tla_values import Function, Value
-from models.tlc import State
+from scatterproof.models.tla_values import Function, Value
+from scatterproof.models.tlc import State
 
 Link = tuple[int, int]  # (source, target), as in the modules
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import cast
 
-from models.tla_values import Function, Value
-from models.tlc import State
+from scatterproof.models.tla_values import Function, Value
+from scatterproof.models.tlc import State
 
 _Variables = dict[str, Value]
 

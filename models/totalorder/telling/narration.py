@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from models.tlc import State, TlcRun
-from models.totalorder.telling.loss_steps import loss_sentences
-from models.totalorder.telling.round_steps import round_sentences
-from models.totalorder.telling.variant_steps import variant_sentences
+from scatterproof.models.tlc import State, TlcRun
+from scatterproof.models.totalorder.telling.loss_steps import loss_sentences
+from scatterproof.models.totalorder.telling.round_steps import round_sentences
+from scatterproof.models.totalorder.telling.variant_steps import variant_sentences
 
 LEGEND = "s@t is the message of host s with timestamp t."
 

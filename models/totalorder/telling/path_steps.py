@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from models.tla_values import Function, Value
-from models.totalorder.telling.barrier_steps import Link, arrow, channels, items, message_name
+from scatterproof.models.tla_values import Function, Value
+from scatterproof.models.totalorder.telling.barrier_steps import Link, arrow, channels, items, message_name
 
 _Variables = dict[str, Value]
 _Sequences = dict[Value, tuple[Value, ...]]

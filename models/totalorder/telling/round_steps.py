@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import cast
 
-from models.tla_values import Function, Value
-from models.tlc import State
-from models.totalorder.telling.barrier_steps import items
+from scatterproof.models.tla_values import Function, Value
+from scatterproof.models.tlc import State
+from scatterproof.models.totalorder.telling.barrier_steps import items
 
 _Variables = dict[str, Value]
 

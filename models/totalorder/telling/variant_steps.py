@@ -10,10 +10,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import cast
 
-from models.tla_values import Value
-from models.tlc import State
-from models.totalorder.telling.barrier_steps import Link, arrow, changed, channels, items, message_name, step_of
-from models.totalorder.telling.path_steps import path_sentence
+from scatterproof.models.tla_values import Value
+from scatterproof.models.tlc import State
+from scatterproof.models.totalorder.telling.barrier_steps import (
+    Link,
+    arrow,
+    changed,
+    channels,
+    items,
+    message_name,
+    step_of,
+)
+from scatterproof.models.totalorder.telling.path_steps import path_sentence
 
 _Variables = dict[str, Value]
 

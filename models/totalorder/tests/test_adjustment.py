@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from models.claim import Claim, Verdict, prove, prove_under
-from models.totalorder.adjustment import gain as adjustment_gain
-from models.totalorder.adjustment import measuring as adjustment
-from models.totalorder.adjustment import safety as adjustment_safety
+from scatterproof.models.claim import Claim, Verdict, prove, prove_under
+from scatterproof.models.totalorder.adjustment import gain as adjustment_gain
+from scatterproof.models.totalorder.adjustment import measuring as adjustment
+from scatterproof.models.totalorder.adjustment import safety as adjustment_safety
 
 CLAIMS = {claim.name: claim for module in (adjustment, adjustment_gain, adjustment_safety) for claim in module.CLAIMS}
 

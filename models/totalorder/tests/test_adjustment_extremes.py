@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from models.totalorder.adjustment.extremes import FILE, document, extremes, smallest
+from scatterproof.models.totalorder.adjustment.extremes import FILE, document, extremes, smallest
 
 EXAMPLES: dict[str, dict[str, Any]] = {example["name"]: example for example in json.loads(FILE.read_text())}
 SMALL = ("waiting_grows", "waiting_grows_by_twice_the_change", "timestamp_falls", "promise_is_broken", "other_sign")

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 import z3
 
-from models.claim import Claim, ClaimResult, Verdict, prove, prove_steps, prove_under
-from models.totalorder.barriers.aggregation import conjuncts, steps
-from models.totalorder.barriers.equivalences import PARAMETERS, prove_rule_equivalent
-from models.totalorder.barriers.network import LINK, any_state, any_topology
-from models.totalorder.barriers.rules import RULES
-from models.totalorder.barriers.runs import TO_A, Run
-from models.totalorder.barriers.vectors import FILE, boundaries, document, precedes
-from models.z3_claims import claims_of, refutations
-from spec.errors import BadInput
+from scatterproof.models.claim import Claim, ClaimResult, Verdict, prove, prove_steps, prove_under
+from scatterproof.models.totalorder.barriers.aggregation import conjuncts, steps
+from scatterproof.models.totalorder.barriers.equivalences import PARAMETERS, prove_rule_equivalent
+from scatterproof.models.totalorder.barriers.network import LINK, any_state, any_topology
+from scatterproof.models.totalorder.barriers.rules import RULES
+from scatterproof.models.totalorder.barriers.runs import TO_A, Run
+from scatterproof.models.totalorder.barriers.vectors import FILE, boundaries, document, precedes
+from scatterproof.models.z3_claims import claims_of, refutations
+from scatterproof.spec.errors import BadInput
 
 CLAIMS = {claim.name: claim for claim in claims_of("totalorder")}
 

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 import z3
 
-from models.claim import Claim, Rules, Verdict, prove_under
-from models.totalorder.loss import ack_barrier
-from models.totalorder.loss import delivery as loss_delivery
-from models.totalorder.loss import record as loss_record
-from models.totalorder.loss import rules as loss_rules
-from models.totalorder.loss import safety as loss_safety
-from models.totalorder.loss.actions import ACTING, LINKS, TAKEN, steps
-from models.totalorder.loss.invariant import assumed, covered, kept
-from models.totalorder.loss.network import any_state
-from models.totalorder.loss.rules import RUN_RULES
-from models.totalorder.loss.runs import LossRun
+from scatterproof.models.claim import Claim, Rules, Verdict, prove_under
+from scatterproof.models.totalorder.loss import ack_barrier
+from scatterproof.models.totalorder.loss import delivery as loss_delivery
+from scatterproof.models.totalorder.loss import record as loss_record
+from scatterproof.models.totalorder.loss import rules as loss_rules
+from scatterproof.models.totalorder.loss import safety as loss_safety
+from scatterproof.models.totalorder.loss.actions import ACTING, LINKS, TAKEN, steps
+from scatterproof.models.totalorder.loss.invariant import assumed, covered, kept
+from scatterproof.models.totalorder.loss.network import any_state
+from scatterproof.models.totalorder.loss.rules import RUN_RULES
+from scatterproof.models.totalorder.loss.runs import LossRun
 
 MODULES = (ack_barrier, loss_delivery, loss_record, loss_safety)
 CLAIMS: dict[str, Claim] = {claim.name: claim for module in MODULES for claim in module.CLAIMS}

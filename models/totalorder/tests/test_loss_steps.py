@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.expected import check_model, models_of
-from models.totalorder.telling.narration import narrate
+from scatterproof.models.expected import check_model, models_of
+from scatterproof.models.totalorder.telling.narration import narrate
 
 
 def test_a_counterexample_under_loss_is_told_with_what_was_lost_and_received() -> None:

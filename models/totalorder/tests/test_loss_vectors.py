@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from models.totalorder.loss.rules import LOSS_RULES
-from models.totalorder.loss.vectors import FILE, document
+from scatterproof.models.totalorder.loss.rules import LOSS_RULES
+from scatterproof.models.totalorder.loss.vectors import FILE, document
 
 VECTORS = json.loads(FILE.read_text())
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from models.expected import check_model, models_of
-from models.totalorder.telling.narration import narrate
+from scatterproof.models.expected import check_model, models_of
+from scatterproof.models.totalorder.telling.narration import narrate
 
 
 def told(name: str) -> list[str]:

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from models.expected import SPEC_FOLDER, Model, configuration
-from models.tlc import TlcRun, run_tlc
-from models.totalorder.schedule_of_trace import UNIT_NS, schedule_of_trace
-from models.totalorder.telling.barrier_steps import steps_of
-from models.totalorder.telling.narration import narrate
-from spec.errors import BadInput
-from spec.schedule import Schedule
+from scatterproof.models.expected import SPEC_FOLDER, Model, configuration
+from scatterproof.models.tlc import TlcRun, run_tlc
+from scatterproof.models.totalorder.schedule_of_trace import UNIT_NS, schedule_of_trace
+from scatterproof.models.totalorder.telling.barrier_steps import steps_of
+from scatterproof.models.totalorder.telling.narration import narrate
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Schedule
 
 AT_THE_BARRIER = Model(
     name="at_the_barrier",

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from spark.tests.conftest import session
+from scatterproof.spark.tests.conftest import session
 
 __all__ = ["session"]

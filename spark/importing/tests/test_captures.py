@@ -14,15 +14,15 @@ from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.utils import PcapNgWriter, PcapWriter, wrpcap
 
-from conformance.broadcast.tests import runs as broadcast
-from conformance.network.run import simulate
-from conformance.tests import runs as totalorder
-from spark.importing.captures import records
-from spark.importing.tests.imported import Imported, failed, imported, inconclusive
-from spec.core import NodeConfig, Send
-from spec.errors import BadInput
-from spec.schedule import Schedule
-from spec.trace import Kind, Order, Row, Trace, schema
+from scatterproof.conformance.broadcast.tests import runs as broadcast
+from scatterproof.conformance.network.run import simulate
+from scatterproof.conformance.tests import runs as totalorder
+from scatterproof.spark.importing.captures import records
+from scatterproof.spark.importing.tests.imported import Imported, failed, imported, inconclusive
+from scatterproof.spec.core import NodeConfig, Send
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.trace import Kind, Order, Row, Trace, schema
 
 SCHEDULES: dict[str, Schedule] = {
     "totalorder": totalorder.schedule(totalorder.NETWORKS["star"], "C"),
@@ -35,8 +35,8 @@ class Sent:
     """The reference core of a protocol; `datagrams` are those that each node sends, in order."""
 
     def __init__(self, protocol: str) -> None:
-        self._make = importlib.import_module(f"impl.{protocol}").make_core
-        self._encode = importlib.import_module(f"impl.{protocol}.codec").encode
+        self._make = importlib.import_module(f"scatterproof.impl.{protocol}").make_core
+        self._encode = importlib.import_module(f"scatterproof.impl.{protocol}.codec").encode
         self.datagrams: dict[int, list[bytes]] = defaultdict(list)
 
     def make(self, config: NodeConfig) -> Any:

@@ -9,19 +9,19 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from conformance.broadcast.tests import runs as broadcast
-from conformance.judge import judge
-from conformance.tests import runs as totalorder
-from conformance.verdict import Verdict
-from spark.importing import import_traces as module
-from spark.importing.import_traces import import_traces
-from spark.layout import read_manifest
-from spark.mine import mine
-from spec import trace_ndjson, trace_writer
-from spec.errors import BadInput
-from spec.trace import Trace
-from spec.trace_parquet import read_headers, read_runs
-from spec.trace_writer import RunsWriter
+from scatterproof.conformance.broadcast.tests import runs as broadcast
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.tests import runs as totalorder
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spark.importing import import_traces as module
+from scatterproof.spark.importing.import_traces import import_traces
+from scatterproof.spark.layout import read_manifest
+from scatterproof.spark.mine import mine
+from scatterproof.spec import trace_ndjson, trace_writer
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import Trace
+from scatterproof.spec.trace_parquet import read_headers, read_runs
+from scatterproof.spec.trace_writer import RunsWriter
 
 CONFORMING = {
     "totalorder": totalorder.conforming("star", "C"),

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import spark.totalorder
-from conformance.broadcast.tests import runs as broadcast
-from conformance.judge import judge
-from conformance.tests import runs as totalorder
-from conformance.totalorder.recording import digest
-from conformance.verdict import Verdict
-from spark.importing.merging import Links, Merge, NodeRows, Numbers
-from spark.importing.tests.imported import failed, imported, inconclusive
-from spec import trace_ndjson
-from spec.errors import BadInput
-from spec.trace import ABSENT, Kind, Order, Row, Trace, schema
+import scatterproof.spark.totalorder
+from scatterproof.conformance.broadcast.tests import runs as broadcast
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.tests import runs as totalorder
+from scatterproof.conformance.totalorder.recording import digest
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spark.importing.merging import Links, Merge, NodeRows, Numbers
+from scatterproof.spark.importing.tests.imported import failed, imported, inconclusive
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import ABSENT, Kind, Order, Row, Trace, schema
 
 CONFORMING = {
     "totalorder": totalorder.conforming("star", "D9"),
@@ -305,7 +305,7 @@ def test_logs_that_contradict_each_other_are_merged_all_the_same(tmp_path: Path)
 
 
 def test_the_example_has_a_row_that_cannot_be_read_and_a_run_out_of_order(tmp_path: Path) -> None:
-    example = Path(str(spark.totalorder.__file__)).parent / "example"
+    example = Path(str(scatterproof.spark.totalorder.__file__)).parent / "example"
     found = imported(tmp_path, "totalorder", example / "logs", mapping=(example / "mapping.toml").read_text())
     assert [(Path(kept["file"]).name, kept["line"], kept["text"]) for kept in found.quarantined] == [
         ("anna.log", 4, "panic: disk full")

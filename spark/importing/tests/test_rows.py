@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.tests.runs import WITHOUT_LOSS, conforming
-from spark.importing.mapping import no_mapping
-from spark.importing.quarantine import Flaw
-from spark.importing.rows import Event, Rows
-from spec.trace import Domain, schema
+from scatterproof.conformance.tests.runs import WITHOUT_LOSS, conforming
+from scatterproof.spark.importing.mapping import no_mapping
+from scatterproof.spark.importing.quarantine import Flaw
+from scatterproof.spark.importing.rows import Event, Rows
+from scatterproof.spec.trace import Domain, schema
 
 HEADER = conforming(*WITHOUT_LOSS[0]).header
 SENT: Event = {"kind": "sent", "node": HEADER.topology.links[0].source, "link": 0, "time_ns": 5}

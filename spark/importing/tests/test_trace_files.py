@@ -11,14 +11,14 @@ from random import Random
 
 import pytest
 
-from conformance.broadcast.tests import runs as broadcast
-from conformance.judge import judge
-from conformance.tests import runs as totalorder
-from spark.importing.quarantine import TEXT_CHARACTERS
-from spark.importing.tests.imported import Imported, failed, imported, inconclusive
-from spec import trace_ndjson
-from spec.errors import BadInput
-from spec.trace import ABSENT, Kind, Trace, schema
+from scatterproof.conformance.broadcast.tests import runs as broadcast
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.tests import runs as totalorder
+from scatterproof.spark.importing.quarantine import TEXT_CHARACTERS
+from scatterproof.spark.importing.tests.imported import Imported, failed, imported, inconclusive
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.trace import ABSENT, Kind, Trace, schema
 
 CONFORMING = {
     "totalorder": totalorder.conforming("star", "C"),

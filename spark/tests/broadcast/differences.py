@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spark.tests.agreement import Differences, Otherwise
+from scatterproof.spark.tests.agreement import Differences, Otherwise
 
 _TO_A_CRASHED_ONE = "a packet arrives at a process that has crashed: the checks let it be, to TLC it is no step"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from conformance.broadcast.tests.runs import RUNS, conforming
-from impl.broadcast import RULES
-from impl.broadcast.literal_rules import LITERAL
-from spark.corpus import Plant
-from spark.tests.material import Material
-from spec.broadcast.messages import Level
-from spec.schedule import FailureKind, FaultKind, Schedule
+from scatterproof.conformance.broadcast.tests.runs import RUNS, conforming
+from scatterproof.impl.broadcast import RULES
+from scatterproof.impl.broadcast.literal_rules import LITERAL
+from scatterproof.spark.corpus import Plant
+from scatterproof.spark.tests.material import Material
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.schedule import FailureKind, FaultKind, Schedule
 
 
 def at_once(heard: int, processes: int) -> bool:

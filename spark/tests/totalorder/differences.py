@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.trace_validation import Judgement
-from spark.tests.agreement import Differences, Otherwise
+from scatterproof.models.trace_validation import Judgement
+from scatterproof.spark.tests.agreement import Differences, Otherwise
 
 _UNRECORDED = "submissions are not recorded, without which no check judges TO-BAR-HOST; TLC does, and row 0 breaks it"
 _ANEW = "of a node that has begun anew nothing is asked but that what it promises does not fall"

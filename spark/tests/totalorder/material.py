@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from conformance.tests.runs import UNDER_LOSS, WITH_CHOICES, WITHOUT_LOSS, conforming
-from impl.totalorder import RULES
-from spark.corpus import Plant
-from spark.tests.material import Material
-from spec.schedule import Schedule
-from spec.totalorder.messages import Environment
-from spec.trace import Trace
+from scatterproof.conformance.tests.runs import UNDER_LOSS, WITH_CHOICES, WITHOUT_LOSS, conforming
+from scatterproof.impl.totalorder import RULES
+from scatterproof.spark.corpus import Plant
+from scatterproof.spark.tests.material import Material
+from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.totalorder.messages import Environment
+from scatterproof.spec.trace import Trace
 
 
 def at_or_below(timestamp: int, barrier: int) -> bool:

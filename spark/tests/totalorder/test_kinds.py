@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-from conformance.network.topologies import chain, diamond, one_way
-from spark.configurations import draw_run
-from spark.networks import FAMILIES, all_answered, in_a_tree
-from spark.protocol import kinds_of
-from spec.schedule import Submission
+from scatterproof.conformance.network.topologies import chain, diamond, one_way
+from scatterproof.spark.configurations import draw_run
+from scatterproof.spark.networks import FAMILIES, all_answered, in_a_tree
+from scatterproof.spark.protocol import kinds_of
+from scatterproof.spec.schedule import Submission
 
 PROTOCOL = "totalorder"
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import polars as pl
 
-from spark.totalorder.benchmark import CLAUSES
-from spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
-from spec.trace import ABSENT, CLEAN, QUIESCENT, Kind
+from scatterproof.spark.totalorder.benchmark import CLAUSES
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
+from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Kind
 
 MESSAGE = ("run", "sender", "receiver", "number")
 SCATTERING = ("run", "sender", "scattering")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.examples.tests.languages import c_compiler, missing
+from scatterproof.conformance.examples.tests.languages import c_compiler, missing
 
 PEERS = Path(__file__).parent / "peers"
 

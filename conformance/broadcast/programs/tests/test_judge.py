@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.broadcast.programs.judge import Judge
-from conformance.broadcast.programs.unseen import UNSEEN
-from conformance.broadcast.programs.workload import LEVELS, Task, task
-from conformance.stress.contract import Course, EndedProcess, Judgement, Workload
-from conformance.stress.plan import Act, Step
-from conformance.verdict import ClauseResult, Verdict
-from spec import clauses
-from spec.broadcast.messages import Level
-from spec.errors import BadInput
+from scatterproof.conformance.broadcast.programs.judge import Judge
+from scatterproof.conformance.broadcast.programs.unseen import UNSEEN
+from scatterproof.conformance.broadcast.programs.workload import LEVELS, Task, task
+from scatterproof.conformance.stress.contract import Course, EndedProcess, Judgement, Workload
+from scatterproof.conformance.stress.plan import Act, Step
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spec import clauses
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.errors import BadInput
 
 KILLED, TERMINATED = Step(0.1, Act.KILL, 0), Step(0.1, Act.TERMINATE, 0)
 STILL = Course(

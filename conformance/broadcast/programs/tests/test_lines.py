@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.broadcast.programs import lines
-from conformance.broadcast.programs.lines import BEGUN, DELIVERED, MALFORMED, Output
+from scatterproof.conformance.broadcast.programs import lines
+from scatterproof.conformance.broadcast.programs.lines import BEGUN, DELIVERED, MALFORMED, Output
 
 WORDS = st.text("bd 0123456789\r\tx-\x00\xff", max_size=12).map(lambda text: text.encode("latin-1"))
 BLANKS = st.sampled_from([b" ", b"  ", b"\t", b" \r"])

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from conformance.broadcast import programs
-from conformance.relay.faults import Faults
-from conformance.stress.contract import Course, Judgement, Workload
-from conformance.stress.plan import Act, Step, plan
-from conformance.stress.program import Bounds
-from conformance.stress.run import Stress, fresh_folders, run
-from conformance.verdict import Verdict
+from scatterproof.conformance.broadcast import programs
+from scatterproof.conformance.relay.faults import Faults
+from scatterproof.conformance.stress.contract import Course, Judgement, Workload
+from scatterproof.conformance.stress.plan import Act, Step, plan
+from scatterproof.conformance.stress.program import Bounds
+from scatterproof.conformance.stress.run import Stress, fresh_folders, run
+from scatterproof.conformance.verdict import Verdict
 
 PLACES = "--id {id} --hosts {hosts} --output {output} {config}"
 MS = 1_000_000
@@ -176,7 +176,7 @@ def test_a_run_that_is_cut_while_programs_go_on_is_inconclusive(peers: dict[str,
     assert "give more time, for instance --seconds" in reasons
 
 
-REFERENCE = f"{sys.executable} -m impl.broadcast.program"
+REFERENCE = f"{sys.executable} -m scatterproof.impl.broadcast.program"
 
 
 @pytest.mark.parametrize("level", programs.LEVELS)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.broadcast.programs.tracing import trace_of
-from conformance.broadcast.programs.workload import Task
-from conformance.judge import refuse
-from conformance.stress.contract import Course, EndedProcess
-from conformance.stress.plan import Act, Step
-from spec import trace_ndjson
-from spec.broadcast.messages import Level
-from spec.trace import Kind, Trace, schema
+from scatterproof.conformance.broadcast.programs.tracing import trace_of
+from scatterproof.conformance.broadcast.programs.workload import Task
+from scatterproof.conformance.judge import refuse
+from scatterproof.conformance.stress.contract import Course, EndedProcess
+from scatterproof.conformance.stress.plan import Act, Step
+from scatterproof.spec import trace_ndjson
+from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.trace import Kind, Trace, schema
 
 AT = {name: at for at, name in enumerate(schema("broadcast").columns)}
 ALL_LIVE = (EndedProcess(process=0), EndedProcess(process=1), EndedProcess(process=2))

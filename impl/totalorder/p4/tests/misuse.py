@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from impl.totalorder.p4 import entries as to
-from impl.totalorder.p4.entries import Group, TableEntry
+from scatterproof.impl.totalorder.p4 import entries as to
+from scatterproof.impl.totalorder.p4.entries import Group, TableEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from impl.bmv2 import recording
-from impl.bmv2.recording import Control, Fresh, Packet
-from impl.totalorder.p4.bmv2 import NOTHING, Bmv2Target, Idle, Noting, changes, with_bmv2_switches
-from impl.totalorder.p4.builds import FRAME_CLOCK, compiled
-from impl.totalorder.p4.embedded import EmbeddedTarget
-from impl.totalorder.p4.entries import EGRESS_LINK, Entries, Group, TableEntry
-from impl.totalorder.p4.frames import CPU_PORT
-from impl.v1model import Switch, load
-from spec.errors import BadInput, CannotRun
+from scatterproof.impl.bmv2 import recording
+from scatterproof.impl.bmv2.recording import Control, Fresh, Packet
+from scatterproof.impl.totalorder.p4.bmv2 import NOTHING, Bmv2Target, Idle, Noting, changes, with_bmv2_switches
+from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, compiled
+from scatterproof.impl.totalorder.p4.embedded import EmbeddedTarget
+from scatterproof.impl.totalorder.p4.entries import EGRESS_LINK, Entries, Group, TableEntry
+from scatterproof.impl.totalorder.p4.frames import CPU_PORT
+from scatterproof.impl.v1model import Switch, load
+from scatterproof.spec.errors import BadInput, CannotRun
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "switch.json"
 # p4testgen's: all of them end in silence, since it knows neither `truncate` nor multicast groups.

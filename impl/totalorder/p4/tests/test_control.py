@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from impl.totalorder.p4 import __main__ as command
-from impl.totalorder.p4 import entries as to
-from impl.totalorder.p4.chip import until
-from impl.totalorder.p4.control import Controlled, SwitchControl, by_cable, in_order
-from impl.totalorder.p4.core import with_p4_switches
-from impl.totalorder.p4.entries import Entries, TableEntry
-from impl.totalorder.p4.frames import TICK_LIMIT
-from impl.totalorder.tests.nodes import switch_config
-from spec import schedule as schedules
-from spec.core import NodeConfig, Parameter, node_config
-from spec.errors import BadInput, CannotRun
-from spec.topology import Link, Node, Role, Topology, route
+from scatterproof.impl.totalorder.p4 import __main__ as command
+from scatterproof.impl.totalorder.p4 import entries as to
+from scatterproof.impl.totalorder.p4.chip import until
+from scatterproof.impl.totalorder.p4.control import Controlled, SwitchControl, by_cable, in_order
+from scatterproof.impl.totalorder.p4.core import with_p4_switches
+from scatterproof.impl.totalorder.p4.entries import Entries, TableEntry
+from scatterproof.impl.totalorder.p4.frames import TICK_LIMIT
+from scatterproof.impl.totalorder.tests.nodes import switch_config
+from scatterproof.spec import schedule as schedules
+from scatterproof.spec.core import NodeConfig, Parameter, node_config
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.topology import Link, Node, Role, Topology, route
 
 CONFIG = switch_config()
 

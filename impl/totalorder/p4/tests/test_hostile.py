@@ -6,15 +6,15 @@ from collections import Counter
 
 import pytest
 
-from impl.totalorder.codec import Malformed, decode
-from impl.totalorder.p4.builds import DEFAULT
-from impl.totalorder.p4.frames import address, frame, ip_packet, packet_of
-from impl.totalorder.p4.tests.twins import Twins
-from impl.totalorder.tests.datagrams import Attacker, Dice
-from impl.totalorder.tests.test_codec_fuzz import configs
-from spec.core import NodeConfig, PacketArrived, TimerFired
-from spec.topology import LinkId, Role
-from spec.totalorder.messages import Environment, Packet, PacketKind
+from scatterproof.impl.totalorder.codec import Malformed, decode
+from scatterproof.impl.totalorder.p4.builds import DEFAULT
+from scatterproof.impl.totalorder.p4.frames import address, frame, ip_packet, packet_of
+from scatterproof.impl.totalorder.p4.tests.twins import Twins
+from scatterproof.impl.totalorder.tests.datagrams import Attacker, Dice
+from scatterproof.impl.totalorder.tests.test_codec_fuzz import configs
+from scatterproof.spec.core import NodeConfig, PacketArrived, TimerFired
+from scatterproof.spec.topology import LinkId, Role
+from scatterproof.spec.totalorder.messages import Environment, Packet, PacketKind
 
 NODES = 4
 EPISODE = 150

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from impl.totalorder.p4.chip import Chip
-from impl.totalorder.p4.control import Controlled, SwitchControl, in_order
-from impl.totalorder.p4.embedded import EmbeddedTarget
-from impl.totalorder.p4.frames import Ask
-from impl.totalorder.tests.nodes import switch_config
-from spec.core import Send
-from spec.topology import LinkId
-from spec.totalorder.messages import Packet, PacketKind
+from scatterproof.impl.totalorder.p4.chip import Chip
+from scatterproof.impl.totalorder.p4.control import Controlled, SwitchControl, in_order
+from scatterproof.impl.totalorder.p4.embedded import EmbeddedTarget
+from scatterproof.impl.totalorder.p4.frames import Ask
+from scatterproof.impl.totalorder.tests.nodes import switch_config
+from scatterproof.spec.core import Send
+from scatterproof.spec.topology import LinkId
+from scatterproof.spec.totalorder.messages import Packet, PacketKind
 
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 

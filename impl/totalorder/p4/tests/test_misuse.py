@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from impl.totalorder.p4.control import SwitchControl, in_order
-from impl.totalorder.p4.embedded import EmbeddedTarget
-from impl.totalorder.p4.entries import Group, TableEntry
-from impl.totalorder.p4.frames import frame
-from impl.totalorder.p4.tests.misuse import GROUPS, MISUSES, Misuse, towards
-from impl.totalorder.tests.nodes import switch_config
-from impl.v1model import ControlError, Entry
-from spec.totalorder.messages import Packet, PacketKind
+from scatterproof.impl.totalorder.p4.control import SwitchControl, in_order
+from scatterproof.impl.totalorder.p4.embedded import EmbeddedTarget
+from scatterproof.impl.totalorder.p4.entries import Group, TableEntry
+from scatterproof.impl.totalorder.p4.frames import frame
+from scatterproof.impl.totalorder.p4.tests.misuse import GROUPS, MISUSES, Misuse, towards
+from scatterproof.impl.totalorder.tests.nodes import switch_config
+from scatterproof.impl.v1model import ControlError, Entry
+from scatterproof.spec.totalorder.messages import Packet, PacketKind
 
 DATA = Packet(int(PacketKind.DATA), 3, 0, 1, 0, 9, 9, b"payload")
 

@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from impl import node
-from impl.totalorder import AnyCore, make_core
-from impl.totalorder.codec import encode
-from impl.totalorder.host import In, Out
-from impl.totalorder.p4.builds import DEFAULT
-from impl.totalorder.p4.chip import Target
-from impl.totalorder.p4.control import in_order
-from impl.totalorder.p4.core import switch_on
-from impl.totalorder.p4.embedded import EmbeddedTarget
-from impl.totalorder.p4.entries import Entries
-from impl.totalorder.p4.frames import CPU_PORT, frame
-from spec.core import NodeConfig, Refuse, Send
-from spec.topology import LinkId, Role
-from spec.totalorder.messages import Packet
+from scatterproof.impl import node
+from scatterproof.impl.totalorder import AnyCore, make_core
+from scatterproof.impl.totalorder.codec import encode
+from scatterproof.impl.totalorder.host import In, Out
+from scatterproof.impl.totalorder.p4.builds import DEFAULT
+from scatterproof.impl.totalorder.p4.chip import Target
+from scatterproof.impl.totalorder.p4.control import in_order
+from scatterproof.impl.totalorder.p4.core import switch_on
+from scatterproof.impl.totalorder.p4.embedded import EmbeddedTarget
+from scatterproof.impl.totalorder.p4.entries import Entries
+from scatterproof.impl.totalorder.p4.frames import CPU_PORT, frame
+from scatterproof.spec.core import NodeConfig, Refuse, Send
+from scatterproof.spec.topology import LinkId, Role
+from scatterproof.spec.totalorder.messages import Packet
 
 MakeCore = Callable[[NodeConfig], AnyCore]
 
