@@ -26,6 +26,8 @@ FUNCTION_LINES = 60
 LINE_LENGTH = 120
 CHINESE_PHRASE = 20
 
+# Folders of packages stand beside this one, and their modules are named below it.
+PRODUCT = "scatterproof"
 # Those that are to come, beside those that are there: no shared module may name them either.
 TO_COME = frozenset({"workqueue", "pubsub"})
 CORE = frozenset({"spec", "models", "impl", "conformance"})
@@ -36,7 +38,7 @@ MAY_IMPORT = {
     "conformance": frozenset({"spec"}),
     "fuzz": CORE,
     "spark": CORE,
-    "scatterproof": CORE | {"fuzz", "spark"},
+    PRODUCT: CORE | {"fuzz", "spark"},
 }
 # Python is left out: ruff holds its lines to the same length.
 LINED_ENDINGS = frozenset({".tla", ".cfg", ".p4", ".sh", ""})
@@ -126,16 +128,20 @@ def excepts(source: Source) -> Iterator[Finding]:
 
 
 def imports(source: Source) -> Iterator[Finding]:
-    """Imports against the direction spec <- models, impl, conformance <- fuzz, spark <- scatterproof."""
-    allowed = MAY_IMPORT.get(source.package)
-    if allowed is None:
-        return
+    """Imports against the direction spec <- models, impl, conformance <- fuzz, spark <- scatterproof, and by a folder's
+    name alone."""
+    allowed = MAY_IMPORT.get(source.package, frozenset(MAY_IMPORT))
     if source.is_test and source.package == "conformance":
         # A judge's tests need somebody to judge; the judge itself still knows nobody.
         allowed |= {"impl"}
     for line, module in imported(source):
-        target = module.split(".", 1)[0]
-        if target in MAY_IMPORT and target != source.package and target not in allowed:
+        first, second, *_ = [*module.split("."), ""]
+        target = second if second in MAY_IMPORT else first
+        if first != PRODUCT:
+            if first in MAY_IMPORT:
+                instead = f"say {PRODUCT}.{module}: under two names one class would be two"
+                yield source.finding(line, f"import of {module}", instead)
+        elif target != source.package and target not in allowed:
             may = ", ".join(sorted(allowed)) or "none of our packages"
             what = f"{source.package} imports {module}"
             yield source.finding(line, what, f"{source.package} may import {may}: pass the value in from above")
@@ -144,10 +150,14 @@ def imports(source: Source) -> Iterator[Finding]:
 def imported(source: Source) -> Iterator[tuple[int, str]]:
     """Line and dotted name of each module imported, relative and by `import_module("...")` too."""
     folder = source.path.parent.parts
+    if source.package != PRODUCT:
+        folder = (PRODUCT, *folder)
     for node in source.nodes():
         match node:
             case ast.Import(names=names):
                 yield from ((node.lineno, alias.name) for alias in names)
+            case ast.ImportFrom(module=module, names=names, level=0) if module == PRODUCT:
+                yield from ((node.lineno, f"{PRODUCT}.{alias.name}") for alias in names)
             case ast.ImportFrom(module=module, level=0):
                 yield node.lineno, module or ""
             case ast.ImportFrom(module=module, level=level):

@@ -38,7 +38,15 @@ BREACHES = {
     "conformance imports spark": ("imports", "conformance/a.py", "import scatterproof.spark\n", 1),
     "fuzz imports the console": ("imports", "fuzz/a.py", "import scatterproof.cli\n", 1),
     "a test against the direction": ("imports", "impl/tests/test_a.py", "import scatterproof.conformance\n", 1),
-    "import by a function": ("imports", "conformance/a.py", 'm = importlib.import_module("impl.core")\n', 1),
+    "import of a folder of the product": ("imports", "conformance/a.py", "from scatterproof import impl\n", 1),
+    "import by a folder's name": ("imports", "spec/a.py", "import spec.b\n", 1),
+    "import by a folder's name in a script": ("imports", "ci/a.py", "def f():\n    from impl import core\n", 2),
+    "import by a function": (
+        "imports",
+        "conformance/a.py",
+        'm = importlib.import_module("scatterproof.impl.core")\n',
+        1,
+    ),
     "relative import upwards": ("imports", "spec/b/a.py", "from ...impl import x\n", 1),
     "protocol imported": ("protocols", "conformance/run.py", "from scatterproof.conformance.pubsub import x\n", 1),
     "protocol named": ("protocols", "spec/trace.py", 'if protocol == "pubsub":\n    pass\n', 1),
@@ -64,9 +72,13 @@ ALLOWED = {
     "line at the limit": ("spec/A.tla", "x" * 120),
     "long line of prose": ("README.md", "x " * 200),
     "narrow except": ("impl/a.py", "try:\n    f()\nexcept (OSError, ValueError):\n    pass\n"),
-    "downward imports": ("fuzz/a.py", "import spec, models.x, impl, conformance, numpy\n"),
-    "a judge's test judges the reference": ("conformance/tests/test_a.py", "import impl.core\n"),
-    "the console imports all": ("scatterproof/a.py", "import spec, models, impl, conformance, fuzz, spark\n"),
+    "downward imports": (
+        "fuzz/a.py",
+        "import scatterproof.spec, scatterproof.models.x, numpy\nfrom scatterproof import impl\n",
+    ),
+    "a judge's test judges the reference": ("conformance/tests/test_a.py", "import scatterproof.impl.core\n"),
+    "the console imports all": ("scatterproof/a.py", "from scatterproof import app, fuzz, impl, models, spark, spec\n"),
+    "a script imports all": ("ci/a.py", "import scatterproof.cli\nfrom scatterproof import conformance, impl\n"),
     "own package": ("spec/b/a.py", "from .. import clauses\nfrom . import x\nimport scatterproof.spec.trace\n"),
     "protocol in its own module": ("conformance/checks/pubsub.py", 'name = "pubsub"\n'),
     "protocol in its own folder": ("impl/pubsub/a.py", 'name = "pubsub"\n'),
@@ -124,7 +136,7 @@ def test_a_finding_names_the_place_and_the_replacement(tmp_path: Path) -> None:
 
     assert run.returncode == 1
     assert run.stdout.splitlines() == [
-        "impl/a.py:1: impl imports conformance; impl may import spec: pass the value in from above",
+        "impl/a.py:1: impl imports scatterproof.conformance; impl may import spec: pass the value in from above",
         "tidy: 1 files, 1 findings",
     ]
 
