@@ -57,8 +57,8 @@ def findings_markdown(
     ]
     parts = [
         f"# Findings of {protocol}\n",
-        f"Written by `python -m scatterproof.models.findings {protocol}` from `findings.toml`, `models.toml` and TLC's answers: do "
-        "not edit.\n",
+        f"Written by `python -m scatterproof.models.findings {protocol}` from `findings.toml`, `models.toml` and "
+        "TLC's answers: do not edit.\n",
         "A finding is a rule as the source document has it that was suspected to be wrong. Each was modelled as the "
         "document has it and checked. *Confirmed* means that it is wrong: TLC gives a counterexample, or Z3 refutes "
         "it. A counterexample is called *shortest* where TLC's search was breadth first and ended there; searches for "

@@ -89,7 +89,8 @@ def page(outcomes: Sequence[SystemResult]) -> str:
     lines = [
         "# Real systems, judged",
         "",
-        "Made by `python -m scatterproof.conformance.systems --record`; set-ups are in [setup.py](setup.py), what they are held to",
+        "Made by `python -m scatterproof.conformance.systems --record`; set-ups are in [setup.py](setup.py), "
+        "what they are held to",
         f"in [profiles](profiles). Versions: {known or 'none was there'}.",
         "",
         "A clause that is not in the table is not claimed. A run leaves its logs behind, which are judged again by",

@@ -59,7 +59,8 @@ def test_the_example_node_answers_as_the_document_says() -> None:
 
 TELL_TALE = """
 import subprocess, sys, threading
-child = subprocess.Popen([sys.executable, "-m", "scatterproof.impl.drivers.stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+command = [sys.executable, "-m", "scatterproof.impl.drivers.stdio"]
+child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 def listen():
     for line in child.stdout:
         sys.stderr.buffer.write(b"<" + line)

@@ -20,18 +20,8 @@ from scatterproof.conformance.network.topologies import chain, fat_tree, one_way
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.totalorder.recording import Recorder
 from scatterproof.impl.totalorder import make_core
-from scatterproof.spec import trace_ndjson
-from scatterproof.spec.core import (
-    Deliver,
-    Effect,
-    Event,
-    NodeConfig,
-    PacketArrived,
-    Send,
-    Submitted,
-    TimerFired,
-    node_config,
-)
+from scatterproof.spec import core, trace_ndjson
+from scatterproof.spec.core import Deliver, Effect, Event, NodeConfig, PacketArrived, Send, Submitted, TimerFired
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.schedule import (
     Clock,
@@ -111,7 +101,8 @@ class Relay:
 def test_the_same_schedule_gives_the_same_bytes_in_processes_with_different_hash_seeds(tmp_path: Path) -> None:
     schedule = busy(chain(2, 2), clocks=SKEWED, faults=(Fault(0, 3, FaultKind.LOSE),))
     program = (
-        "import sys, msgspec; from scatterproof.spec.schedule import Schedule; from scatterproof.spec import trace_ndjson;"
+        "import sys, msgspec;"
+        "from scatterproof.spec import trace_ndjson; from scatterproof.spec.schedule import Schedule;"
         "from scatterproof.conformance.network.run import simulate; from scatterproof.impl.totalorder import make_core;"
         "schedule = msgspec.json.decode(sys.stdin.buffer.read(), type=Schedule);"
         "sys.stdout.buffer.write(trace_ndjson.encode(simulate(schedule, make_core)))"
@@ -232,7 +223,7 @@ def test_a_duplicated_packet_arrives_twice() -> None:
     schedule = busy(one_way(1, 1), submissions=(), faults=(Fault(0, 0, FaultKind.DUPLICATE),))
     schedule = msgspec.structs.replace(schedule, submissions=(Submission(5, 0, (Message(1, b"x"),)),))
 
-    configs = [node_config(n, schedule.topology, route(schedule.topology), "totalorder", {}) for n in range(3)]
+    configs = [core.node_config(n, schedule.topology, route(schedule.topology), "totalorder", {}) for n in range(3)]
     plugin = load("totalorder")
     run = simulator.Simulation(schedule, [Relay(config) for config in configs], plugin.recorder(), 100_000)
     rows = run.run()

@@ -366,11 +366,11 @@ def order_survives_loss(
         return SILENT
     if kind == SUBMITTED:
         submitted[0] += 1
-        return SILENT
-    if kind == CRASHED:
+    elif kind == CRASHED:
         outages[0] = 1
-        return SILENT
-    if kind == DELIVERED:
+    elif kind == ARRIVED:
+        heard_ns[node] = max(heard_ns[node], time_ns)
+    elif kind == DELIVERED:
         delivered[0] += 1
         if last_at[node] >= 0:
             if timestamp < last_timestamp[node]:
@@ -378,10 +378,6 @@ def order_survives_loss(
             if timestamp == last_timestamp[node] and sender <= last_sender[node]:
                 return violated(1, last_sender[node], sender, last_at[node])
         last_timestamp[node], last_sender[node], last_at[node] = timestamp, sender, position
-        return SILENT
-    if kind == ARRIVED:
-        heard_ns[node] = max(heard_ns[node], time_ns)
-        return SILENT
     if kind != ENDED or not settled(flags):
         return SILENT
     for host in range(node_count):

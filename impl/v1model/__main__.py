@@ -1,7 +1,8 @@
 """Tries a compiled program: prints its tables or its Python source, or gives it packets.
 
 python -m scatterproof.impl.v1model PROGRAM.json [--source]
-python -m scatterproof.impl.v1model PROGRAM.json --ports 8 --in 0=a.pcap --in 1=b.pcap --out FOLDER [--control CONTROL.json]
+python -m scatterproof.impl.v1model PROGRAM.json --ports 8 --in 0=a.pcap --in 1=b.pcap --out FOLDER
+    [--control CONTROL.json]
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ from scatterproof.spec.trace import Kind, Row, Trace, schema
 
 MS = 1_000_000
 FAULTS = Faults(loss=0.3, duplicate=0.1, reorder=0.1, delay_ns=2 * MS, jitter_ns=2 * MS, hold_ns=20 * MS)
-REFERENCE = f"{sys.executable} -m scatterproof.impl.broadcast.program --id {{id}} --hosts {{hosts}} --output {{output}} {{config}}"
+PLACES = "--id {id} --hosts {hosts} --output {output} {config}"
+REFERENCE = f"{sys.executable} -m scatterproof.impl.broadcast.program {PLACES}"
 AT = {name: at for at, name in enumerate(schema("broadcast").columns)}
 
 
