@@ -17,9 +17,9 @@ STEPS = pytest.StashKey[str]()
 
 
 def scope(nodeid: str) -> str:
-    """What one worker runs as a whole: all of `spark/`, where a session costs seconds to start; else a test file."""
+    """What one worker runs as a whole: all of `spark`, where a session costs seconds to start; else a test file."""
     file = nodeid.split("::", 1)[0]
-    return "spark" if file.startswith("spark/") else file
+    return "spark" if file.startswith(("spark/", "scatterproof/spark/")) else file
 
 
 class ByFolderOrFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist carries no types

@@ -79,7 +79,7 @@ def mutants_of(place: str, area: str) -> Iterator[CoreMutant]:
     """The mutants of one function, each effect once."""
     module, _, function = place.partition(":")
     tree = functions_of(module)[function]
-    short = module.split(".", 2)[2]
+    short = module.split(".", 3)[3]
     texts = {id(statement): ast.unparse(statement) for statement in tree.body}
     seen, names = {tuple(texts.values())}, dict[str, int]()
     outermost = {id(node): statement for statement in tree.body for node in ast.walk(statement)}

@@ -71,7 +71,7 @@ def _line(text: str) -> str:
 def branch_rows(branches: Branches) -> list[tuple[object, ...]]:
     """Those that no drawn schedule reaches."""
     told = {**dict.fromkeys(branches.missed, "nothing"), **dict.fromkeys(branches.not_by_schedules, "cases alone")}
-    return [(block.place.split(".", 2)[2], block.line, block.way, by) for block, by in told.items()]
+    return [(block.place.split(".", 3)[3], block.line, block.way, by) for block, by in told.items()]
 
 
 def branch_sentence(branches: Branches) -> str:

@@ -21,9 +21,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from scatterproof.spark.java_home import LOG_VARIABLE, java_home_for_spark
-from scatterproof.spark.shipping import ROOT, on_cluster, refuse_unfit, refuse_unshared, ship
+from scatterproof.spark.shipping import on_cluster, refuse_unfit, refuse_unshared, ship
 from scatterproof.spec.errors import BadInput, CannotRun
-from scatterproof.spec.files import cache_folder
+from scatterproof.spec.files import IMPORTED_FROM, cache_folder
 from scatterproof.spec.scratch import scratch_folder
 
 MASTER = "local[*]"
@@ -113,7 +113,9 @@ def _start(master: str, scratch: Path) -> SparkSession:
         settings |= {
             # A task that failed here would fail again; on a cluster its machine may be what failed.
             "spark.task.maxFailures": "1",
-            "spark.executorEnv.PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join(
+                [str(IMPORTED_FROM), *filter(None, [os.environ.get("PYTHONPATH")])]
+            ),
             "spark.executorEnv.SCATTERPROOF_CACHE": str(cache_folder()),
         }
     with warnings.catch_warnings():

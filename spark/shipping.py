@@ -2,7 +2,7 @@
 
 It travels as an archive that Spark unpacks in the working folder of each executor, so that modules find the files which
 they read beside themselves. What is imported here is all that a machine without our packages can be asked with, so that
-it says what it lacks: nothing but modules of Spark and of Python, and `scatterproof.spec.errors`.
+it says what it lacks: nothing but modules of Spark and of Python, and of ours `spec.errors` and `spec.files`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
 from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.files import IMPORTED_FROM
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("spec", "models", "impl", "conformance", "fuzz", "spark", "scatterproof")
+PACKAGE = "scatterproof"
 CODE = "scatterproof-code"  # where the archive is unpacked, in an executor's working folder
 CACHE = "scatterproof-cache"
 # What tasks import. A Python that was installed from the lock file has them all.
@@ -44,19 +44,18 @@ def on_cluster(context: SparkContext) -> bool:
 
 
 def write_archive(path: Path) -> None:
-    """The packages as a zip, without their tests."""
+    """The package as a zip, without its tests."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in shipped_files():
-            archive.write(file, file.relative_to(ROOT))
+            archive.write(file, file.relative_to(IMPORTED_FROM))
 
 
 def shipped_files() -> Iterator[Path]:
-    for package in PACKAGES:
-        for file in sorted((ROOT / package).rglob("*")):
-            within = file.relative_to(ROOT).parts
-            # What begins with a dot is somebody's tool at work, or a file that is still being written.
-            if file.is_file() and not {"tests", "__pycache__"}.intersection(within) and file.name[0] != ".":
-                yield file
+    # In a checkout the packages within are links.
+    for folder, inner, files in os.walk(IMPORTED_FROM / PACKAGE, followlinks=True):
+        inner[:] = sorted({*inner} - {"tests", "__pycache__"})
+        # What begins with a dot is somebody's tool at work, or a file that is still being written.
+        yield from (Path(folder, name) for name in sorted(files) if name[0] != ".")
 
 
 def ship(context: SparkContext, scratch: Path) -> None:
@@ -115,7 +114,7 @@ def _ask(context: SparkContext, mark: str | None) -> Sequence[_Told]:
 
     def tell(_: Iterable[int]) -> Iterator[_Told]:
         missing = tuple(name for name in NEEDED if importlib.util.find_spec(name) is None)
-        found = importlib.util.find_spec("spec")
+        found = importlib.util.find_spec(PACKAGE)
         shipped = str(Path(CODE).absolute())
         code = found.origin if found is not None and found.origin is not None else ""
         yield sys.executable, missing, code if code.startswith(shipped) else "", mark is None or Path(mark).exists()

@@ -11,6 +11,10 @@ from pathlib import Path
 
 from scatterproof.spec.errors import BadInput, CannotRun
 
+# The folder that holds the package `scatterproof`: what an interpreter that is started anew has to look into. Not
+# resolved: in a checkout this file is behind a link, and its own folder holds `spec`, which is no name to import.
+IMPORTED_FROM = Path(__file__).absolute().parents[2]
+
 
 def read_bytes(path: Path, what: str) -> bytes:
     """The file's contents; `what` names it in the error ("schedule", "trace")."""

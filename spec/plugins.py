@@ -15,6 +15,7 @@ from scatterproof.spec.clauses import protocols
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.trace import schema
 
+PRODUCT = "scatterproof"
 PACKAGES = ("spec", "models", "impl", "conformance", "fuzz", "spark")
 Record = TypeVar("Record")
 
@@ -47,21 +48,22 @@ def load(package: str, record: type[Record], protocol: str, lacks: str) -> Recor
 def lacking(error: ImportError) -> BadInput | None:
     """The error as a sentence, where a module of a protocol, or a name in it, is missing; None for any other error.
     Hooks import late, so it may come up wherever one is called."""
-    package, protocol, *_ = [*(error.name or "").split("."), ""]
-    if package not in PACKAGES or protocol not in protocols():
+    product, package, protocol, *rest = [*(error.name or "").split("."), "", ""]
+    if product != PRODUCT or package not in PACKAGES or protocol not in protocols():
         return None
     is_gone = isinstance(error, ModuleNotFoundError)
-    what = f"there is no {str(error.name).replace('.', '/')}.py" if is_gone else error.msg.partition(" (")[0]
+    place = "/".join((package, protocol, *filter(None, rest)))
+    what = f"there is no {place}.py" if is_gone else error.msg.partition(" (")[0]
     return BadInput(f"{package}/{protocol}: {what}; PLUGIN, or a hook of it, needs it")
 
 
 @cache
 def _plugin(package: str, protocol: str) -> Any:
     schema(protocol)  # its error names the protocols there are
-    if find_spec(f"{package}.{protocol}") is None:
+    if find_spec(f"{PRODUCT}.{package}.{protocol}") is None:
         return None
     try:
-        return import_module(f"{package}.{protocol}.plugin").PLUGIN
+        return import_module(f"{PRODUCT}.{package}.{protocol}.plugin").PLUGIN
     except ImportError as error:
         raise lacking(error) or error from None
     except AttributeError as error:

@@ -57,7 +57,7 @@ def test_a_triaged_survivor_is_a_mutant(name: str) -> None:
     there: list[CoreMutant] = []
     for module in modules_of(judge_areas(name)):
         places = (f"{module}:{function}" for function in functions_of(module))
-        there += [m for place in places if place.split(".", 2)[2] in functions for m in mutants_of(place, "any")]
+        there += [m for place in places if place.split(".", 3)[3] in functions for m in mutants_of(place, "any")]
     assert set(known.by_mutant) <= {mutant.name for mutant in there}
     assert len({mutant.name for mutant in there}) == len(there)
 

@@ -12,15 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any, Self
 
 from scatterproof.impl.bmv2.room import die_with_parent
 from scatterproof.impl.v1model import Code, ControlError
 from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.files import IMPORTED_FROM
 
 COMMAND = "simple_switch_grpc"
-_ROOT = Path(__file__).resolve().parents[2]
 _ANSWER_S = 60.0
 _STOP_S = 5.0
 _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
@@ -53,7 +52,9 @@ def why_not(command: str = COMMAND) -> str | None:
     except CannotRun as error:
         return str(error)
     attempt = "import sys; from scatterproof.impl.bmv2.room import attempt; sys.exit(attempt())"
-    tried = subprocess.run([sys.executable, "-c", attempt], cwd=_ROOT, capture_output=True, text=True, check=False)
+    tried = subprocess.run(
+        [sys.executable, "-c", attempt], cwd=IMPORTED_FROM, capture_output=True, text=True, check=False
+    )
     return None if tried.returncode == 0 else tried.stderr.strip().rpartition("\n")[2]
 
 
@@ -62,7 +63,7 @@ class Session:
 
     def __init__(self) -> None:
         environment = dict(os.environ, PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION="python", GRPC_VERBOSITY="NONE")
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), environment.get("PYTHONPATH")]))
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(IMPORTED_FROM), environment.get("PYTHONPATH")]))
         self._said = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the session
         self._child = subprocess.Popen(
             [sys.executable, "-m", "scatterproof.impl.bmv2.agent"],

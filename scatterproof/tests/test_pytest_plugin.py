@@ -28,7 +28,7 @@ ADVICE = ("--scatterproof-iut=mutant:host/asks-seldom", "--scatterproof-case=TO-
 
 def test_it_is_known_to_every_pytest_and_costs_none_of_our_packages_until_it_is_asked_for() -> None:
     (found,) = (entry for entry in importlib.metadata.entry_points(group="pytest11") if entry.name == "scatterproof")
-    ours = "spec", "conformance", "fuzz", "impl", "models", "spark", "scatterproof.console", "msgspec", "numba"
+    ours = (*(f"scatterproof.{name}" for name in (*RECORDS, "console")), "msgspec", "numba")
     code = (
         f"import sys; import {found.value}; import pytest; pytest.console_main;"
         f"print([name for name in {ours!r} if name in sys.modules])"

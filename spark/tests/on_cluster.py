@@ -40,7 +40,7 @@ def tell(port: int, **news: Any) -> None:
 def hold_all_work(port: int) -> None:
     """Wherever `run_tasks` is used, its work is held when it is done."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("spark.") and hasattr(module, "run_tasks"):
+        if name.startswith("scatterproof.spark.") and hasattr(module, "run_tasks"):
             setattr(module, "run_tasks", partial(run_and_hold, port))  # noqa: B010  # mypy does not know what it has
 
 

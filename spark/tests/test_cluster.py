@@ -28,11 +28,11 @@ from scatterproof.spark.incremental import SUMMARY
 from scatterproof.spark.layout import MINED, read_manifest
 from scatterproof.spark.mine import mine
 from scatterproof.spark.mined import MineResult
-from scatterproof.spark.shipping import ROOT
 from scatterproof.spark.tests import on_cluster
 from scatterproof.spark.tests.cluster import WITHIN_S, Cluster, Daemon, cluster
 from scatterproof.spark.tests.material import PROTOCOLS, material
 from scatterproof.spark.tests.on_cluster import FILES, RUNS, SEED
+from scatterproof.spec.files import IMPORTED_FROM
 
 ANY = PROTOCOLS[0]
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
@@ -118,8 +118,8 @@ def _driver(master: str, folder: Path, gate: Gate) -> Iterator[None]:
         output.open("w") as written,
         subprocess.Popen(
             [sys.executable, on_cluster.__file__, ANY, master, folder, str(gate.port)],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "SPARK_CONF_DIR": str(settings)},
+            cwd=IMPORTED_FROM,
+            env={**os.environ, "PYTHONPATH": str(IMPORTED_FROM), "SPARK_CONF_DIR": str(settings)},
             stdin=subprocess.DEVNULL,
             stdout=written,
             stderr=subprocess.STDOUT,
