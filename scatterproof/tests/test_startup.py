@@ -16,8 +16,10 @@ from scatterproof.tests.test_console import Console
 
 ROOT = Path(__file__).resolve().parents[2]
 # Each takes longer to import than all that a list needs.
-HEAVY = ("hypothesis", "matplotlib", "networkx", "numba", "pandas", "pyarrow", "pyspark", "scapy", "z3")
-HEAVY += tuple(f"scatterproof.{name}" for name in ("fuzz", "spark", "models.z3_claims"))
+HEAVY = (
+    *("hypothesis", "matplotlib", "networkx", "numba", "pandas", "pyarrow", "pyspark", "scapy", "z3"),
+    *(f"scatterproof.{name}" for name in ("fuzz", "spark", "models.z3_claims")),
+)
 RUN = """
 import sys
 from scatterproof.cli import main
