@@ -17,7 +17,8 @@ from enum import StrEnum
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.extras import left_out
 
 if TYPE_CHECKING:
     import z3
@@ -256,7 +257,7 @@ def _require_z3() -> None:
     try:
         import z3  # noqa: F401
     except ImportError as error:
-        raise CannotRun("the Z3 claims need the package z3-solver: install the project's requirements") from error
+        raise left_out("z3") or error from error
 
 
 def _since(start: float) -> float:

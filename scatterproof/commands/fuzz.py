@@ -25,8 +25,6 @@ from scatterproof.fuzz.stopping import Signals
 from scatterproof.fuzz_options import EXAMPLES, Examples, Mutants, Only, PerClause, Seconds, SharedOut
 from scatterproof.layers.mutants import summarise_matrix
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, Seed, resolve
-from scatterproof.spark.jobs import run_tasks
-from scatterproof.spark.session import session_on
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.iut import Iut
 from scatterproof.spec.schedule import Schedule
@@ -138,6 +136,9 @@ class How:
 
     def fuzz_on(self, master: str, per_clause: int, progress: Progress) -> SpreadResult:
         """In Spark tasks."""
+        from scatterproof.spark.jobs import run_tasks  # not everybody has Spark
+        from scatterproof.spark.session import session_on
+
         suits = self.suits()
         assert self.examples is not None
         with session_on(master) as session:

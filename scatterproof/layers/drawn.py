@@ -7,15 +7,15 @@ import shlex
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scatterproof import iuts
 from scatterproof.fuzz.fuzzer import FuzzResult, fuzz
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
 from scatterproof.layers.job import OF_VERDICT, Found, Job, Lane, Unit, report_of
-from scatterproof.spark.corpus import make_corpus
-from scatterproof.spark.mine import mine
-from scatterproof.spark.mined import MineResult
-from scatterproof.spark.session import MASTER, session_on
+
+if TYPE_CHECKING:
+    from scatterproof.spark.mined import MineResult
 
 SCHEDULES = 400
 RUNS = 60
@@ -78,6 +78,10 @@ _session = ExitStack()
 
 
 def _mine(job: Job) -> MineResult:
+    from scatterproof.spark.corpus import make_corpus  # not everybody has Spark
+    from scatterproof.spark.mine import mine
+    from scatterproof.spark.session import MASTER, session_on
+
     _session.enter_context(session_on(MASTER))
     folder = job.results / "corpus"
     make_corpus(job.protocol, RUNS * job.effort, job.seed, folder, MASTER)
