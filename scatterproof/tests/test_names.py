@@ -85,3 +85,9 @@ def test_tests_named_by_folder_are_read_under_their_one_name() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     names = [line.partition("::")[0] for line in done.stdout.splitlines() if "::test_" in line]
     assert {os.path.dirname(name) for name in names} == {"scatterproof/spec/tests"}
+
+
+def test_a_run_of_the_whole_folder_reads_no_test_twice() -> None:
+    words = ["-q", "--collect-only", "-p", "no:cacheprovider", ".", "--ignore=scatterproof", "--ignore=ci"]
+    done = subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout
