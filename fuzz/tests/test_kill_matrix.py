@@ -23,6 +23,8 @@ from scatterproof.spec import schedule as schedules
 from scatterproof.spec.clauses import protocols
 from scatterproof.spec.errors import BadInput
 
+pytestmark = pytest.mark.slow  # one long preparation, which whatever test comes first pays for
+
 WITHOUT_TLC = tuple(layer for layer in LAYERS if layer != "tlc")
 
 
@@ -31,7 +33,6 @@ def ties(tmp_path_factory: pytest.TempPathFactory) -> KillMatrix:
     return kill_matrix("totalorder", WITHOUT_TLC, folder=tmp_path_factory.mktemp("mutants"), only="precedence/")
 
 
-@pytest.mark.slow
 def test_a_killed_mutant_names_what_killed_it(ties: KillMatrix) -> None:
     (row,) = [row for row in ties.rows if row.mutant == "precedence/drop-sender"]
     assert row.standing is Standing.KILLED
@@ -40,7 +41,6 @@ def test_a_killed_mutant_names_what_killed_it(ties: KillMatrix) -> None:
     assert all(cell.instance for cell in row.cells.values() if cell.outcome is KillOutcome.KILLED)
 
 
-@pytest.mark.slow
 def test_an_equivalent_mutant_names_its_proof_and_survives_every_layer(ties: KillMatrix) -> None:
     (row,) = [row for row in ties.rows if row.mutant == "precedence/sender-plus-one"]
     assert row.standing is Standing.EQUIVALENT
@@ -86,7 +86,6 @@ def test_every_mutant_on_a_model_names_an_operator_that_some_model_substitutes(p
         assert {constant: operator} in substituted, f"no model has {constant} <- {operator}"
 
 
-@pytest.mark.slow
 def test_tlc_kills_by_the_model_with_the_same_change_and_keeps_known_results(tmp_path: Path) -> None:
     (row,) = kill_matrix("totalorder", ("tlc",), folder=tmp_path, only="precedence/drop-sender").rows
     cell = row.cells["tlc"]

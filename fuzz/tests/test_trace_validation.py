@@ -34,6 +34,8 @@ from scatterproof.spec.topology import Topology
 from scatterproof.spec.totalorder.messages import Delivery, Packet
 from scatterproof.spec.trace import Kind, Row, Trace, schema
 
+pytestmark = pytest.mark.slow  # one long preparation, which whatever test comes first pays for
+
 COLUMNS = {name: at for at, name in enumerate(schema("totalorder").columns)}
 REFERENCE = SimulatedIut("reference", make_core)
 STAR = star(3)
@@ -261,14 +263,12 @@ def read() -> dict[str, Read]:
     return {name: Read(*made, one) for (name, made), one in zip(traces.items(), found, strict=True)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ENVIRONMENTS, "links that do not reach", *VARIED, CRASH, WAITS])
 def test_a_run_that_breaks_nothing_is_accepted(read: dict[str, Read], name: str) -> None:
     assert broken_first(read[name].trace) == (None, frozenset())
     assert (read[name].found.judgement, read[name].found.reason) == (Judgement.ACCEPTED, "")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [*(f"C: {what}" for what in DAMAGES), *(f"D9: {what}" for what in DAMAGES | LOSS_DAMAGES)]
 )
@@ -357,7 +357,6 @@ MUTATED = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "group"), MUTATED)
 def test_tlc_rejects_the_runs_of_mutants_that_the_checks_fail_and_no_later(protocol: str, group: int) -> None:
     """Of every sixth mutant; the kill matrix reads them all."""
@@ -379,13 +378,11 @@ KEPT = sorted((Path(trace_validation.__file__).parents[1] / "conformance/tests/s
 FAILING = [group for group, one in enumerate(load("totalorder").groups) if one.failures is not None]
 
 
-@pytest.mark.slow
 def test_tlc_accepts_the_runs_that_once_went_wrong() -> None:
     found = validate_all([REFERENCE.run(read_schedule(path)) for path in KEPT])
     assert [one.reason for one in found if one.judgement is not Judgement.ACCEPTED] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("group", FAILING)
 def test_tlc_accepts_what_the_reference_does_where_nodes_and_links_fail(group: int) -> None:
     failing = (schedule for schedule in drawn_schedules("totalorder", 5, group) if schedule.failures)
