@@ -40,6 +40,7 @@ def test_costs_that_do_not_grow_are_no_scan() -> None:
     assert "times 1.00 a doubling: below the square root" in found
 
 
+@pytest.mark.slow
 def test_every_kind_of_work_is_measured() -> None:
     found = [measured.what for measured in growth((100, 200), (100, 200), turns=1, cores=1)]
     assert len(found) == len(set(found)) == 4 + 4 + 5 + 4 + 4 + 3

@@ -106,6 +106,7 @@ def crash_of_a_sender() -> Schedule:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", ["D7", "D9"])
 @pytest.mark.parametrize(
     "failure",
@@ -124,6 +125,7 @@ def test_to_fail_others_go_on_in_a_tree_whatever_fails(environment: str, failure
     assert found["TO-FAIL"] is found["TO-ATOMIC"] is Verdict.PASS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", ["D6", "D7", "D8", "D9"])
 @pytest.mark.parametrize("failure_timeout_ns", [0, TIMEOUT])
 def test_to_restart_a_switch_that_restarts_under_load_loses_no_message(

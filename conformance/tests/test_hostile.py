@@ -70,6 +70,7 @@ def check(hostile: Hostile, found: CaseResult) -> None:
     assert found.reason or found.verdict is Verdict.PASS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HOSTILE, ids=lambda hostile: hostile.name)
 def test_it_gets_a_verdict_and_a_reason_in_time(hostile: Hostile, tmp_path: Path) -> None:
     begun = time.monotonic()

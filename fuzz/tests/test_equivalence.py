@@ -63,6 +63,7 @@ def different(schedule: Schedule, names: Collection[str] = NAMES) -> list[str]:
     return [f"{row.name}: {row.difference}" for row in table(schedule, names) if row.difference]
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(SCHEDULES, st.sets(st.sampled_from(NAMES), min_size=2, max_size=4))
 def test_every_carrier_and_every_form_of_a_switch_delivers_the_same(schedule: Schedule, names: set[str]) -> None:
@@ -120,6 +121,7 @@ def test_processes_on_stdin_and_stdout_deliver_what_the_cores_deliver(name: str)
     assert [row.difference for row in compare(runs, "cores")] == ["", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROCESSES)
 def test_processes_with_udp_sockets_deliver_all_and_break_no_clause(name: str) -> None:
     variant = variants(spaced())[name]

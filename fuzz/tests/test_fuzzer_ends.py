@@ -64,6 +64,7 @@ class Faulty:
         return self._otherwise.run(schedule)
 
 
+@pytest.mark.slow
 def test_a_failure_is_in_a_file_before_it_is_made_small(tmp_path: Path) -> None:
     seen: list[list[Path]] = []
     found = fuzz(
@@ -83,6 +84,7 @@ def test_a_failure_is_in_a_file_before_it_is_made_small(tmp_path: Path) -> None:
         assert size(failure.schedule) < size(as_found)
 
 
+@pytest.mark.slow
 def test_shrinking_tells_how_many_runs_it_has_made_and_how_small_it_is(tmp_path: Path) -> None:
     told: list[tuple[str, int, Schedule]] = []
     found = fuzz(

@@ -71,6 +71,7 @@ def tried(bench: JudgeBench, place: str, after: str) -> Tried:
     return bench.try_mutant(next(m for m in bench.mutants.values() if place in m.name and m.after == after))
 
 
+@pytest.mark.slow
 def test_checks_and_oracles_say_the_same_of_damaged_runs(bench: JudgeBench) -> None:
     assert bench.parted == []
 

@@ -49,6 +49,7 @@ def differences(schedule: Schedule) -> list[str]:
     return twins.differences[:3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases("totalorder"), ids=lambda case: case.id)
 def test_case_passes_with_p4_switches_and_leaves_the_same_bytes(case: Case) -> None:
     twins = Twins()
@@ -77,6 +78,7 @@ def test_kept_schedules_leave_the_same_bytes(path: Path) -> None:
     assert differences(schedules.read(path)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", range(len(PLUGIN.groups)))
 def test_drawn_schedules_leave_the_same_bytes(group: int) -> None:
     for schedule in islice(drawn_schedules("totalorder", 11, group), 12):

@@ -124,6 +124,7 @@ def _is_cut_off(schedule: Schedule, host: int) -> bool:
     return cut.issuperset((*schedule.topology.ingress(host), *schedule.topology.egress(host)))
 
 
+@pytest.mark.slow
 def test_notices_and_answers_are_lost_too(failing: list[Schedule]) -> None:
     kind, packet, number = (schema("totalorder").index(name) for name in ("kind", "packet", "number"))
     lost = {

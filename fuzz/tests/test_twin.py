@@ -33,6 +33,7 @@ def test_twin_passes_every_case(case: Case) -> None:
     assert found.verdict is (Verdict.INCONCLUSIVE if case.id in NOT_AT_STAKE else Verdict.PASS), found.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "group"), GROUPS)
 def test_neither_the_twin_nor_the_reference_breaks_a_clause_in_drawn_runs(protocol: str, group: int) -> None:
     differs = 0

@@ -22,6 +22,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     _path.cache_clear()
 
 
+@pytest.mark.slow
 def test_an_archive_is_made_once_and_java_takes_tlc_from_it(cache: Path, tmp_path: Path) -> None:
     java, jar = find_java(), tlc.find_jar()
     assert archive_flags(java, jar) == ()

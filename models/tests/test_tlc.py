@@ -98,6 +98,7 @@ def test_what_tlc_cannot_check_fails_and_tells_why(tmp_path: Path, text: str, cf
     assert told in run.problem
 
 
+@pytest.mark.slow
 def test_a_run_over_its_time_ends_and_is_no_verdict(counter: Path) -> None:
     run = run_tlc(counter, "SPECIFICATION Spec\nCONSTANTS\n  Top = 2000000000\n  Round = FALSE\n", timeout_s=4)
     assert run.outcome is TlcOutcome.TIMED_OUT

@@ -113,6 +113,7 @@ def test_what_was_never_at_stake_has_an_exit_code_of_its_own(console: Console, t
 PROFILE = EXAMPLES / "profile.toml"
 
 
+@pytest.mark.slow
 def test_a_profile_leaves_out_what_is_not_claimed(console: Console, tmp_path: Path) -> None:
     words = ("--iut", IUT, "--examples", "40", "--results", str(tmp_path / "results"))
     code, found = console.json("fuzz", "--profile", str(PROFILE), *words)
@@ -185,6 +186,7 @@ def fuzzed_with_a_killing_node(
 HASTY = ("self.buffer[0][0] < barrier", "self.buffer[0][0] <= barrier")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_leaves_what_was_found_in_whole_files(tmp_path: Path, number: signal.Signals) -> None:
     # The first schedule fails; by then its shrinking has taken some steps, and not all.

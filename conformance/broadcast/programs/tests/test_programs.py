@@ -71,6 +71,7 @@ def told(judgement: Judgement) -> str:
     return "\n".join(v.sentence for result in judgement.clauses for v in result.violations) + str(judgement)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["c", "python"])
 @pytest.mark.parametrize("level", programs.LEVELS)
 def test_a_right_program_passes_under_stress(peers: dict[str, str], level: str, language: str, tmp_path: Path) -> None:
@@ -82,6 +83,7 @@ def test_a_right_program_passes_under_stress(peers: dict[str, str], level: str, 
     assert any(outcome.ending for outcome in course.outcomes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "language", "fault", "clause"),
     [
@@ -179,6 +181,7 @@ def test_a_run_that_is_cut_while_programs_go_on_is_inconclusive(peers: dict[str,
 REFERENCE = f"{sys.executable} -m scatterproof.impl.broadcast.program"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", programs.LEVELS)
 def test_the_reference_program_passes_under_stress(level: str, tmp_path: Path) -> None:
     judgement, _ = judged(REFERENCE, level, tmp_path, messages=300, steps=steps_for(level, 3, active_s=1))
@@ -231,6 +234,7 @@ def script(words: str) -> str:
     return f"{sys.executable} -c {shlex.quote(words)}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "clauses", "sentence"),
     [
