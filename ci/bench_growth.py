@@ -23,7 +23,7 @@ SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
 # Where a receiver has failed all that it did not acknowledge is recalled at once: a million of those are not measured.
 RECALL_SIZES = SIZES[:4]
 TURNS = 7
-# With few messages held, what happens once a core is measured with several: so many, or with so many messages in all.
+# With few messages held, what happens once a core is measured with several cores: MESSAGES in all.
 MOST_CORES = 20
 MESSAGES = 50_000
 # The square root's. A cost of a + b log n is multiplied by 1.13 at the most (between 100 and 1,000, for a = 0), and

@@ -28,7 +28,7 @@ PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimatio
 
 
 def many(count: int) -> StoredRun:
-    """So many results, as of a suite that has grown: the cases there are again and again under other names; one in
+    """Results of a suite that has grown: the cases there are again and again under other names; one in
     fifty fails as a damaged reference does."""
     whole, damaged = _run("reference"), _run(MUTANT)
     broken = [case for case in damaged.cases if case.failure is not None]

@@ -51,7 +51,7 @@ def noted(protocol: str, patterns: Sequence[str], *, each: int, together: int) -
 
 
 def _first(steps: Sequence[Step], packets: int) -> Sequence[Step]:
-    """The beginning that has so many packets."""
+    """The beginning that has this many packets."""
     places = [place for place, step in enumerate(steps) if isinstance(step, Packet)]
     return steps if len(places) <= packets else steps[: places[packets]]
 

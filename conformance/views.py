@@ -1,4 +1,4 @@
-"""What an observer can tell of each node while the rows of a run go by: what every protocol has, and what a protocol's
+"""What an observer knows of each node while the rows of a run go by: what every protocol has, and what a protocol's
 own `ProtocolView` adds to it. A view is plain data with methods, so that it can be copied by pickling."""
 
 from __future__ import annotations

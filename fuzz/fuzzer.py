@@ -244,7 +244,7 @@ class Shrinking:
 
 
 def lasting(seconds: float | None, clock: Callable[[], float] = time.monotonic) -> Callable[[], bool]:
-    """Whether so many seconds, from now on, are over; they never are for None."""
+    """Whether this many seconds, from now on, are over; they never are for None."""
     if seconds is None:
         return lambda: False
     end = clock() + seconds

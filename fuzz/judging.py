@@ -52,7 +52,7 @@ class Said(msgspec.Struct, frozen=True):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known(Given):
     """A trace. at_stake: the clauses that have to pass. checks, oracles: what they say; oracles are not shown what is
-    refused, or long. labelled: whether anybody wrote down what is to be said, in so many words; damaged: whether it is
+    refused, or long. labelled: whether anybody wrote down what is to be said, in words; damaged: whether it is
     known only that checks and oracles say the same."""
 
     trace: Trace

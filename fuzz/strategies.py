@@ -111,8 +111,8 @@ def schedules(
 ) -> Schedule:
     """Schedules of `protocol` that run until all has settled. `fault_kinds` are those that its links may show; `places`
     draws other networks than `networks()` does. often_faulty: three of four schedules have faults, not one.
-    answered: whoever is sent to can send back. tree: and there is one way alone. spread: submissions are so many times
-    as far apart. failures: what fails, from some bytes, the network and the time of the last submission. faulty: how
+    answered: whoever is sent to can send back. tree: and there is one way alone. spread: submissions are so much
+    farther apart. failures: what fails, from some bytes, the network and the time of the last submission. faulty: how
     many of the first packets of a link may have faults."""
     numbers = draw(_SCHEDULE)
     network = _network(numbers, answered=answered or tree, tree=tree) if places is None else draw(places)

@@ -36,7 +36,7 @@ from scatterproof.spec.trace import Row, Trace
 
 # Drawn for each group of rules. A mutant is tried on some of them first.
 SCHEDULES, FIRST = 400, 60
-# Times as many events as the core itself needs for a stimulus, and so many more.
+# Times as many events as the core itself needs for a stimulus, and a few more.
 _TIMES_AS_MANY, _MORE_EVENTS = 20, 2_000
 RUN_S = 2.0  # CPU time of one run
 _ALL_S = 120  # of one mutant
@@ -208,7 +208,7 @@ class Bench(AnyBench[Stimulus]):
 
 
 def sampled(mutants: Sequence[CoreMutant], count: int | None, seed: int) -> list[CoreMutant]:
-    """So many of them by the seed, in their order; all for None."""
+    """This many of them by the seed, in their order; all for None."""
     if count is None or count >= len(mutants):
         return list(mutants)
     return [mutants[at] for at in sorted(Random(seed).sample(range(len(mutants)), count))]

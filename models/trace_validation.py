@@ -31,7 +31,7 @@ MOST_ROWS = 65_000
 ROWS_AT_ONCE = 40_000
 # Up to here Java's quick compiler saves a second of processor time; far beyond, its code would cost more.
 SHORT_ROWS = 5_000
-_UNREADABLE = "TLC ended with 150"  # how `scatterproof.models.tlc` tells of a module that does not parse
+_UNREADABLE = "TLC ended with 150"  # how `scatterproof.models.tlc` reports a module that does not parse
 _NOTHING = "Nothing"  # what TraceReplay puts before the first action; no action has that name
 
 

@@ -87,7 +87,7 @@ class Journal:
             if found is not None:
                 self.known[line.case] = found
         write_atomically(self._path, b"".join(msgspec.json.encode(line) + b"\n" for line in (whose, *kept)))
-        # A page of an earlier run beside the cases of this one would tell of neither.
+        # A page of an earlier run beside the cases of this one would show neither.
         results_folder.remove_reports(folder)
 
     def add(self, found: CaseRun) -> None:

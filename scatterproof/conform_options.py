@@ -25,7 +25,7 @@ Shrink = Annotated[
         "--shrink",
         min=0,
         metavar="SECONDS",
-        help="Make failing cases small for the page, in so many seconds in all; 20 with --html, else 0.",
+        help="Make failing cases small for the page, in this many seconds in all; 20 with --html, else 0.",
         show_default=False,
     ),
 ]
@@ -59,7 +59,7 @@ Resume = Annotated[
 ]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Stop at the first case that fails.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="How many cases are under way at once.")]
-Durations = Annotated[int, typer.Option("--durations", min=0, help="Show the slowest cases, so many.")]
+Durations = Annotated[int, typer.Option("--durations", min=0, help="Show this many of the slowest cases.")]
 SummaryFile = Annotated[
     Path | None,
     typer.Option("--summary", help="Append a summary in Markdown to this file, such as a CI shows beside a job."),

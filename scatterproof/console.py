@@ -73,7 +73,7 @@ class Progress:
             err.print(f"{self._title}: {spent}", highlight=False)
 
     def __call__(self, text: str) -> None:
-        """The latest news; may be called often. Ctrl-C tells of the last."""
+        """The latest news; may be called often. Ctrl-C shows the last."""
         self._text = text
         if self._status is not None:
             self._status.update(f"{self._title}: {text}")

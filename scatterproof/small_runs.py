@@ -27,8 +27,8 @@ def with_small(
     say: Callable[[str], None] = lambda text: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> ConformanceRun:
-    """The run with its failing cases made small, in so many seconds at the most, of which each has the same share; what
-    one leaves over goes to those behind it. clock: seconds from anywhere."""
+    """The run with its failing cases made small, within `seconds`, of which each has the same share; what one leaves
+    over goes to those behind it. clock: seconds from anywhere."""
     failing = [result for result in run.results if broken(result)]
     end = clock() + seconds
     found: dict[str, Small] = {}

@@ -131,7 +131,7 @@ def equivalence_of(protocol: str, results: Path) -> Equivalence | None:
 
 
 def coverage_of(protocol: str, results: Path, most_rows: int) -> Coverage | None:
-    """What TLC says of traces of the reference with so many rows at the most; None for a protocol whose traces it
+    """What TLC says of traces of the reference with this many rows at the most; None for a protocol whose traces it
     cannot read yet."""
     plugin = plugins.find("models", ModelsPlugin, protocol)
     if plugin is None or plugin.traces is None:

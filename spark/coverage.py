@@ -50,7 +50,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def never(self) -> int:
-        """How much there is that could be told of and never was, pairs of actions left out."""
+        """How much could be seen and never was, pairs of actions left out."""
         parts = (self.clauses, self.actions, *self.classes.values(), *self.pairs.values())
         return sum(len(part.never) for part in parts)
 

@@ -140,7 +140,7 @@ class _Following:
         return True
 
     def left_out_has_changed(self) -> bool:
-        """Of the few files that the stream has told of, and that did not count then."""
+        """Of files that the stream has named, and that did not count then."""
         return any(not is_as_told(pair, told) for pair, (told, _) in self._left_out.items())
 
     def say_what_waits(self) -> None:

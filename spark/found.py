@@ -76,7 +76,7 @@ class Tally(msgspec.Struct):
 
 
 class PartFindings(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one pair of files. rows: events. entries: its runs, as far as their headers tell of them. tallies: by clause.
+    """Of one pair of files. rows: events. entries: its runs, as far as their headers name them. tallies: by clause.
     violations: how many are in the table; more may be counted."""
 
     identity: Identity

@@ -102,7 +102,7 @@ def entry_of_header(
     submissions: int = 0,
     quarantined: int = 0,
 ) -> RunEntry:
-    """Of a run that no manifest of ours tells of: all that its header does."""
+    """Of a run that no manifest of ours names: all that its header does."""
     topology = header.topology
     return RunEntry(
         run=header.run,

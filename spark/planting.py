@@ -71,7 +71,7 @@ Ask = Callable[[Wish, Sequence[int]], Sequence[Probe]]
 
 
 def refuse_wishes(wishes: Sequence[Wish], runs: int) -> None:
-    """BadInput for what cannot be planted in so many runs."""
+    """BadInput for what cannot be planted in this many runs."""
     names = [wish.name for wish in wishes]
     for name in names:
         if names.count(name) > 1:
@@ -85,7 +85,7 @@ def refuse_wishes(wishes: Sequence[Wish], runs: int) -> None:
 
 
 def choose(protocol: str, seed: int, runs: int, wishes: Sequence[Wish], ask: Ask) -> Plan:
-    """Enough runs for each wish. BadInput when there are not so many in which it breaks a clause."""
+    """Enough runs for each wish. BadInput when there are not this many in which it breaks a clause."""
     kinds = len(kinds_of(protocol))
     taken: set[int] = set()
     chosen: list[Chosen] = []

@@ -22,7 +22,7 @@ from scatterproof.spec.trace import ABSENT, Kind, Row, Trace, rows_of_packet, sc
 
 IUT = "reference core"
 MakeCore = Callable[..., AnyCore]
-# Rows that tell of the harness's own doings: altered, the trace would be none of that schedule.
+# Rows of the harness's own doings: altered, the trace would be none of that schedule.
 _HARNESS = frozenset({Kind.SUBMITTED, Kind.ENDED, Kind.CRASHED, Kind.RESTARTED, Kind.PAUSED, Kind.RESUMED})
 # What makes a row one that no check looks at, or no row at all, rather than a wrong one.
 _KEPT = frozenset({"time_ns", "node", "kind", "link", "link_seq", "packet"})

@@ -33,7 +33,7 @@ NEEDED = ("hypothesis", "msgspec", "networkx", "numba", "numpy", "pyarrow")
 EXECUTORS_START_WITHIN_S = 600
 _GUIDE = "spark/README.md says how to bring it there"
 
-# What a task tells of its executor: its Python, what that lacks, where our code is, and whether it sees the folder.
+# What a task says of its executor: its Python, what that lacks, where our code is, and whether it sees the folder.
 _Told: TypeAlias = tuple[str, tuple[str, ...], str, bool]
 
 

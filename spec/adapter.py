@@ -103,7 +103,7 @@ class DeliverOut(Line, frozen=True, tag="deliver"):
 
 
 class BeginOut(Line, frozen=True, tag="begin"):
-    """The node began with what `message`, an object of the protocol's `messages.py`, tells of."""
+    """The node began with what `message`, an object of the protocol's `messages.py`, says."""
 
     message: msgspec.Raw
 

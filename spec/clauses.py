@@ -166,7 +166,7 @@ def protocols(folder: Path = SPEC) -> tuple[str, ...]:
 
 
 def _place(file: Path) -> int:
-    """The place that a catalogue asks for; last where it cannot be read, which ``load`` tells of."""
+    """The place that a catalogue asks for; last where it cannot be read, which ``load`` reports."""
     try:
         place = tomllib.loads(file.read_text(encoding="utf-8")).get("place", LAST)
     except (OSError, ValueError):

@@ -75,7 +75,7 @@ class Deliver(msgspec.Struct, Generic[Delivery], frozen=True, gc=False):
 
 
 class Began(msgspec.Struct, Generic[Beginning], frozen=True, gc=False):
-    """The node began with what `message` tells of: from now on its place among the node's own is fixed."""
+    """The node began with what `message` says: from now on its place among the node's own is fixed."""
 
     message: Beginning
 

@@ -34,7 +34,7 @@ SEED = 7
 FILES = 4
 RUNS = 120  # some 1e6 events
 EVENTS_A_RUN = 8_000
-DAMAGED_RUNS = 5  # one in so many, so that in time there is one of each kind
+DAMAGED_RUNS = 5  # every fifth run, so that in time there is one of each kind
 DAMAGES = 12
 
 
@@ -53,7 +53,7 @@ class Base:
 
 
 def simulated(protocol: str, events: int, folder: Path, master: str) -> Base:
-    """Runs with about so many events, or those of RUNS where that is fewer; one in DAMAGED_RUNS is damaged."""
+    """Runs with about this many events, or those of RUNS where that is fewer; one in DAMAGED_RUNS is damaged."""
     runs = max(2 * FILES, min(RUNS, events // EVENTS_A_RUN))
     make_corpus(protocol, runs, SEED, folder, master, files=FILES)
     parts = parts_of(folder)
@@ -97,7 +97,7 @@ def _damage(
 
 
 def enlarged(base: Base, events: int, corpus: Path) -> int:
-    """Make a corpus of about so many events, and return how many it has. What other tools must know of the networks is
+    """Make a corpus of about `events` events, and return how many it has. What other tools must know of the networks is
     in `networks`."""
     copies = max(1, round(events / base.events))
     for folder in (corpus / "events", corpus / "runs"):

@@ -74,8 +74,8 @@ def own_undelivered_is_bounded(
     down: Ints,
     handed: State,
 ) -> Outcome:
-    """From the first undelivered of its own messages to the last begun with there are at most so many; and all that was
-    handed over is begun with by the end of a run that settled with a live majority."""
+    """From the first undelivered of its own messages to the last begun with there are at most `most_undelivered`; and
+    all that was handed over is begun with by the end of a run that settled with a live majority."""
     if level < FIFO:
         return SILENT
     own = node * node_count + node

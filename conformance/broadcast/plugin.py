@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scatterproof.conformance.stress.contract import Programs
     from scatterproof.conformance.systems.telling import Teller
 
-# A time-out grows to so many times the first one.
+# A time-out grows to this many times the first one.
 MOST_TIMES = 64
 # Packets that are on their way at once in any case, while the window opens.
 FEW = 8

@@ -189,7 +189,7 @@ def oneself_counts(
     coming: TableState,
     down: Ints,
 ) -> Outcome:
-    """What came from so many that they are a majority with oneself is delivered in the end, in its turn at level fifo.
+    """What came from a majority, oneself counted, is delivered in the end, in its turn at level fifo.
     At stake where one delivers by oneself's counting."""
     if kind == DELIVERED and 2 * heard > node_count >= 2 * (heard - 1):
         return HOLDS

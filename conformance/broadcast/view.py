@@ -1,5 +1,5 @@
-"""What can be told of each process of a broadcast run: how far it has delivered of every creator, and what has arrived
-and waits."""
+"""What an observer knows of each process of a broadcast run: how far it has delivered of every creator, and what has
+arrived and waits."""
 
 from __future__ import annotations
 

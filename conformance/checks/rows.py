@@ -136,7 +136,7 @@ class RowRules:
 
 
 def refuse_header(header: Header) -> None:
-    """Raise BadInput for a header that tells of kinds and nodes that are not there."""
+    """Raise BadInput for a header that names kinds and nodes that are not there."""
     kinds, nodes = schema(header.protocol).kinds, range(len(header.topology.nodes))
     for kind, recorded in header.complete.items():
         if kind not in kinds:

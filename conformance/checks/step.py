@@ -103,7 +103,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """So many integers, all 0 at first: what is counted by something else than nodes and links."""
+    """`size` integers, all 0 at first: what is counted by something else than nodes and links."""
 
     size: int
 

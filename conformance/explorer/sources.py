@@ -39,7 +39,7 @@ class Source(Protocol):
     def rows(self) -> int | None: ...
 
     def window(self, first: int, count: int) -> list[Row] | None:
-        """The rows from position `first`, at most so many, fewer at the end; None where reading has not come so far.
+        """The rows from position `first`, at most this many, fewer at the end; None where reading has not come so far.
         BadInput where one of them is none that a check or picture may look at."""
 
     def blocks(self) -> Iterator[list[Row]]:

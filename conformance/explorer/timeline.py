@@ -1,8 +1,8 @@
 """A run from its first row to its last: the nodes' state at any row, and the rows that break a clause.
 
-One pass over the rows, beside which questions are answered, keeps a copy of the state every so many rows, and judges. A
-state is made from the nearest copy before it. Copies get sparser as they get many, so that a run of any length has
-about as many.
+One pass over the rows, beside which questions are answered, keeps a copy of the state every few thousand rows, and
+judges. A state is made from the nearest copy before it. Copies get sparser as they get many, so that a run of any
+length has about as many.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Timeline:
         return None if view is None else [view.state(node) for node in range(len(self.header.topology.nodes))]
 
     def view(self, seen: int) -> View | None:
-        """All nodes after so many rows, as a copy; None where reading has not come so far."""
+        """All nodes after this many rows, as a copy; None where reading has not come so far."""
         with self._lock:
             place = self._places[bisect_right(self._places, seen) - 1]
             copy = self._copies[place]

@@ -64,7 +64,7 @@ _EFFECTS = {_SENT: "sent", _DELIVERED: "delivered", _BEGUN: "began", _REFUSED: "
 _LAST = 1 << 62
 
 MAX_EVENTS = 10_000_000
-# At one instant: so many events, and so many more for each node, link and message.
+# At one instant: a number of events, and more for each node, link and message.
 MAX_AT_ONE_INSTANT = 2_000
 _MORE_FOR_EACH = 100
 _LOOKED_AT = 100  # events of a run that does not get on, to say why

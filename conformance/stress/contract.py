@@ -20,7 +20,7 @@ from scatterproof.spec.trace import Trace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What the programs are to do: at a level of the protocol, so many processes with so many messages each."""
+    """What the programs are to do: at a level of the protocol, this many processes with this many messages each."""
 
     level: str
     processes: int

@@ -1,4 +1,4 @@
-"""Set-ups run and judged, and the table that tells of it."""
+"""Set-ups run and judged, and the table of the results."""
 
 from __future__ import annotations
 

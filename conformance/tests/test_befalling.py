@@ -30,7 +30,7 @@ def relay() -> Iterator[LinkRelay]:
 
 
 def log(folder: Path, node: int, life: int, kind: str, link: int, count: int) -> NodeLog:
-    """A log of so many packets of one link."""
+    """A log of this many packets of one link."""
     path = folder / f"{node}.{life}"
     rows = [{"kind": kind, "time_ns": 1, "node": node, "link": link, "link_seq": seq} for seq in range(count)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -37,7 +37,7 @@ def send(relay: LinkRelay, link: int, *contents: bytes) -> None:
 
 
 def carry(relay: LinkRelay, link: int, received: int) -> list[int]:
-    """Carry until so many datagrams came, and none waits; their fates."""
+    """Carry until this many datagrams came, and none waits; their fates."""
     latest = time.monotonic() + PATIENCE_S
     carriage = relay.links[link]
     while carriage.received < received or not set(carriage.fates) <= {LOST, CARRIED}:

@@ -1,4 +1,4 @@
-"""What hosts have been told of others that have failed (TO-FAIL)."""
+"""What hosts know of others that have failed (TO-FAIL)."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def scatterings(
 
     scattering_of: (sender, receiver, number) -> scattering, until it is delivered. missing: (sender, scattering) -> how
     many are not. copies: (sender, scattering, receiver) -> (where delivered or -1, where submitted, receiver, sender,
-    scattering, whether it is owed), until all are; none is owed to a host that the sender was told of as failed, nor
+    scattering, whether it is owed), until all are; none is owed to a host that the sender knows to have failed, nor
     where it came. knows: by host and another, whether such a notice came. last_heard: when something last arrived at a
     node. delivered_since: how much was since the first failure.
     """

@@ -166,9 +166,9 @@ def switch_sets_loss_flag(
     told: State,
     told_at: State,
 ) -> Outcome:
-    """Once a switch has told of a loss on a link, everything that it sends there tells of it, with no lesser record,
+    """Once a switch has reported a loss on a link, everything that it sends there reports it, with no lesser record,
     until its least ack barrier is at or above the record; then nothing does. Where a link may have been given up, what
-    was told of it need not be told any more (TO-FAIL)."""
+    has heard of it need not hear it again (TO-FAIL)."""
     if not loses:
         return SILENT
     if kind != SENT:

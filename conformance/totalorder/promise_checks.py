@@ -218,7 +218,7 @@ def beacons_with_new_minimum_only(
     ack_at: State,
 ) -> Outcome:
     """A beacon of a switch that withholds what says nothing new carries a barrier, or an ack barrier, strictly above
-    all that it sent on that link, or tells of a loss. At stake from the second one on."""
+    all that it sent on that link, or reports a loss. At stake from the second one on."""
     outcome = SILENT
     if packet == BEACON and not every_beacon:
         if barrier > barrier_sent[link] or ack_barrier > ack_sent[link] or loss_record > NO_LOSS:

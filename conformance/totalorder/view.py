@@ -1,5 +1,5 @@
-"""What can be told of each node of a total-order run: its barriers, as the packets on its ingress links carry them, and
-at hosts the receive buffer."""
+"""What an observer knows of each node of a total-order run: its barriers, as the packets on its ingress links carry
+them, and at hosts the receive buffer."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_a_signal_stops_a_run_at_once_and_anything_else_at_the_next_run() -> Non
 
 
 def ticking(step: float = 1.0) -> Callable[[], float]:
-    """A clock that goes on by so many seconds when it is read."""
+    """A clock that goes on by this many seconds when it is read."""
     reads = count()
     return lambda: next(reads) * step
 

@@ -18,7 +18,7 @@ LOSES = (FaultKind.LOSE, FaultKind.LOSE, FaultKind.DELAY)
 
 
 def beyond(schedule: Schedule) -> str | None:
-    """Links that lose, where nothing that travels tells of it: a node may refuse all that comes behind a gap."""
+    """Links that lose, where nothing that travels reports it: a node may refuse all that comes behind a gap."""
     environment = schedule.parameters["environment"]
     if environment in WITHOUT_LOSS and any(fault.kind is FaultKind.LOSE for fault in schedule.faults):
         return f"it loses a packet in environment {environment}, which is without loss"

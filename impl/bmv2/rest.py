@@ -54,7 +54,7 @@ def woken(before: Threads, after: Threads) -> int:
 
 
 def wait(pid: int, before: Threads, *, least_woken: int, patience_s: float, unwoken_s: float = 0.05) -> bool:
-    """Until the process rests, having woken at least so many threads since `before`; false when patience ends first.
+    """Until the process rests, having woken at least this many threads since `before`; false when patience ends first.
 
     Where it rests for `unwoken_s` without that many threads having run, it is taken at its word.
     """

@@ -348,7 +348,7 @@ class Variety:
 
 
 def _optional_keys(table: str) -> list[tuple[str, str]]:
-    """Table and key of the optional keys that the p4info text of one table tells of."""
+    """Table and key of the optional keys that the p4info text of one table names."""
     name = _NAME.search(table)
     return [(name.group(1), key) for key in _OPTIONAL.findall(table)] if name else []
 

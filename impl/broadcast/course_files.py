@@ -24,7 +24,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """What a configuration asks of the processes: each broadcasts so many messages, or sends them to `receiver`.
+    """What a configuration asks of the processes: each broadcasts this many messages, or sends them to `receiver`.
     dependencies: of each process, at level lcb."""
 
     level: Level

@@ -7,7 +7,7 @@ from __future__ import annotations
 MAX_PAYLOAD_BYTES = 60_000
 # Processes are numbered in 16 bits.
 MAX_PROCESSES = 1 << 16
-# A packet's clock and payload share a datagram: clocks are for so many processes at the most.
+# A packet's clock and payload share a datagram: clocks are for this many processes at the most.
 MAX_CLOCK = 1_024
 # Messages and packets are numbered in 32 bits.
 MAX_NUMBER = (1 << 32) - 1

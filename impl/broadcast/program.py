@@ -3,7 +3,7 @@
     python -m scatterproof.impl.broadcast.program --id ID --hosts HOSTS --output OUTPUT CONFIG
 
 Runs until SIGTERM or SIGINT; then it sends and takes nothing more, writes its output out in full, and ends with 0. Ends
-with 2 after bad input and with 3 when it has no socket or cannot write. Refused datagrams are counted, and told of on
+with 2 after bad input and with 3 when it has no socket or cannot write. Refused datagrams are counted, and reported on
 stderr at the end.
 """
 

@@ -71,7 +71,7 @@ def tries_after(tries: int, silence: int, timeout: int) -> int:
 
 
 def in_flight_next(allowed: int, window: int, acknowledged: int) -> int:
-    """How many packets may be in flight after so many acknowledgements, or after a time-out (0 of them)."""
+    """How many packets may be in flight after this many acknowledgements, or after a time-out (0 of them)."""
     if acknowledged:
         return min(window, allowed + acknowledged)
     return max(min(window, FIRST_IN_FLIGHT), allowed // 2)

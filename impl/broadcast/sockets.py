@@ -63,7 +63,7 @@ class Mesh:
             self._sendto(encode_all(packets), self._addresses[peer])
 
     def arrived(self, most: int) -> Iterator[bytes]:
-        """At most so many of the datagrams that have arrived."""
+        """At most this many of the datagrams that have arrived."""
         receive = self.socket.recv
         for _ in range(most):
             try:

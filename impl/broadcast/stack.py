@@ -192,7 +192,7 @@ class UniformProcess(Stack):
         self._begin()
 
     def _may_begin(self, begun: int) -> bool:
-        """Whether a message may be begun with after so many."""
+        """Whether a message may be begun with after this many."""
         return True
 
     def _begin(self) -> None:

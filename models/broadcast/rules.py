@@ -11,12 +11,12 @@ from scatterproof.models.claim import stated_in
 
 
 def enough(having: int, processes: int) -> bool:
-    """Whether a message that so many of all processes are known to have may be delivered (BC-URB-MAJ)."""
+    """Whether a message that this many of all processes are known to have may be delivered (BC-URB-MAJ)."""
     return 2 * having > processes
 
 
 def counted(heard: int) -> int:
-    """How many have a message that a process has itself and heard of from so many others (BC-URB-SELF)."""
+    """How many have a message that a process has itself and heard of from this many others (BC-URB-SELF)."""
     return heard + 1
 
 
@@ -43,7 +43,7 @@ def stays(packet: int, prefix: int) -> bool:
 
 
 def pauses(undelivered: int, threshold: int) -> bool:
-    """Whether a process with so many own messages undelivered begins with no other (BC-FIFO-FLOW)."""
+    """Whether a process with this many own messages undelivered begins with no other (BC-FIFO-FLOW)."""
     return undelivered >= threshold
 
 

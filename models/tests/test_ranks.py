@@ -1,4 +1,4 @@
-"""Ranks keep what a module that compares times, and adds 1 to them, can tell of them."""
+"""Ranks keep what a module that compares times, and adds 1 to them, can show of them."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _DRAWN = (
 def command(
     protocol: Protocol = None,
     sample: Annotated[
-        int | None, typer.Option("--sample", min=1, help="So many mutants, chosen by --seed; all when left out.")
+        int | None, typer.Option("--sample", min=1, help="How many mutants, chosen by --seed; all when left out.")
     ] = None,
     only: Annotated[str, typer.Option("--only", help="Mutants whose name, or area, begins so.")] = "",
     judges: Annotated[
@@ -120,7 +120,7 @@ def _show(
 
 
 def _try_all(bench: AnyBench[Any], mutants: Sequence[CoreMutant], journal: MutantJournal, jobs: int) -> None:
-    """Those that the journal does not know, in the order of their places; it is told of each."""
+    """Those that the journal does not know, in the order of their places; it is called with each."""
     todo = [mutant for mutant in mutants if mutant.name not in journal.known]
     gc.collect()
     gc.freeze()  # the forks would copy what the collector touches

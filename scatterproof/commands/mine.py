@@ -51,7 +51,7 @@ def command(
     ] = False,
     until_idle_s: Annotated[
         float | None,
-        typer.Option("--until-idle", min=0, help="With --follow: end when nothing has come for so many seconds."),
+        typer.Option("--until-idle", min=0, help="With --follow: end when nothing has come for this many seconds."),
     ] = None,
     protocol: Protocol = None,
     master: Master = MASTER,

@@ -39,8 +39,8 @@ _SEEDS_A_DAY = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is changed. sample: so many mutants of each protocol; all of them take an hour, and have a command of their
-    own, with these options. bench: of a protocol. weight: of the unit."""
+    """What is changed. sample: how many mutants of each protocol; all of them take an hour, and have a command of
+    their own, with these options. bench: of a protocol. weight: of the unit."""
 
     name: str
     sample: int

@@ -230,7 +230,7 @@ def test_durations_show_the_slowest_and_junit_has_them_all(console: Console, tmp
 
 
 def left(folder: Path) -> dict[str, bytes]:
-    """What a run leaves, without what tells of time."""
+    """What a run leaves, without times."""
     files = sorted((folder / "latest").rglob("*/*"))  # of cases: the journal beside them has their times
     kept = (path for path in files if path.suffix in (".ndjson", ".stdout", ".stderr"))
     return {str(path.relative_to(folder)): path.read_bytes() for path in kept}

@@ -39,7 +39,7 @@ LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "0000000000000000000
 
 
 class Gate:
-    """Where tasks tell of their work, and wait."""
+    """Where tasks report their work, and wait."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)

@@ -71,7 +71,7 @@ def follower(corpus: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def said_until(process: subprocess.Popen[str], files: int) -> list[str]:
-    """The lines up to the one that says that so many files are judged."""
+    """The lines up to the one that says that this many files are judged."""
     assert process.stdout is not None
     lines: list[str] = []
     for line in process.stdout:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from scatterproof.conformance.stress.contract import Course
 
-# A program may take so many times as long as the reference, and so many seconds: it may have to warm up.
+# A program may take this many times as long as the reference, and this many seconds: it may have to warm up.
 MULTIPLE = 30
 LEAST_S = 30.0
 

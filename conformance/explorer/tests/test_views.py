@@ -1,4 +1,4 @@
-"""What is told of each node at a row, against what all rows up to there say when they are read anew."""
+"""What is shown of each node at a row, against what all rows up to there say when they are read anew."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ CASES = (
     case(
         "TO-BEACON-MIN/under-loss",
         "barriers and ack barriers share the beacons, some of which are lost",
-        "sends on those that raise either, or tell of the loss",
+        "sends on those that raise either, or report the loss",
         chain(2, 1),
         "D8",
         everybody(chain(2, 1), (1_000, 9_000)),

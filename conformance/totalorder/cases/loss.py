@@ -27,7 +27,7 @@ _NOTICING = (
     case(
         "TO-SWLOSS/first-link",
         "a message is lost between its host and the switch; others follow",
-        "takes the gap as loss, and tells of it on all links that data from there can take",
+        "takes the gap as loss, and reports it on all links that data from there can take",
         star(3),
         "D9",
         everybody(star(3), (1_000, 3_000, 5_000, 7_000, 30_000)),
@@ -151,7 +151,7 @@ _TELLING = (
     ),
     case(
         "TO-FLAG-RX/flag-and-message-lost-together",
-        "a message is lost, and then the first packets that tell of it",
+        "a message is lost, and then the first packets that report it",
         "is told by those that follow",
         chain(2, 1),
         "D9",

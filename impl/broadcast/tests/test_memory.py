@@ -36,7 +36,7 @@ def mesh(level: str, processes: int) -> list[Stack]:
 
 
 def load(cores: list[Stack], level: str, messages: int, without: frozenset[int] = frozenset()) -> None:
-    """Every process hands over so many messages; all is delivered and acknowledged."""
+    """Every process hands over this many messages; all is delivered and acknowledged."""
     for turn in range(messages):
         for node, core in enumerate(cores):
             if node not in without:

@@ -163,7 +163,7 @@ class Group:
         return self._texts[process].decode().splitlines()
 
     def wait_for(self, lines: int, *processes: int) -> None:
-        """Until each of these processes has written so many lines."""
+        """Until each of these processes has written this many lines."""
         latest = time.monotonic() + PATIENCE_S
         while any(self._texts[process].count(b"\n") < lines for process in processes):
             assert all(child.poll() is None for child in map(self.children.__getitem__, processes))
@@ -322,7 +322,7 @@ def test_strangers_and_noise_are_counted_and_harm_nothing(tmp_path: Path) -> Non
         running.wait_for(151, 0)
         (code, said), other = running.end(0, 1)
         assert (code, said) == (0, "process 1 refused 4: against_protocol 2, too_short 2\n")
-        # Process 2 was told of what was forged in its name.
+        # Process 2 heard of what was forged in its name.
         assert other[0] == 0
         assert other[1].startswith("process 2 refused ")
         assert running.lines(0)[150:] == ["d 2 51"]

@@ -10,7 +10,7 @@ from scatterproof.impl.totalorder.codec import HEADER, encode
 from scatterproof.spec.totalorder.messages import NO_BARRIER, Environment, Packet, PacketKind
 
 _FIELDS = ((0, 1), (1, 1), (2, 2), (4, 4), (8, 4), (12, 2), (14, 2), *((16 + 8 * k, 8) for k in range(7)))
-# So many of the thirteen ways to make a datagram make a sound one.
+# How many of the thirteen ways to make a datagram make a sound one.
 _SOUND = 4
 _KEPT = 64
 # As in the configurations of `nodes`.

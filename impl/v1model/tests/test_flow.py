@@ -125,7 +125,7 @@ def test_such_a_graph_is_not_written_out_way_by_way() -> None:
 
 
 def deep(levels: int) -> bytes:
-    """A program whose every action computes an expression of so many levels."""
+    """A program whose every action computes an expression of this many levels."""
     compiled: Any = json.loads((PROGRAMS / "l2_forward.json").read_bytes())
     one = {"type": "hexstr", "value": "0x1"}
     field: dict[str, object] = {"type": "field", "value": ["ethernet", "kind"]}

@@ -1,4 +1,4 @@
-"""Rows that users' files tell of name what there is, or are kept apart with the reason."""
+"""Rows of users' files name what there is, or are kept apart with the reason."""
 
 from __future__ import annotations
 

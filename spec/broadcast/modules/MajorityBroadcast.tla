@@ -18,7 +18,7 @@ CONSTANTS
   Enough(_, _),      \* Enough(k, n): whether k of n processes that have it are enough to deliver
   First(_, _),       \* First(pending, delivered): whether a message of which p has this is received for the first time
   Kept(_),           \* Kept(sends): of the process's own sends of a message, those that outlive its delivery
-  MayForward(_),     \* MayForward(undelivered): whether a process with so many own messages undelivered forwards
+  MayForward(_),     \* MayForward(undelivered): whether a process with this many own messages undelivered forwards
   MayBegin(_),       \* MayBegin(undelivered): and whether it begins with another
   ForwardsApart      \* whether a first reception and the forward are two steps, in which a process may crash or deliver
 

@@ -17,8 +17,8 @@ CONSTANTS
   Window,                 \* most packets of a sender that one destination has not acknowledged
   Number(_, _),           \* Number(made, q): of the next packet to q; made[r] packets were made for r so far
   ResentAs(_, _),         \* ResentAs(number, next): the number that a packet is sent again with
-  MayGo(_, _, _),         \* MayGo(its, all, window): whether another packet may be sent to a destination, of which so
-                          \* many are not acknowledged, and of all destinations so many
+  MayGo(_, _, _),         \* MayGo(its, all, window): whether another packet may be sent to a destination: how many of
+                          \* its packets, and of all, are not acknowledged, and the window
   KeyOf(_),               \* KeyOf(p): under which key a receiver remembers what it delivered from p
   Remember(_, _),         \* Remember(record, number): the record with that number, too
   Answers(_),             \* Answers(new): whether a packet, new or not, is acknowledged

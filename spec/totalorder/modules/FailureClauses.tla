@@ -23,7 +23,7 @@ Sent == UNION {{Message(s, n) : n \in DOMAIN sent[s]} : s \in Sender}
 ReceiversOf(m) == sent[m.sender][m.number].receivers
 
 (* TO-FAIL, its safety: live receivers deliver of a failed host exactly what  *)
-(* is at or below the cut-off, each that was told of it.                      *)
+(* is at or below the cut-off, each that has heard of it.                      *)
 CutOffIsAgreed ==
   \A r \in Live : \A f \in Known(r) :
     /\ \A m \in Done(r) : m.sender = f => m.timestamp <= cut[r][f]
