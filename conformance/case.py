@@ -18,9 +18,12 @@ from scatterproof.spec.trace import CLEAN, Kind, Trace, schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """results: one a clause of the catalogue; empty when the implementation could not be run. reason: why the verdict
-    is not pass. trace: what the run left. blamed: the clauses for which it is not pass: those broken, or else those
-    that were not at stake; none where something else kept it from passing."""
+    """results: one a clause of the catalogue; empty when the implementation could not be run.
+    reason: why the verdict is not pass.
+    trace: what the run left.
+    blamed: the clauses for which it is not pass: those broken, or else those that were not at stake; none where
+        something else kept it from passing.
+    """
 
     case: Case
     verdict: Verdict

@@ -88,7 +88,10 @@ def by_kind(names: Sequence[str]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """check: its step fills `bins`. unit: "ns" or what is counted. groups: what the parts of `bins` are, in words."""
+    """check: its step fills `bins`.
+    unit: "ns" or what is counted.
+    groups: what the parts of `bins` are, in words.
+    """
 
     name: str
     title: str
@@ -100,7 +103,9 @@ class Measure:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actions:
     """check: its step counts in `taken` the actions that rows are, and in `pairs` those that follow one another, each a
-    number: its place in `names`. names: those of a run that keeps to the rules, then the others."""
+        number: its place in `names`.
+    names: those of a run that keeps to the rules, then the others.
+    """
 
     names: tuple[str, ...]
     regular: int
@@ -109,7 +114,11 @@ class Actions:
 
 @dataclass(frozen=True, kw_only=True)
 class Gauge:
-    """All that is measured in runs of a protocol. carrier: the group of runs, by parameters. columns: of its rows."""
+    """All that is measured in runs of a protocol.
+
+    carrier: the group of runs, by parameters.
+    columns: of its rows.
+    """
 
     measures: tuple[Measure, ...]
     actions: Actions | None = None

@@ -45,8 +45,10 @@ INCARNATION = "incarnation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile(Claims):
-    """unclaimed: a reason for each clause that is not claimed. parameters: those understood, with their values, None
-    for any; None in place of it all when everything is understood."""
+    """unclaimed: a reason for each clause that is not claimed.
+    parameters: those understood, with their values, None for any; None in place of it all when everything is
+        understood.
+    """
 
     name: str
     protocol: str

@@ -32,9 +32,12 @@ DOWN_AND_UP = frozenset({FailureKind.CRASH, FailureKind.RESTART, FailureKind.CUT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """id: clause and a word or two, TO-DELIVER/at-the-barrier. stimulus: what is done, as a sentence. duty: what the
-    implementation has to do then. at_stake: the clauses that the run must put at stake, its own among them, so that a
-    run in which nothing happens is no pass."""
+    """id: clause and a word or two, TO-DELIVER/at-the-barrier.
+    stimulus: what is done, as a sentence.
+    duty: what the implementation has to do then.
+    at_stake: the clauses that the run must put at stake, its own among them, so that a run in which nothing happens is
+        no pass.
+    """
 
     id: str
     clause: str
@@ -105,7 +108,7 @@ class Plugin:
     not_applicable: why a clause does not apply under these parameters, or None.
     lull_ns: how long nothing but beacons may move in a run with failures that is not over; None: until horizon_ns.
     allowed_faults, allowed_failures: what the protocol's links may do to a packet, and what may befall nodes and links;
-      a schedule with another one is refused.
+        a schedule with another one is refused.
     fifo_links: whether packets of one link keep their order.
     without_node: the parameters in a network that lacks this node, those behind it having moved up.
     tables: parameters that are arrays, for the checks, by topology: a number for each pair of nodes, say.

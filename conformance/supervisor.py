@@ -33,9 +33,13 @@ _MEND = "check the folder and the disk"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """answer_s: for the next line, apart from what the child waits for a processor. answers_s: for all lines together.
-    stop_s: for each way to end. total_bytes: of all lines. file_bytes: of any file that the child writes. log_bytes: of
-    the log that is read while it is written."""
+    """answer_s: for the next line, apart from what the child waits for a processor.
+    answers_s: for all lines together.
+    stop_s: for each way to end.
+    total_bytes: of all lines.
+    file_bytes: of any file that the child writes.
+    log_bytes: of the log that is read while it is written.
+    """
 
     answer_s: float = 10.0
     answers_s: float = 300.0

@@ -30,8 +30,10 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 class ClauseResult(msgspec.Struct, frozen=True):
-    """held: at how many rows the clause was at stake, and held. broken: how many rows break it; `violations` shows the
-    first of them. reason: why the verdict is neither pass nor fail."""
+    """held: at how many rows the clause was at stake, and held.
+    broken: how many rows break it; `violations` shows the first of them.
+    reason: why the verdict is neither pass nor fail.
+    """
 
     clause: str
     name: str

@@ -16,8 +16,10 @@ LATEST = 12  # deliveries and messages of a buffer that are shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeState:
-    """facts: name and value, such as a barrier; those that a reader looks for first. buffer: what has arrived and was
-    not delivered yet, at most `LATEST`, of `buffered`. deliveries: the latest, of `delivered`, the last one first."""
+    """facts: name and value, such as a barrier; those that a reader looks for first.
+    buffer: what has arrived and was not delivered yet, at most `LATEST`, of `buffered`.
+    deliveries: the latest, of `delivered`, the last one first.
+    """
 
     status: str
     facts: tuple[tuple[str, str], ...]

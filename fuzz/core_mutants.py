@@ -25,9 +25,14 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreMutant:
-    """name: stays where lines move. place: module:function. line: of the statement now. block: its number among those
-    of the function, without which the change is not met. before, after: the statement's text. area: what it belongs to.
-    number: of its edit among those of the function."""
+    """name: stays where lines move.
+    place: module:function.
+    line: of the statement now.
+    block: its number among those of the function, without which the change is not met.
+    before, after: the statement's text.
+    area: what it belongs to.
+    number: of its edit among those of the function.
+    """
 
     name: str
     place: str

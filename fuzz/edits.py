@@ -14,8 +14,11 @@ MISUSE = ("BadInput", "LocalProtocolError", "NotImplementedError", "Refusal")
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """operator: its name. place: the statement of the function that it is in. parent, field, at: where `new` goes
-    (at: in a list; None where the field is the node itself); a list replaces `count` statements."""
+    """operator: its name.
+    place: the statement of the function that it is in.
+    parent, field, at: where `new` goes (at: in a list; None where the field is the node itself); a list replaces
+        `count` statements.
+    """
 
     operator: str
     place: ast.stmt

@@ -35,9 +35,14 @@ SHOWN = 5  # sentences about runs that could not be made or judged
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """violation: the first one of the clause in the schedule's trace; None for a run that ended cut, of which `notes`
-    say why. file: where the schedule is. found_at: the number of the schedule that failed first; as_found: where that
-    one is. minimal: no single step makes the schedule smaller. runs: how many were made for that. repeats: the first of
-    them, of the same schedule again, failed again."""
+        say why.
+    file: where the schedule is.
+    found_at: the number of the schedule that failed first.
+    as_found: where that one is.
+    minimal: no single step makes the schedule smaller.
+    runs: how many were made for that.
+    repeats: the first of them, of the same schedule again, failed again.
+    """
 
     clause: str
     violation: Violation | None
@@ -52,10 +57,15 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FuzzResult(msgspec.Struct, frozen=True, kw_only=True):
-    """examples: schedules run. rows: events in their traces. at_stake: for each clause, at how many rows it was at
-    stake; a clause at 0 was not tried at all. clauses: what that comes to. unjudged: how many runs could not be made,
-    or judged; because: why, for the first of them. stopped: what ended it too soon, the name of a signal or an error,
-    and stopped_at: what was under way; both empty when it came to its end."""
+    """examples: schedules run.
+    rows: events in their traces.
+    at_stake: for each clause, at how many rows it was at stake; a clause at 0 was not tried at all.
+    clauses: what that comes to.
+    unjudged: how many runs could not be made, or judged.
+    because: why, for the first of them.
+    stopped: what ended it too soon, the name of a signal or an error, and stopped_at: what was under way; both empty
+        when it came to its end.
+    """
 
     protocol: str
     iut: str
@@ -134,7 +144,10 @@ def fuzz(
 
 @dataclass(slots=True, kw_only=True)
 class _Fuzzing:
-    """drawn: how many schedules were run, or could not be. found: the failures, by clause. at: what is going on."""
+    """drawn: how many schedules were run, or could not be.
+    found: the failures, by clause.
+    at: what is going on.
+    """
 
     iut: Iut
     claims: Claims

@@ -41,8 +41,12 @@ _EXTREMES = (-(1 << 63), -1, 0, 1, (1 << 63) - 1)
 
 
 class Said(msgspec.Struct, frozen=True):
-    """What a judge says of a trace. broken: (clause, row). idle: of the clauses that must be at stake, those that are
-    not. words: of violations; or of why the trace is refused."""
+    """What a judge says of a trace.
+
+    broken: (clause, row).
+    idle: of the clauses that must be at stake, those that are not.
+    words: of violations; or of why the trace is refused.
+    """
 
     broken: frozenset[tuple[str, int]]
     idle: frozenset[str] = frozenset()
@@ -51,9 +55,13 @@ class Said(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known(Given):
-    """A trace. at_stake: the clauses that have to pass. checks, oracles: what they say; oracles are not shown what is
-    refused, or long. labelled: whether anybody wrote down what is to be said, in words; damaged: whether it is
-    known only that checks and oracles say the same."""
+    """A trace.
+
+    at_stake: the clauses that have to pass.
+    checks, oracles: what they say; oracles are not shown what is refused, or long.
+    labelled: whether anybody wrote down what is to be said, in words.
+    damaged: whether it is known only that checks and oracles say the same.
+    """
 
     trace: Trace
     at_stake: tuple[str, ...]

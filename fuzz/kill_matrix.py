@@ -35,8 +35,12 @@ class Standing(StrEnum):
 
 
 class MutantRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One mutant. operator: the operator that made it, or "hand-written". proof: the Z3 claim, of an equivalent one.
-    clauses: those under which a layer killed it."""
+    """One mutant.
+
+    operator: the operator that made it, or "hand-written".
+    proof: the Z3 claim, of an equivalent one.
+    clauses: those under which a layer killed it.
+    """
 
     mutant: str
     operator: str
@@ -48,8 +52,10 @@ class MutantRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KillMatrix(msgspec.Struct, frozen=True, kw_only=True):
-    """score: how many mutants ended in each standing. by_layer: how many each layer killed. by_clause: for each clause,
-    the mutants that were killed under it."""
+    """score: how many mutants ended in each standing.
+    by_layer: how many each layer killed.
+    by_clause: for each clause, the mutants that were killed under it.
+    """
 
     protocol: str
     seed: int

@@ -52,7 +52,9 @@ class KillOutcome(StrEnum):
 
 
 class KillCell(msgspec.Struct, frozen=True):
-    """instance: what killed it: a claim, case, schedule file or model; else why it could not. clauses: those broken."""
+    """instance: what killed it: a claim, case, schedule file or model; else why it could not.
+    clauses: those broken.
+    """
 
     outcome: KillOutcome
     instance: str = ""
@@ -61,8 +63,11 @@ class KillCell(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A mutant, as every layer can take it: rule functions (empty where nodes differ), and nodes. group: of the rules
-    that it belongs to. max_events: after which a run of it is cut."""
+    """A mutant, as every layer can take it: rule functions (empty where nodes differ), and nodes.
+
+    group: of the rules that it belongs to.
+    max_events: after which a run of it is cut.
+    """
 
     name: str
     operator: str
@@ -90,10 +95,15 @@ class Recorded:
 
 @dataclass(slots=True)
 class Bench:
-    """What is made once for all mutants: Z3 claims, what TLC said of models, and what fuzzing found so far. subjects:
-    all mutants that are tried. failed_cases: by id, how many mutants each case failed on. walked: see `rules_walked`.
-    read: what TLC said of a run of each. shrinking: whether schedules that fuzzing finds are made small, which takes
-    most of its time. may_check: whether TLC is asked of models that are not known yet."""
+    """What is made once for all mutants: Z3 claims, what TLC said of models, and what fuzzing found so far.
+
+    subjects: all mutants that are tried.
+    failed_cases: by id, how many mutants each case failed on.
+    walked: see `rules_walked`.
+    read: what TLC said of a run of each.
+    shrinking: whether schedules that fuzzing finds are made small, which takes most of its time.
+    may_check: whether TLC is asked of models that are not known yet.
+    """
 
     plugin: FuzzPlugin
     seed: int

@@ -17,8 +17,11 @@ from scatterproof.spec.files import read_bytes, write_atomically
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What has to be the same for a measure to go on. schedules: drawn for each group of rules; of judges, how often
-    each trace is damaged. cores: a digest of the source of what is changed, and of what else it is tried on."""
+    """What has to be the same for a measure to go on.
+
+    schedules: drawn for each group of rules; of judges, how often each trace is damaged.
+    cores: a digest of the source of what is changed, and of what else it is tried on.
+    """
 
     protocol: str
     schedules: int

@@ -15,8 +15,14 @@ EVERYTHING = "all"
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one area. mutants: tried. by: how many were killed, by how. standings: what is known of survivors. fresh:
-    survivors that nobody has looked at. telling: mutants that something can tell: neither equivalent nor pace only."""
+    """Of one area.
+
+    mutants: tried.
+    by: how many were killed, by how.
+    standings: what is known of survivors.
+    fresh: survivors that nobody has looked at. telling: mutants that something can tell: neither equivalent nor pace
+        only.
+    """
 
     area: str
     mutants: int

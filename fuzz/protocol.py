@@ -26,8 +26,10 @@ from scatterproof.spec.schedule import FaultKind, Schedule
 class HandMutant:
     """A mutant written by hand: other rules, or nodes that do something else with the right ones.
 
-    name: `<what>/<change>`, as of a generated one. rules: the functions that replace rules of the same names, for the
-    layers that know rules alone; empty where the change is in a node. group: the rules that it belongs to.
+    name: `<what>/<change>`, as of a generated one.
+    rules: the functions that replace rules of the same names, for the layers that know rules alone; empty where the
+        change is in a node.
+    group: the rules that it belongs to.
     """
 
     name: str
@@ -51,9 +53,10 @@ class Equivalence:
 class RuleGroup:
     """Rules that one kind of run puts at stake: `rules` is their module (None where what is at stake is a form of node,
     for which there are hand-written mutants alone), `parameters` and `fault_kinds` what such runs are set to.
-    often_faulty, answered, tree, spread, failures, faulty: as of `scatterproof.fuzz.strategies.schedules`. draws: such
-    runs, where that does not draw them. left_out: rules without mutants, by name, with the reason why no clause tells
-    them.
+
+    often_faulty, answered, tree, spread, failures, faulty: as of `scatterproof.fuzz.strategies.schedules`.
+    draws: such runs, where that does not draw them.
+    left_out: rules without mutants, by name, with the reason why no clause tells them.
     """
 
     rules: ModuleType | None
@@ -77,16 +80,22 @@ class RuleGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzPlugin:
-    """groups: the rules, by the runs in which they are at stake. node_with: a factory of nodes with these functions in
-    place of the rules of the same names. machines: state machines of such nodes, if any. on_model: by mutant name, the
-    operator of the TLA+ modules that says the same, as (constant, operator). on_claims: for rules that the Z3 claims
-    have in other terms, what such a rule, or a mutant of it, puts in the place of the claims' own. shrinking: how many
-    runs may be spent on making a mutant's failing schedule small; with the usual number most are 1-minimal, and a long
-    one stays longer. max_events: after how many a run in the kill matrix is cut, which is a failure of it: of rules
-    that send again, many a mutant floods its network without end. beyond: how a drawn schedule goes beyond what its
-    parameters provide for, or None: only who claims everything is given it. breaks: for
-    each clause the name of a mutant that breaks it in one of the cases that are about it. areas: where core mutants are
-    made, module or module:function, and what each belongs to, as of `scatterproof.fuzz.core_mutants`."""
+    """groups: the rules, by the runs in which they are at stake.
+    node_with: a factory of nodes with these functions in place of the rules of the same names.
+    machines: state machines of such nodes, if any.
+    on_model: by mutant name, the operator of the TLA+ modules that says the same, as (constant, operator).
+    on_claims: for rules that the Z3 claims have in other terms, what such a rule, or a mutant of it, puts in the place
+        of the claims' own.
+    shrinking: how many runs may be spent on making a mutant's failing schedule small; with the usual number most are
+        1-minimal, and a long one stays longer.
+    max_events: after how many a run in the kill matrix is cut, which is a failure of it: of rules that send again, many
+        a mutant floods its network without end.
+    beyond: how a drawn schedule goes beyond what its parameters provide for, or None: only who claims everything is
+        given it.
+    breaks: for each clause the name of a mutant that breaks it in one of the cases that are about it.
+    areas: where core mutants are made, module or module:function, and what each belongs to, as of
+        `scatterproof.fuzz.core_mutants`.
+    """
 
     name: str
     groups: tuple[RuleGroup, ...]

@@ -21,8 +21,12 @@ _MARKS = "__reached__"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Statements that are met together. place: module:function. line: of the first, or of the condition whose other way
-    it is. way: how it is come to, in words."""
+    """Statements that are met together.
+
+    place: module:function.
+    line: of the first, or of the condition whose other way it is.
+    way: how it is come to, in words.
+    """
 
     place: str
     line: int

@@ -31,8 +31,9 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Triage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """at_least: how many of those that can be told are killed, a share below what was measured. done: areas in which
-    every survivor has been looked at, so that one that is not here is news."""
+    """at_least: how many of those that can be told are killed, a share below what was measured.
+    done: areas in which every survivor has been looked at, so that one that is not here is news.
+    """
 
     at_least: float = 0.0
     done: tuple[str, ...] = ()

@@ -14,7 +14,11 @@ from scatterproof.spec.trace import Trace
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """What may be said of a clause. at_stake: at how many rows. reason: why it is neither pass nor fail."""
+    """What may be said of a clause.
+
+    at_stake: at how many rows.
+    reason: why it is neither pass nor fail.
+    """
 
     verdict: Verdict
     at_stake: int
@@ -23,9 +27,12 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class Tally:
-    """runs: those that were judged; rows: events in their traces. at_stake: for each clause, at how many rows.
-    undecided: for each clause, how many runs say nothing of it, by verdict and reason. unjudged: why the other runs
-    could not be made, or judged."""
+    """runs: those that were judged.
+    rows: events in their traces.
+    at_stake: for each clause, at how many rows.
+    undecided: for each clause, how many runs say nothing of it, by verdict and reason.
+    unjudged: why the other runs could not be made, or judged.
+    """
 
     runs: int = 0
     rows: int = 0

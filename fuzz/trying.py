@@ -53,9 +53,16 @@ class TriedOutcome(StrEnum):
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a mutant. instance: what killed it. clauses: those broken. why: of a crash. reached: how many
-    stimuli can meet the change; runs: how many were made; differing: how many of them left other rows than the core
-    itself. cpu_s: what it took."""
+    """What came of a mutant.
+
+    instance: what killed it.
+    clauses: those broken.
+    why: of a crash.
+    reached: how many stimuli can meet the change.
+    runs: how many were made.
+    differing: how many of them left other rows than the core itself.
+    cpu_s: what it took.
+    """
 
     mutant: str
     outcome: TriedOutcome
@@ -82,8 +89,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stimulus(Given):
-    """at_stake: the clauses of a case that its run must put at stake. rows: what the core itself leaves. max_events:
-    when a mutant's run is cut."""
+    """at_stake: the clauses of a case that its run must put at stake.
+    rows: what the core itself leaves.
+    max_events: when a mutant's run is cut.
+    """
 
     schedule: Schedule
     at_stake: tuple[str, ...]

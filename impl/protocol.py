@@ -39,15 +39,15 @@ class ImplPlugin:
     """The reference implementation of a protocol.
 
     make_core: a node's core for its configuration, and with `rules=` for other rules; BadInput for one that cannot be
-      used.
+        used.
     encode: a packet as the bytes of a datagram.
     decode: the packet, or the reason why there is none.
     flaw: why a packet, or anything else, is none; None for one.
     records: what a node's events put into its log.
     further: nodes that there are beside the reference's, by the name that `--iut` has for them: a factory of nodes for
-      what is behind the colon, empty for nothing.
+        what is behind the colon, empty for nothing.
     program: the command line of the reference program, behind the interpreter, with the placeholders of
-      `--iut-command`; empty where there is no such program.
+        `--iut-command`; empty where there is no such program.
     has_figures: whether `ci/bench figures` draws the implementation's latencies in simulation.
     """
 

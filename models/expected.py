@@ -64,11 +64,12 @@ class Tier(StrEnum):
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One run of TLC and what it must find.
 
-    violates: the property that TLC must report; none means that all must hold. distinct, depth: of the whole state
-    graph where all hold. trace: states in the counterexample, counting the initial one. because: why a mutant
-    survives; a survivor without a reason is refused. behaviours, length: of the random tier, how many behaviours are
-    tried, and how many states each has at the most. cost: how many times as long as the smallest model it takes, about,
-    where its number of states does not tell.
+    violates: the property that TLC must report; none means that all must hold.
+    distinct, depth: of the whole state graph where all hold.
+    trace: states in the counterexample, counting the initial one.
+    because: why a mutant survives; a survivor without a reason is refused.
+    behaviours, length: of the random tier, how many behaviours are tried, and how many states each has at the most.
+    cost: how many times as long as the smallest model it takes, about, where its number of states does not tell.
     """
 
     name: str

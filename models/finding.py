@@ -26,11 +26,14 @@ class Suspicion(StrEnum):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """rule: as the document has it, in our words. source: where. happens: what comes of it. corrected: the rule that
-    takes its place. weakest: why no weaker one was found. models, claims: by name, what decides the finding.
-
+    """rule: as the document has it, in our words.
+    source: where.
+    happens: what comes of it.
+    corrected: the rule that takes its place.
+    weakest: why no weaker one was found.
+    models, claims: by name, what decides the finding.
     mutant: the literal rule in the reference core, which then breaks clause `shows` in a run with these `parameters`;
-    `unplayed` says why there is none.
+        `unplayed` says why there is none.
     """
 
     number: int
@@ -63,8 +66,9 @@ class Refutation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
-    """verdict: confirmed or refuted; open where a model or claim did not come out as expected, or none was run. reason:
-    which, and what was not run, as models of other tiers are not."""
+    """verdict: confirmed or refuted; open where a model or claim did not come out as expected, or none was run.
+    reason: which, and what was not run, as models of other tiers are not.
+    """
 
     number: int
     name: str

@@ -11,8 +11,12 @@ OnProgress = Callable[["Progress"], None]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """News of the models that are being checked. name: of the model that has news. distinct: its states so far. done,
-    total: the weight of the models that have ended, and of all."""
+    """News of the models that are being checked.
+
+    name: of the model that has news.
+    distinct: its states so far.
+    done, total: the weight of the models that have ended, and of all.
+    """
 
     name: str
     distinct: int

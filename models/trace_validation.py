@@ -43,9 +43,15 @@ class Judgement(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """What TLC says of one trace. position: the row that it rejects. action: what that row would have been. broken: the
-    operators that it breaks, clauses by name. clauses: the ids of those that are clauses. actions, pairs: those
-    that an accepted trace takes, one and one after the other. reason: the sentence for all but an accepted trace."""
+    """What TLC says of one trace.
+
+    position: the row that it rejects.
+    action: what that row would have been.
+    broken: the operators that it breaks, clauses by name.
+    clauses: the ids of those that are clauses.
+    actions, pairs: those that an accepted trace takes, one and one after the other.
+    reason: the sentence for all but an accepted trace.
+    """
 
     judgement: Judgement
     position: int | None = None

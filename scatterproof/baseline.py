@@ -20,7 +20,9 @@ from scatterproof.spec.files import read_bytes
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """cases: the ids of those that are known to fail. advised: clauses that do not count when they are broken."""
+    """cases: the ids of those that are known to fail.
+    advised: clauses that do not count when they are broken.
+    """
 
     cases: tuple[str, ...] = ()
     advised: frozenset[str] = frozenset()

@@ -16,7 +16,10 @@ _OTHERS = re.compile(r"==\s*\w+!\w+\s*(\\\*.*)?$")  # defined as another module'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """file: from the folder of the project. line: from 1. text: the comment before it and the definition."""
+    """file: from the folder of the project.
+    line: from 1.
+    text: the comment before it and the definition.
+    """
 
     file: str
     line: int

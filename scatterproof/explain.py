@@ -36,7 +36,12 @@ _LINES = 24  # of a drawing: nobody reads a longer one in a terminal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One run. iut: whose. sentence: what it shows. drawing: its space-time diagram up to there, or the last lines."""
+    """One run.
+
+    iut: whose.
+    sentence: what it shows.
+    drawing: its space-time diagram up to there, or the last lines.
+    """
 
     iut: str
     case: str

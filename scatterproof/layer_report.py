@@ -37,7 +37,9 @@ class Detail(msgspec.Struct, frozen=True):
 
 
 class LayerReport(msgspec.Struct, frozen=True, kw_only=True):
-    """sentence: the layer in one line. cells: by clause id; a clause that is not there is not this layer's."""
+    """sentence: the layer in one line.
+    cells: by clause id; a clause that is not there is not this layer's.
+    """
 
     layer: str
     title: str

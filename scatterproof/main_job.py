@@ -37,8 +37,11 @@ class ProtocolResult:
 
 @dataclass(slots=True)
 class _Part:
-    """The units of one layer, or of something beside it, of one protocol. results: None where nothing is there yet.
-    problem: why it did not run."""
+    """The units of one layer, or of something beside it, of one protocol.
+
+    results: None where nothing is there yet.
+    problem: why it did not run.
+    """
 
     job: Job
     name: str

@@ -58,7 +58,11 @@ _MOST_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StressOptions:
-    """Options as given; None where left out. delay, jitter: ms. partition, seconds, patience: s."""
+    """Options as given; None where left out.
+
+    delay, jitter: ms.
+    partition, seconds, patience: s.
+    """
 
     level: str | None = None
     processes: int | None = None

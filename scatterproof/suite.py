@@ -45,9 +45,12 @@ class Files:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """baseline: which failures count. compared: whether the user gave one. durations: how many of the slowest cases are
-    shown. shrink: for how many seconds failing cases are made small. resume: whether to take over the cases that a run
-    which was broken off has left in the folder."""
+    """baseline: which failures count.
+    compared: whether the user gave one.
+    durations: how many of the slowest cases are shown.
+    shrink: for how many seconds failing cases are made small.
+    resume: whether to take over the cases that a run which was broken off has left in the folder.
+    """
 
     protocol: str
     iut: str

@@ -40,8 +40,11 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """How many traces with how many rows TLC accepted, the actions that they take, and those that none takes. rejected:
-    the other verdicts, one sentence a trace. reason: why nothing was read."""
+    """How many traces with how many rows TLC accepted, the actions that they take, and those that none takes.
+
+    rejected: the other verdicts, one sentence a trace.
+    reason: why nothing was read.
+    """
 
     traces: int = 0
     rows: int = 0
@@ -68,9 +71,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """figures: a link from the page; empty where they were not made, or the protocol has none. figures_by: the command
-    that makes them; empty for a protocol without figures. findings_text: a link to the findings in full, or empty.
-    left_out: what the protocol's records have no hook for, in words."""
+    """figures: a link from the page; empty where they were not made, or the protocol has none.
+    figures_by: the command that makes them; empty for a protocol without figures.
+    findings_text: a link to the findings in full, or empty.
+    left_out: what the protocol's records have no hook for, in words.
+    """
 
     equivalence: Equivalence | None
     coverage: Coverage | None

@@ -35,7 +35,9 @@ MOST_IN_A_ROW = 6  # messages of one submission, where each is for all
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """family: of topologies. kind: of run, by name. The rest of what was drawn is in the schedule."""
+    """family: of topologies.
+    kind: of run, by name. The rest of what was drawn is in the schedule.
+    """
 
     family: str
     kind: str

@@ -30,17 +30,21 @@ NONE, SOME = "none", "some"
 
 
 class CoveragePart(msgspec.Struct, frozen=True):
-    """counts: how often what occurred. never: what did not, and could have, as far as is known."""
+    """counts: how often what occurred.
+    never: what did not, and could have, as far as is known.
+    """
 
     counts: dict[str, int]
     never: tuple[str, ...]
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):
-    """clauses: at how many rows each was at stake and held; without those that apply to no run. classes: of each
-    dimension, how many runs are in each; pairs: the same of two dimensions. actions: how many rows are each action;
-    action_pairs: how many rows are the second right after a row that is the first; any two may or may not be
-    possible."""
+    """clauses: at how many rows each was at stake and held; without those that apply to no run.
+    classes: of each dimension, how many runs are in each.
+    pairs: the same of two dimensions.
+    actions: how many rows are each action.
+    action_pairs: how many rows are the second right after a row that is the first; any two may or may not be possible.
+    """
 
     clauses: CoveragePart
     classes: dict[str, CoveragePart]

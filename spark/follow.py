@@ -44,8 +44,11 @@ _ANY_AGE = "36500d"
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
-    """files, events: judged now. known: files that were judged before this process began, in its first batch. new: the
-    violations of all these. result: over all; nothing where no file counts."""
+    """files, events: judged now.
+    known: files that were judged before this process began, in its first batch.
+    new: the violations of all these.
+    result: over all; nothing where no file counts.
+    """
 
     files: int
     events: int

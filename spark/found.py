@@ -76,8 +76,13 @@ class Tally(msgspec.Struct):
 
 
 class PartFindings(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one pair of files. rows: events. entries: its runs, as far as their headers name them. tallies: by clause.
-    violations: how many are in the table; more may be counted."""
+    """Of one pair of files.
+
+    rows: events.
+    entries: its runs, as far as their headers name them.
+    tallies: by clause.
+    violations: how many are in the table; more may be counted.
+    """
 
     identity: Identity
     protocol: str

@@ -15,8 +15,11 @@ from scatterproof.spec.topology import Topology
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What parameters and failures have to fit. hop_ns: about what a packet takes over one link. span_ns: how long
-    submissions go on."""
+    """What parameters and failures have to fit.
+
+    hop_ns: about what a packet takes over one link.
+    span_ns: how long submissions go on.
+    """
 
     topology: Topology
     hop_ns: int
@@ -39,11 +42,18 @@ def nothing_fails(draw: Random, setting: Setting) -> tuple[Failure, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunKind:
-    """parameters: drawn to fit the setting. faults: what happens to packets; often_faulty: in three of four such runs,
-    not in one; faults_a_link: how many more there are at most for each link; late_to_one: some
-    packets in a row to one of the nodes come late, from everybody. networks: families by name; suits: which
-    of them. submissions: how many; calls: what clients call instead, in
-    order of time. to_everybody: each message is for all. fails: nodes or links, in order of time."""
+    """parameters: drawn to fit the setting.
+    faults: what happens to packets.
+    often_faulty: in three of four such runs, not in one.
+    faults_a_link: how many more there are at most for each link.
+    late_to_one: some packets in a row to one of the nodes come late, from everybody.
+    networks: families by name.
+    suits: which of them.
+    submissions: how many.
+    calls: what clients call instead, in order of time.
+    to_everybody: each message is for all.
+    fails: nodes or links, in order of time.
+    """
 
     name: str
     parameters: Callable[[Random, Setting], dict[str, Parameter]]

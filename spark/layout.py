@@ -42,14 +42,17 @@ class Planting(msgspec.Struct, frozen=True):
 
 
 class RunEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One run of the corpus, in small. seed: the schedule's. file: the number of the pair of files that hold it.
+    """One run of the corpus, in small.
 
+    seed: the schedule's.
+    file: the number of the pair of files that hold it.
     planted: the name of the mutant that the run's cores are, in place of the right ones, or nothing; one that begins
-    with ROW has right cores, and one row altered. expected: what breaks in a planted run, by the oracles; nothing where
-    they were not asked.
-    kind: of run; empty in corpora that are older than kinds. faults, failures: how many the schedule has.
-    source: the file or folder that the run was imported from, or nothing. quarantined: how many of its rows could not
-    be read.
+        with ROW has right cores, and one row altered.
+    expected: what breaks in a planted run, by the oracles; nothing where they were not asked.
+    kind: of run; empty in corpora that are older than kinds.
+    faults, failures: how many the schedule has.
+    source: the file or folder that the run was imported from, or nothing.
+    quarantined: how many of its rows could not be read.
     """
 
     run: int

@@ -16,10 +16,12 @@ from scatterproof.spark.measured import Histogram
 
 
 class ClauseSummary(msgspec.Struct, frozen=True):
-    """One clause over all runs. verdict: fail when a run fails, else pass when a run passes, else what the runs say.
+    """One clause over all runs.
 
-    runs: how many runs gave which verdict. held and broken: at how many rows the clause was at stake and held, or was
-    broken. reason: that of the first run without a say, when there is no run with one.
+    verdict: fail when a run fails, else pass when a run passes, else what the runs say.
+    runs: how many runs gave which verdict.
+    held and broken: at how many rows the clause was at stake and held, or was broken.
+    reason: that of the first run without a say, when there is no run with one.
     """
 
     clause: str

@@ -70,8 +70,11 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class AlteredRow:
-    """One row of a right run altered. number: of the alteration, among those that the run may get. clause: the one at
-    whose rows it aims, or empty."""
+    """One row of a right run altered.
+
+    number: of the alteration, among those that the run may get.
+    clause: the one at whose rows it aims, or empty.
+    """
 
     name: str
     number: int
@@ -84,10 +87,11 @@ class AlteredRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What shall be planted. wanted: in how many runs; a float is a share of all, of which at least one run.
+    """What shall be planted.
 
+    wanted: in how many runs; a float is a share of all, of which at least one run.
     nodes: of a mutant; None asks for one altered row, by which `clause` is broken once and nothing else, or any one
-    clause where that is empty.
+        clause where that is empty.
     """
 
     name: str

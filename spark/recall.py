@@ -16,9 +16,13 @@ _NAMED = 5  # runs that a sentence names
 
 
 class PlantRecall(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one mutant. found: runs in which every clause that must be broken is, at as many rows, the first at the same
-    place. missed: the other runs. clauses_expected, clauses_found: (run, clause) pairs that had to be found, and those
-    of them that were. clauses_wrong: pairs in its runs that were found and should not have been, or at other rows."""
+    """Of one mutant.
+
+    found: runs in which every clause that must be broken is, at as many rows, the first at the same place.
+    missed: the other runs.
+    clauses_expected, clauses_found: (run, clause) pairs that had to be found, and those of them that were.
+    clauses_wrong: pairs in its runs that were found and should not have been, or at other rows.
+    """
 
     name: str
     runs: int
@@ -39,7 +43,9 @@ class PlantRecall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True):
-    """plants: by mutant. elsewhere: runs in which nothing is planted, and something was found all the same."""
+    """plants: by mutant.
+    elsewhere: runs in which nothing is planted, and something was found all the same.
+    """
 
     plants: tuple[PlantRecall, ...]
     elsewhere: tuple[int, ...]

@@ -23,9 +23,12 @@ _LOCK = "lock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfinished:
-    """folder: what takes its place in the end. notes: a folder for what must be known to go on, and for nothing else; a
-    name there tells that something is finished. goes_on: whether an earlier command with the same settings left
-    something there. others: whether one with other settings did, which is gone now."""
+    """folder: what takes its place in the end.
+    notes: a folder for what must be known to go on, and for nothing else; a name there tells that something is
+        finished.
+    goes_on: whether an earlier command with the same settings left something there.
+    others: whether one with other settings did, which is gone now.
+    """
 
     folder: Path
     notes: Path

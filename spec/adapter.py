@@ -48,8 +48,12 @@ class Submit(Line, frozen=True, tag="submit"):
 
 
 class CallIn(Line, frozen=True, tag="call"):
-    """The application of a client calls. operation: the call's number among the client's, from 1. call: which, one of
-    those in the protocol's trace.toml. arguments, payload: what the protocol gives them to mean."""
+    """The application of a client calls.
+
+    operation: the call's number among the client's, from 1.
+    call: which, one of those in the protocol's trace.toml.
+    arguments, payload: what the protocol gives them to mean.
+    """
 
     now: int
     operation: int
@@ -81,7 +85,9 @@ class Stop(Line, frozen=True, tag="stop"):
 
 
 class Ready(Line, frozen=True, tag="ready"):
-    """deadline: the local clock reading at which the node wants a tick. contract: the version that the node speaks."""
+    """deadline: the local clock reading at which the node wants a tick.
+    contract: the version that the node speaks.
+    """
 
     deadline: int | None = None
     contract: int = VERSION
@@ -109,8 +115,11 @@ class BeginOut(Line, frozen=True, tag="begin"):
 
 
 class ReturnOut(Line, frozen=True, tag="return"):
-    """The call with this number comes back to the application. outcome: unknown where the client cannot say whether it
-    took effect. results, payload: what the protocol gives them to mean."""
+    """The call with this number comes back to the application.
+
+    outcome: unknown where the client cannot say whether it took effect.
+    results, payload: what the protocol gives them to mean.
+    """
 
     operation: int
     outcome: Literal["ok", "refused", "unknown"]

@@ -37,8 +37,12 @@ class Outcome(IntEnum):
 
 
 class Called(msgspec.Struct, frozen=True, gc=False):
-    """The application of a client calls. operation: the call's number among the client's, from 1. call: which, one of
-    those in the protocol's trace.toml. arguments, payload: what the protocol gives them to mean."""
+    """The application of a client calls.
+
+    operation: the call's number among the client's, from 1.
+    call: which, one of those in the protocol's trace.toml.
+    arguments, payload: what the protocol gives them to mean.
+    """
 
     now: int
     operation: int
@@ -132,8 +136,9 @@ class AnyCore(Protocol):
 class NodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one node is told at its start (the `init` of the adapter contract).
 
-    ingress, egress: link ids, of used links only. next_link: egress link towards each host and client, as (node, link)
-    pairs. reaching: for each egress link, in the order of `egress`, the ingress links from which data can reach it.
+    ingress, egress: link ids, of used links only.
+    next_link: egress link towards each host and client, as (node, link) pairs.
+    reaching: for each egress link, in the order of `egress`, the ingress links from which data can reach it.
     """
 
     node: NodeId

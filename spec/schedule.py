@@ -56,8 +56,11 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """At time_ns, or when its call before has returned, the application at `node`, a client, calls. call: one of those
-    in the protocol's trace.toml. arguments, payload: what the protocol gives them to mean."""
+    """At time_ns, or when its call before has returned, the application at `node`, a client, calls.
+
+    call: one of those in the protocol's trace.toml.
+    arguments, payload: what the protocol gives them to mean.
+    """
 
     time_ns: int
     node: NodeId
@@ -109,8 +112,11 @@ class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """clocks: one a node; delays: one a link; calls: what clients call, in the order of their times; end_ns: when to
-    stop, None to stop when all has settled."""
+    """clocks: one a node.
+    delays: one a link.
+    calls: what clients call, in the order of their times.
+    end_ns: when to stop, None to stop when all has settled.
+    """
 
     protocol: str
     topology: Topology

@@ -67,9 +67,11 @@ class Order(StrEnum):
 class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What must be known to judge the rows.
 
-    complete: for each kind, by name, the nodes whose events of that kind are all in the trace. order: see `Order`.
-    catalogue: version of the clause catalogue. run: which run of a corpus this is. notes: why the run was cut
-    short, and what else the recorder has to say to a reader; no check looks at them.
+    complete: for each kind, by name, the nodes whose events of that kind are all in the trace.
+    order: see `Order`.
+    catalogue: version of the clause catalogue.
+    run: which run of a corpus this is.
+    notes: why the run was cut short, and what else the recorder has to say to a reader; no check looks at them.
     """
 
     protocol: str

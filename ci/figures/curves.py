@@ -33,7 +33,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """One picture. name: of its files. lines: points by what the legend calls them."""
+    """One picture.
+
+    name: of its files.
+    lines: points by what the legend calls them.
+    """
 
     name: str
     title: str

@@ -38,9 +38,12 @@ _TIME, _NODE, _KIND, _SENDER, _RECEIVER, _NUMBER, _PACKET = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What is measured. detour: a second processor beside each switch, a round trip away, aggregates barriers (not in
-    environment C). loss_rate: of every packet on every link, independently. pairs: who sends to whom; None for anybody
-    to anybody."""
+    """What is measured.
+
+    detour: a second processor beside each switch, a round trip away, aggregates barriers (not in environment C).
+    loss_rate: of every packet on every link, independently.
+    pairs: who sends to whom; None for anybody to anybody.
+    """
 
     network: Network
     environment: Environment

@@ -42,8 +42,11 @@ Pass = Callable[[Path], Counts]
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """Of the fastest try. cpu_seconds: of this process and all that it started. counts: violations by clause; None for
-    a tool that judges nothing."""
+    """Of the fastest try.
+
+    cpu_seconds: of this process and all that it started.
+    counts: violations by clause; None for a tool that judges nothing.
+    """
 
     seconds: float
     cpu_seconds: float

@@ -129,14 +129,16 @@ class Derived:
 class Check:
     """One clause's step, and what it needs of a trace. It is made once, and equal to itself alone.
 
-    kinds: the event kinds whose rows it is called with. at: the role of the nodes whose rows it judges, None for all;
-    the trace must record `reads` completely there, and rows SENT elsewhere do not reach the step. order: the least
-    order that it needs; its verdict is the same for every linearisation that agrees with it. ways: what each way of
-    violation means, as a sentence with {expected}, {found}, {expected_node} (the node with that number), {node},
-    {link}, {sender}, {receiver}, {number}. part: checks of one part are compiled together, and only where one applies.
+    kinds: the event kinds whose rows it is called with.
+    at: the role of the nodes whose rows it judges, None for all; the trace must record `reads` completely there, and
+        rows SENT elsewhere do not reach the step.
+    order: the least order that it needs; its verdict is the same for every linearisation that agrees with it.
+    ways: what each way of violation means, as a sentence with {expected}, {found}, {expected_node} (the node with that
+        number), {node}, {link}, {sender}, {receiver}, {number}.
+    part: checks of one part are compiled together, and only where one applies.
     despite_gaps: rows that the trace lacks explain nothing that it finds, so the trace need not record what it reads.
     doubt: what it finds is no violation, but a row at which calls that overlap leave open whether the clause holds: the
-    verdict is inconclusive then, and the way's sentence says what would decide it.
+        verdict is inconclusive then, and the way's sentence says what would decide it.
     """
 
     clause: str

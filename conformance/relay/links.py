@@ -37,9 +37,14 @@ LOST, WAITING, CARRIED = 0, 1, 2  # what became of a datagram
 
 @dataclass(slots=True)
 class Carriage:
-    """What the relay did on one link. fates: LOST, WAITING or CARRIED, by datagram, from 0; lost_ns: when those were
-    lost that were. first: the datagram from which on the schedule's faults count. lost, delayed: by the schedule.
-    strange: datagrams of others than the link's source, which are dropped."""
+    """What the relay did on one link.
+
+    fates: LOST, WAITING or CARRIED, by datagram, from 0.
+    lost_ns: when those were lost that were.
+    first: the datagram from which on the schedule's faults count.
+    lost, delayed: by the schedule.
+    strange: datagrams of others than the link's source, which are dropped.
+    """
 
     inlet: socket.socket
     fates: array[int] = field(default_factory=lambda: array("b"))

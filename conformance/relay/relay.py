@@ -31,8 +31,10 @@ _ENTRY_BYTES = 256  # what a waiting datagram takes beside its contents
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """queue_bytes: of all datagrams that wait, shared out evenly among the pairs. doors: for what one process sends
-    from other ports than its own; None for two to each other process. The system may allow fewer."""
+    """queue_bytes: of all datagrams that wait, shared out evenly among the pairs.
+    doors: for what one process sends from other ports than its own; None for two to each other process. The system may
+        allow fewer.
+    """
 
     queue_bytes: int = 1 << 28
     doors: int | None = None
@@ -43,9 +45,15 @@ BOUNDS = Bounds()
 
 @dataclass(slots=True)
 class Counts:
-    """Datagrams of one ordered pair. received: by the relay. sent: by the relay, copies too. lost, parted, duplicated,
-    reordered: by the plan. overflowed: the pair's queue was full. refused: the system did not take it. undoored: from
-    more ports than there are doors."""
+    """Datagrams of one ordered pair.
+
+    received: by the relay.
+    sent: by the relay, copies too.
+    lost, parted, duplicated, reordered: by the plan.
+    overflowed: the pair's queue was full.
+    refused: the system did not take it.
+    undoored: from more ports than there are doors.
+    """
 
     received: int = 0
     received_bytes: int = 0

@@ -35,8 +35,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EquivalenceRow:
-    """One run. whole: whether it must deliver all that the run does that all are compared with, or may deliver the
-    beginning. difference: where it first differs from that; empty where it does not."""
+    """One run.
+
+    whole: whether it must deliver all that the run does that all are compared with, or may deliver the beginning.
+    difference: where it first differs from that; empty where it does not.
+    """
 
     name: str
     deliveries: int

@@ -34,8 +34,12 @@ _LETTERS = dict(zip(Verdict, "pfian", strict=True))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A run on the page. name: of its column. folder: where its files are, as a user would type it; None where nothing
-    can be run again. links: the way from the page to that folder, None where the page is to stand alone."""
+    """A run on the page.
+
+    name: of its column.
+    folder: where its files are, as a user would type it; None where nothing can be run again.
+    links: the way from the page to that folder, None where the page is to stand alone.
+    """
 
     run: StoredRun
     name: str

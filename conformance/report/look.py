@@ -27,8 +27,12 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What every page begins with. verdict: one word or two, for all that is on it. sentence: what it comes to. about:
-    what it is of, such as the version of the clauses."""
+    """What every page begins with.
+
+    verdict: one word or two, for all that is on it.
+    sentence: what it comes to.
+    about: what it is of, such as the version of the clauses.
+    """
 
     title: str
     verdict: str
@@ -61,7 +65,9 @@ TABLES = Looks((_HERE / "page.css", _HERE / "tables.css"), (_HERE / "tables.js",
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """text: the whole page. policy: what it may do; the page says so itself, or whoever serves it."""
+    """text: the whole page.
+    policy: what it may do; the page says so itself, or whoever serves it.
+    """
 
     text: str
     policy: str

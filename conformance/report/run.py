@@ -24,8 +24,11 @@ GRAVITY = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_RUN, Verdict.PASS, Ve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Small:
-    """A failing case made small: the schedule, and what the implementation did under it. runs: how many it took to find
-    it. minimal: whether no further step keeps the failure; else the time for it was used up."""
+    """A failing case made small: the schedule, and what the implementation did under it.
+
+    runs: how many it took to find it.
+    minimal: whether no further step keeps the failure; else the time for it was used up.
+    """
 
     schedule: Schedule
     trace: Trace
@@ -36,10 +39,13 @@ class Small:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceRun:
-    """catalogue: version of the clause catalogue. profile: the file that says what the implementation claims; empty
-    where it claims everything. seconds: how long each case took, by id, where that is known. small: failing cases that
-    were made small, by id. folder: where its schedules and traces are, as a user would type it; empty where they are
-    nowhere, and nothing can be run again."""
+    """catalogue: version of the clause catalogue.
+    profile: the file that says what the implementation claims; empty where it claims everything.
+    seconds: how long each case took, by id, where that is known.
+    small: failing cases that were made small, by id.
+    folder: where its schedules and traces are, as a user would type it; empty where they are nowhere, and nothing can
+        be run again.
+    """
 
     protocol: str
     iut: str

@@ -29,8 +29,12 @@ class CaseRow:
 
 @dataclass(frozen=True, slots=True)
 class ClauseCell:
-    """What one implementation came to in one clause. verdict: None where the run says nothing of it. seconds: that the
-    clause's cases took. why: the id of a case of another clause in which it was broken, where its own do not."""
+    """What one implementation came to in one clause.
+
+    verdict: None where the run says nothing of it.
+    seconds: that the clause's cases took.
+    why: the id of a case of another clause in which it was broken, where its own do not.
+    """
 
     verdict: Verdict | None
     seconds: float | None

@@ -47,7 +47,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """lanes: the nodes' names. times_ns: one a moment."""
+    """lanes: the nodes' names.
+    times_ns: one a moment.
+    """
 
     lanes: tuple[str, ...]
     times_ns: tuple[int, ...]

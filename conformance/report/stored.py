@@ -48,9 +48,13 @@ class StoredClause(msgspec.Struct, frozen=True):
 
 
 class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The failing run that is shown: the case's own, or a smaller one. clause: which of those broken the diagram is
-    about. runs: how many were needed to make it small, 0 where nobody tried. minimal: whether no further step keeps the
-    failure. diagram: None beyond the first `MOST_DIAGRAMS`."""
+    """The failing run that is shown: the case's own, or a smaller one.
+
+    clause: which of those broken the diagram is about.
+    runs: how many were needed to make it small, 0 where nobody tried.
+    minimal: whether no further step keeps the failure.
+    diagram: None beyond the first `MOST_DIAGRAMS`.
+    """
 
     clause: str
     violations: tuple[Violation, ...]
@@ -61,7 +65,10 @@ class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StoredCase(msgspec.Struct, frozen=True, omit_defaults=True):
-    """rows: of the trace, None where there is none. seconds: None where it is not known. notes: of the trace."""
+    """rows: of the trace, None where there is none.
+    seconds: None where it is not known.
+    notes: of the trace.
+    """
 
     id: str
     clause: str

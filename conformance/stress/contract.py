@@ -41,11 +41,16 @@ class Standing:
 class EndedProcess(msgspec.Struct, frozen=True, kw_only=True):
     """One process (from 0) after a run.
 
-    ending: the step of the plan that ended it, or None. crashed: how it ended before anybody asked it to, or nothing.
-    exited: it ended by itself with exit code 0. stubborn: what it did not obey at the end, or nothing. left: processes
-    that it left behind. sent, received: datagrams by way of the relay. heard: the processes from which any came, or
-    None where that is not known. at_home: whether its own address was ever opened, or None likewise. stderr: the last
-    lines of it. raised: the first line of it that names an exception.
+    ending: the step of the plan that ended it, or None.
+    crashed: how it ended before anybody asked it to, or nothing.
+    exited: it ended by itself with exit code 0.
+    stubborn: what it did not obey at the end, or nothing.
+    left: processes that it left behind.
+    sent, received: datagrams by way of the relay.
+    heard: the processes from which any came, or None where that is not known.
+    at_home: whether its own address was ever opened, or None likewise.
+    stderr: the last lines of it.
+    raised: the first line of it that names an exception.
     """
 
     process: int
@@ -75,11 +80,16 @@ class EndedProcess(msgspec.Struct, frozen=True, kw_only=True):
 class Course(msgspec.Struct, frozen=True, kw_only=True):
     """A run after it ended. Times count from when all programs were awake, in seconds.
 
-    seconds: until programs were asked to end. still_s: how long before that the output had stopped growing. quiet_s:
-    how long before that a datagram last got through whose contents had not before. window_s: how long neither must
-    happen for the run to be at a stand. busy_s: when the last delivery was seen. woke_s: how long the first program
-    was awake before all were. complete: everything was there. due: what lacks at the end counts as lost. reference_s:
-    what the protocol's own program needed for the same; 0 where that is not known. faults: what the relay did.
+    seconds: until programs were asked to end.
+    still_s: how long before that the output had stopped growing.
+    quiet_s: how long before that a datagram last got through whose contents had not before.
+    window_s: how long neither must happen for the run to be at a stand.
+    busy_s: when the last delivery was seen.
+    woke_s: how long the first program was awake before all were.
+    complete: everything was there.
+    due: what lacks at the end counts as lost.
+    reference_s: what the protocol's own program needed for the same; 0 where that is not known.
+    faults: what the relay did.
     """
 
     outcomes: tuple[EndedProcess, ...]
@@ -101,9 +111,13 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """clauses: one result each, in the order of the catalogue. deliveries: in all outputs. seconds: what they took, as
-    far as output and datagrams show. lacks_reference: whether something lacks of which nobody saw whether it was
-    on its way: what the reference needs would tell. notes: what else there is to say."""
+    """clauses: one result each, in the order of the catalogue.
+    deliveries: in all outputs.
+    seconds: what they took, as far as output and datagrams show.
+    lacks_reference: whether something lacks of which nobody saw whether it was on its way: what the reference needs
+        would tell.
+    notes: what else there is to say.
+    """
 
     clauses: tuple[ClauseResult, ...]
     deliveries: int

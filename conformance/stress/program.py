@@ -34,7 +34,9 @@ _OF_STACK = re.compile(r"\s+(at |File |\.\.\. \d|\^)|Traceback ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """file_bytes: of any file that a program writes. log_bytes: of its stdout and stderr, each."""
+    """file_bytes: of any file that a program writes.
+    log_bytes: of its stdout and stderr, each.
+    """
 
     file_bytes: int = 1 << 30
     log_bytes: int = _LOG_BYTES

@@ -29,8 +29,11 @@ _SIGNALS = {Act.PAUSE: signal.SIGSTOP, Act.RESUME: signal.SIGCONT}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stress:
-    """wake_s: how long to wait for the first datagram of the slowest program. seconds: when programs are asked to end,
-    at the latest. due: what lacks then counts as lost. patience_s: for their end."""
+    """wake_s: how long to wait for the first datagram of the slowest program.
+    seconds: when programs are asked to end, at the latest.
+    due: what lacks then counts as lost.
+    patience_s: for their end.
+    """
 
     faults: Faults
     steps: tuple[Step, ...] = ()

@@ -18,8 +18,10 @@ from scatterproof.spec.errors import CannotRun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemResult:
-    """results: one for each clause that the set-up is held to. deliveries: of all hosts together. not_run: the reason,
-    or nothing."""
+    """results: one for each clause that the set-up is held to.
+    deliveries: of all hosts together.
+    not_run: the reason, or nothing.
+    """
 
     setup: Setup
     versions: str = ""

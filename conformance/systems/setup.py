@@ -10,9 +10,12 @@ PROFILES = Path(__file__).parent / "profiles"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """mode: how hosts use the system. messages: of each host, pace_s apart. befalls: what befalls the system, spread
-    over its deliveries. profiles: the files, by name, that say what it is held to. breaks: the clause that it has to
-    break, since it is held to what it does not promise; or nothing."""
+    """mode: how hosts use the system.
+    messages: of each host, pace_s apart.
+    befalls: what befalls the system, spread over its deliveries.
+    profiles: the files, by name, that say what it is held to.
+    breaks: the clause that it has to break, since it is held to what it does not promise; or nothing.
+    """
 
     name: str
     text: str

@@ -23,8 +23,11 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """hosts: the events of each, in its order. settled: nothing was on its way any more. notes: what befell them. gone:
-    hosts that did not live to the end."""
+    """hosts: the events of each, in its order.
+    settled: nothing was on its way any more.
+    notes: what befell them.
+    gone: hosts that did not live to the end.
+    """
 
     hosts: tuple[tuple[Event, ...], ...]
     messages: int

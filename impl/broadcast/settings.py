@@ -15,8 +15,12 @@ from scatterproof.spec.topology import NodeId, Role
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """resend_ns: the first retransmission time-out. window: packets in flight towards one peer. most_undelivered: of
-    one's own (BC-FIFO-FLOW). most_in_run: messages of one packet. dependencies: those of this process (BC-LCB)."""
+    """resend_ns: the first retransmission time-out.
+    window: packets in flight towards one peer.
+    most_undelivered: of one's own (BC-FIFO-FLOW).
+    most_in_run: messages of one packet.
+    dependencies: those of this process (BC-LCB).
+    """
 
     level: Level
     processes: int

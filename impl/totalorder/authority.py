@@ -29,9 +29,13 @@ _BEACON, _NOTICE = int(PacketKind.BEACON), int(PacketKind.NOTICE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """A switch's place in it. back: the egress link to where each ingress link comes from, but for links from hosts,
-    which the routes do not tell apart. own: the hosts that are next to it. up: the ingress link from the root; None at
-    the root."""
+    """A switch's place in it.
+
+    back: the egress link to where each ingress link comes from, but for links from hosts, which the routes do not tell
+        apart.
+    own: the hosts that are next to it.
+    up: the ingress link from the root; None at the root.
+    """
 
     back: dict[LinkId, LinkId]
     from_hosts: frozenset[LinkId]

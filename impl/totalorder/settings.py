@@ -19,7 +19,7 @@ class Settings:
 
     beacon_interval_ns: how long a link may go without a barrier before a beacon is due.
     retransmit_timeout_ns: how long a host waits for an acknowledgement the first time; it doubles with every resending
-    until it is eight times as long.
+        until it is eight times as long.
     host_flags: hosts tell what they know to be lost (TO-FLAG-HOST).
     fill_barrier: hosts leave the barrier of a first transmission to the next node (TO-BAR-FILL).
     every_beacon: a beacon leaves every interval, be there news or not (otherwise TO-BEACON-MIN).

@@ -88,8 +88,11 @@ def reader_of(trace: Trace) -> Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Clocks:
-    """What a row's columns Clock and BusyUntil are. adjusted: the nodes whose clocks are, and so are not those of the
-    trace. timeout: that of failures, 0 where they are not handled; else clocks are of no matter, but time is."""
+    """What a row's columns Clock and BusyUntil are.
+
+    adjusted: the nodes whose clocks are, and so are not those of the trace.
+    timeout: that of failures, 0 where they are not handled; else clocks are of no matter, but time is.
+    """
 
     columns: Mapping[str, int]
     adjusted: frozenset[int]
@@ -115,9 +118,13 @@ def _times_of(rows: Sequence[Row], columns: Mapping[str, int], names: Sequence[s
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """How columns become fields. times: the columns that are ranks. sums: whether these are the times themselves.
-    digests: digest -> number, as they come up. rounds: of adjustment, the number of each, renumbered in their order:
-    hosts may count them by their clocks."""
+    """How columns become fields.
+
+    times: the columns that are ranks.
+    sums: whether these are the times themselves.
+    digests: digest -> number, as they come up.
+    rounds: of adjustment, the number of each, renumbered in their order: hosts may count them by their clocks.
+    """
 
     columns: Mapping[str, int]
     times: Sequence[str]

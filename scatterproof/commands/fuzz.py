@@ -94,8 +94,11 @@ def command(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class How:
-    """protocol, iut: by name. claims: what the implementation claims; roles: of the nodes that are its own. examples:
-    how many schedules, without end for None. Raises BadInput and CannotRun for what cannot be."""
+    """protocol, iut: by name.
+    claims: what the implementation claims.
+    roles: of the nodes that are its own.
+    examples: how many schedules, without end for None. Raises BadInput and CannotRun for what cannot be.
+    """
 
     protocol: str
     iut: str

@@ -87,7 +87,10 @@ def command(
 
 
 class _How(NamedTuple):
-    """iut: the implementation, by name. claims: what it claims. roles: of the nodes that are its own."""
+    """iut: the implementation, by name.
+    claims: what it claims.
+    roles: of the nodes that are its own.
+    """
 
     iut: str
     claims: Claims
@@ -96,8 +99,11 @@ class _How(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """place: for people. stem: of the files that are kept. iut: whom the trace is of, by name. implementation,
-    schedule: None of both for a run that was imported or altered."""
+    """place: for people.
+    stem: of the files that are kept.
+    iut: whom the trace is of, by name.
+    implementation, schedule: None of both for a run that was imported or altered.
+    """
 
     place: str
     stem: str
@@ -130,7 +136,11 @@ def _of_schedule(chosen: schedules.Schedule, place: str, stem: str, how: _How) -
 
 
 class _Small(NamedTuple):
-    """What shrinking came to. file: of the smallest schedule that fails. signal: that ended it too soon, or nothing."""
+    """What shrinking came to.
+
+    file: of the smallest schedule that fails.
+    signal: that ended it too soon, or nothing.
+    """
 
     failure: Failure
     file: Path

@@ -39,8 +39,13 @@ _SEEDS_A_DAY = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is changed. sample: how many mutants of each protocol; all of them take an hour, and have a command of
-    their own, with these options. bench: of a protocol. weight: of the unit."""
+    """What is changed.
+
+    sample: how many mutants of each protocol; all of them take an hour, and have a command of their own, with these
+        options.
+    bench: of a protocol.
+    weight: of the unit.
+    """
 
     name: str
     sample: int
@@ -71,8 +76,11 @@ SUBJECTS = (CORES, JUDGES)
 
 
 class Sampled(msgspec.Struct, frozen=True, kw_only=True):
-    """seed: of the sample. of: how many mutants there are. survived: rows about those that something should tell.
-    branches: of cores, a sentence about them all, and unreached: rows about those that no drawn schedule reaches."""
+    """seed: of the sample.
+    of: how many mutants there are.
+    survived: rows about those that something should tell.
+    branches: of cores, a sentence about them all, and unreached: rows about those that no drawn schedule reaches.
+    """
 
     seed: int
     of: int

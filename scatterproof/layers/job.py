@@ -102,8 +102,11 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What is made for the page alone. key: under which its results are found. layer: the one that it is left out
-    without."""
+    """What is made for the page alone.
+
+    key: under which its results are found.
+    layer: the one that it is left out without.
+    """
 
     key: str
     layer: str

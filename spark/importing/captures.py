@@ -25,7 +25,11 @@ _UDP = 17
 
 
 class Record(NamedTuple):
-    """One captured frame. number: from 1. flaw: why it cannot be used; only number and bytes are sound then."""
+    """One captured frame.
+
+    number: from 1.
+    flaw: why it cannot be used; only number and bytes are sound then.
+    """
 
     number: int
     time_ns: int

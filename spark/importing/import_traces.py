@@ -39,9 +39,13 @@ BYTES_A_FILE = 256 << 20
 
 
 class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read into the corpus at `path`. quarantined: rows that could not be read, and reasons, how often what;
-    they are in the corpus's folder `quarantine`. without_run: sources of which no run could be made. skipped: lines and
-    frames that are of no event, by why. passed_over: files of which nothing was read."""
+    """What was read into the corpus at `path`.
+
+    quarantined: rows that could not be read, and reasons, how often what; they are in the corpus's folder `quarantine`.
+    without_run: sources of which no run could be made.
+    skipped: lines and frames that are of no event, by why.
+    passed_over: files of which nothing was read.
+    """
 
     path: str
     protocol: str

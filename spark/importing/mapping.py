@@ -57,8 +57,12 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Mapping(msgspec.Struct, frozen=True, kw_only=True):
-    """The file, read and checked. header: without run; None where the sources bring their own. node: finds the node in
-    a file's name; a folder is one run then. ended: the flags of the last row, None for no such row."""
+    """The file, read and checked.
+
+    header: without run; None where the sources bring their own.
+    node: finds the node in a file's name; a folder is one run then.
+    ended: the flags of the last row, None for no such row.
+    """
 
     protocol: str
     header: Header | None = None

@@ -34,10 +34,13 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
     """One packet from `source` to `receiver`, the two ends of the link that it is put on.
 
     DATA: messages `first` to `first + count - 1` of `creator`, a run that its creator made and that is never cut;
-    source is the creator, or forwards them. More than one only where the payloads are empty. pseq: the packet's number
-    among the DATA from source to receiver, from 1 (BC-PL-PSEQ); the same when the packet is sent again (`resent`).
+    source is the creator, or forwards them. More than one only where the payloads are empty.
+
+    pseq: the packet's number among the DATA from source to receiver, from 1 (BC-PL-PSEQ); the same when the packet is
+        sent again (`resent`).
     clock: the dependency clock at the beginning of the run's first message, one entry a process, the creator's own
-    first - 1 (BC-LCB-CLOCKS); that of a later message of the run differs in the own entry alone. Empty below level lcb.
+        first - 1 (BC-LCB-CLOCKS); that of a later message of the run differs in the own entry alone. Empty below level
+        lcb.
 
     ACK: source has the receiver's DATA `pseq` to `pseq + count - 1`, and all up to `first` (0 for none); creator is the
     source, payload and clock are empty.

@@ -93,11 +93,12 @@ _BEACONS = {
 
 
 class Packet(msgspec.Struct, frozen=True, gc=False):
-    """One packet on one link. Times in ns. On beacons receiver, number and timestamp are 0, payload is empty and
-    sender is the node that made the beacon (TO-BEACON: each hop makes its own).
+    """One packet on one link. Times in ns. On beacons receiver, number and timestamp are 0, payload is empty and sender
+    is the node that made the beacon (TO-BEACON: each hop makes its own).
 
-    loss_record: no message lost on the way to this link, and not made good, is strictly above it. greatest: nor was any
-    message put on this link earlier. resent: a data message that was put on its first link before.
+    loss_record: no message lost on the way to this link, and not made good, is strictly above it.
+    greatest: nor was any message put on this link earlier.
+    resent: a data message that was put on its first link before.
     incarnation: how often the node that put the packet on this link had begun anew.
     """
 

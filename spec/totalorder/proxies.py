@@ -20,8 +20,9 @@ PARAMETER = "proxies"
 
 
 class Proxy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """there, back: the links from switch to host and from host to switch, in order. ingress, egress, reaching: the
-    switch's own, as in its NodeConfig."""
+    """there, back: the links from switch to host and from host to switch, in order.
+    ingress, egress, reaching: the switch's own, as in its NodeConfig.
+    """
 
     switch: NodeId
     host: NodeId

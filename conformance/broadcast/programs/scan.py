@@ -57,7 +57,11 @@ _ME, _PROCESSES, _MESSAGES, _LINKS, _RECEIVER = range(5)
 
 @dataclass(frozen=True, slots=True)
 class WrongLine:
-    """A line that is wrong. sender and number: as the line has them. other, more: what the sort needs beside them."""
+    """A line that is wrong.
+
+    sender and number: as the line has them.
+    other, more: what the sort needs beside them.
+    """
 
     sort: Sort
     line: int
@@ -70,7 +74,9 @@ class WrongLine:
 
 @dataclass(slots=True)
 class Findings:
-    """counts: how many lines of each sort; shown: the first of them. begins, deliveries: well-formed lines."""
+    """counts: how many lines of each sort; shown: the first of them.
+    begins, deliveries: well-formed lines.
+    """
 
     counts: npt.NDArray[np.int64]
     room: npt.NDArray[np.int64]

@@ -20,8 +20,9 @@ LEVELS = tuple(level.value for level in Level)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """receiver: at the level pl, the process that all others send to; else 0. dependencies: by id (0 is nobody), at the
-    level lcb; else empty."""
+    """receiver: at the level pl, the process that all others send to; else 0.
+    dependencies: by id (0 is nobody), at the level lcb; else empty.
+    """
 
     level: Level
     processes: int

@@ -25,7 +25,9 @@ DEFAULT, FRAME_CLOCK = "default", "frame_clock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """clause: that the rule is about. macro: what is defined for the compiler, empty for the corrected rules."""
+    """clause: that the rule is about.
+    macro: what is defined for the compiler, empty for the corrected rules.
+    """
 
     name: str
     macro: str
@@ -126,7 +128,12 @@ def p4info(name: str, size: int) -> Path:
 
 
 class Compiled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was compiled. flags: macros. sha256: of the whole program. p4info: a file's name."""
+    """What was compiled.
+
+    flags: macros.
+    sha256: of the whole program.
+    p4info: a file's name.
+    """
 
     flags: list[str]
     sha256: str
@@ -134,7 +141,11 @@ class Compiled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is in `compiled/`, and what of. sources, p4info: hashes by file. builds: by name and number of ports."""
+    """What is in `compiled/`, and what of.
+
+    sources, p4info: hashes by file.
+    builds: by name and number of ports.
+    """
 
     compiler: str
     sources: dict[str, str]

@@ -73,8 +73,11 @@ def by_cable(topology: Topology, config: NodeConfig) -> Ports:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """How a switch with two processors, or one with a proxy host, is set. queues: messages wait at sending ports, which
-    are with the controller. own: its proxy host; None where the second processor is beside it."""
+    """How a switch with two processors, or one with a proxy host, is set.
+
+    queues: messages wait at sending ports, which are with the controller.
+    own: its proxy host; None where the second processor is beside it.
+    """
 
     queues: bool = False
     proxies: tuple[Proxy, ...] = ()
@@ -83,8 +86,13 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controlled:
-    """What the controller has decided since. given_up: ingress links. left_out: of minimums. failed: hosts. closed:
-    egress links on which no beacon leaves."""
+    """What the controller has decided since.
+
+    given_up: ingress links.
+    left_out: of minimums.
+    failed: hosts.
+    closed: egress links on which no beacon leaves.
+    """
 
     given_up: frozenset[LinkId] = frozenset()
     left_out: frozenset[LinkId] = frozenset()

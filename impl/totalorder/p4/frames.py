@@ -52,8 +52,13 @@ class Reason(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacketIn:
-    """What the controller got. until: a tick. heard_at: a tick, None for never. first_sender: None for nobody.
-    frame: what follows."""
+    """What the controller got.
+
+    until: a tick.
+    heard_at: a tick, None for never.
+    first_sender: None for nobody.
+    frame: what follows.
+    """
 
     reason: Reason
     port: int
