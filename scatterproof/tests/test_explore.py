@@ -42,12 +42,15 @@ def test_address_is_printed_and_ctrl_c_ends_it(tmp_path: Path) -> None:
         "19",
     ]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        address, _, row = child.stdout.readline().strip().partition("#")
-        with urllib.request.urlopen(f"{address}run", timeout=60) as answer:
-            told = json.load(answer)
-        child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=60)
+        try:
+            assert child.stdout is not None
+            address, _, row = child.stdout.readline().strip().partition("#")
+            with urllib.request.urlopen(f"{address}run", timeout=60) as answer:
+                told = json.load(answer)
+            child.send_signal(signal.SIGINT)
+            _, said = child.communicate(timeout=60)
+        finally:
+            child.kill()  # it would serve for ever
     assert row == "19"
     assert told["schedule"]
     assert told["ended"] is False

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import msgspec
 import pytest
 
 from scatterproof.spec import adapter, adapter_schema
 from scatterproof.spec.clauses import SPEC, protocols
+from scatterproof.spec.core import Outcome
 from scatterproof.spec.protocol import SpecPlugin
 
 
@@ -59,3 +62,9 @@ def test_messages_may_be_of_any_name_and_one_type(monkeypatch: pytest.MonkeyPatc
 
 def test_the_document_is_of_the_version_that_the_types_are_of() -> None:
     assert (SPEC / "ADAPTER.md").read_text().startswith(f"# The adapter contract, version {adapter.VERSION}\n")
+
+
+def test_outcomes_are_the_same_in_traces_cores_and_the_contract() -> None:
+    recorded = tomllib.loads((SPEC / "common_trace.toml").read_text())["calls"]["outcomes"]
+    assert recorded == {outcome.name.lower(): int(outcome) for outcome in Outcome}
+    assert list(recorded) == list(get_args(get_type_hints(adapter.ReturnOut)["outcome"]))
