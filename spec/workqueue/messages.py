@@ -28,7 +28,7 @@ class CallName(StrEnum):
     CLEAN = "clean"
 
 
-class Packet(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class Packet(msgspec.Struct, frozen=True, gc=False):
     """A request of a client, or the answer to it, which repeats what was asked.
 
     client, operation: whose call it is, and its number among the client's; a request that is sent again keeps it.
@@ -64,3 +64,14 @@ COLUMNS = (
     *("senders_before", "receivers_before"),
 )
 """The fields of a packet that are columns of the same names, in the order of trace.toml."""
+
+GIVEN: dict[str, dict[str, int]] = {
+    CallName.OPEN_GROUP: {"type": 0, "priority": 1, "correlation": 0, "server": 0},
+    CallName.NEXT_GROUP: {"server": 0},
+    CallName.UNLOCK_SERVER_GROUPS: {"server": 0},
+    CallName.CLEAN: {"senders_before": 0, "receivers_before": 0},
+}
+"""The arguments of the calls that are not about a group, and what they are where the application does not give them."""
+ABOUT_GROUPS = frozenset(CallName) - frozenset(GIVEN)
+"""The calls about a group: that in hand, or the one that the arguments group and token name; `pop_message` also
+about a message: that in hand, or the one that the argument message names."""
