@@ -151,6 +151,18 @@ CASES = (
         failures=down_and_up(STORE, 2_000, 3_000),
     ),
     case(
+        "Q-DURABLE/asked-again-after-the-crash",
+        "the answers to a message and to a pop are lost, and the store crashes before they are asked for again",
+        "knows that it has carried them out",
+        begins(0, 1),
+        sends(0, 1, b"a", b"b"),
+        closes(5_000, 1),
+        takes(6_000, 2),
+        works(6_000, 2, 2),
+        faults=(*lose(answers(1), 1), *lose(answers(2), 2)),
+        failures=(*down_and_up(STORE, 400, 600), *down_and_up(STORE, 6_700, 6_900)),
+    ),
+    case(
         "Q-CALL-ONCE/answers-are-lost",
         "the first answer to each kind of call is lost, so that it is asked again",
         "gives the same answer, and does nothing twice",
