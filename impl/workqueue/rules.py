@@ -47,14 +47,19 @@ def head_of(groups: Sequence[Standing]) -> Standing:
     return min(groups, key=lambda group: group.place)
 
 
-def is_listed(groups: Sequence[Standing]) -> bool:
-    """Whether a correlation's groups may be looked at: none is locked for receiving (Q-NEXT)."""
-    return all(group.lock is not Lock.RECEIVE for group in groups)
+def is_listed(receive_locked: bool) -> bool:
+    """Whether a correlation may be looked at, of which a group is locked for receiving or none is (Q-NEXT)."""
+    return not receive_locked
 
 
 def is_ready(send_locked: bool) -> bool:
     """Whether the first group of a correlation can be handed out (Q-LOCK-SEND)."""
     return not send_locked
+
+
+def lock_when_handed(usual: Lock) -> Lock:
+    """The lock of a group that is handed out, usually that for receiving (Q-NEXT)."""
+    return usual
 
 
 def next_token(token: int) -> int:
@@ -106,8 +111,9 @@ class Rules:
     place_of: Callable[[int, int], int] = place_of
     rank: Callable[[int, int], tuple[int, ...]] = rank
     head_of: Callable[[Sequence[Standing]], Standing] = head_of
-    is_listed: Callable[[Sequence[Standing]], bool] = is_listed
+    is_listed: Callable[[bool], bool] = is_listed
     is_ready: Callable[[bool], bool] = is_ready
+    lock_when_handed: Callable[[Lock], Lock] = lock_when_handed
     next_token: Callable[[int], int] = next_token
     is_current: Callable[[int, int], bool] = is_current
     next_message: Callable[[int], int] = next_message

@@ -13,8 +13,13 @@ def selected(groups: Iterable[Standing], rules: Rules) -> int | None:
     correlations: dict[int, list[Standing]] = {}
     for group in groups:
         correlations.setdefault(group.correlation, []).append(group)
-    heads = [rules.head_of(alike) for alike in correlations.values() if rules.is_listed(alike)]
+    listed = [alike for alike in correlations.values() if rules.is_listed(any(map(_is_received, alike)))]
+    heads = [rules.head_of(alike) for alike in listed]
     ready = [head for head in heads if rules.is_ready(head.lock is Lock.SEND)]
     if not ready:
         return None
     return min(ready, key=lambda head: rules.rank(head.priority, head.place)).group
+
+
+def _is_received(group: Standing) -> bool:
+    return group.lock is Lock.RECEIVE

@@ -99,7 +99,8 @@ class Store:
         if number is None:
             return replace(asked, group=NONE)
         group = self._all.groups[number]
-        group.lock, group.server, group.heard_ns = Lock.RECEIVE, asked.server, now
+        group.lock = self._rules.lock_when_handed(Lock.RECEIVE)
+        group.server, group.heard_ns = asked.server, now
         group.token = self._rules.next_token(group.token)
         group.handed = self._rules.tries_with(group.handed)
         return replace(
