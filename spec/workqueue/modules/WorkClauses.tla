@@ -115,7 +115,10 @@ IncompleteGoes ==
 (* worker that was declared dead may be, too; that no store can prevent.)                                          *)
 NoTwoAtWork ==
   \A w, u \in Worker :
-    Holds(w) /\ Holds(u) /\ worker[w].message # 0 /\ Held(w).correlation = Held(u).correlation => w = u
+    /\ Holds(w) /\ worker[w].message # 0
+    /\ Holds(u) /\ worker[u].message # 0
+    /\ Held(w).correlation = Held(u).correlation
+    => w = u
 -----------------------------------------------------------------------------
 (* Reachability: TLC must refute these. *)
 NoParallelReach == \A w, u \in Worker : w # u => ~ (Busy(w) /\ Busy(u) /\ worker[w].group # worker[u].group)

@@ -59,6 +59,8 @@ Never(tries, most) == FALSE
 
 (* Nothing is said of calls by whom a group was taken from. *)
 Anybody(row, kind, token, server) == TRUE
+(* The group is there, whoever has it. *)
+WhileThere(row, kind, token, server) == row.there
 (* Of locks it is known which server holds them. *)
 SameServer(row, kind, token, server) == row.there /\ row.lock = kind /\ row.server = server
 
