@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scatterproof.models.protocol import ModelsPlugin, Narration
+from scatterproof.models.protocol import ModelsPlugin, Narration, TraceModule
 
 if TYPE_CHECKING:
     from scatterproof.models.claim import Claim
@@ -23,4 +23,11 @@ def _narration() -> Narration:
     return Narration(narrate=narrate, legend=LEGEND)
 
 
-PLUGIN = ModelsPlugin(claims=_claims, narration=_narration)
+def _traces() -> TraceModule:
+    from scatterproof.models.calls_to_tla import ACTIONS
+    from scatterproof.models.workqueue.trace_to_tla import reader_of
+
+    return TraceModule(reader_of=reader_of, actions=ACTIONS)
+
+
+PLUGIN = ModelsPlugin(claims=_claims, narration=_narration, traces=_traces)
