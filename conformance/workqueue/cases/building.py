@@ -67,8 +67,9 @@ def reads(time_ns: int, client: NodeId) -> Call:
     return call(time_ns, client, CallName.READ_MESSAGE)
 
 
-def pops(time_ns: int, client: NodeId, **named: int) -> Call:
-    return call(time_ns, client, CallName.POP_MESSAGE, **named)
+def pops(time_ns: int, client: NodeId, message: int = 0) -> Call:
+    """The message in hand, or the one with this id."""
+    return Call(time_ns, client, CallName.POP_MESSAGE, {"message": message} if message else {})
 
 
 def finishes(time_ns: int, client: NodeId) -> Call:
