@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from scatterproof.conformance.network.topologies import served
-from scatterproof.conformance.workqueue.cases.building import STORE
+from scatterproof.conformance.workqueue.cases.building import STORE, spread
 from scatterproof.conformance.workqueue.episodes import KINDS, episode
 from scatterproof.spark.kinds import RunKind, Setting
 from scatterproof.spark.protocol import SparkPlugin
@@ -32,7 +32,7 @@ def _episodes(draw: Random, setting: Setting, kinds: int) -> tuple[Call, ...]:
     for client in clients:
         for time_ns in sorted(draw.randrange(20 * setting.span_ns) for _ in range(draw.randint(2, _MOST))):
             made += episode(draw.randrange(kinds), time_ns, client, draw.randrange(256), setting.hop_ns)
-    return tuple(sorted(made, key=lambda call: call.time_ns))
+    return spread(sorted(made, key=lambda call: call.time_ns), draw.choice((0, 3 * setting.hop_ns)))
 
 
 def _all_goes_well(draw: Random, setting: Setting) -> tuple[Call, ...]:
