@@ -53,7 +53,7 @@ from scatterproof.conformance.workqueue.records import (
 from scatterproof.conformance.workqueue.releasing import is_there
 from scatterproof.spec.trace import Kind
 
-KINDS = (Kind.CALLED, Kind.RETURNED, Kind.CRASHED, Kind.RESTARTED)
+KINDS = (Kind.CALLED, Kind.RETURNED, Kind.CRASHED)
 # Of the last row `returned`: whether it is to be learnt, then its columns.
 LAST_FIELDS = 13
 

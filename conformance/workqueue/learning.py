@@ -228,16 +228,30 @@ def learn_open(
     note_change(field(clients, own, ABOUT_CORRELATION), NEVER, 0, correlations)
     called_ns = field(clients, own, CALLED_NS)
     cleaning = loose[LOOSE_CLEAN] > 0 or cleaned_ns[0] >= called_ns or others_calling(clients, node, CLEAN, node_count)
-    put(
-        groups,
-        (group,),
-        (
-            *(group, field(clients, own, ABOUT_CORRELATION), field(clients, own, ABOUT_PRIORITY)),
-            *(field(clients, own, ABOUT_TYPE), field(clients, own, ABOUT_SERVER), node, called_ns, time_ns, 1, 0, 0),
-            *(0, FOREVER, 0, 0, 0, 0, -1, -1, NEVER, -1, token, 0),
-            *(0, NEVER, 2 if cleaning else 0, FOREVER, 0, 0),
-        ),
-    )
+    named = (field(clients, own, ABOUT_CORRELATION), field(clients, own, ABOUT_PRIORITY))
+    server, kind = field(clients, own, ABOUT_SERVER), field(clients, own, ABOUT_TYPE)
+    opened = (node, called_ns, time_ns, 1)
+    enter(group, named[0], named[1], kind, server, opened, token, 2 if cleaning else 0, groups)
+
+
+@register_jitable
+def enter(
+    group: int,
+    correlation: int,
+    priority: int,
+    kind: int,
+    server: int,
+    opened: tuple[int, int, int, int],
+    token: int,
+    risk: int,
+    groups: TableState,
+) -> None:
+    """A group that was not heard of before. opened: OPENER, OPEN_CALLED, OPEN_NS and KNOWN."""
+    opener, called_ns, open_ns, known = opened
+    head = (group, correlation, priority, kind, server, opener, called_ns, open_ns, known, 0, 0)
+    locks = (0, FOREVER, 0, 0, 0, 0, -1, -1, NEVER, -1, token)
+    rest = (0, 0, NEVER, risk, FOREVER, 0, 0)
+    put(groups, (group,), head + locks + rest)
 
 
 @register_jitable
@@ -258,15 +272,7 @@ def learn_next(
     slot = find(groups, (group,))
     if slot < 0:  # whoever began it does not know
         note_change(told[5], NEVER, 0, correlations)
-        put(
-            groups,
-            (group,),
-            (
-                *(group, told[5], told[4], told[3], -1, -1, NEVER, FOREVER, 0, 0, 0),
-                *(0, FOREVER, 0, 0, 0, 0, -1, -1, NEVER, -1, token, 0),
-                *(0, NEVER, 2, FOREVER, 0, 0),
-            ),
-        )
+        enter(group, told[5], told[4], told[3], -1, (-1, NEVER, FOREVER, 0), token, 2, groups)
         slot = find(groups, (group,))
     releasing = others_calling(clients, node, UNLOCK, node_count) or others_calling(clients, node, CLEAN, node_count)
     sure = not releasing and loose[LOOSE_RELEASE] == 0 and released_ns[0] < called_ns

@@ -37,7 +37,8 @@ def _judges() -> Judges:
     from scatterproof.conformance.workqueue import crash_checks, group_checks, message_checks
     from scatterproof.conformance.workqueue.oracles import ORACLES
 
-    checks = in_parts({"": (group_checks, message_checks), "crashes": (crash_checks,)})
+    # One part: all rest on the same knowledge, which would be compiled once for each.
+    checks = in_parts({"": (group_checks, message_checks, crash_checks)})
     return Judges(checks=checks, oracles=ORACLES, premises=compiled_apart("workqueue"))
 
 

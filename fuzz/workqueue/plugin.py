@@ -10,6 +10,7 @@ from scatterproof.conformance.network.run import MakeNode
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
 from scatterproof.fuzz.workqueue.breaks import BREAKS
 from scatterproof.fuzz.workqueue.mutants import MUTANTS
+from scatterproof.fuzz.workqueue.on_model import ON_MODEL
 from scatterproof.fuzz.workqueue.strategies import drawn
 from scatterproof.impl.workqueue import RULES, make_core, rules
 
@@ -32,6 +33,7 @@ PLUGIN = FuzzPlugin(
     groups=(RuleGroup(rules=rules, draws=drawn, left_out=LEFT_OUT),),
     node_with=node_with,
     mutants=MUTANTS,
+    on_model=ON_MODEL,
     shrinking=60,
     breaks=BREAKS,
 )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from scatterproof.conformance.network.topologies import served
-from scatterproof.conformance.workqueue.cases.building import STORE
+from scatterproof.conformance.workqueue.cases.building import STORE, spread
 from scatterproof.conformance.workqueue.episodes import KINDS, episode
 from scatterproof.fuzz.strategies import clocks, delays, faults
 from scatterproof.spec.schedule import Call, Failure, FailureKind, FaultKind, Schedule
@@ -31,7 +31,7 @@ def _runs(draw: DrawFn) -> Schedule:
         now += gap % MAX_GAP_NS
         # The first one is a group, so that there is something to do.
         made += episode(kind % KINDS if number else 0, now, clients[who % len(clients)], more, _HOP_NS)
-    calls = tuple(sorted(made, key=lambda call: call.time_ns))
+    calls = spread(sorted(made, key=lambda call: call.time_ns), draw(st.sampled_from([0, 6, 30])))
     return Schedule(
         protocol="workqueue",
         topology=network,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from scatterproof.conformance.case_building import case_of
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.protocol import Case
@@ -19,6 +21,7 @@ from scatterproof.spec.workqueue.messages import CallName
 
 HOP_NS = 100
 RETRY_NS = 1_000
+PAUSE_NS = 250  # from one call of a client to the next; it takes two hops
 STORE: NodeId = 0
 # What `clean` takes for dead.
 NOBODY, ALL = 0, (1 << 63) - 1
@@ -67,8 +70,9 @@ def reads(time_ns: int, client: NodeId) -> Call:
     return call(time_ns, client, CallName.READ_MESSAGE)
 
 
-def pops(time_ns: int, client: NodeId, **named: int) -> Call:
-    return call(time_ns, client, CallName.POP_MESSAGE, **named)
+def pops(time_ns: int, client: NodeId, message: int = 0) -> Call:
+    """The message in hand, or the one with this id."""
+    return Call(time_ns, client, CallName.POP_MESSAGE, {"message": message} if message else {})
 
 
 def finishes(time_ns: int, client: NodeId) -> Call:
@@ -103,17 +107,28 @@ def case(
     also: Iterable[str] = (),
 ) -> Case:
     """A case named CLAUSE/what, with as many clients as call."""
-    made = [one for some in calls for one in (some if isinstance(some, tuple) else (some,))]
+    made = spread([one for some in calls for one in (some if isinstance(some, tuple) else (some,))], PAUSE_NS)
     network = served(max(one.node for one in made))
     schedule = Schedule(
         protocol="workqueue",
         topology=network,
         delays=(Delay(HOP_NS),) * len(network.links),
         submissions=(),
-        calls=tuple(sorted(made, key=lambda one: one.time_ns)),
+        calls=made,
         parameters={"retry_ns": RETRY_NS, "tries": 3},
         faults=faults,
         failures=failures,
         seed=1,
     )
     return case_of(name, stimulus, duty, schedule, (*also, "Q-CALL-ONCE"))
+
+
+def spread(calls: Iterable[Call], pause_ns: int) -> tuple[Call, ...]:
+    """The calls in the order of their times, each at least so long after the one before it of its client."""
+    free: dict[NodeId, int] = {}
+    found: list[Call] = []
+    for one in calls:
+        time_ns = max(one.time_ns, free.get(one.node, 0))
+        free[one.node] = time_ns + pause_ns
+        found.append(replace(one, time_ns=time_ns))
+    return tuple(sorted(found, key=lambda one: one.time_ns))

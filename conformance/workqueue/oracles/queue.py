@@ -47,7 +47,7 @@ class Queue:
 
     def first(self, group: int, row: int) -> Box | None:
         """The call by whose return the group was heard of first."""
-        told = (box for box in self.boxes.done(row, OPEN, NEXT) if box.told["group"] == group)
+        told = (box for box in self.boxes.done(row, OPEN, NEXT) if box.told["group"] == group >= 1)
         return next(told, None)
 
     def opened(self, group: int, row: int) -> Box | None:
