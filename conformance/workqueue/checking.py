@@ -34,10 +34,10 @@ from scatterproof.conformance.workqueue.records import (
 from scatterproof.spec.trace import Kind, Order
 
 
-def check_of_returns(clause: str, *ways: str) -> Callable[[Callable[..., Outcome]], Check]:
+def check_of_returns(clause: str, *ways: str, doubt: bool = False) -> Callable[[Callable[..., Outcome]], Check]:
     """As `check`, of rows `returned`; the step reads what is known before its row, and what the call was about. Boxes
     of different clients are compared by their times, so that no more than the order of links is needed."""
-    return check(clause, kinds=(Kind.RETURNED,), order=Order.LINK, ways=ways, derived=(knowledge,), doubt=False)
+    return check(clause, kinds=(Kind.RETURNED,), order=Order.LINK, ways=ways, derived=(knowledge,), doubt=doubt)
 
 
 @register_jitable

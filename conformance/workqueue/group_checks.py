@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numba.extending import register_jitable
+
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, TableState, violated
 from scatterproof.conformance.checks.tables import field, find, room
 from scatterproof.conformance.workqueue.checking import check_of_returns
@@ -15,8 +17,10 @@ from scatterproof.conformance.workqueue.records import (
     GONE_HOW,
     GONE_NS,
     HAND_AT,
+    HELD,
     HOLDER,
     KNOWN,
+    LOOSE_SENDS,
     NEXT,
     NUMBER,
     OPEN_CALLED,
@@ -77,10 +81,7 @@ def correlation_in_order(done: int, group: int, groups: TableState) -> Outcome:
             continue
         if field(groups, other, SURE) == 1 and field(groups, other, POP_ASKED) == 0:
             held = min(held, number)
-        leaving = field(groups, other, FLUSH_ASKED) + field(groups, other, POP_ASKED) + field(groups, other, RISK)
-        if field(groups, other, CLOSE_ASKED) > 0 and field(groups, other, SENT) == 0:
-            leaving += 1
-        if leaving == 0 and field(groups, other, OPEN_NS) < field(groups, slot, OPEN_CALLED):
+        if stays(groups, other) and field(groups, other, OPEN_NS) < field(groups, slot, OPEN_CALLED):
             ahead = min(ahead, number)
     if held < FOREVER:
         return violated(0, held, group, field(groups, find(groups, (held,)), HAND_AT))
@@ -116,6 +117,47 @@ def ready_is_handed_out(done: int, group: int, ready: int) -> Outcome:
 
 
 @check_of_returns(
+    "Q-NEXT",
+    "no group is handed out, and calls that overlap leave open whether group {expected} was ready; when the store "
+    "carried each of them out would tell",
+    doubt=True,
+)
+def ready_without_doubt(done: int, begun_ns: int, group: int, ready: int, groups: TableState) -> Outcome:
+    """Of a call that was given nothing: whether a group may have been ready at a moment of it, and is not known to have
+    been."""
+    if done != NEXT or group != 0 or ready > 0:
+        return SILENT
+    found = FOREVER
+    for slot in range(room(groups)):
+        if is_there(groups, slot) and may_be_ready(slot, groups):
+            found = min(found, field(groups, slot, NUMBER))
+    return HOLDS if found == FOREVER else violated(0, found, 0, -1)
+
+
+@register_jitable
+def may_be_ready(slot: int, groups: TableState) -> bool:
+    """Whether the group could be handed out in some order of the calls that allow for several."""
+    if field(groups, slot, CLOSE_ASKED) == 0 or field(groups, slot, SENT) + field(groups, slot, LOOSE_SENDS) == 0:
+        return False
+    for other in range(room(groups)):
+        if not is_there(groups, other) or field(groups, other, CORRELATION) != field(groups, slot, CORRELATION):
+            continue
+        if field(groups, other, SURE) == 1 and field(groups, other, POP_ASKED) == 0:
+            return False
+        if field(groups, other, OPEN_NS) < field(groups, slot, OPEN_CALLED) and stays(groups, other):
+            return False
+    return True
+
+
+@register_jitable
+def stays(groups: TableState, slot: int) -> bool:
+    """Whether the group is surely there still: nothing that may remove it was called."""
+    if field(groups, slot, FLUSH_ASKED) + field(groups, slot, POP_ASKED) + field(groups, slot, RISK) > 0:
+        return False
+    return field(groups, slot, CLOSE_ASKED) == 0 or field(groups, slot, SENT) > 0
+
+
+@check_of_returns(
     "Q-ONCE",
     "message {found} of group {expected} is handed out, and was popped before",
     "message {found} of group {expected} is popped for the second time",
@@ -148,3 +190,16 @@ def processed_once(
     if slot >= 0 and field(groups, slot, SURE) == 1 and field(groups, slot, POP_ASKED) == 0:
         return violated(3, field(groups, slot, HOLDER), group, field(groups, slot, HAND_AT))
     return HOLDS
+
+
+@check_of_returns(
+    "Q-ONCE",
+    "group {found} is handed out, and calls that overlap leave open whether {expected_node} held it still; when the "
+    "store released its lock would tell",
+    doubt=True,
+)
+def held_without_doubt(done: int, group: int, groups: TableState) -> Outcome:
+    slot = find(groups, (group,))
+    if done != NEXT or slot < 0 or field(groups, slot, HELD) == 0 or field(groups, slot, SURE) == 1:
+        return SILENT
+    return violated(0, field(groups, slot, HOLDER), group, field(groups, slot, HAND_AT))

@@ -10,4 +10,6 @@ from __future__ import annotations
 from scatterproof.conformance.protocol import by_clause
 from scatterproof.conformance.workqueue.oracles import crashes, groups
 
-ORACLES = by_clause("workqueue", groups, crashes)
+# Those of doubts bear no clause's name.
+DOUBTS = (groups.ready_without_doubt, groups.held_without_doubt)
+ORACLES = by_clause("workqueue", groups, crashes) | {doubt.__name__: doubt for doubt in DOUBTS}

@@ -64,9 +64,7 @@ def correlation_in_order(trace: Trace) -> set[int]:
             if queue.lock(other, row).sure and not queue.may(other, row, POP_GROUP):
                 broken.add(row)
             its = queue.opened(other, row)
-            leaving = queue.may(other, row, FLUSH, POP_GROUP) or queue.risk(other, row)
-            empty = queue.may(other, row, CLOSE) and not queue.sent(other, row)
-            if its is not None and not leaving and not empty and its.over_ns < opened.begun_ns:
+            if its is not None and _stays(queue, other, row) and its.over_ns < opened.begun_ns:
                 broken.add(row)
     return broken
 
@@ -89,6 +87,48 @@ def highest_priority_first(trace: Trace) -> set[int]:
 def ready_is_handed_out(trace: Trace) -> set[int]:
     queue = Queue(trace)
     return {row for row, box in _ok(queue, NEXT) if box.told["group"] == 0 and queue.ready(box, row)}
+
+
+def ready_without_doubt(trace: Trace) -> set[int]:
+    queue = Queue(trace)
+    none = [(row, box) for row, box in _ok(queue, NEXT) if box.told["group"] == 0 and not queue.ready(box, row)]
+    return {row for row, _ in none if any(_may_be_ready(queue, group, row) for group in queue.groups(row))}
+
+
+def _may_be_ready(queue: Queue, group: int, row: int) -> bool:
+    """Whether some order of the calls that overlap has it ready."""
+    messages = len(queue.sent(group, row)) + queue.loose(group, row, SEND)
+    if not queue.may(group, row, CLOSE) or not messages:
+        return False
+    alike = queue.correlation(group, row)
+    return not any(
+        _is_in_the_way(queue, other, group, row)
+        for other in queue.groups(row)
+        if queue.correlation(other, row) == alike
+    )
+
+
+def _is_in_the_way(queue: Queue, other: int, group: int, row: int) -> bool:
+    """Whether the other is surely held, or surely there and begun first."""
+    if queue.lock(other, row).sure and not queue.may(other, row, POP_GROUP):
+        return True
+    its, opened = queue.opened(other, row), queue.opened(group, row)
+    first = its is not None and opened is not None and its.over_ns < opened.begun_ns
+    return first and _stays(queue, other, row)
+
+
+def _stays(queue: Queue, group: int, row: int) -> bool:
+    """Whether nothing was called that may have removed it."""
+    if queue.may(group, row, FLUSH, POP_GROUP) or queue.risk(group, row):
+        return False
+    return bool(queue.sent(group, row)) or not queue.may(group, row, CLOSE)
+
+
+def held_without_doubt(trace: Trace) -> set[int]:
+    queue = Queue(trace)
+    there = [(row, group) for row, _, group in _handed(queue) if queue.is_there(group, row)]
+    locks = [(row, queue.lock(group, row)) for row, group in there]
+    return {row for row, lock in locks if lock.may and not lock.sure}
 
 
 def processed_once(trace: Trace) -> set[int]:
