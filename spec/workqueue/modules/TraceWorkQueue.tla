@@ -5,7 +5,7 @@
 (*                                                                         *)
 (* A call is a record of its name and arguments, those that are not given  *)
 (* being what is in hand; and of what it returned, where that is known     *)
-(* (told), so that a store may choose tokens and numbers as it likes, as   *)
+(* (told), so that a store may choose numbers as it likes, and tokens as   *)
 (* long as they rise.  An end is a record of the outcome and results.      *)
 (* Where a clause leaves a store free, several ends are possible.          *)
 (*                                                                         *)
@@ -27,8 +27,9 @@ At(table, number) == {i \in DOMAIN table : table[i].number = number}
 With(table, end) == [state |-> table, outcome |-> end]
 -----------------------------------------------------------------------------
 Open(table, call) ==
-  LET highest == IF table = <<>> THEN 0 ELSE table[Len(table)].number
-      number == IF call.told.group > highest THEN call.told.group ELSE highest + 1
+  LET used == {table[i].number : i \in DOMAIN table} \cup {0}
+      highest == CHOOSE n \in used : \A other \in used : other <= n
+      number == IF call.told.group \notin used THEN call.told.group ELSE highest + 1
       token == IF call.told.token > 0 THEN call.told.token ELSE 1
   IN  With(Append(table,
              [number |-> number, there |-> TRUE, lock |-> "send", freed |-> FALSE, server |-> call.server,
@@ -124,8 +125,10 @@ Do(table, c, call) ==
 (* table is as the call would have left it.                                *)
 (***************************************************************************)
 HandedOut(table, end) ==
-  IF end.group = 0 THEN {"ReadyIsHandedOut", "AcknowledgedIsKept"}
-  ELSE IF At(table, end.group) = {} THEN {"ReadyIsHandedOut", "ProcessedOnce"}
+  IF end.group = 0
+  THEN {"ReadyIsHandedOut", "AcknowledgedIsKept"} \cup
+       (IF \E i \in In(table) : table[i].handed > 1 THEN {"BootFreesReceiveLocks", "DeadHolderIsFenced"} ELSE {})
+  ELSE IF At(table, end.group) = {} THEN {"ReadyIsHandedOut", "ProcessedOnce", "SendLockedIsHidden"}
   ELSE LET i == CHOOSE i \in At(table, end.group) : TRUE
            row == table[i]
            said == <<end.type, end.priority, end.correlation>> = <<row.type, row.priority, row.correlation>>
