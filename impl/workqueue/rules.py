@@ -77,7 +77,7 @@ def next_message(last: int) -> int:
     return last + 1
 
 
-def is_first(message: int, first: int) -> bool:
+def may_pop(message: int, first: int) -> bool:
     """Whether a message may be popped, `first` being the first that was not, 0 for none (Q-ORDER-MSG)."""
     return message == first
 
@@ -92,10 +92,9 @@ def tries_with(tries: int) -> int:
     return tries + 1
 
 
-def is_freed(receiving: bool, own: bool) -> bool:
-    """Whether a start of a receiver releases a lock. receiving: for receiving, not for sending. own: held under the
-    receiver's server id (Q-CRASH-BOOT)."""
-    return receiving and own
+def is_freed(lock: Lock, own: bool) -> bool:
+    """Whether a start of a receiver releases a lock. own: held under the receiver's server id (Q-CRASH-BOOT)."""
+    return lock is Lock.RECEIVE and own
 
 
 def is_dead(heard_ns: int, before_ns: int) -> bool:
@@ -117,10 +116,10 @@ class Rules:
     next_token: Callable[[int], int] = next_token
     is_current: Callable[[int, int], bool] = is_current
     next_message: Callable[[int], int] = next_message
-    is_first: Callable[[int, int], bool] = is_first
+    may_pop: Callable[[int, int], bool] = may_pop
     is_finished: Callable[[int], bool] = is_finished
     tries_with: Callable[[int], int] = tries_with
-    is_freed: Callable[[bool, bool], bool] = is_freed
+    is_freed: Callable[[Lock, bool], bool] = is_freed
     is_dead: Callable[[int, int], bool] = is_dead
 
 
