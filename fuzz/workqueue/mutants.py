@@ -16,7 +16,6 @@ from scatterproof.conformance.network.run import MakeNode
 from scatterproof.fuzz.protocol import HandMutant
 from scatterproof.impl.workqueue import RULES, Rules, Store, make_core
 from scatterproof.impl.workqueue.literal_rules import LITERAL
-from scatterproof.impl.workqueue.rules import Lock
 from scatterproof.impl.workqueue.storage import Group, Storage
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.topology import Role
@@ -175,8 +174,8 @@ def _place(standing: Any) -> int:
     return int(standing.place)
 
 
-def _received(lock: Lock, own: bool) -> bool:
-    return lock is Lock.RECEIVE
+def _received(receiving: bool, own: bool) -> bool:
+    return receiving
 
 
 MUTANTS: tuple[HandMutant, ...] = (

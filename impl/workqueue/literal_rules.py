@@ -30,9 +30,9 @@ def for_sending(usual: Lock) -> Lock:
     return Lock.SEND
 
 
-def own_send_locks(lock: Lock, own: bool) -> bool:
-    """Q-CRASH-BOOT lit-1: a start releases the send locks of the server."""
-    return lock is Lock.SEND and own
+def own_send_locks(receiving: bool, own: bool) -> bool:
+    """Q-CRASH-BOOT lit-1: a start releases the send locks of the server. What is not locked at all stays so."""
+    return own and not receiving
 
 
 def anybody(token: int, present: int) -> bool:

@@ -92,9 +92,10 @@ def tries_with(tries: int) -> int:
     return tries + 1
 
 
-def is_freed(lock: Lock, own: bool) -> bool:
-    """Whether a start of a receiver releases a lock. own: held under the receiver's server id (Q-CRASH-BOOT)."""
-    return lock is Lock.RECEIVE and own
+def is_freed(receiving: bool, own: bool) -> bool:
+    """Whether a start of a receiver releases a lock. receiving: for receiving, not for sending. own: held under the
+    receiver's server id (Q-CRASH-BOOT)."""
+    return receiving and own
 
 
 def is_dead(heard_ns: int, before_ns: int) -> bool:
@@ -119,7 +120,7 @@ class Rules:
     may_pop: Callable[[int, int], bool] = may_pop
     is_finished: Callable[[int], bool] = is_finished
     tries_with: Callable[[int], int] = tries_with
-    is_freed: Callable[[Lock, bool], bool] = is_freed
+    is_freed: Callable[[bool, bool], bool] = is_freed
     is_dead: Callable[[int, int], bool] = is_dead
 
 

@@ -117,7 +117,7 @@ class Store:
         freed = [
             group
             for group in self._all.groups.values()
-            if self._rules.is_freed(group.lock, group.server == asked.server)
+            if self._rules.is_freed(group.lock is Lock.RECEIVE, group.server == asked.server)
         ]
         for group in freed:
             group.lock = Lock.NONE
