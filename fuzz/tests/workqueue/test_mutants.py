@@ -6,6 +6,7 @@ from itertools import islice
 
 import pytest
 
+from scatterproof.conformance.case import cases
 from scatterproof.conformance.judge import judge, judge_by_oracles
 from scatterproof.fuzz.corpus import drawn_schedules
 from scatterproof.fuzz.kill_matrix import equivalence_of, subjects_of
@@ -34,9 +35,10 @@ TOLD = ("store/keeps-popped", "store/hoards", "store/cleans-closed", "literal/Q-
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_checks_and_oracles_find_the_same_in_drawn_runs_of_a_mutant(name: str) -> None:
+def test_checks_and_oracles_find_the_same_in_cases_and_drawn_runs_of_a_mutant(name: str) -> None:
     found = 0
-    for schedule in islice(drawn_schedules("workqueue", 5, 0), 40):
+    schedules = [case.schedule for case in cases("workqueue")]
+    for schedule in (*schedules, *islice(drawn_schedules("workqueue", 5, 0), 24)):
         trace = SUBJECTS[name].iut.run(schedule)
         told = [
             {(one.clause, one.position) for result in judging(trace, shown=1 << 30) for one in result.violations}
