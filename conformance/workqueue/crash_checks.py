@@ -1,9 +1,22 @@
-"""What crashes and lost answers must not do: Q-CRASH-SEND, Q-CRASH-BOOT, Q-CRASH-DEAD, Q-DURABLE, Q-CALL-ONCE."""
+"""What crashes and lost answers must not do: Q-CRASH-SEND, Q-CRASH-BOOT, Q-CRASH-DEAD, Q-DURABLE, Q-CALL-ONCE;
+Q-ANSWER."""
 
 from __future__ import annotations
 
-from scatterproof.conformance.checks.step import HOLDS, NO_WITNESS, SILENT, Outcome, State, TableState, violated
+from scatterproof.conformance.checks.step import (
+    HOLDS,
+    NO_WITNESS,
+    SILENT,
+    Outcome,
+    PerNode,
+    State,
+    TableState,
+    check,
+    settled,
+    violated,
+)
 from scatterproof.conformance.checks.tables import field, find, room
+from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
 from scatterproof.conformance.workqueue.checking import check_of_returns, is_refused_for_nothing
 from scatterproof.conformance.workqueue.records import (
     BOOTED,
@@ -33,6 +46,9 @@ from scatterproof.conformance.workqueue.records import (
     UNLOCK,
 )
 from scatterproof.conformance.workqueue.releasing import is_miscounted, is_there, standing, undisturbed
+from scatterproof.spec.trace import Kind, Order, schema
+
+REQUEST, ANSWER = schema("workqueue").packets["request"], schema("workqueue").packets["answer"]
 
 
 @check_of_returns(
@@ -244,3 +260,35 @@ def calls_take_effect_once(
     if done == OPEN and (find(groups, (group,)) >= 0 or find(gone, (group,)) >= 0):
         return violated(1, 0, group, NO_WITNESS)
     return HOLDS if done != 0 else SILENT
+
+
+@check(
+    "Q-ANSWER",
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.ENDED),
+    order=Order.LINK,
+    ways=("a request of call {found} of {expected_node} came, and was never answered",),
+    came=PerNode(0),
+    answered=PerNode(0),
+)
+def latest_is_answered(
+    kind: int,
+    packet: int,
+    sender: int,
+    operation: int,
+    flags: int,
+    node_count: int,
+    came: State,
+    answered: State,
+) -> Outcome:
+    """came, answered: by client, the latest call of which there was a request, and an answer."""
+    if kind == ENDED:
+        for client in range(node_count):
+            if settled(flags) and answered[client] < came[client]:
+                return violated(0, client, came[client], NO_WITNESS)
+        return HOLDS if settled(flags) else SILENT
+    if 0 <= sender < node_count:
+        if kind == ARRIVED and packet == REQUEST:
+            came[sender] = max(came[sender], operation)
+        elif kind == SENT and packet == ANSWER:
+            answered[sender] = max(answered[sender], operation)
+    return SILENT

@@ -48,7 +48,8 @@ def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> 
             end = (call(later_ns, client, CallName.FLUSH_GROUP),) if more % 2 else ()
             return (begun, *sends(time_ns, client, *bodies), *end)
         case 6:  # an empty group, or one that goes on when it is closed
-            return (begun, closes(time_ns, client), *sends(time_ns, client, *bodies[: more % 3]))
+            some = sends(time_ns, client, *bodies[: more % 3])
+            return (begun, *some, closes(time_ns, client), *sends(later_ns, client, b"late"))
         case 7 | 8 | 9 | 10:
             return (takes(time_ns, client, server), *works(time_ns, client, messages))
         case 11:  # a slow worker

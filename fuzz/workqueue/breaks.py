@@ -17,4 +17,5 @@ BREAKS = {
     "Q-CRASH-DEAD": "literal/Q-CRASH-DEAD-lit-1",
     "Q-DURABLE": "store/forgets",
     "Q-CALL-ONCE": "is_new/always",
+    "Q-ANSWER": "is_new/never",
 }

@@ -170,6 +170,14 @@ class _CleansHalf(Store):
         return answer
 
 
+def _place(standing: Any) -> int:
+    return int(standing.place)
+
+
+def _received(receiving: bool, own: bool) -> bool:
+    return receiving
+
+
 MUTANTS: tuple[HandMutant, ...] = (
     *(_by_rules(f"literal/{name}", f"The document's own rule: {name}.", rules) for name, rules in LITERAL.items()),
     _rule("is_ready/always", "A send-locked group is handed out.", lambda send_locked: True),
@@ -182,7 +190,7 @@ MUTANTS: tuple[HandMutant, ...] = (
     _rule("head_of/last", "Of a correlation the last group comes first.", lambda groups: max(groups, key=_place)),
     _rule("is_dead/never", "Nobody is ever taken for dead.", lambda heard_ns, before_ns: False),
     _rule("is_dead/always", "Everybody is always taken for dead.", lambda heard_ns, before_ns: True),
-    _rule("is_freed/all", "A start releases the receive locks of all servers.", lambda receiving, own: receiving),
+    _rule("is_freed/all", "A start releases the receive locks of all servers.", _received),
     _rule("next_token/fixed", "All locks have one token.", lambda token: 1),
     _rule("next_token/falls", "Tokens fall.", lambda token: token - 1),
     _store("store/forgets", "The store's disk is empty after a crash.", _Forgetful),
@@ -219,7 +227,3 @@ MUTANTS: tuple[HandMutant, ...] = (
         lambda one: replace(one, outcome=int(Outcome.REFUSED)),
     ),
 )
-
-
-def _place(standing: Any) -> int:
-    return int(standing.place)

@@ -9,6 +9,7 @@ from typing import Any
 from scatterproof.conformance.network.run import MakeNode
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
 from scatterproof.fuzz.workqueue.breaks import BREAKS
+from scatterproof.fuzz.workqueue.equivalences import EQUIVALENCES
 from scatterproof.fuzz.workqueue.mutants import MUTANTS
 from scatterproof.fuzz.workqueue.on_model import ON_MODEL
 from scatterproof.fuzz.workqueue.strategies import drawn
@@ -33,6 +34,7 @@ PLUGIN = FuzzPlugin(
     groups=(RuleGroup(rules=rules, draws=drawn, left_out=LEFT_OUT),),
     node_with=node_with,
     mutants=MUTANTS,
+    equivalences=EQUIVALENCES,
     on_model=ON_MODEL,
     shrinking=60,
     breaks=BREAKS,

@@ -31,7 +31,7 @@ def for_sending(usual: Lock) -> Lock:
 
 
 def own_send_locks(receiving: bool, own: bool) -> bool:
-    """Q-CRASH-BOOT lit-1: a start releases the send locks of the server."""
+    """Q-CRASH-BOOT lit-1: a start releases the send locks of the server. What is not locked at all stays so."""
     return own and not receiving
 
 

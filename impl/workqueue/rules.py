@@ -77,7 +77,7 @@ def next_message(last: int) -> int:
     return last + 1
 
 
-def is_first(message: int, first: int) -> bool:
+def may_pop(message: int, first: int) -> bool:
     """Whether a message may be popped, `first` being the first that was not, 0 for none (Q-ORDER-MSG)."""
     return message == first
 
@@ -117,7 +117,7 @@ class Rules:
     next_token: Callable[[int], int] = next_token
     is_current: Callable[[int, int], bool] = is_current
     next_message: Callable[[int], int] = next_message
-    is_first: Callable[[int, int], bool] = is_first
+    may_pop: Callable[[int, int], bool] = may_pop
     is_finished: Callable[[int], bool] = is_finished
     tries_with: Callable[[int], int] = tries_with
     is_freed: Callable[[bool, bool], bool] = is_freed

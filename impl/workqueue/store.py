@@ -173,7 +173,7 @@ class Store:
         first = group.first
         # What is not there cannot be popped, whatever the rule says.
         there = asked.message in group.messages
-        if group.lock is not Lock.RECEIVE or not there or not self._rules.is_first(asked.message, first):
+        if group.lock is not Lock.RECEIVE or not there or not self._rules.may_pop(asked.message, first):
             return replace(asked, outcome=REFUSED)
         del group.messages[asked.message]
         return replace(asked, outcome=OK)

@@ -191,6 +191,15 @@ CASES = (
         also=("Q-META", "Q-ATOMIC"),
     ),
     case(
+        "Q-ANSWER/asks-and-asks-again",
+        "a sender makes one call, and a worker asks twice",
+        "answers both, and the worker's last call",
+        begins(0, 1),
+        takes(1_000, 2),
+        takes(2_000, 2),
+        faults=lose(answers(2), 1),
+    ),
+    case(
         "Q-CALL-ONCE/nothing-comes-through",
         "all requests of a worker are lost, and those of another come through",
         "is unknown to the first, and hands the group to the second",

@@ -1,8 +1,8 @@
-"""Q-CRASH-SEND, Q-CRASH-BOOT, Q-CRASH-DEAD, Q-DURABLE, Q-CALL-ONCE."""
+"""Q-CRASH-SEND, Q-CRASH-BOOT, Q-CRASH-DEAD, Q-DURABLE, Q-CALL-ONCE, Q-ANSWER."""
 
 from __future__ import annotations
 
-from scatterproof.conformance.workqueue.oracles.boxes import Box
+from scatterproof.conformance.workqueue.oracles.boxes import NAMES, Box
 from scatterproof.conformance.workqueue.oracles.queue import (
     ALL,
     CLEAN,
@@ -18,7 +18,8 @@ from scatterproof.conformance.workqueue.oracles.queue import (
     Queue,
 )
 from scatterproof.spec.core import Outcome
-from scatterproof.spec.trace import Trace
+from scatterproof.spec.trace import CLEAN as ENDED_CLEAN
+from scatterproof.spec.trace import QUIESCENT, Kind, Trace
 
 
 def _is_miscounted(count: int, there: int, known: bool, before_ns: int) -> bool:
@@ -164,3 +165,19 @@ def calls_take_effect_once(trace: Trace) -> set[int]:
         known = box.call is OPEN and box.was_ok(row + 1) and queue.first(box.told["group"], row) is not None
         broken |= {row} if known else set()
     return broken
+
+
+def latest_is_answered(trace: Trace) -> set[int]:
+    packets, last = NAMES.packets, len(trace.rows) - 1
+    columns = ("kind", "packet", "sender", "operation")
+    rows = list(zip(*map(trace.column, columns), strict=True))
+    clients = range(len(trace.header.topology.nodes))
+    if trace.column("kind")[last] != Kind.ENDED or trace.column("flags")[last] != ENDED_CLEAN | QUIESCENT:
+        return set()
+
+    def latest(kind: Kind, packet: str, client: int) -> int:
+        of = (operation for *told, operation in rows if told == [kind, packets[packet], client])
+        return max(of, default=0)
+
+    behind = (latest(Kind.SENT, "answer", one) < latest(Kind.ARRIVED, "request", one) for one in clients)
+    return {last} if any(behind) else set()
