@@ -66,12 +66,19 @@ def test_every_clause_has_a_conforming_and_a_violating_trace(clause: str) -> Non
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_way_to_break_a_clause_has_a_trace(protocol: str) -> None:
-    """Two ways may share no sentence, so the sentences of all violating traces name all ways."""
+    """Two ways may share no sentence, so the sentences of all violating traces name all ways; and all doubts those of
+    conforming ones."""
     told = [
         violation.sentence
         for path in (FOLDER / protocol / "violating").glob("*.ndjson")
         for result in judge(trace_ndjson.read(path))
         for violation in result.violations
+    ]
+    told += [
+        result.reason
+        for path in (FOLDER / protocol / "conforming").glob("*.ndjson")
+        for result in judge(trace_ndjson.read(path))
+        if result.verdict is Verdict.INCONCLUSIVE
     ]
     for check in load(protocol).checks:
         for way in check.ways:

@@ -13,9 +13,11 @@ from scatterproof.conformance.verdict import Verdict
 from scatterproof.fuzz.corpus import drawn_schedules
 from scatterproof.fuzz.fuzzer import violations_of
 from scatterproof.fuzz.protocol import load
+from scatterproof.impl.protocol import load as plugin_of
 from scatterproof.impl.protocol import maker
+from scatterproof.spec.clauses import protocols
 
-PROTOCOLS = ("totalorder", "broadcast")
+PROTOCOLS = tuple(protocol for protocol in protocols() if "twin" in plugin_of(protocol).further)
 TWINS = {protocol: SimulatedIut("twin", maker(protocol, "twin")) for protocol in PROTOCOLS}
 REFERENCE = {protocol: SimulatedIut("reference", load(protocol).node_with({})) for protocol in PROTOCOLS}
 DRAWN = 24

@@ -279,6 +279,7 @@ FAIR = {
     "MCMajority": {"Receive", "Forward", "Deliver"},
     "MCFifo": {"Receive", "Deliver", "HasLooked"},
     "MCCausal": {"Receive", "Deliver", "HasLooked"},
+    "MCWorkQueue": {"Send", "Close", "Take", "Read", "Pop", "Fail", "Finish", "Cleaned", "Boot"},
 }
 
 

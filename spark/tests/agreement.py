@@ -135,11 +135,15 @@ def _broken(results: Iterable[ClauseResult]) -> Broken:
     return frozenset((found.clause, found.position) for result in results for found in result.violations)
 
 
-def _counts(judged: Sequence[Sequence[ClauseResult]]) -> Counts:
-    by_clause = (list(results) for results in zip(*judged, strict=True))
+def _counts(judged: Iterable[Sequence[ClauseResult]]) -> Counts:
+    """A clause may have several results in a trace: of doubts those are told of that there are."""
+    by_clause: dict[str, list[ClauseResult]] = {}
+    for results in judged:
+        for one in results:
+            by_clause.setdefault(one.clause, []).append(one)
     return {
-        one[0].clause: (Counter(r.verdict for r in one), sum(r.held for r in one), sum(r.broken for r in one))
-        for one in by_clause
+        clause: (Counter(one.verdict for one in own), sum(one.held for one in own), sum(one.broken for one in own))
+        for clause, own in by_clause.items()
     }
 
 

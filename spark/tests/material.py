@@ -12,8 +12,11 @@ from scatterproof.spec import clauses
 from scatterproof.spec.schedule import Schedule
 from scatterproof.spec.trace import Row, Trace, schema
 
+_HERE = "scatterproof.spark.tests"
 PROTOCOLS = [
-    protocol for protocol in clauses.protocols() if find_spec(f"scatterproof.spark.tests.{protocol}") is not None
+    protocol
+    for protocol in clauses.protocols()
+    if find_spec(f"{_HERE}.{protocol}") is not None and find_spec(f"{_HERE}.{protocol}.material") is not None
 ]
 
 
@@ -39,7 +42,7 @@ class Material:
 
 
 def material(protocol: str) -> Material:
-    found: Material = importlib.import_module(f"scatterproof.spark.tests.{protocol}.material").MATERIAL
+    found: Material = importlib.import_module(f"{_HERE}.{protocol}.material").MATERIAL
     return found
 
 

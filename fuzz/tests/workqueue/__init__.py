@@ -1,0 +1,1 @@
+"""Tests of what the fuzzer has of the queue."""
