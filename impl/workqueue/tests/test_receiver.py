@@ -221,14 +221,15 @@ def test_q_receiver_stop_ends_workers_after_the_message_in_hand_and_gives_their_
     handlers = Recording(act)
     send(stores, "c", b"1", b"2")
     receiver = Receiver(stores, handlers, "r", poll_interval_ms=5.0)
-    assert receiver.done
+    seen = [receiver.done]
     receiver.start()
     assert holding.wait(LIMIT_S)
     receiver.stop()
-    assert not receiver.done
+    seen.append(receiver.done)
     go.set()
     assert receiver.wait(LIMIT_S)
-    assert receiver.done
+    seen.append(receiver.done)
+    assert seen == [True, False, True]
     assert handlers.said == [("start", 1, 1), (b"1", 1), ("end", 1)]
     found = stores().contents()
     assert (found.ready, found.receiving, found.messages) == (1, 0, 1)

@@ -19,10 +19,13 @@ from urllib.parse import quote
 
 import psycopg
 
+from scatterproof.impl.workqueue.stores.access import Unavailable
 from scatterproof.spec.errors import CannotRun
 
 # Where Debian and its kin put what is not meant for every PATH.
 PLACES = "/usr/lib/postgresql"
+# What a store raises where its database refuses what no statement of ours would do.
+SERVER_ERRORS = (Unavailable,)
 READY = "database system is ready to accept connections"
 ROLE = "queue"
 
