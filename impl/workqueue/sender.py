@@ -38,6 +38,11 @@ class Sender:
         self._open: Opened | None = None
         self._in_doubt = False
 
+    @property
+    def number(self) -> int | None:
+        """Of the group that is open."""
+        return None if self._open is None else self._open.group
+
     def begin_group(self, type: int, priority: int, correlation: str) -> int:
         """The number of a new group, locked for sending; its place in the queue is taken. priority: 1 is the highest.
         BadInput while a group is open, and for what no group may have."""

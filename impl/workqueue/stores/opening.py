@@ -32,6 +32,12 @@ def factory(address: str) -> Factory:
     raise BadInput(f"store {address!r} is of no known form; give {FORMS}")
 
 
+def is_there(address: str) -> bool:
+    """False where the queue would be a new file."""
+    kind, _, place = address.partition(":")
+    return kind != "sqlite" or Path(place).exists()
+
+
 def _postgresql(address: str) -> Access:
     # Late: its package is an extra.
     from scatterproof.impl.workqueue.stores.postgresql import postgresql_store
