@@ -57,21 +57,21 @@ class SqlStore:
     """`Access` over a database, whose tables are there (`prepare`)."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         named = {name: text for name, text in vars(statements).items() if name.isupper()}
         words = database.words
         self._sql = {name: text.format(**{"whose": "{whose}", **words}) for name, text in named.items()}
 
     def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
         check_group(type, priority, correlation, server)
-        with self._database.transaction() as execute:
-            self._database.lock(execute, correlation)
+        with self.database.transaction() as execute:
+            self.database.lock(execute, correlation)
             given = {"type": type, "priority": priority, "correlation": correlation, "server": server}
             ((group,),) = execute(self._sql["OPEN"], **given)
         return Opened(group, 1)
 
     def send_message(self, group: int, token: int, body: bytes) -> int:
-        with self._database.transaction() as execute:
+        with self.database.transaction() as execute:
             counted = execute(self._sql["COUNT_MESSAGE"], group=group, token=token)
             if not counted:
                 raise refused("send_message", group, token)
@@ -80,7 +80,7 @@ class SqlStore:
         return message
 
     def close_group(self, group: int, token: int) -> None:
-        with self._database.transaction() as execute:
+        with self.database.transaction() as execute:
             correlation = self._lock_of("close_group", execute, group, token, schema.SENDING)
             given = {"group": group, "token": token}
             if not execute(self._sql["CLOSE"], **given) and not execute(self._sql["FLUSH"], **given):
@@ -93,7 +93,7 @@ class SqlStore:
 
     def next_group(self, server: str) -> Group | None:
         check_name("server", server)
-        with self._database.transaction() as execute:
+        with self.database.transaction() as execute:
             taken = execute(self._sql["NEXT"], server=server)
         if not taken:
             return None
@@ -101,13 +101,13 @@ class SqlStore:
         return Group(**dict(zip(names, taken[0], strict=True)))
 
     def read_message(self, group: int, token: int) -> Message | None:
-        with self._database.transaction(durable=False) as execute:
+        with self.database.transaction(durable=False) as execute:
             self._hold("read_message", execute, group, token)
             first = execute(self._sql["READ"], group=group)
         return Message(first[0][0], bytes(first[0][1]), first[0][2]) if first else None
 
     def pop_message(self, group: int, token: int, message: int) -> None:
-        with self._database.transaction() as execute:
+        with self.database.transaction() as execute:
             self._hold("pop_message", execute, group, token)
             if not execute(self._sql["POP"], group=group, message=message):
                 raise refused("pop_message", group, token)
@@ -116,14 +116,14 @@ class SqlStore:
         self._remove("pop_group", "POP_GROUP", group, token, schema.RECEIVING)
 
     def release_group(self, group: int, token: int) -> None:
-        with self._database.transaction() as execute:
+        with self.database.transaction() as execute:
             released = execute(self._sql["RELEASE"], group=group, token=token)
             if not released:
                 raise refused("release_group", group, token)
         self._wake(released)
 
     def set_aside_message(self, group: int, token: int, message: int, reason: str) -> None:
-        with self._database.transaction() as execute:
+        with self.database.transaction() as execute:
             ((correlation, type_, priority),) = self._hold("set_aside_message", execute, group, token)
             popped = execute(self._sql["POP"], group=group, message=message)
             if not popped:
@@ -144,33 +144,33 @@ class SqlStore:
 
     def unlock_server_groups(self, server: str) -> int:
         check_name("server", server)
-        with self._database.transaction() as execute:
+        with self.database.transaction() as execute:
             released = execute(self._sql["UNLOCK"].format(whose=statements.OF_SERVER), server=server)
         self._wake(released)
         return len(released)
 
     def clean(self, senders_before_ns: int, receivers_before_ns: int) -> Cleaned:
-        with self._database.transaction() as execute:
+        with self.database.transaction() as execute:
             released = execute(self._sql["UNLOCK"].format(whose=statements.UNUSED), before=receivers_before_ns)
             dead = execute(self._sql["DEAD"], before=senders_before_ns)
         removed = 0
         promoted: list[Row] = []
         for group, correlation in dead:
             # Each for itself: who holds the locks of several correlations at once waits in circles.
-            with self._database.transaction() as execute:
-                self._database.lock(execute, correlation)
+            with self.database.transaction() as execute:
+                self.database.lock(execute, correlation)
                 removed += len(execute(self._sql["REMOVE"], group=group, before=senders_before_ns))
                 promoted += execute(self._sql["PROMOTE"], correlation=correlation)
         self._wake([*released, *promoted])
         return Cleaned(removed, len(released))
 
     def now_ns(self) -> int:
-        with self._database.transaction(durable=False) as execute:
+        with self.database.transaction(durable=False) as execute:
             ((now,),) = execute(self._sql["NOW"])
         return int(now)
 
     def contents(self) -> Contents:
-        with self._database.transaction(durable=False) as execute:
+        with self.database.transaction(durable=False) as execute:
             states = execute(self._sql["STATES"])
             count = {int(row[0]): int(row[1]) for row in states}
             ((messages,),) = execute(self._sql["MESSAGES"])
@@ -188,15 +188,15 @@ class SqlStore:
 
     def set_aside(self, most: int = 100) -> Sequence[SetAside]:
         names = ("group", "message", "correlation", "type", "priority", "retries", "reason", "body")
-        with self._database.transaction(durable=False) as execute:
+        with self.database.transaction(durable=False) as execute:
             rows = execute(self._sql["LIST_ASIDE"], most=most)
         return [SetAside(**dict(zip(names, (*row[:-1], bytes(row[-1])), strict=True))) for row in rows]
 
     def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
-        return self._database.listen(wake)
+        return self.database.listen(wake)
 
     def close(self) -> None:
-        self._database.close()
+        self.database.close()
 
     def _hold(self, call: str, execute: Execute, group: int, token: int) -> list[Row]:
         """Lock the row of a group that is held with this token until the end of the transaction: nobody releases it or
@@ -212,11 +212,11 @@ class SqlStore:
         if not found:
             raise refused(call, group, token)
         correlation: str = found[0][0]
-        self._database.lock(execute, correlation)
+        self.database.lock(execute, correlation)
         return correlation
 
     def _remove(self, call: str, statement: str, group: int, token: int, state: int) -> None:
-        with self._database.transaction() as execute:
+        with self.database.transaction() as execute:
             correlation = self._lock_of(call, execute, group, token, state)
             if not execute(self._sql[statement], group=group, token=token):
                 raise refused(call, group, token)
@@ -225,7 +225,7 @@ class SqlStore:
 
     def _wake(self, ready: Sequence[Row]) -> None:
         if ready:
-            self._database.wake()
+            self.database.wake()
 
 
 def prepare(database: Database) -> None:

@@ -2,6 +2,7 @@
 
     python -m scatterproof.impl.workqueue.tests.crashing STORE KILLS [SEED]
 
+STORE is an address, or `postgresql` for a server of its own.
 Each process appends to a log of its own what it does, a line a step, which the end of the process does not take back.
 Exit codes: 0 all held, 1 something did not.
 """
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -27,6 +29,7 @@ from scatterproof.impl.workqueue.receiver import Receiver
 from scatterproof.impl.workqueue.sender import Sender
 from scatterproof.impl.workqueue.stores.access import Group, Message, Refused
 from scatterproof.impl.workqueue.stores.opening import factory
+from scatterproof.impl.workqueue.stores.tests.cluster import cluster
 from scatterproof.impl.workqueue.worker import Policy
 
 CORRELATIONS, MOST_MESSAGES, MOST_WAITING = 4, 4, 60
@@ -225,8 +228,10 @@ def wrongs(handed: Sequence[Handed], ending: dict[int, int], ended: dict[int, in
 def main(arguments: Sequence[str]) -> int:
     address, kills, *rest = arguments
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        if address == "postgresql":
+            address = opened.enter_context(cluster()).queue()
         wrong = campaign(address, folder, int(kills), int(rest[0]) if rest else 1)
         text = [path.read_text() for path in folder.iterdir()]
     count = {word: sum(each.count(f"{word} ") for each in text) for word in ("handed", "ending", "ended")}

@@ -32,7 +32,7 @@ class Emptied:
 
     def calling(self) -> Calling:
         assert isinstance(self.store, SqlStore)
-        with self.store._database.transaction() as execute:
+        with self.store.database.transaction() as execute:
             if self.stores.kind == "postgresql":
                 execute(f"TRUNCATE {TABLES} RESTART IDENTITY")
             else:
