@@ -1,6 +1,6 @@
 """Benchmarks: simulator, also under loss, growth with held messages, programs, the queue, checks, fuzzing, mining,
-judging over stdio, P4 targets, report, explorer; when named, latencies in simulation (`figures`), and mining beside other
-tools (`mine`).
+judging over stdio, P4 targets, report, explorer; when named, latencies in simulation (`figures`), and mining beside
+other tools (`mine`).
 
 Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
 not depend on the machine; they are drawn into results/figures/.

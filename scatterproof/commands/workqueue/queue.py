@@ -165,13 +165,16 @@ def work(
         if until_empty:
             _until_empty(receiver, make())
         receiver.wait()
-    told = receiver.counters.told()
+    _tell(receiver.counters.told(), stopping.number, as_json=as_json)
+
+
+def _tell(told: dict[str, int], number: int | None, *, as_json: bool) -> None:
     if as_json:
         print_json(told)
-    else:
-        ended = signal.Signals(stopping.number).name if stopping.number is not None else "the queue is empty"
-        words_told = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in told.items() if count)
-        err.print(f"ended ({ended}): {words_told or 'nothing was there'}", highlight=False, soft_wrap=True)
+        return
+    ended = signal.Signals(number).name if number is not None else "the queue is empty"
+    words = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in told.items() if count)
+    err.print(f"ended ({ended}): {words or 'nothing was there'}", highlight=False, soft_wrap=True)
 
 
 def _until_empty(receiver: Receiver, access: Access) -> None:
