@@ -60,32 +60,32 @@ class SqlStore:
         self.database = database
         named = {name: text for name, text in vars(statements).items() if name.isupper()}
         words = database.words
-        self._sql = {name: text.format(**{"whose": "{whose}", **words}) for name, text in named.items()}
+        self.sql = {name: text.format(**{"whose": "{whose}", **words}) for name, text in named.items()}
 
     def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
         check_group(type, priority, correlation, server)
         with self.database.transaction() as execute:
             self.database.lock(execute, correlation)
             given = {"type": type, "priority": priority, "correlation": correlation, "server": server}
-            ((group,),) = execute(self._sql["OPEN"], **given)
+            ((group,),) = execute(self.sql["OPEN"], **given)
         return Opened(group, 1)
 
     def send_message(self, group: int, token: int, body: bytes) -> int:
         with self.database.transaction() as execute:
-            counted = execute(self._sql["COUNT_MESSAGE"], group=group, token=token)
+            counted = execute(self.sql["COUNT_MESSAGE"], group=group, token=token)
             if not counted:
                 raise refused("send_message", group, token)
             message: int = counted[0][0]
-            execute(self._sql["ADD_MESSAGE"], group=group, message=message, body=bytes(body))
+            execute(self.sql["ADD_MESSAGE"], group=group, message=message, body=bytes(body))
         return message
 
     def close_group(self, group: int, token: int) -> None:
         with self.database.transaction() as execute:
             correlation = self._lock_of("close_group", execute, group, token, schema.SENDING)
             given = {"group": group, "token": token}
-            if not execute(self._sql["CLOSE"], **given) and not execute(self._sql["FLUSH"], **given):
+            if not execute(self.sql["CLOSE"], **given) and not execute(self.sql["FLUSH"], **given):
                 raise refused("close_group", group, token)
-            promoted = execute(self._sql["PROMOTE"], correlation=correlation)
+            promoted = execute(self.sql["PROMOTE"], correlation=correlation)
         self._wake(promoted)
 
     def flush_group(self, group: int, token: int) -> None:
@@ -94,7 +94,7 @@ class SqlStore:
     def next_group(self, server: str) -> Group | None:
         check_name("server", server)
         with self.database.transaction() as execute:
-            taken = execute(self._sql["NEXT"], server=server)
+            taken = execute(self.sql["NEXT"], server=server)
         if not taken:
             return None
         names = ("group", "token", "type", "priority", "correlation", "last_message", "group_retries")
@@ -103,13 +103,13 @@ class SqlStore:
     def read_message(self, group: int, token: int) -> Message | None:
         with self.database.transaction(durable=False) as execute:
             self._hold("read_message", execute, group, token)
-            first = execute(self._sql["READ"], group=group)
+            first = execute(self.sql["READ"], group=group)
         return Message(first[0][0], bytes(first[0][1]), first[0][2]) if first else None
 
     def pop_message(self, group: int, token: int, message: int) -> None:
         with self.database.transaction() as execute:
             self._hold("pop_message", execute, group, token)
-            if not execute(self._sql["POP"], group=group, message=message):
+            if not execute(self.sql["POP"], group=group, message=message):
                 raise refused("pop_message", group, token)
 
     def pop_group(self, group: int, token: int) -> None:
@@ -117,7 +117,7 @@ class SqlStore:
 
     def release_group(self, group: int, token: int) -> None:
         with self.database.transaction() as execute:
-            released = execute(self._sql["RELEASE"], group=group, token=token)
+            released = execute(self.sql["RELEASE"], group=group, token=token)
             if not released:
                 raise refused("release_group", group, token)
         self._wake(released)
@@ -125,12 +125,12 @@ class SqlStore:
     def set_aside_message(self, group: int, token: int, message: int, reason: str) -> None:
         with self.database.transaction() as execute:
             ((correlation, type_, priority),) = self._hold("set_aside_message", execute, group, token)
-            popped = execute(self._sql["POP"], group=group, message=message)
+            popped = execute(self.sql["POP"], group=group, message=message)
             if not popped:
                 raise refused("set_aside_message", group, token)
             body, tries = popped[0]
             execute(
-                self._sql["SET_ASIDE"],
+                self.sql["SET_ASIDE"],
                 group=group,
                 message=message,
                 correlation=correlation,
@@ -145,37 +145,37 @@ class SqlStore:
     def unlock_server_groups(self, server: str) -> int:
         check_name("server", server)
         with self.database.transaction() as execute:
-            released = execute(self._sql["UNLOCK"].format(whose=statements.OF_SERVER), server=server)
+            released = execute(self.sql["UNLOCK"].format(whose=statements.OF_SERVER), server=server)
         self._wake(released)
         return len(released)
 
     def clean(self, senders_before_ns: int, receivers_before_ns: int) -> Cleaned:
         with self.database.transaction() as execute:
-            released = execute(self._sql["UNLOCK"].format(whose=statements.UNUSED), before=receivers_before_ns)
-            dead = execute(self._sql["DEAD"], before=senders_before_ns)
+            released = execute(self.sql["UNLOCK"].format(whose=statements.UNUSED), before=receivers_before_ns)
+            dead = execute(self.sql["DEAD"], before=senders_before_ns)
         removed = 0
         promoted: list[Row] = []
         for group, correlation in dead:
             # Each for itself: who holds the locks of several correlations at once waits in circles.
             with self.database.transaction() as execute:
                 self.database.lock(execute, correlation)
-                removed += len(execute(self._sql["REMOVE"], group=group, before=senders_before_ns))
-                promoted += execute(self._sql["PROMOTE"], correlation=correlation)
+                removed += len(execute(self.sql["REMOVE"], group=group, before=senders_before_ns))
+                promoted += execute(self.sql["PROMOTE"], correlation=correlation)
         self._wake([*released, *promoted])
         return Cleaned(removed, len(released))
 
     def now_ns(self) -> int:
         with self.database.transaction(durable=False) as execute:
-            ((now,),) = execute(self._sql["NOW"])
+            ((now,),) = execute(self.sql["NOW"])
         return int(now)
 
     def contents(self) -> Contents:
         with self.database.transaction(durable=False) as execute:
-            states = execute(self._sql["STATES"])
+            states = execute(self.sql["STATES"])
             count = {int(row[0]): int(row[1]) for row in states}
-            ((messages,),) = execute(self._sql["MESSAGES"])
-            ((aside,),) = execute(self._sql["ASIDES"])
-            ((oldest,),) = execute(self._sql["OLDEST"])
+            ((messages,),) = execute(self.sql["MESSAGES"])
+            ((aside,),) = execute(self.sql["ASIDES"])
+            ((oldest,),) = execute(self.sql["OLDEST"])
         return Contents(
             sending=count.get(schema.SENDING, 0),
             waiting=count.get(schema.WAITING, 0),
@@ -189,7 +189,7 @@ class SqlStore:
     def set_aside(self, most: int = 100) -> Sequence[SetAside]:
         names = ("group", "message", "correlation", "type", "priority", "retries", "reason", "body")
         with self.database.transaction(durable=False) as execute:
-            rows = execute(self._sql["LIST_ASIDE"], most=most)
+            rows = execute(self.sql["LIST_ASIDE"], most=most)
         return [SetAside(**dict(zip(names, (*row[:-1], bytes(row[-1])), strict=True))) for row in rows]
 
     def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
@@ -201,14 +201,14 @@ class SqlStore:
     def _hold(self, call: str, execute: Execute, group: int, token: int) -> list[Row]:
         """Lock the row of a group that is held with this token until the end of the transaction: nobody releases it or
         hands it out meanwhile."""
-        held = execute(self._sql["HOLD"], group=group, token=token)
+        held = execute(self.sql["HOLD"], group=group, token=token)
         if not held:
             raise refused(call, group, token)
         return held
 
     def _lock_of(self, call: str, execute: Execute, group: int, token: int, state: int) -> str:
         """Hold the lock of the group's correlation; that the group is as is asked has to be looked at again then."""
-        found = execute(self._sql["CORRELATION"], group=group, token=token, state=state)
+        found = execute(self.sql["CORRELATION"], group=group, token=token, state=state)
         if not found:
             raise refused(call, group, token)
         correlation: str = found[0][0]
@@ -218,9 +218,9 @@ class SqlStore:
     def _remove(self, call: str, statement: str, group: int, token: int, state: int) -> None:
         with self.database.transaction() as execute:
             correlation = self._lock_of(call, execute, group, token, state)
-            if not execute(self._sql[statement], group=group, token=token):
+            if not execute(self.sql[statement], group=group, token=token):
                 raise refused(call, group, token)
-            promoted = execute(self._sql["PROMOTE"], correlation=correlation)
+            promoted = execute(self.sql["PROMOTE"], correlation=correlation)
         self._wake(promoted)
 
     def _wake(self, ready: Sequence[Row]) -> None:

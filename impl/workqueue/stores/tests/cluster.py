@@ -49,6 +49,7 @@ class Cluster:
         self._folder, self._bin, self._user = folder, bin_folder, user
         self._settings = {"listen_addresses": "", "unix_socket_directories": str(folder), **settings}
         self._process: subprocess.Popen[str] | None = None
+        self.session: dict[str, str] = {}  # settings of the sessions of queues
         self._schemas = count(1)
         self.log = folder / "log"
 
@@ -60,9 +61,9 @@ class Cluster:
     def queue(self) -> str:
         """The address of a queue that nobody else has."""
         name = f"queue_{os.getpid()}_{next(self._schemas)}"
-        with psycopg.connect(self.address(), autocommit=True) as connection:
+        with psycopg.connect(self.address(**self.session), autocommit=True) as connection:
             connection.execute(f"CREATE SCHEMA {name}")
-        return self.address(search_path=name)
+        return self.address(search_path=name, **self.session)
 
     def make(self) -> None:
         self._run("initdb", "--auth=trust", f"--username={ROLE}", "--no-sync", "--no-instructions", "--no-locale",

@@ -111,8 +111,8 @@ def test_a_damaged_statement_is_seen(tmp_path: Path, statement: str, part: str, 
         path.unlink(missing_ok=True)
         clock = Clock()
         store = sqlite_store(path, clock)
-        assert store._sql[statement].count(part) >= 1
-        store._sql[statement] = store._sql[statement].replace(part, instead)
+        assert store.sql[statement].count(part) >= 1
+        store.sql[statement] = store.sql[statement].replace(part, instead)
         try:
             found = difference(in_memory(), Calling(store, clock), walk(seed))
         except SERVER_ERRORS as error:
