@@ -50,7 +50,7 @@ class Lives(Protocol):
         ...
 
     def restart(self, node: NodeId) -> AnyCore:
-        """A new core in its place, which knows nothing but how often the node began anew."""
+        """A new core in its place, which knows how often the node began anew and what it stored durably."""
         ...
 
 

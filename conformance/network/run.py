@@ -32,7 +32,7 @@ def simulate(
     A node that fails of itself or names what is not there, or a run that does not get on, ends the trace cut, with the
     reason in its notes. Nodes that have a `crash()` are told when the schedule has them crash; those that have a
     `close()` are closed, however the run ends. A node that the schedule restarts is made anew with the parameter
-    `incarnation`: 1, 2, ...
+    `incarnation`: 1, 2, ...; what one has as `kept`, stored durably, is handed on by `begin_with(kept)` of the new one.
     """
     plugin = load(schedule.protocol)
     refuse_faults(schedule, plugin)
@@ -84,7 +84,10 @@ class _Population:
     def restart(self, node: NodeId) -> AnyCore:
         self._incarnations[node] += 1
         again = {**self._schedule.parameters, "incarnation": self._incarnations[node]}
-        self.nodes[node] = self._make(node, again)
+        before, self.nodes[node] = self.nodes[node], self._make(node, again)
+        begin_with = getattr(self.nodes[node], "begin_with", None)
+        if begin_with is not None and hasattr(before, "kept"):
+            begin_with(before.kept)
         return self.nodes[node]
 
     def close(self) -> None:

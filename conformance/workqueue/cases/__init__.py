@@ -1,0 +1,8 @@
+"""The conformance cases of the queue: at least one a clause, with what an implementation with that mistake gets
+wrong."""
+
+from __future__ import annotations
+
+from scatterproof.conformance.workqueue.cases import crashes, order
+
+CASES = (*order.CASES, *crashes.CASES)

@@ -1,0 +1,88 @@
+"""What the checks of the queue are declared with, and what they ask of what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.step import Check, Outcome, TableState, check
+from scatterproof.conformance.checks.tables import field, find
+from scatterproof.conformance.workqueue.knowledge import knowledge
+from scatterproof.conformance.workqueue.records import (
+    ASKED,
+    CLOSE,
+    CLOSE_ASKED,
+    DRAINED,
+    FLUSH,
+    FLUSH_ASKED,
+    HAND,
+    HAND_TOKEN,
+    HOLDER,
+    KNOWN,
+    OPENER,
+    POP,
+    POP_ASKED,
+    POP_GROUP,
+    READ,
+    READING,
+    RISK,
+    SEND,
+    SENT,
+    SURE,
+)
+from scatterproof.spec.trace import Kind, Order
+
+
+def check_of_returns(clause: str, *ways: str) -> Callable[[Callable[..., Outcome]], Check]:
+    """As `check`, of rows `returned`; the step reads what is known before its row, and what the call was about. Boxes
+    of different clients are compared by their times, so that no more than the order of links is needed."""
+    return check(clause, kinds=(Kind.RETURNED,), order=Order.LINK, ways=ways, derived=(knowledge,), doubt=False)
+
+
+@register_jitable
+def first_left(group: int, below: int, groups: TableState, messages: TableState) -> int:
+    """The first message of the group, of those with ids below this, that was surely sent and that nobody asked to pop;
+    0 for none."""
+    slot = find(groups, (group,))
+    if slot < 0:
+        return 0
+    for message in range(1, min(below - 1, field(groups, slot, SENT)) + 1):
+        one = find(messages, (group, message))
+        if one >= 0 and field(messages, one, ASKED) == 0:
+            return message
+    return 0
+
+
+@register_jitable
+def is_refused_for_nothing(
+    node: int,
+    denied: int,
+    about: tuple[int, int, int],
+    groups: TableState,
+    messages: TableState,
+    clients: TableState,
+) -> bool:
+    """Whether a call was refused that nothing forbade at any moment of its box. about: group, message and token."""
+    group, message, token = about
+    if denied == 0:
+        return False
+    if not (denied in (SEND, CLOSE, FLUSH) or denied in (READ, POP, POP_GROUP)):
+        return True  # what is not about a group is never refused
+    slot, own = find(groups, (group,)), find(clients, (node,))
+    if slot < 0 or own < 0 or field(clients, own, HAND) != group or field(clients, own, HAND_TOKEN) != token:
+        return False
+    if denied in (SEND, CLOSE, FLUSH):
+        alone = field(groups, slot, CLOSE_ASKED) == int(denied == CLOSE)
+        alone = alone and field(groups, slot, FLUSH_ASKED) == int(denied == FLUSH)
+        known = field(groups, slot, KNOWN) == 1 and field(groups, slot, RISK) == 0
+        return alone and known and field(groups, slot, OPENER) == node and field(groups, slot, SURE) == 0
+    if field(groups, slot, SURE) == 0 or field(groups, slot, HOLDER) != node:
+        return False
+    if denied == POP:
+        one = find(messages, (group, message))
+        asked = one >= 0 and field(messages, one, ASKED) == 1
+        return asked and field(clients, own, READING) == message
+    if denied == POP_GROUP:
+        return field(clients, own, DRAINED) == 1 and field(groups, slot, POP_ASKED) == 1
+    return field(groups, slot, POP_ASKED) == 0

@@ -1,0 +1,246 @@
+"""What crashes and lost answers must not do: Q-CRASH-SEND, Q-CRASH-BOOT, Q-CRASH-DEAD, Q-DURABLE, Q-CALL-ONCE."""
+
+from __future__ import annotations
+
+from scatterproof.conformance.checks.step import HOLDS, NO_WITNESS, SILENT, Outcome, State, TableState, violated
+from scatterproof.conformance.checks.tables import field, find, room
+from scatterproof.conformance.workqueue.checking import check_of_returns, is_refused_for_nothing
+from scatterproof.conformance.workqueue.records import (
+    BOOTED,
+    BY_BOOT,
+    BY_CLEANING,
+    CLEAN,
+    CLOSE,
+    CLOSE_ASKED,
+    CLOSED_NS,
+    FREED,
+    FREED_NS,
+    HAND_AT,
+    HAND_NS,
+    HELD,
+    HOLDER,
+    HSERVER,
+    KNOWN,
+    NEVER,
+    NEXT,
+    OPEN,
+    POP,
+    POP_GROUP,
+    READ,
+    REMOVED_NS,
+    SEND,
+    TOKEN,
+    UNLOCK,
+)
+from scatterproof.conformance.workqueue.releasing import is_miscounted, is_there, standing, undisturbed
+
+
+@check_of_returns(
+    "Q-CRASH-SEND",
+    "a call about group {found} returns ok, which cleaning removed at {expected} ns",
+    "group {found} is handed out, which cleaning removed at {expected} ns",
+    "cleaning removes {found} groups; those locked for sending, and said to be dead, are {expected} at the most",
+)
+def incomplete_is_removed(
+    node: int,
+    done: int,
+    denied: int,
+    begun_ns: int,
+    about: int,
+    group: int,
+    removed: int,
+    senders_before: int,
+    node_count: int,
+    groups: TableState,
+    gone: TableState,
+    messages: TableState,
+    clients: TableState,
+    correlations: TableState,
+    loose: State,
+    stirred_ns: State,
+    released_ns: State,
+    cleaned_ns: State,
+) -> Outcome:
+    if done == CLEAN:
+        book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
+        if not undisturbed(node, begun_ns, node_count, book):
+            return SILENT
+        sending, _, definite = standing(begun_ns, groups)
+        wrong = is_miscounted(removed, sending, definite, senders_before)
+        return violated(2, sending if senders_before > 0 else 0, removed, -1) if wrong else HOLDS
+    slot = find(groups, (group if done == NEXT else about,))
+    if slot < 0 or field(groups, slot, REMOVED_NS) >= begun_ns:
+        return SILENT
+    if denied != 0:
+        return HOLDS
+    if done == NEXT:
+        return violated(1, field(groups, slot, REMOVED_NS), group, -1)
+    return violated(0, field(groups, slot, REMOVED_NS), about, -1) if done != 0 else SILENT
+
+
+@check_of_returns(
+    "Q-CRASH-BOOT",
+    "a call about group {found} returns ok, whose lock was released at {expected} ns when its receiver began anew",
+    "no group is handed out, and group {expected} was ready, released when its receiver began anew",
+    "group {found} is handed out half sent, after the receiver of its sender's server began anew",
+    "{found} locks are released as a receiver begins anew, and {expected} were held for receiving under its server id",
+)
+def boot_frees_receive_locks(
+    node: int,
+    done: int,
+    denied: int,
+    begun_ns: int,
+    about: int,
+    group: int,
+    server: int,
+    released: int,
+    ready: int,
+    node_count: int,
+    groups: TableState,
+    gone: TableState,
+    messages: TableState,
+    clients: TableState,
+    correlations: TableState,
+    loose: State,
+    stirred_ns: State,
+    released_ns: State,
+    cleaned_ns: State,
+) -> Outcome:
+    if done == UNLOCK:
+        book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
+        if not undisturbed(node, begun_ns, node_count, book) or not standing(begun_ns, groups)[2]:
+            return SILENT
+        held = 0
+        for slot in range(room(groups)):
+            held += int(
+                is_there(groups, slot) and field(groups, slot, HELD) > 0 and field(groups, slot, HSERVER) == server
+            )
+        return HOLDS if released == held else violated(3, held, released, -1)
+    if done == NEXT:
+        slot, better = find(groups, (group,)), find(groups, (ready,))
+        if slot >= 0 and field(groups, slot, CLOSE_ASKED) == 0 and field(groups, slot, BOOTED) == 1:
+            return violated(2, 0, group, -1)
+        if group == 0 and better >= 0 and field(groups, better, FREED) == BY_BOOT:
+            return violated(1, ready, 0, -1)
+        return HOLDS if slot >= 0 and field(groups, slot, FREED) == BY_BOOT else SILENT
+    slot = find(groups, (about,))
+    if slot < 0 or field(groups, slot, FREED) != BY_BOOT or field(groups, slot, HOLDER) != node:
+        return SILENT
+    if field(groups, slot, FREED_NS) >= begun_ns or field(groups, slot, HELD) > 0:
+        return SILENT
+    if done in (READ, POP, POP_GROUP):
+        return violated(0, field(groups, slot, FREED_NS), about, field(groups, slot, HAND_AT))
+    return HOLDS if denied != 0 else SILENT
+
+
+@check_of_returns(
+    "Q-CRASH-DEAD",
+    "a call with token {found} returns ok, and the group was handed out with token {expected} since",
+    "a group is handed out with token {found}, and was locked with token {expected} before",
+    "no group is handed out, and group {expected} was ready, released by cleaning",
+    "cleaning releases {found} locks; those held for receiving, and said to be dead, are {expected} at the most",
+)
+def dead_holder_is_fenced(
+    node: int,
+    done: int,
+    denied: int,
+    begun_ns: int,
+    about: int,
+    about_token: int,
+    group: int,
+    token: int,
+    released: int,
+    receivers_before: int,
+    ready: int,
+    node_count: int,
+    groups: TableState,
+    gone: TableState,
+    messages: TableState,
+    clients: TableState,
+    correlations: TableState,
+    loose: State,
+    stirred_ns: State,
+    released_ns: State,
+    cleaned_ns: State,
+) -> Outcome:
+    if done == CLEAN:
+        book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
+        if not undisturbed(node, begun_ns, node_count, book):
+            return SILENT
+        _, held, definite = standing(begun_ns, groups)
+        wrong = is_miscounted(released, held, definite, receivers_before)
+        return violated(3, held if receivers_before > 0 else 0, released, -1) if wrong else HOLDS
+    if done == NEXT:
+        slot, better = find(groups, (group,)), find(groups, (ready,))
+        if group == 0 and better >= 0 and field(groups, better, FREED) == BY_CLEANING:
+            return violated(2, ready, 0, -1)
+        if slot < 0 or field(groups, slot, HAND_NS) >= begun_ns or field(groups, slot, KNOWN) == 0:
+            return SILENT
+        return HOLDS if token > field(groups, slot, TOKEN) else violated(1, field(groups, slot, TOKEN), token, -1)
+    slot = find(groups, (about,))
+    if slot < 0 or field(groups, slot, HAND_NS) >= begun_ns or about_token >= field(groups, slot, TOKEN):
+        return SILENT
+    if denied != 0:
+        return HOLDS
+    if done == 0:
+        return SILENT
+    return violated(0, field(groups, slot, TOKEN), about_token, field(groups, slot, HAND_AT))
+
+
+@check_of_returns(
+    "Q-DURABLE",
+    "no group is handed out, and group {expected} was closed when the store crashed at {found} ns",
+    "a call is refused after the store crashed at {found} ns, and nothing forbids it",
+)
+def acknowledged_is_kept(
+    node: int,
+    done: int,
+    denied: int,
+    about: int,
+    about_message: int,
+    about_token: int,
+    group: int,
+    ready: int,
+    groups: TableState,
+    messages: TableState,
+    clients: TableState,
+    store_down_ns: State,
+) -> Outcome:
+    """At stake in what comes back of the store after a crash of it."""
+    down_ns = store_down_ns[0]
+    if down_ns == NEVER:
+        return SILENT
+    if done == NEXT and group == 0:
+        better = find(groups, (ready,))
+        lost = better >= 0 and field(groups, better, CLOSED_NS) < down_ns
+        return violated(0, ready, down_ns, -1) if lost else SILENT
+    told = (about, about_message, about_token)
+    if is_refused_for_nothing(node, denied, told, groups, messages, clients):
+        return violated(1, 0, down_ns, -1)
+    return HOLDS if done in (NEXT, READ, POP, POP_GROUP, SEND, CLOSE) else SILENT
+
+
+@check_of_returns(
+    "Q-CALL-ONCE",
+    "a call is refused, and nothing forbids it",
+    "open_group returns group {found}, which was begun before",
+)
+def calls_take_effect_once(
+    node: int,
+    done: int,
+    denied: int,
+    about: int,
+    about_message: int,
+    about_token: int,
+    group: int,
+    groups: TableState,
+    gone: TableState,
+    messages: TableState,
+    clients: TableState,
+) -> Outcome:
+    told = (about, about_message, about_token)
+    if is_refused_for_nothing(node, denied, told, groups, messages, clients):
+        return violated(0, 0, 0, NO_WITNESS)
+    if done == OPEN and (find(groups, (group,)) >= 0 or find(gone, (group,)) >= 0):
+        return violated(1, 0, group, NO_WITNESS)
+    return HOLDS if done != 0 else SILENT

@@ -1,0 +1,150 @@
+"""Which group is handed out, and to whom: Q-LOCK-SEND, Q-ORDER-CORR, Q-PRIORITY, Q-NEXT, Q-ONCE."""
+
+from __future__ import annotations
+
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, TableState, violated
+from scatterproof.conformance.checks.tables import field, find, room
+from scatterproof.conformance.workqueue.checking import check_of_returns
+from scatterproof.conformance.workqueue.records import (
+    CLOSE_ASKED,
+    CLOSED_NS,
+    CORRELATION,
+    FLUSH_ASKED,
+    FLUSHED,
+    FOREVER,
+    GONE_HOW,
+    GONE_NS,
+    HAND_AT,
+    HOLDER,
+    KNOWN,
+    NEXT,
+    NUMBER,
+    OPEN_CALLED,
+    OPEN_NS,
+    POP,
+    POP_ASKED,
+    POPPED,
+    POPPED_NS,
+    PRIORITY,
+    READ,
+    RISK,
+    SEND,
+    SENT,
+    SURE,
+)
+from scatterproof.conformance.workqueue.releasing import is_there
+
+
+@check_of_returns(
+    "Q-LOCK-SEND",
+    "group {found} is handed out, and nobody has called close_group of it",
+    "group {found} is handed out, which was cancelled at {expected} ns",
+    "group {found} takes a message, and was closed or cancelled at {expected} ns",
+)
+def send_locked_is_hidden(
+    done: int, begun_ns: int, about: int, group: int, groups: TableState, gone: TableState
+) -> Outcome:
+    if done == NEXT and group >= 1:
+        slot, lost = find(groups, (group,)), find(gone, (group,))
+        if lost >= 0:
+            cancelled = field(gone, lost, GONE_HOW) == FLUSHED and field(gone, lost, GONE_NS) < begun_ns
+            return violated(1, field(gone, lost, GONE_NS), group, -1) if cancelled else SILENT
+        return HOLDS if slot >= 0 and field(groups, slot, CLOSE_ASKED) > 0 else violated(0, 0, group, -1)
+    if done == SEND:
+        slot, lost = find(groups, (about,)), find(gone, (about,))
+        if slot >= 0 and field(groups, slot, CLOSED_NS) < begun_ns:
+            return violated(2, field(groups, slot, CLOSED_NS), about, -1)
+        if lost >= 0 and field(gone, lost, GONE_HOW) != POPPED and field(gone, lost, GONE_NS) < begun_ns:
+            return violated(2, field(gone, lost, GONE_NS), about, -1)
+    return SILENT
+
+
+@check_of_returns(
+    "Q-ORDER-CORR",
+    "group {found} is handed out while group {expected} of its correlation is locked for receiving",
+    "group {found} is handed out ahead of group {expected} of its correlation, which was begun before it",
+)
+def correlation_in_order(done: int, group: int, groups: TableState) -> Outcome:
+    slot = find(groups, (group,))
+    if done != NEXT or slot < 0 or field(groups, slot, KNOWN) == 0:
+        return SILENT
+    held, ahead = FOREVER, FOREVER
+    for other in range(room(groups)):
+        if other == slot or not is_there(groups, other):
+            continue
+        number = field(groups, other, NUMBER)
+        if field(groups, other, CORRELATION) != field(groups, slot, CORRELATION):
+            continue
+        if field(groups, other, SURE) == 1 and field(groups, other, POP_ASKED) == 0:
+            held = min(held, number)
+        leaving = field(groups, other, FLUSH_ASKED) + field(groups, other, POP_ASKED) + field(groups, other, RISK)
+        if field(groups, other, CLOSE_ASKED) > 0 and field(groups, other, SENT) == 0:
+            leaving += 1
+        if leaving == 0 and field(groups, other, OPEN_NS) < field(groups, slot, OPEN_CALLED):
+            ahead = min(ahead, number)
+    if held < FOREVER:
+        return violated(0, held, group, field(groups, find(groups, (held,)), HAND_AT))
+    return HOLDS if ahead == FOREVER else violated(1, ahead, group, -1)
+
+
+@check_of_returns(
+    "Q-PRIORITY",
+    "group {found} is handed out, and group {expected} of a higher priority was ready",
+    "group {found} is handed out, and group {expected} of the same priority was begun before it and ready",
+)
+def highest_priority_first(done: int, group: int, ready: int, groups: TableState) -> Outcome:
+    slot, better = find(groups, (group,)), find(groups, (ready,))
+    if done != NEXT or group < 1 or slot < 0 or field(groups, slot, KNOWN) == 0:
+        return SILENT
+    if better < 0 or ready == group:
+        return HOLDS
+    if field(groups, slot, CORRELATION) == field(groups, better, CORRELATION):
+        return SILENT  # that is Q-ORDER-CORR
+    if field(groups, better, PRIORITY) < field(groups, slot, PRIORITY):
+        return violated(0, ready, group, -1)
+    same = field(groups, better, PRIORITY) == field(groups, slot, PRIORITY)
+    if same and field(groups, better, OPEN_NS) < field(groups, slot, OPEN_CALLED):
+        return violated(1, ready, group, -1)
+    return HOLDS
+
+
+@check_of_returns("Q-NEXT", "no group is handed out, and group {expected} was ready all the while")
+def ready_is_handed_out(done: int, group: int, ready: int) -> Outcome:
+    if done != NEXT:
+        return SILENT
+    return violated(0, ready, 0, -1) if group == 0 and ready > 0 else HOLDS
+
+
+@check_of_returns(
+    "Q-ONCE",
+    "message {found} of group {expected} is handed out, and was popped before",
+    "message {found} of group {expected} is popped for the second time",
+    "group {found} is handed out, and was removed at {expected} ns as finished",
+    "group {found} is handed out, and {expected_node} holds it",
+)
+def processed_once(
+    done: int,
+    begun_ns: int,
+    about: int,
+    about_message: int,
+    group: int,
+    message: int,
+    groups: TableState,
+    gone: TableState,
+    messages: TableState,
+) -> Outcome:
+    if done in (READ, POP):
+        asked = message if done == READ else about_message
+        one = find(messages, (about, asked))
+        if one < 0:
+            return SILENT
+        popped = field(messages, one, POPPED_NS) < begun_ns
+        return violated(int(done == POP), about, asked, -1) if popped else HOLDS
+    if done != NEXT or group < 1:
+        return SILENT
+    slot, lost = find(groups, (group,)), find(gone, (group,))
+    if lost >= 0 and field(gone, lost, GONE_HOW) == POPPED and field(gone, lost, GONE_NS) < begun_ns:
+        return violated(2, field(gone, lost, GONE_NS), group, -1)
+    if slot >= 0 and field(groups, slot, SURE) == 1 and field(groups, slot, POP_ASKED) == 0:
+        return violated(3, field(groups, slot, HOLDER), group, field(groups, slot, HAND_AT))
+    return HOLDS

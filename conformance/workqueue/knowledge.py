@@ -1,0 +1,205 @@
+"""What the checks share: which groups there are, how each stands, what clients have in hand, and which calls came to no
+known end.
+
+A call takes effect at one moment of its box. So something *may* have happened once it was called, and has *surely*
+happened for a call that began strictly after it returned ok. Rows of one group are taken in the order of the trace:
+nobody can be handed what was not asked for before.
+
+A row `returned` is learnt when the next row comes, so that checks see what was known before it. Memory: the groups that
+are there with their messages, the numbers of those that are gone, and the correlations.
+"""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.step import Bins, Cell, Ints, State, Table, TableState, derive
+from scatterproof.conformance.checks.tables import field, find, room
+from scatterproof.conformance.kinds import CALLED, CRASHED, RETURNED
+from scatterproof.conformance.workqueue.learning import learn, note_called, note_crash
+from scatterproof.conformance.workqueue.records import (
+    ABOUT,
+    ABOUT_CORRELATION,
+    ABOUT_MESSAGE,
+    ABOUT_TOKEN,
+    CALLED_NS,
+    CHANGED_NS,
+    CLIENT_FIELDS,
+    CLOSED_NS,
+    CORRELATION,
+    FLUSH_ASKED,
+    GROUP_FIELDS,
+    HELD,
+    IN_CALL,
+    KNOWN,
+    LOOSE_NEXT,
+    LOOSE_OPENS,
+    MESSAGE_FIELDS,
+    NEVER,
+    NEXT,
+    NUMBER,
+    OK,
+    OPEN,
+    OPEN_CALLED,
+    OPEN_NS,
+    PRIORITY,
+    REFUSED,
+    RISK,
+    SENT,
+    Book,
+    calling,
+    others_calling,
+)
+from scatterproof.conformance.workqueue.releasing import is_there
+from scatterproof.spec.trace import Kind
+
+KINDS = (Kind.CALLED, Kind.RETURNED, Kind.CRASHED)
+# Of the last row `returned`: whether it is to be learnt, then its columns.
+LAST_FIELDS = 13
+
+
+@register_jitable
+def may_come_first(group: int, other: int, groups: TableState) -> bool:
+    """Whether the one in slot `other` may have been begun ahead of the group, both being of one correlation."""
+    return other != group and field(groups, other, OPEN_CALLED) <= field(groups, group, OPEN_NS)
+
+
+@register_jitable
+def is_surely_ready(slot: int, node: int, called_ns: int, node_count: int, book: Book) -> bool:
+    """Whether the group could be handed out at every moment from the call on until now."""
+    groups, _, _, clients, correlations, _, _, _, _ = book
+    correlation = field(groups, slot, CORRELATION)
+    if field(groups, slot, CLOSED_NS) >= called_ns or field(groups, slot, KNOWN) == 0 or field(groups, slot, SENT) == 0:
+        return False
+    if field(groups, slot, RISK) == 2 or field(groups, slot, FLUSH_ASKED) > 0:
+        return False
+    since = find(correlations, (correlation,))
+    if since >= 0 and field(correlations, since, CHANGED_NS) >= called_ns:
+        return False
+    if since >= 0 and field(correlations, since, LOOSE_OPENS) > 0:
+        return False
+    for other in range(room(groups)):
+        if not is_there(groups, other) or field(groups, other, CORRELATION) != correlation:
+            continue
+        if field(groups, other, HELD) > 0 or may_come_first(slot, other, groups):
+            return False
+    for other in range(node_count):
+        own = calling(clients, other, OPEN)
+        if own < 0 or field(clients, own, ABOUT_CORRELATION) != correlation:
+            continue
+        if field(clients, own, CALLED_NS) <= field(groups, slot, OPEN_NS):
+            return False
+    return True
+
+
+@register_jitable
+def first_ready(node: int, called_ns: int, node_count: int, book: Book) -> int:
+    """The slot of the group that next_group has to take, of those that are surely ready; -1 where none is."""
+    groups, _, _, clients, _, loose, _, _, _ = book
+    found = -1
+    if loose[LOOSE_NEXT] > 0 or others_calling(clients, node, NEXT, node_count):
+        return -1
+    for slot in range(room(groups)):
+        if not is_there(groups, slot) or not is_surely_ready(slot, node, called_ns, node_count, book):
+            continue
+        if found < 0 or _is_before(slot, found, groups):
+            found = slot
+    return found
+
+
+@register_jitable
+def _is_before(one: int, other: int, groups: TableState) -> bool:
+    for number in (PRIORITY, OPEN_NS, NUMBER):
+        if field(groups, one, number) != field(groups, other, number):
+            return field(groups, one, number) < field(groups, other, number)
+    return False
+
+
+@register_jitable
+def subject(
+    node: int, call: int, outcome: int, node_count: int, book: Book
+) -> tuple[int, int, int, int, int, int, int]:
+    """What `knowledge` says of a row `returned`."""
+    groups, _, _, clients, _, _, _, _, _ = book
+    own = find(clients, (node,))
+    if own < 0 or call < 1 or field(clients, own, IN_CALL) != call:
+        return 0, 0, 0, 0, 0, 0, 0
+    begun_ns, ready = field(clients, own, CALLED_NS), 0
+    if call == NEXT and outcome == OK:
+        slot = first_ready(node, begun_ns, node_count, book)
+        ready = field(groups, slot, NUMBER) if slot >= 0 else 0
+    about = (field(clients, own, ABOUT), field(clients, own, ABOUT_MESSAGE), field(clients, own, ABOUT_TOKEN))
+    return call * int(outcome == OK), call * int(outcome == REFUSED), begun_ns, about[0], about[1], about[2], ready
+
+
+# Of a row `returned`. done, denied: the call that returned ok, or that was refused; 0 where it is another. begun_ns:
+# when it was called. about, about_message, about_token: the group, message and token that it was about. ready: of a
+# next_group that returned ok, the group that had to be taken, of those that were surely ready; 0 for none.
+# store_down_ns: when the store last crashed.
+@derive(
+    *("done", "denied", "begun_ns", "about", "about_message", "about_token", "ready"),
+    kinds=KINDS,
+    groups=Table(1, GROUP_FIELDS),
+    gone=Table(1, 2),
+    messages=Table(2, MESSAGE_FIELDS),
+    clients=Table(1, CLIENT_FIELDS),
+    correlations=Table(1, 2),
+    loose=Bins(4),
+    stirred_ns=Cell(NEVER),
+    released_ns=Cell(NEVER),
+    cleaned_ns=Cell(NEVER),
+    store_down_ns=Cell(NEVER),
+    last=Bins(LAST_FIELDS),
+)
+def knowledge(
+    position: int,
+    kind: int,
+    node: int,
+    link: int,
+    time_ns: int,
+    call: int,
+    outcome: int,
+    digest: int,
+    group: int,
+    message: int,
+    token: int,
+    type: int,
+    priority: int,
+    correlation: int,
+    server: int,
+    removed: int,
+    released: int,
+    node_count: int,
+    node_is_client: Ints,
+    groups: TableState,
+    gone: TableState,
+    messages: TableState,
+    clients: TableState,
+    correlations: TableState,
+    loose: State,
+    stirred_ns: State,
+    released_ns: State,
+    cleaned_ns: State,
+    store_down_ns: State,
+    last: State,
+) -> tuple[int, int, int, int, int, int, int]:
+    """The names, in the order of the decorator; state as in `records`."""
+    book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
+    if last[0] == 1:
+        told = (last[5], last[6], last[7], last[8], last[9], last[10], last[11], last[12])
+        learn(last[1], last[2], last[3], told, last[4], node_count, book)
+        last[0] = 0
+    if kind == CALLED:
+        asked = (group, message, token, server, correlation, type, priority, digest)
+        note_called(node, time_ns, call, asked, node_count, book)
+    elif kind == RETURNED:
+        found = subject(node, call, outcome, node_count, book)
+        last[0], last[1], last[2], last[3], last[4] = 1, node, time_ns, outcome, position
+        last[5], last[6], last[7], last[8], last[9] = group, message, token, type, priority
+        last[10], last[11], last[12] = correlation, removed, released
+        return found
+    elif link < 0 and kind == CRASHED:
+        note_crash(node, node_is_client[node], book)
+        if node_is_client[node] == 0:
+            store_down_ns[0] = time_ns
+    return 0, 0, 0, 0, 0, 0, 0

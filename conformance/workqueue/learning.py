@@ -1,0 +1,341 @@
+"""What rows of calls tell of the store's groups, row by row (see `knowledge`)."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.step import TableState
+from scatterproof.conformance.checks.tables import change, field, find, put, remove
+from scatterproof.conformance.workqueue.records import (
+    ABOUT,
+    ABOUT_CORRELATION,
+    ABOUT_DIGEST,
+    ABOUT_MESSAGE,
+    ABOUT_PRIORITY,
+    ABOUT_SERVER,
+    ABOUT_TYPE,
+    ASKED,
+    CALLED_NS,
+    CLEAN,
+    CLOSE,
+    CLOSE_ASKED,
+    CLOSED_NS,
+    CORRELATION,
+    DRAINED,
+    EMPTY,
+    FLUSH,
+    FLUSH_ASKED,
+    FLUSHED,
+    FOREVER,
+    FREED,
+    HAND,
+    HAND_AT,
+    HAND_NS,
+    HAND_TOKEN,
+    HANDED,
+    HELD,
+    HOLDER,
+    HSERVER,
+    IN_CALL,
+    LOOSE_CLEAN,
+    LOOSE_NEXT,
+    LOOSE_OPEN,
+    LOOSE_READS,
+    LOOSE_RELEASE,
+    LOOSE_SENDS,
+    NEVER,
+    NEXT,
+    NUMBER,
+    OPEN,
+    POP,
+    POP_ASKED,
+    POP_GROUP,
+    POPPED,
+    POPPED_NS,
+    READ,
+    READ_NS,
+    READING,
+    READS,
+    REFUSED,
+    SEND,
+    SENT,
+    SURE,
+    TOKEN,
+    UNKNOWN,
+    UNLOCK,
+    Book,
+    add,
+    others_calling,
+)
+from scatterproof.conformance.workqueue.releasing import learn_clean, learn_unlock, note_change, note_release
+
+
+@register_jitable
+def note_called(
+    node: int,
+    time_ns: int,
+    call: int,
+    told: tuple[int, int, int, int, int, int, int, int],
+    node_count: int,
+    book: Book,
+) -> None:
+    """What a call may do from now on. told: group, message, token, server, correlation, type, priority, digest."""
+    groups, _, messages, clients, _, _, _, _, _ = book
+    hand, hand_token, reading, drained = in_hand(clients, node)
+    group = told[0] if told[0] >= 1 else hand
+    message = told[1] if told[1] >= 1 else reading
+    token = told[2] if told[2] >= 0 else hand_token
+    if call in (OPEN, NEXT, UNLOCK, CLEAN):
+        group = 0
+    put(
+        clients,
+        (node,),
+        (call, time_ns, group, message, token, *told[3:], hand, hand_token, reading, drained),
+    )
+    slot = find(groups, (group,))
+    if slot >= 0:
+        if call == CLOSE:
+            add(groups, slot, CLOSE_ASKED, 1)
+        elif call == FLUSH:
+            add(groups, slot, FLUSH_ASKED, 1)
+        elif call == POP_GROUP:
+            add(groups, slot, POP_ASKED, 1)
+        elif call == POP:
+            one = find(messages, (group, message))
+            if one >= 0:
+                add(messages, one, ASKED, 1)
+    if call in (UNLOCK, CLEAN):
+        note_release(groups, call, time_ns, told[3])
+
+
+@register_jitable
+def in_hand(clients: TableState, node: int) -> tuple[int, int, int, int]:
+    slot = find(clients, (node,))
+    if slot < 0:
+        return 0, 0, 0, 0
+    return (
+        field(clients, slot, HAND),
+        field(clients, slot, HAND_TOKEN),
+        field(clients, slot, READING),
+        field(clients, slot, DRAINED),
+    )
+
+
+@register_jitable
+def note_gone(group: int, how: int, time_ns: int, book: Book) -> None:
+    """The group is surely removed: with it go its messages."""
+    groups, gone, messages, _, _, _, _, _, _ = book
+    slot = find(groups, (group,))
+    for message in range(1, field(groups, slot, SENT) + 1):
+        one = find(messages, (group, message))
+        if one >= 0:
+            remove(messages, one)
+    remove(groups, slot)
+    put(gone, (group,), (time_ns, how))
+
+
+@register_jitable
+def learn(
+    node: int,
+    time_ns: int,
+    outcome: int,
+    told: tuple[int, int, int, int, int, int, int, int],
+    position: int,
+    node_count: int,
+    book: Book,
+) -> None:
+    """A call is over, as `outcome` says. told: group, message, token, type, priority, correlation, removed,
+    released."""
+    groups, _, messages, clients, _, _, stirred_ns, _, _ = book
+    own = find(clients, (node,))
+    if own < 0 or field(clients, own, IN_CALL) == 0:
+        return
+    call, called_ns, about = (field(clients, own, IN_CALL), field(clients, own, CALLED_NS), field(clients, own, ABOUT))
+    slot = find(groups, (about,))
+    if outcome == UNKNOWN:
+        learn_unknown(call, own, slot, book)
+    elif outcome == REFUSED:
+        learn_refused(call, slot, about, field(clients, own, ABOUT_MESSAGE), groups, messages)
+    elif call == OPEN:
+        learn_open(node, own, time_ns, told, node_count, book)
+    elif call == NEXT:
+        learn_next(node, own, time_ns, told, position, node_count, book)
+    elif call == UNLOCK:
+        learn_unlock(own, time_ns, node_count, book)
+    elif call == CLEAN:
+        learn_clean(node, time_ns, called_ns, told, node_count, book)
+    elif call == READ:
+        learn_read(own, about, told[1], time_ns, book)
+    elif slot >= 0:
+        learn_of_group(call, own, slot, time_ns, told[1], book)
+    change(clients, find(clients, (node,)), IN_CALL, 0)
+    if outcome != REFUSED and call != SEND and call != READ and call != POP:
+        stirred_ns[0] = time_ns
+
+
+@register_jitable
+def learn_unknown(call: int, own: int, slot: int, book: Book) -> None:
+    """The call may take effect at any later moment, or never."""
+    groups, _, _, clients, correlations, loose, _, _, _ = book
+    if call == OPEN:
+        loose[LOOSE_OPEN] += 1
+        note_change(field(clients, own, ABOUT_CORRELATION), NEVER, 1, correlations)
+    elif call == NEXT:
+        loose[LOOSE_NEXT] += 1
+    elif call in (UNLOCK, CLEAN):
+        loose[LOOSE_RELEASE] += 1
+        loose[LOOSE_CLEAN] += int(call == CLEAN)
+    elif slot >= 0 and call == SEND:
+        add(groups, slot, LOOSE_SENDS, 1)
+    elif slot >= 0 and call == READ:
+        add(groups, slot, LOOSE_READS, 1)
+
+
+@register_jitable
+def learn_refused(call: int, slot: int, about: int, message: int, groups: TableState, messages: TableState) -> None:
+    """It had no effect."""
+    if slot < 0:
+        return
+    if call == CLOSE:
+        add(groups, slot, CLOSE_ASKED, -1)
+    elif call == FLUSH:
+        add(groups, slot, FLUSH_ASKED, -1)
+    elif call == POP_GROUP:
+        add(groups, slot, POP_ASKED, -1)
+    elif call == POP:
+        one = find(messages, (about, message))
+        if one >= 0:
+            add(messages, one, ASKED, -1)
+
+
+@register_jitable
+def take_in_hand(clients: TableState, own: int, group: int, token: int) -> None:
+    change(clients, own, HAND, group)
+    change(clients, own, HAND_TOKEN, token)
+    change(clients, own, READING, 0)
+    change(clients, own, DRAINED, 0)
+
+
+@register_jitable
+def learn_open(
+    node: int, own: int, time_ns: int, told: tuple[int, int, int, int, int, int, int, int], node_count: int, book: Book
+) -> None:
+    groups, gone, _, clients, correlations, loose, _, _, cleaned_ns = book
+    group, token = told[0], told[2]
+    take_in_hand(clients, own, group, token)
+    if group < 1 or find(groups, (group,)) >= 0 or find(gone, (group,)) >= 0:
+        return
+    note_change(field(clients, own, ABOUT_CORRELATION), NEVER, 0, correlations)
+    called_ns = field(clients, own, CALLED_NS)
+    cleaning = loose[LOOSE_CLEAN] > 0 or cleaned_ns[0] >= called_ns or others_calling(clients, node, CLEAN, node_count)
+    named = (field(clients, own, ABOUT_CORRELATION), field(clients, own, ABOUT_PRIORITY))
+    server, kind = field(clients, own, ABOUT_SERVER), field(clients, own, ABOUT_TYPE)
+    opened = (node, called_ns, time_ns, 1)
+    enter(group, named[0], named[1], kind, server, opened, token, 2 if cleaning else 0, groups)
+
+
+@register_jitable
+def enter(
+    group: int,
+    correlation: int,
+    priority: int,
+    kind: int,
+    server: int,
+    opened: tuple[int, int, int, int],
+    token: int,
+    risk: int,
+    groups: TableState,
+) -> None:
+    """A group that was not heard of before. opened: OPENER, OPEN_CALLED, OPEN_NS and KNOWN."""
+    opener, called_ns, open_ns, known = opened
+    head = (group, correlation, priority, kind, server, opener, called_ns, open_ns, known, 0, 0)
+    locks = (0, FOREVER, 0, 0, 0, 0, -1, -1, NEVER, -1, token)
+    rest = (0, 0, NEVER, risk, FOREVER, 0, 0)
+    put(groups, (group,), head + locks + rest)
+
+
+@register_jitable
+def learn_next(
+    node: int,
+    own: int,
+    time_ns: int,
+    told: tuple[int, int, int, int, int, int, int, int],
+    position: int,
+    node_count: int,
+    book: Book,
+) -> None:
+    groups, gone, _, clients, correlations, loose, _, released_ns, _ = book
+    group, token, called_ns = told[0], told[2], field(clients, own, CALLED_NS)
+    take_in_hand(clients, own, max(0, group), token if group >= 1 else 0)
+    if group < 1 or find(gone, (group,)) >= 0:
+        return
+    slot = find(groups, (group,))
+    if slot < 0:  # whoever began it does not know
+        note_change(told[5], NEVER, 0, correlations)
+        enter(group, told[5], told[4], told[3], -1, (-1, NEVER, FOREVER, 0), token, 2, groups)
+        slot = find(groups, (group,))
+    releasing = others_calling(clients, node, UNLOCK, node_count) or others_calling(clients, node, CLEAN, node_count)
+    sure = not releasing and loose[LOOSE_RELEASE] == 0 and released_ns[0] < called_ns
+    change(groups, slot, HELD, 1)
+    change(groups, slot, SURE, int(sure))
+    change(groups, slot, HOLDER, node)
+    change(groups, slot, HSERVER, field(clients, own, ABOUT_SERVER))
+    change(groups, slot, HAND_NS, time_ns)
+    change(groups, slot, HAND_AT, position)
+    change(groups, slot, TOKEN, max(token, field(groups, slot, TOKEN)))
+    add(groups, slot, HANDED, 1)
+    change(groups, slot, FREED, 0)
+
+
+@register_jitable
+def learn_read(own: int, about: int, message: int, time_ns: int, book: Book) -> None:
+    _, _, messages, clients, _, _, _, _, _ = book
+    if field(clients, own, HAND) == about:
+        change(clients, own, READING, max(0, message))
+        change(clients, own, DRAINED, int(message == 0))
+    one = find(messages, (about, message))
+    if one >= 0:
+        add(messages, one, READS, 1)
+        change(messages, one, READ_NS, time_ns)
+
+
+@register_jitable
+def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, book: Book) -> None:
+    """What a call that returned ok did to a group that is there."""
+    groups, _, messages, clients, correlations, _, _, _, _ = book
+    group, correlation = field(groups, slot, NUMBER), field(groups, slot, CORRELATION)
+    if call == SEND:
+        last = field(groups, slot, SENT)
+        # What a wrong number says is told of elsewhere.
+        if last < message and message - last - 1 <= field(groups, slot, LOOSE_SENDS):
+            change(groups, slot, SENT, message)
+            put(messages, (group, message), (field(clients, own, ABOUT_DIGEST), 0, FOREVER, 0, NEVER))
+    elif call == POP:
+        one = find(messages, (group, field(clients, own, ABOUT_MESSAGE)))
+        if one >= 0:
+            change(messages, one, POPPED_NS, min(time_ns, field(messages, one, POPPED_NS)))
+    else:
+        note_change(correlation, time_ns, 0, correlations)
+        if call == FLUSH:
+            note_gone(group, FLUSHED, time_ns, book)
+        elif call == POP_GROUP:
+            note_gone(group, POPPED, time_ns, book)
+        elif field(groups, slot, SENT) == 0 and field(groups, slot, LOOSE_SENDS) == 0:
+            note_gone(group, EMPTY, time_ns, book)
+        else:
+            change(groups, slot, CLOSED_NS, min(time_ns, field(groups, slot, CLOSED_NS)))
+
+
+@register_jitable
+def note_crash(node: int, is_client: int, book: Book) -> None:
+    """A client that crashes in a call never hears of it, and has nothing in hand when it begins anew."""
+    groups, _, _, clients, _, _, _, _, _ = book
+    own = find(clients, (node,))
+    if is_client == 0 or own < 0:
+        return
+    call = field(clients, own, IN_CALL)
+    if call != 0:
+        learn_unknown(call, own, find(groups, (field(clients, own, ABOUT),)), book)
+    own = find(clients, (node,))
+    change(clients, own, IN_CALL, 0)
+    take_in_hand(clients, own, 0, 0)

@@ -1,0 +1,136 @@
+"""What is in a group, and in which order it comes: Q-ATOMIC, Q-META, Q-ORDER-MSG, Q-RETRY."""
+
+from __future__ import annotations
+
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, State, TableState, violated
+from scatterproof.conformance.checks.tables import field, find
+from scatterproof.conformance.workqueue.checking import check_of_returns, first_left
+from scatterproof.conformance.workqueue.records import (
+    ABOUT,
+    CORRELATION,
+    DIGEST,
+    FOREVER,
+    HAND_NS,
+    HANDED,
+    KNOWN,
+    LOOSE_NEXT,
+    LOOSE_READS,
+    LOOSE_SENDS,
+    NEXT,
+    POP,
+    POP_GROUP,
+    PRIORITY,
+    READ,
+    READ_NS,
+    READS,
+    SEND,
+    SENT,
+    TYPE,
+    calling,
+    others_calling,
+)
+
+
+@check_of_returns(
+    "Q-ATOMIC",
+    "message {found} of group {expected} is handed out, and was never sent to it",
+    "message {found} of group {expected} is handed out with another body than it was sent with",
+    "group {expected} is said to be finished, and message {found} of it was sent and not popped",
+)
+def visible_together(
+    done: int, about: int, message: int, digest: int, groups: TableState, messages: TableState
+) -> Outcome:
+    slot = find(groups, (about,))
+    if done not in (READ, POP_GROUP) or slot < 0 or field(groups, slot, KNOWN) == 0:
+        return SILENT
+    if done == READ and message != 0:
+        one = find(messages, (about, message))
+        if one < 0:
+            return violated(0, about, message, -1) if field(groups, slot, LOOSE_SENDS) == 0 else SILENT
+        return HOLDS if field(messages, one, DIGEST) == digest else violated(1, about, message, -1)
+    left = first_left(about, FOREVER, groups, messages)
+    return HOLDS if left == 0 else violated(2, about, left, -1)
+
+
+@check_of_returns(
+    "Q-META",
+    "a message gets the id {found}, and {expected} is the next",
+    "group {found} is handed out with another type, priority or correlation than it was begun with",
+)
+def messages_are_numbered(
+    done: int,
+    about: int,
+    group: int,
+    message: int,
+    type: int,
+    priority: int,
+    correlation: int,
+    groups: TableState,
+) -> Outcome:
+    if done == SEND:
+        slot = find(groups, (about,))
+        if slot < 0:
+            return SILENT
+        expected = field(groups, slot, SENT) + 1
+        skipped = message > expected and field(groups, slot, LOOSE_SENDS) > 0
+        return HOLDS if message == expected or skipped else violated(0, expected, message, -1)
+    slot = find(groups, (group,))
+    if done != NEXT or slot < 0 or field(groups, slot, KNOWN) == 0:
+        return SILENT
+    same = field(groups, slot, TYPE) == type and field(groups, slot, PRIORITY) == priority
+    return HOLDS if same and field(groups, slot, CORRELATION) == correlation else violated(1, 0, group, -1)
+
+
+@check_of_returns(
+    "Q-ORDER-MSG",
+    "message {found} is handed out, and message {expected} of its group was not popped",
+    "message {found} is popped, and message {expected} of its group was not",
+)
+def messages_in_order(
+    done: int, about: int, about_message: int, message: int, groups: TableState, messages: TableState
+) -> Outcome:
+    if done not in (READ, POP):
+        return SILENT
+    asked = message if done == READ else about_message
+    left = first_left(about, asked, groups, messages)
+    return HOLDS if left == 0 else violated(int(done == POP), left, asked, -1)
+
+
+@check_of_returns(
+    "Q-RETRY",
+    "group {expected} is said to be handed out for time {found}, which it is not",
+    "a message is said to be handed out for time {found}, and it is time {expected}",
+)
+def retries_are_counted(
+    node: int,
+    done: int,
+    begun_ns: int,
+    about: int,
+    group: int,
+    message: int,
+    retries: int,
+    node_count: int,
+    groups: TableState,
+    messages: TableState,
+    clients: TableState,
+    loose: State,
+) -> Outcome:
+    """Judged where all earlier times are known, and none overlaps."""
+    if done == NEXT:
+        slot = find(groups, (group,))
+        if slot < 0 or field(groups, slot, HAND_NS) >= begun_ns or loose[LOOSE_NEXT] > 0:
+            return SILENT
+        if others_calling(clients, node, NEXT, node_count):
+            return SILENT
+        return HOLDS if retries == field(groups, slot, HANDED) + 1 else violated(0, group, retries, -1)
+    slot, one = find(groups, (about,)), find(messages, (about, message))
+    if done != READ or slot < 0 or one < 0:
+        return SILENT
+    if field(messages, one, READ_NS) >= begun_ns or field(groups, slot, LOOSE_READS) > 0:
+        return SILENT
+    for other in range(node_count):
+        reading = calling(clients, other, READ)
+        if other != node and reading >= 0 and field(clients, reading, ABOUT) == about:
+            return SILENT
+    expected = field(messages, one, READS) + 1
+    return HOLDS if retries == expected else violated(1, expected, retries, -1)

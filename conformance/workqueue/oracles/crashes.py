@@ -1,0 +1,166 @@
+"""Q-CRASH-SEND, Q-CRASH-BOOT, Q-CRASH-DEAD, Q-DURABLE, Q-CALL-ONCE."""
+
+from __future__ import annotations
+
+from scatterproof.conformance.workqueue.oracles.boxes import Box
+from scatterproof.conformance.workqueue.oracles.queue import (
+    ALL,
+    CLEAN,
+    CLOSE,
+    FLUSH,
+    NEXT,
+    OPEN,
+    POP,
+    POP_GROUP,
+    READ,
+    SEND,
+    UNLOCK,
+    Queue,
+)
+from scatterproof.spec.core import Outcome
+from scatterproof.spec.trace import Trace
+
+
+def _is_miscounted(count: int, there: int, known: bool, before_ns: int) -> bool:
+    """Whether cleaning cannot have found so many dead: none at all, or all of them, or at most all of them."""
+    if before_ns <= 0:
+        return count != 0
+    return count > there or (before_ns == ALL and known and count < there)
+
+
+def _token(queue: Queue, group: int, row: int) -> int:
+    """The highest of its locks so far."""
+    first = queue.first(group, row)
+    assert first is not None
+    return max(first.told["token"], *(box.told["token"] for box in [first, *queue.handed(group, row)]))
+
+
+def incomplete_is_removed(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box in queue.boxes.returned.items():
+        if box.outcome is not Outcome.OK:
+            continue
+        if box.call is CLEAN:
+            sending, _, known = queue.counted(box, row)
+            wrong = _is_miscounted(box.told["removed"], len(sending), known, box.told["senders_before"])
+            broken |= {row} if wrong and queue.undisturbed(box, row) else set()
+            continue
+        group = box.told["group"] if box.call is NEXT else box.group
+        removed = queue.removed_ns(group, row) if queue.is_there(group, row) else None
+        if removed is not None and removed < box.begun_ns:
+            broken.add(row)
+    return broken
+
+
+def boot_frees_receive_locks(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box in queue.boxes.returned.items():
+        if box.outcome is not Outcome.OK:
+            continue
+        if box.call is UNLOCK:
+            _, held, known = queue.counted(box, row)
+            own = [group for group in held if queue.handed(group, row)[-1].given["server"] == box.told["server"]]
+            wrong = known and queue.undisturbed(box, row) and box.told["released"] != len(own)
+            broken |= {row} if wrong else set()
+        elif box.call is NEXT:
+            broken |= {row} if _is_half_sent(queue, box, row) or _is_kept_from(queue, box, row) else set()
+        elif box.call in (READ, POP, POP_GROUP) and queue.is_there(box.group, row):
+            lock, handed = queue.lock(box.group, row), queue.handed(box.group, row)
+            mine = handed and handed[-1].client == box.client
+            if mine and not lock.may and lock.freed is not None and lock.freed[0] is UNLOCK:
+                broken |= {row} if lock.freed[1] < box.begun_ns else set()
+    return broken
+
+
+def _is_half_sent(queue: Queue, box: Box, row: int) -> bool:
+    """Whether a group is handed out that nobody closed, after a release under its sender's server id."""
+    group = box.told["group"]
+    opened = queue.opened(group, row)
+    if opened is None or opened.over is None or not queue.is_there(group, row) or queue.may(group, row, CLOSE):
+        return False
+    releases = [one for one in queue.boxes.asked(row, UNLOCK) if one.begun > opened.over]
+    own = [one for one in releases if one.given["server"] == opened.given["server"]]
+    return any(not queue.may(group, one.begun, CLOSE) for one in own)
+
+
+def _is_kept_from(queue: Queue, box: Box, row: int) -> bool:
+    """Whether nothing is handed out, though a group is ready that a start of its receiver released."""
+    ready = queue.ready(box, row) if box.told["group"] == 0 else 0
+    freed = queue.lock(ready, row).freed if ready else None
+    return freed is not None and freed[0] is UNLOCK
+
+
+def dead_holder_is_fenced(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box in queue.boxes.returned.items():
+        if box.outcome is not Outcome.OK:
+            continue
+        if box.call is CLEAN:
+            _, held, known = queue.counted(box, row)
+            wrong = _is_miscounted(box.told["released"], len(held), known, box.told["receivers_before"])
+            broken |= {row} if wrong and queue.undisturbed(box, row) else set()
+            continue
+        group = box.told["group"] if box.call is NEXT else box.group
+        if box.call is NEXT and group == 0:
+            ready = queue.ready(box, row)
+            freed = queue.lock(ready, row).freed if ready else None
+            broken |= {row} if freed is not None and freed[0] is CLEAN else set()
+            continue
+        if box.call is UNLOCK or not queue.is_there(group, row):
+            continue
+        overlaps = any(one.over_ns >= box.begun_ns for one in queue.handed(group, row)[-1:])
+        if box.call is NEXT:
+            known = queue.opened(group, row) is not None
+            falls = box.told["token"] <= _token(queue, group, row)
+            broken |= {row} if known and falls and not overlaps else set()
+        elif not overlaps and box.token < _token(queue, group, row):
+            broken.add(row)
+    return broken
+
+
+def _for_nothing(queue: Queue, box: Box, row: int) -> bool:
+    """Whether the call was refused, and nothing forbade it at any moment from its beginning to its return."""
+    if box.outcome is not Outcome.REFUSED:
+        return False
+    if box.call in (OPEN, NEXT, UNLOCK, CLEAN):
+        return True
+    group = box.group
+    if not queue.is_there(group, row) or (box.hand, box.hand_token) != (group, box.token):
+        return False
+    lock, handed = queue.lock(group, row), queue.handed(group, row)
+    others = [one for one in queue.may(group, row, CLOSE, FLUSH, POP_GROUP) if one is not box]
+    if box.call in (SEND, CLOSE, FLUSH):
+        opened = queue.opened(group, row)
+        ending = [one for one in others if one.call is not POP_GROUP]
+        alone = not ending and not queue.risk(group, row) and not lock.sure
+        return opened is not None and opened.client == box.client and alone
+    if not lock.sure or handed[-1].client != box.client:
+        return False
+    if box.call is POP:
+        pops = queue.pops(group, box.message, row)
+        return pops == [box] and box.reading == box.message
+    finishing = [one for one in others if one.call is POP_GROUP]
+    return not finishing and (box.call is READ or box.drained)
+
+
+def acknowledged_is_kept(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box in queue.boxes.returned.items():
+        down = [time_ns for at, time_ns in queue.boxes.store_down if at < row]
+        if not down:
+            continue
+        ready = queue.ready(box, row) if box.call is NEXT and box.was_ok(row + 1) and box.told["group"] == 0 else 0
+        lost = ready != 0 and queue.closed_ns(ready, row) < down[-1]
+        if lost or _for_nothing(queue, box, row):
+            broken.add(row)
+    return broken
+
+
+def calls_take_effect_once(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box in queue.boxes.returned.items():
+        if _for_nothing(queue, box, row):
+            broken.add(row)
+        known = box.call is OPEN and box.was_ok(row + 1) and queue.first(box.told["group"], row) is not None
+        broken |= {row} if known else set()
+    return broken

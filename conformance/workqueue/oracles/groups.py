@@ -1,0 +1,172 @@
+"""Q-LOCK-SEND, Q-ORDER-CORR, Q-PRIORITY, Q-NEXT, Q-ONCE, and what is in a group: Q-ATOMIC, Q-META, Q-ORDER-MSG,
+Q-RETRY."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scatterproof.conformance.workqueue.oracles.boxes import Box
+from scatterproof.conformance.workqueue.oracles.queue import (
+    ALL,
+    CLOSE,
+    FLUSH,
+    NEXT,
+    POP,
+    POP_GROUP,
+    READ,
+    SEND,
+    Queue,
+)
+from scatterproof.spec.core import Outcome
+from scatterproof.spec.trace import Trace
+from scatterproof.spec.workqueue.messages import CallName
+
+
+def _ok(queue: Queue, *calls: CallName) -> Iterator[tuple[int, Box]]:
+    """The rows at which such a call returned ok."""
+    for row, box in queue.boxes.returned.items():
+        if box.outcome is Outcome.OK and box.call in calls:
+            yield row, box
+
+
+def _handed(queue: Queue) -> Iterator[tuple[int, Box, int]]:
+    """The rows at which a group was handed out, and which."""
+    for row, box in _ok(queue, NEXT):
+        if box.told["group"] >= 1:
+            yield row, box, box.told["group"]
+
+
+def send_locked_is_hidden(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box, group in _handed(queue):
+        gone = queue.gone(group, row)
+        if gone is None:
+            broken |= set() if queue.may(group, row, CLOSE) else {row}
+        elif gone.how is FLUSH and gone.since_ns < box.begun_ns:
+            broken.add(row)
+    for row, box in _ok(queue, SEND):
+        gone = queue.gone(box.group, row)
+        ended_ns = queue.closed_ns(box.group, row) if gone is None else gone.since_ns
+        if ended_ns < box.begun_ns and (gone is None or gone.how is not POP_GROUP):
+            broken.add(row)
+    return broken
+
+
+def correlation_in_order(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, _, group in _handed(queue):
+        opened = queue.opened(group, row)
+        if opened is None or queue.gone(group, row) is not None:
+            continue
+        for other in queue.groups(row):
+            if other == group or queue.correlation(other, row) != queue.correlation(group, row):
+                continue
+            if queue.lock(other, row).sure and not queue.may(other, row, POP_GROUP):
+                broken.add(row)
+            its = queue.opened(other, row)
+            leaving = queue.may(other, row, FLUSH, POP_GROUP) or queue.risk(other, row)
+            empty = queue.may(other, row, CLOSE) and not queue.sent(other, row)
+            if its is not None and not leaving and not empty and its.over_ns < opened.begun_ns:
+                broken.add(row)
+    return broken
+
+
+def highest_priority_first(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box, group in _handed(queue):
+        opened, ready = queue.opened(group, row), queue.ready(box, row)
+        better = queue.opened(ready, row) if ready else None
+        if opened is None or better is None or ready == group or queue.gone(group, row) is not None:
+            continue
+        if better.given["correlation"] == opened.given["correlation"]:
+            continue
+        first, second = better.given["priority"], opened.given["priority"]
+        if first < second or (first == second and better.over_ns < opened.begun_ns):
+            broken.add(row)
+    return broken
+
+
+def ready_is_handed_out(trace: Trace) -> set[int]:
+    queue = Queue(trace)
+    return {row for row, box in _ok(queue, NEXT) if box.told["group"] == 0 and queue.ready(box, row)}
+
+
+def processed_once(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box in _ok(queue, READ, POP):
+        message = box.told["message"] if box.call is READ else box.message
+        if not queue.is_there(box.group, row) or message not in queue.sent(box.group, row):
+            continue
+        popped = [pop for pop in queue.pops(box.group, message, row) if pop.was_ok(row)]
+        if any(pop.over_ns < box.begun_ns for pop in popped):
+            broken.add(row)
+    for row, box, group in _handed(queue):
+        gone = queue.gone(group, row)
+        if gone is not None:
+            broken |= {row} if gone.how is POP_GROUP and gone.since_ns < box.begun_ns else set()
+        elif queue.lock(group, row).sure and not queue.may(group, row, POP_GROUP):
+            broken.add(row)
+    return broken
+
+
+def visible_together(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box in _ok(queue, READ, POP_GROUP):
+        if not queue.is_there(box.group, row) or queue.opened(box.group, row) is None:
+            continue
+        sent = queue.sent(box.group, row)
+        if box.call is POP_GROUP or box.told["message"] == 0:
+            broken |= {row} if queue.left(box.group, ALL, row) else set()
+        elif box.told["message"] in sent:
+            if sent[box.told["message"]].given["digest"] != box.told["digest"]:
+                broken.add(row)
+        elif not queue.loose(box.group, row, SEND):
+            broken.add(row)
+    return broken
+
+
+def messages_are_numbered(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box in _ok(queue, SEND):
+        if not queue.is_there(box.group, row):
+            continue
+        following, message = max(queue.sent(box.group, row), default=0) + 1, box.told["message"]
+        if message < following or (message > following and not queue.loose(box.group, row, SEND)):
+            broken.add(row)
+    for row, box, group in _handed(queue):
+        opened = queue.opened(group, row)
+        if opened is not None and queue.gone(group, row) is None:
+            names = ("type", "priority", "correlation")
+            if any(opened.given[name] != box.told[name] for name in names):
+                broken.add(row)
+    return broken
+
+
+def messages_in_order(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box in _ok(queue, READ, POP):
+        message = box.told["message"] if box.call is READ else box.message
+        if queue.is_there(box.group, row) and queue.left(box.group, message, row):
+            broken.add(row)
+    return broken
+
+
+def retries_are_counted(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box, group in _handed(queue):
+        before = queue.handed(group, row)
+        overlaps = any(one.over_ns >= box.begun_ns for one in before)
+        unknown = queue.boxes.loose(row, NEXT) or queue.boxes.others(row, box, NEXT)
+        if queue.is_there(group, row) and not overlaps and not unknown and box.told["retries"] != len(before) + 1:
+            broken.add(row)
+    for row, box in _ok(queue, READ):
+        sent = queue.sent(box.group, row).get(box.told["message"])
+        if sent is None or not queue.is_there(box.group, row) or queue.loose(box.group, row, READ):
+            continue
+        before = [one for one in queue.about(box.group, row, READ) if one.told["message"] == box.told["message"]]
+        before = [one for one in before if (one.over or 0) > (sent.over or 0)]
+        overlaps = any(one.over_ns >= box.begun_ns for one in before)
+        others = any(one.group == box.group for one in queue.boxes.others(row, box, READ))
+        if not overlaps and not others and box.told["retries"] != len(before) + 1:
+            broken.add(row)
+    return broken

@@ -1,0 +1,292 @@
+"""How each group stands at a row, from all calls before it: looked at anew for each question, in whatever time that
+takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scatterproof.conformance.workqueue.oracles.boxes import Box, Boxes
+from scatterproof.spec.core import Outcome
+from scatterproof.spec.trace import Trace
+from scatterproof.spec.workqueue.messages import CallName
+
+OPEN, SEND, CLOSE, FLUSH = CallName.OPEN_GROUP, CallName.SEND_MESSAGE, CallName.CLOSE_GROUP, CallName.FLUSH_GROUP
+NEXT, READ, POP, POP_GROUP = CallName.NEXT_GROUP, CallName.READ_MESSAGE, CallName.POP_MESSAGE, CallName.POP_GROUP
+UNLOCK, CLEAN = CallName.UNLOCK_SERVER_GROUPS, CallName.CLEAN
+MOVES = (OPEN, CLOSE, FLUSH, NEXT, POP_GROUP, UNLOCK, CLEAN)
+ALL = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    row: int
+    since_ns: int
+    how: CallName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """may: it may be held for receiving; known: that is known for certain either way. sure: it is, and nothing that
+    may release it was
+    called. freed: by what call it was surely released, and since when."""
+
+    may: bool
+    known: bool
+    sure: bool
+    freed: tuple[CallName, int] | None = None
+
+
+class Queue:
+    """The whole trace, and what it tells at a row."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.boxes = Boxes(trace)
+        self._cleaned: dict[int, tuple[bool, bool]] = {}
+
+    # ---------------------------------------------------------------- one group
+
+    def first(self, group: int, row: int) -> Box | None:
+        """The call by whose return the group was heard of first."""
+        told = (box for box in self.boxes.done(row, OPEN, NEXT) if box.told["group"] == group >= 1)
+        return next(told, None)
+
+    def opened(self, group: int, row: int) -> Box | None:
+        """The open_group that it was heard of by; None where there is none."""
+        first = self.first(group, row)
+        return first if first is not None and first.call is OPEN else None
+
+    def about(self, group: int, row: int, *calls: CallName) -> list[Box]:
+        """The calls about it that returned ok since it was heard of."""
+        first = self.first(group, row)
+        heard = row if first is None or first.over is None else first.over
+        return [box for box in self.boxes.done(row, *calls) if box.group == group and (box.over or 0) > heard]
+
+    def may(self, group: int, row: int, *calls: CallName) -> list[Box]:
+        """The calls about it, begun since it was heard of, that may have taken effect."""
+        first = self.first(group, row)
+        heard = row if first is None or first.over is None else first.over
+        return [box for box in self.boxes.may(row, *calls) if box.group == group and box.begun > heard]
+
+    def loose(self, group: int, row: int, call: CallName) -> int:
+        return sum(box.ended(row) is Outcome.UNKNOWN for box in self.may(group, row, call))
+
+    def sent(self, group: int, row: int) -> dict[int, Box]:
+        """Its messages, by id. An id that leaves some out is none, unless as many sendings came to no known end."""
+        found: dict[int, Box] = {}
+        for box in self.about(group, row, SEND):
+            message, last = box.told["message"], max(found, default=0)
+            if last < message <= last + 1 + self.loose(group, box.over or 0, SEND):
+                found[message] = box
+        return found
+
+    def gone(self, group: int, row: int) -> Gone | None:
+        """When it was surely removed, but for cleaning."""
+        for box in self.about(group, row, FLUSH, POP_GROUP, CLOSE):
+            assert box.over is not None
+            assert box.call is not None
+            empty = not self.sent(group, box.over) and not self.loose(group, box.over, SEND)
+            if box.call is not CLOSE or empty:
+                return Gone(row=box.over, since_ns=box.over_ns, how=box.call)
+        return None
+
+    def is_there(self, group: int, row: int) -> bool:
+        return self.first(group, row) is not None and self.gone(group, row) is None
+
+    def closed_ns(self, group: int, row: int) -> int:
+        """Since when it surely is; ALL where it is not."""
+        return min((box.over_ns for box in self.about(group, row, CLOSE)), default=ALL)
+
+    def handed(self, group: int, row: int) -> list[Box]:
+        """The calls that handed it out."""
+        return [box for box in self.boxes.done(row, NEXT) if box.told["group"] == group]
+
+    def pops(self, group: int, message: int, row: int) -> list[Box]:
+        """The calls that may have popped the message."""
+        sent = self.sent(group, row).get(message)
+        return [box for box in self.may(group, row, POP) if box.message == message and _after(box, sent)]
+
+    def left(self, group: int, below: int, row: int) -> int:
+        """The first message with an id below this one that nobody asked to pop; 0 for none."""
+        there = (message for message in sorted(self.sent(group, row)) if message < below)
+        return next((message for message in there if not self.pops(group, message, row)), 0)
+
+    # ---------------------------------------------------------------- cleaning and releasing
+
+    def groups(self, row: int) -> list[int]:
+        """Those that are there, and that cleaning has not surely removed."""
+        told = {box.told["group"] for box in self.boxes.done(row, OPEN, NEXT) if box.told["group"] >= 1}
+        return sorted(group for group in told if self.is_there(group, row) and self.removed_ns(group, row) is None)
+
+    def undisturbed(self, me: Box, row: int) -> bool:
+        """Whether all that moves groups is known, and was over when the call began."""
+        moves = [box for box in self.boxes.asked(row, *MOVES) if box is not me]
+        ends = [box.ended(row) for box in moves]
+        if any(end in (None, Outcome.UNKNOWN) and _moves(box, end) for box, end in zip(moves, ends, strict=True)):
+            return False
+        over = [box for box in moves if box.ended(row) is not Outcome.REFUSED and box.told]
+        return all(box.over_ns < me.begun_ns for box in over)
+
+    def counted(self, me: Box, row: int) -> tuple[list[int], list[int], bool]:
+        """The groups that may be locked for sending, those that may be held, and whether all of that is known."""
+        there = self.groups(row)
+        sending = [group for group in there if self.closed_ns(group, row) >= me.begun_ns]
+        held = [group for group in there if self.lock(group, row).may]
+        return sending, held, all(self._is_known(group, row) for group in there)
+
+    def _is_known(self, group: int, row: int) -> bool:
+        if self.opened(group, row) is None or not self.lock(group, row).known or self.may(group, row, POP_GROUP):
+            return False
+        closed = self.closed_ns(group, row) < ALL
+        return closed or not (self.may(group, row, CLOSE, FLUSH) or self.risk(group, row) == 2)
+
+    def cleaned(self, clean: Box) -> tuple[bool, bool]:
+        """Of a cleaning that returned ok: whether it surely removed all that were locked for sending, and released all
+        that were held."""
+        assert clean.over is not None
+        if clean.over not in self._cleaned:
+            row = clean.over
+            there = self.groups(row)
+            sending = [group for group in there if self.closed_ns(group, row) == ALL]
+            _, held, known = self.counted(clean, row)
+            sure = known and self.undisturbed(clean, row)
+            all_removed, all_released = clean.told["removed"] == len(sending), clean.told["released"] == len(held)
+            self._cleaned[row] = (sure and all_removed, sure and all_released)
+        return self._cleaned[clean.over]
+
+    def removed_ns(self, group: int, row: int) -> int | None:
+        """Since when cleaning has surely removed it."""
+        first = self.first(group, row)
+        for clean in self.boxes.done(row, CLEAN):
+            assert clean.over is not None
+            later = first is not None and first.over is not None and clean.over > first.over
+            if later and self.cleaned(clean)[0] and self.closed_ns(group, clean.over) == ALL:
+                return clean.over_ns
+        return None
+
+    def risk(self, group: int, row: int) -> int:
+        """Whether cleaning may have removed it: 0 no, 1 the last one alone may have, 2 an earlier one."""
+        first = self.first(group, row)
+        if first is None or first.over is None or first.call is not OPEN:
+            return 2
+        heard, known = first.over, 0
+        before = [box for box in self.boxes.may(heard, CLEAN) if box.ended(heard) is not Outcome.OK]
+        if before or any(box.over_ns >= first.begun_ns for box in self.boxes.done(heard, CLEAN)):
+            known = 2
+        events = [(box.begun, False, box) for box in self.boxes.asked(row, CLEAN) if box.begun > heard]
+        events += [(box.over or 0, True, box) for box in self.boxes.done(row, CLEAN) if (box.over or 0) > heard]
+        for at, is_end, box in sorted(events, key=lambda event: event[:2]):
+            if not is_end and self.closed_ns(group, at) >= box.begun_ns:
+                known = min(2, known + 1)
+            alone = not self.boxes.loose(at, CLEAN) and not self.boxes.others(at, box, CLEAN)
+            if is_end and box.told["removed"] == 0 and alone and known == 1:
+                known = 0
+        return known
+
+    def lock(self, group: int, row: int) -> Lock:
+        """Of its last handing out, and what was called since."""
+        handed = self.handed(group, row)
+        if not handed:
+            return Lock(may=False, known=True, sure=False)
+        hand = handed[-1]
+        assert hand.over is not None
+        server, over = hand.given["server"], hand.over
+        may = known = True
+        freed: tuple[CallName, int] | None = None
+        for box in self.boxes.done(row, UNLOCK, CLEAN):
+            assert box.over is not None
+            if box.over < over or not may:
+                continue
+            if box.call is UNLOCK and box.given["server"] == server:
+                may, known = hand.over_ns >= box.begun_ns, hand.over_ns < box.begun_ns
+                freed = None if may else (UNLOCK, box.over_ns)
+            elif box.call is CLEAN and box.told["released"] != 0:
+                may = known = not self.cleaned(box)[1]
+                known = not known
+                freed = None if may else (CLEAN, box.over_ns)
+        return Lock(may=may, known=known or not may, sure=may and self._is_sure(hand, row), freed=freed)
+
+    def _is_sure(self, hand: Box, row: int) -> bool:
+        """Whether nothing that may release it was going on when it was handed out, or was called since."""
+        assert hand.over is not None
+        for box in self.boxes.asked(row, UNLOCK, CLEAN):
+            if box.begun > hand.over:
+                if box.call is CLEAN or box.given["server"] == hand.given["server"]:
+                    return False
+            elif box.ended(hand.over) is not Outcome.REFUSED:
+                over = box.ended(hand.over) is Outcome.OK and box.over_ns < hand.begun_ns
+                if not over and (box.client != hand.client or box.ended(hand.over) is not None):
+                    return False
+        return True
+
+    # ---------------------------------------------------------------- who is next
+
+    def ready(self, me: Box, row: int) -> int:
+        """The group that a call of next_group has to take, of those that could be handed out all the while; 0 for
+        none."""
+        if self.boxes.loose(row, NEXT) or self.boxes.others(row, me, NEXT):
+            return 0
+        found = [group for group in self.groups(row) if self._is_ready(group, me, row)]
+        return min(found, key=lambda group: self._rank(group, row), default=0)
+
+    def _rank(self, group: int, row: int) -> tuple[int, int, int]:
+        opened = self.opened(group, row)
+        assert opened is not None
+        return opened.given["priority"], opened.over_ns, group
+
+    def correlation(self, group: int, row: int) -> int:
+        first = self.first(group, row)
+        assert first is not None
+        return (first.given if first.call is OPEN else first.told)["correlation"]
+
+    def _is_ready(self, group: int, me: Box, row: int) -> bool:
+        opened = self.opened(group, row)
+        if opened is None or self.closed_ns(group, row) >= me.begun_ns or not self.sent(group, row):
+            return False
+        if self.risk(group, row) == 2 or self.may(group, row, FLUSH):
+            return False
+        alike = self.correlation(group, row)
+        if self._changed_ns(alike, row) >= me.begun_ns:
+            return False
+        begins = [box for box in self.boxes.may(row, OPEN) if box.given["correlation"] == alike]
+        unknown = [box for box in begins if box.ended(row) is Outcome.UNKNOWN]
+        going_on = [box for box in begins if box.ended(row) is None and box.begun_ns <= opened.over_ns]
+        if unknown or any(box.client != me.client for box in going_on):
+            return False
+        for other in self.groups(row):
+            if self.correlation(other, row) == alike and (self.lock(other, row).may or self._ahead(other, group, row)):
+                return False
+        return True
+
+    def _ahead(self, other: int, group: int, row: int) -> bool:
+        """Whether the other may have been begun ahead of the group."""
+        opened, its = self.opened(group, row), self.opened(other, row)
+        return other != group and (its is None or opened is None or its.begun_ns <= opened.over_ns)
+
+    def _changed_ns(self, correlation: int, row: int) -> int:
+        """Since when the groups of the correlation surely stand as they do."""
+        found = [-ALL]
+        for group in {box.told["group"] for box in self.boxes.done(row, OPEN, NEXT) if box.told["group"] >= 1}:
+            if self.correlation(group, row) != correlation:
+                continue
+            gone = self.gone(group, row)
+            until = row if gone is None else gone.row + 1
+            found += [box.over_ns for box in self.about(group, until, CLOSE, FLUSH, POP_GROUP)]
+            removed = self.removed_ns(group, until)
+            found += [] if removed is None else [removed]
+            found += self._freed_ns(group, until)
+        return max(found)
+
+    def _freed_ns(self, group: int, row: int) -> list[int]:
+        """When it was released, each time that it had been handed out."""
+        rows = [box.over for box in self.handed(group, row)[1:]]
+        locks = [self.lock(group, at) for at in (*(at for at in rows if at is not None), row)]
+        return [lock.freed[1] for lock in locks if lock.freed is not None]
+
+
+def _after(box: Box, sent: Box | None) -> bool:
+    return sent is not None and sent.over is not None and box.begun > sent.over
+
+
+def _moves(box: Box, end: Outcome | None) -> bool:
+    """Whether a call that goes on or came to no known end leaves open how groups stand."""
+    return end is None or box.call in (OPEN, NEXT, UNLOCK, CLEAN)

@@ -1,0 +1,64 @@
+"""The queue with correlated message groups, as the shared machinery sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from scatterproof.conformance.protocol import Case, Judges, Plugin, in_parts
+from scatterproof.conformance.workqueue.labels import label
+from scatterproof.conformance.workqueue.recording import Recorder, digest
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.parameters import Parameters
+from scatterproof.spec.schedule import FailureKind, Schedule
+
+
+def horizon_ns(schedule: Schedule) -> int:
+    """After the last call or failure, all tries of all calls, one after the other, and the longest way of a packet;
+    clocks may be half as slow, and pauses stop everything."""
+    given = Parameters("workqueue", schedule.parameters)
+    delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
+    waits = len(schedule.calls) * given.number("tries") * given.number("retry_ns")
+    late = sum(fault.delay_ns for fault in schedule.faults)
+    return schedule.last_ns + 2 * waits + 2 * delay + late + 1
+
+
+def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
+    """Checks read none; BadInput for one that cannot be."""
+    chosen = Parameters("workqueue", given)
+    for name in ("retry_ns", "tries"):
+        chosen.number(name)
+    return {}
+
+
+@cache
+def _judges() -> Judges:
+    from scatterproof.conformance.checks.premises import compiled_apart
+    from scatterproof.conformance.workqueue import crash_checks, group_checks, message_checks
+    from scatterproof.conformance.workqueue.oracles import ORACLES
+
+    # One part: all rest on the same knowledge, which would be compiled once for each.
+    checks = in_parts({"": (group_checks, message_checks, crash_checks)})
+    return Judges(checks=checks, oracles=ORACLES, premises=compiled_apart("workqueue"))
+
+
+def _cases() -> tuple[Case, ...]:
+    from scatterproof.conformance.workqueue.cases import CASES
+
+    return CASES
+
+
+PLUGIN = Plugin(
+    name="workqueue",
+    judges=_judges,
+    cases=_cases,
+    recorder=Recorder,
+    digest=digest,
+    horizon_ns=horizon_ns,
+    label=label,
+    parameters=parameters,
+    # Requests and answers get lost, come late, out of order, and more than once. The store and clients crash, and come
+    # back: the store with what it stored, a client with nothing in hand.
+    allowed_failures=frozenset({FailureKind.CRASH, FailureKind.RESTART, FailureKind.PAUSE, FailureKind.RESUME}),
+    fifo_links=False,
+)

@@ -1,0 +1,61 @@
+"""Rows of the queue: what clients call, what comes back, and the packets in between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+
+from scatterproof.spec.core import Outcome, Parameter, Return
+from scatterproof.spec.schedule import Call
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import ABSENT, Row, schema
+from scatterproof.spec.workqueue.messages import COLUMNS, GIVEN, CallName, Packet
+
+NAMES = schema("workqueue")
+_NOTHING = (ABSENT,) * len(COLUMNS)
+_NAMED = ("group", "message", "token")
+
+
+def digest(payload: bytes) -> int:
+    """63 bits of the payload's digest."""
+    return int.from_bytes(blake2b(payload, digest_size=8).digest()) >> 1
+
+
+def _columns(values: Mapping[str, Parameter]) -> Row:
+    """What there is of the protocol's columns; a word is no number, and says nothing."""
+    found = (values.get(name, ABSENT) for name in COLUMNS)
+    return tuple(value if isinstance(value, int) else ABSENT for value in found)
+
+
+class Recorder:
+    """Rows from `sender` on: sender, receiver, number, digest, flags, call, operation, outcome, packet, COLUMNS."""
+
+    def called(self, node: NodeId, operation: int, call: Call) -> Row:
+        body = digest(call.payload) if call.call == CallName.SEND_MESSAGE else ABSENT
+        # What the application does not give stands in GIVEN; of a group it names what it does not have in hand.
+        given = GIVEN.get(call.call, {})
+        told = {**given, **{name: value for name, value in call.arguments.items() if name in given or name in _NAMED}}
+        head = (ABSENT, ABSENT, ABSENT, body, ABSENT, NAMES.calls[call.call], operation, ABSENT, ABSENT)
+        return (*head, *_columns(told))
+
+    def returned(self, node: NodeId, call: Call, returned: Return) -> Row:
+        read = call.call == CallName.READ_MESSAGE and returned.outcome is Outcome.OK and returned.results.get("message")
+        body = digest(returned.payload) if read else ABSENT
+        code, outcome = NAMES.calls[call.call], int(returned.outcome)
+        head = (ABSENT, ABSENT, ABSENT, body, ABSENT, code, returned.operation, outcome, ABSENT)
+        return (*head, *_columns(returned.results))
+
+    def packet(self, packet: Packet) -> Row:
+        kind = NAMES.packets["answer" if packet.outcome else "request"]
+        body = digest(packet.payload) if packet.payload else ABSENT
+        # A node may make up a call or an outcome that there is not: its row says nothing of it.
+        call = NAMES.calls.get(packet.call, ABSENT)
+        outcome = packet.outcome if packet.outcome in NAMES.outcomes.values() else ABSENT
+        head = (packet.client, ABSENT, ABSENT, body, ABSENT, call, packet.operation, outcome, kind)
+        return (*head, *(getattr(packet, name) for name in COLUMNS))
+
+    def ended(self, flags: int) -> Row:
+        return (*[ABSENT] * 4, flags, *[ABSENT] * 4, *_NOTHING)
+
+    def carries_message(self, packet: Packet) -> bool:
+        return True

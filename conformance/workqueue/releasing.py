@@ -1,0 +1,174 @@
+"""What releases of receive locks and cleaning tell of the store's groups (see `knowledge`)."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.step import TableState
+from scatterproof.conformance.checks.tables import change, field, find, put, room, used
+from scatterproof.conformance.workqueue.records import (
+    ABOUT_SERVER,
+    BOOTED,
+    BY_BOOT,
+    BY_CLEANING,
+    CALLED_NS,
+    CHANGED_NS,
+    CLEAN,
+    CLOSE,
+    CLOSE_ASKED,
+    CLOSED_NS,
+    CORRELATION,
+    FLUSH,
+    FLUSH_ASKED,
+    FOREVER,
+    FREED,
+    FREED_NS,
+    HAND_NS,
+    HELD,
+    HSERVER,
+    KNOWN,
+    LOOSE_CLEAN,
+    LOOSE_NEXT,
+    LOOSE_OPEN,
+    LOOSE_OPENS,
+    LOOSE_RELEASE,
+    NEVER,
+    NEXT,
+    OPEN,
+    POP_ASKED,
+    POP_GROUP,
+    REMOVED_NS,
+    RISK,
+    SERVER,
+    SURE,
+    UNLOCK,
+    Book,
+    others_calling,
+)
+
+
+@register_jitable
+def note_change(correlation: int, time_ns: int, loose: int, correlations: TableState) -> None:
+    slot = find(correlations, (correlation,))
+    before = field(correlations, slot, LOOSE_OPENS) if slot >= 0 else 0
+    since = field(correlations, slot, CHANGED_NS) if slot >= 0 else NEVER
+    put(correlations, (correlation,), (max(since, time_ns), before + loose))
+
+
+@register_jitable
+def note_release(groups: TableState, call: int, time_ns: int, server: int) -> None:
+    """From its call on, a release may have released what it is about, and cleaning may have removed what is not
+    closed."""
+    for slot in range(room(groups)):
+        if not used(groups, slot):
+            continue
+        if call == CLEAN or field(groups, slot, HSERVER) == server:
+            change(groups, slot, SURE, 0)
+        if call == CLEAN and field(groups, slot, CLOSED_NS) >= time_ns:
+            change(groups, slot, RISK, 2 if field(groups, slot, RISK) else 1)
+        if call == UNLOCK and field(groups, slot, SERVER) == server and field(groups, slot, CLOSE_ASKED) == 0:
+            change(groups, slot, BOOTED, 1)
+
+
+@register_jitable
+def learn_unlock(own: int, time_ns: int, node_count: int, book: Book) -> None:
+    groups, _, _, clients, correlations, _, _, released_ns, _ = book
+    server, called_ns = field(clients, own, ABOUT_SERVER), field(clients, own, CALLED_NS)
+    released_ns[0] = time_ns
+    for slot in range(room(groups)):
+        if not used(groups, slot) or field(groups, slot, HELD) == 0 or field(groups, slot, HSERVER) != server:
+            continue
+        if field(groups, slot, HAND_NS) < called_ns:
+            free(slot, BY_BOOT, time_ns, groups, correlations)
+        else:  # it may have been released since it was handed out, or not
+            change(groups, slot, HELD, 2)
+
+
+@register_jitable
+def free(slot: int, how: int, time_ns: int, groups: TableState, correlations: TableState) -> None:
+    """The group is surely locked for receiving no more."""
+    change(groups, slot, HELD, 0)
+    change(groups, slot, FREED, how)
+    change(groups, slot, FREED_NS, time_ns)
+    note_change(field(groups, slot, CORRELATION), time_ns, 0, correlations)
+
+
+@register_jitable
+def is_there(groups: TableState, slot: int) -> bool:
+    """Whether the slot has a group that cleaning has not surely removed."""
+    return used(groups, slot) and field(groups, slot, REMOVED_NS) == FOREVER
+
+
+@register_jitable
+def is_definite(groups: TableState, slot: int) -> bool:
+    """Whether it is known how a group is locked, or whether."""
+    if field(groups, slot, KNOWN) == 0 or field(groups, slot, HELD) == 2 or field(groups, slot, POP_ASKED) > 0:
+        return False
+    unsure = field(groups, slot, CLOSE_ASKED) > 0 or field(groups, slot, FLUSH_ASKED) > 0
+    return field(groups, slot, CLOSED_NS) < FOREVER or not (unsure or field(groups, slot, RISK) == 2)
+
+
+@register_jitable
+def undisturbed(node: int, called_ns: int, node_count: int, book: Book) -> bool:
+    """Whether all that changes how groups stand is known, and was over when the call began."""
+    _, _, _, clients, _, loose, stirred_ns, _, _ = book
+    for call in (OPEN, CLOSE, FLUSH, NEXT, POP_GROUP, UNLOCK, CLEAN):
+        if others_calling(clients, node, call, node_count):
+            return False
+    return stirred_ns[0] < called_ns and loose[LOOSE_NEXT] + loose[LOOSE_OPEN] + loose[LOOSE_RELEASE] == 0
+
+
+@register_jitable
+def learn_clean(
+    node: int,
+    time_ns: int,
+    called_ns: int,
+    told: tuple[int, int, int, int, int, int, int, int],
+    node_count: int,
+    book: Book,
+) -> None:
+    """Who was removed or released is known where it is all or none of those that could be."""
+    groups, _, _, clients, correlations, loose, _, released_ns, cleaned_ns = book
+    removed, released = told[6], told[7]
+    alone = loose[LOOSE_CLEAN] == 0 and not others_calling(clients, node, CLEAN, node_count)
+    sure, sending, held = undisturbed(node, called_ns, node_count, book), 0, 0
+    released_ns[0] = cleaned_ns[0] = time_ns
+    for slot in range(room(groups)):
+        if is_there(groups, slot):
+            sure = sure and is_definite(groups, slot)
+            sending += int(field(groups, slot, CLOSED_NS) == FOREVER)
+            held += int(field(groups, slot, HELD) > 0)
+    for slot in range(room(groups)):
+        if not is_there(groups, slot):
+            continue
+        if removed == 0 and alone and field(groups, slot, RISK) == 1:
+            change(groups, slot, RISK, 0)
+        if sure and removed == sending and field(groups, slot, CLOSED_NS) == FOREVER:
+            change(groups, slot, REMOVED_NS, time_ns)
+            note_change(field(groups, slot, CORRELATION), time_ns, 0, correlations)
+        if field(groups, slot, HELD) > 0 and released != 0:
+            if sure and released == held:
+                free(slot, BY_CLEANING, time_ns, groups, correlations)
+            else:
+                change(groups, slot, HELD, 2)
+
+
+@register_jitable
+def standing(called_ns: int, groups: TableState) -> tuple[int, int, bool]:
+    """How many groups are locked for sending, or may be, and how many for receiving; and whether both are known."""
+    sending, held, definite = 0, 0, True
+    for slot in range(room(groups)):
+        if is_there(groups, slot):
+            definite = definite and is_definite(groups, slot)
+            sending += int(field(groups, slot, CLOSED_NS) >= called_ns)
+            held += int(field(groups, slot, HELD) > 0)
+    return sending, held, definite
+
+
+@register_jitable
+def is_miscounted(count: int, there: int, definite: bool, before_ns: int) -> bool:
+    """Whether cleaning says of more or fewer that they were dead than it can, `there` being all that were locked: where
+    its limit is FOREVER all of them are, where it is 0 or below nobody is."""
+    if before_ns <= 0:
+        return count != 0
+    return count > there or (definite and before_ns == FOREVER and count != there)

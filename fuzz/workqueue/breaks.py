@@ -1,0 +1,20 @@
+"""For each clause a mutant that breaks it in one of the cases that are about it: no clause is checked in vain."""
+
+from __future__ import annotations
+
+BREAKS = {
+    "Q-LOCK-SEND": "is_ready/always",
+    "Q-ATOMIC": "answer/other-body",
+    "Q-META": "literal/Q-META-lit-1",
+    "Q-ORDER-MSG": "store/last-first",
+    "Q-ORDER-CORR": "literal/Q-ORDER-CORR-lit-end",
+    "Q-PRIORITY": "literal/Q-PRIORITY-lit-position",
+    "Q-NEXT": "is_listed/never",
+    "Q-ONCE": "store/keeps-popped",
+    "Q-RETRY": "answer/first-try",
+    "Q-CRASH-SEND": "store/cleans-in-words",
+    "Q-CRASH-BOOT": "literal/Q-CRASH-BOOT-lit-1",
+    "Q-CRASH-DEAD": "literal/Q-CRASH-DEAD-lit-1",
+    "Q-DURABLE": "store/forgets",
+    "Q-CALL-ONCE": "is_new/always",
+}

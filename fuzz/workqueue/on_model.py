@@ -1,0 +1,15 @@
+"""Which TLA+ operators of `spec/workqueue` say the same as a mutant of the reference rules: mutant -> (constant,
+operator),
+as a model of models.toml sets it."""
+
+from __future__ import annotations
+
+ON_MODEL: dict[str, tuple[str, str]] = {
+    "literal/Q-NEXT-lit-priority": ("Listed", "AllOfFree"),
+    "literal/Q-NEXT-lit-send": ("TakenAs", '"send"'),
+    "literal/Q-CRASH-BOOT-lit-1": ("Unlocks", "OwnSendLocks"),
+    "literal/Q-CRASH-DEAD-lit-1": ("MayCall", "Anybody"),
+    "is_ready/always": ("Skips", "Nothing"),
+    "is_listed/always": ("Listed", "Everything"),
+    "rank/lowest-first": ("Before", "ByLowestPriority"),
+}

@@ -1,0 +1,23 @@
+"""The queue with correlated message groups, as `impl` sees it."""
+
+from __future__ import annotations
+
+from scatterproof.impl.protocol import ImplPlugin, MakeCore
+from scatterproof.impl.workqueue import make_core, wire
+
+
+def _twin(_: str) -> MakeCore:
+    """A store that uses every freedom that the clauses leave."""
+    from scatterproof.impl.workqueue import twin
+
+    return twin.make_core
+
+
+PLUGIN = ImplPlugin(
+    make_core=make_core,
+    encode=wire.encode,
+    decode=wire.decode,
+    flaw=wire.flaw,
+    records=wire.Records,
+    further={"twin": _twin},
+)

@@ -1,0 +1,1 @@
+"""The queue with correlated message groups: the contract."""
