@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ci.bench_queue import IN_GROUP, plain_seconds, seconds, selection_ms
+from ci.bench_queue import IN_GROUP, plain_seconds, seconds, selection_us
 from scatterproof.impl.workqueue.stores.opening import factory
 
 
@@ -22,7 +22,7 @@ def test_the_plain_queue_hands_out_all(tmp_path: Path) -> None:
 
 def test_selection_is_measured_with_so_many_groups_waiting(tmp_path: Path) -> None:
     address = f"sqlite:{tmp_path / 'queue.db'}"
-    assert selection_ms(address, groups=50, correlations=10) > 0
+    assert selection_us(address, groups=50, correlations=10) > 0
     access = factory(address)()
     found = access.contents()
     assert (found.ready, found.waiting) == (10, 40)

@@ -60,7 +60,7 @@ def make_stores(kind: str, folder: Path, server: Cluster | None) -> Stores:
         return Stores(kind, clock, "", lambda: store)
     if kind == "sqlite":
         path = folder / "queue.db"
-        return Stores(kind, clock, f"sqlite:{path}", partial(sqlite_store, path, clock))
+        return Stores(kind, clock, f"sqlite:{path}", partial(sqlite_store, path, clock, synced=False))
     assert server is not None
     address = server.queue()
     return Stores(kind, clock, address, partial(postgresql_store, address, clock))

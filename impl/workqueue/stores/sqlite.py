@@ -33,12 +33,14 @@ _NOTHING_DONE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL})
 
 class SqliteDatabase:
     """`Database` on a file. clock: of the store in ns; all processes are on the machine of the file. busy_ms: how long
-    a call waits for other writers."""
+    a call waits for other writers. synced: False for tests alone, where nothing need survive a power failure."""
 
     words: Mapping[str, str] = _WORDS
 
-    def __init__(self, path: Path, clock: Callable[[], int] = time.time_ns, busy_ms: int = BUSY_MS) -> None:
-        self._path, self._clock = path, clock
+    def __init__(
+        self, path: Path, clock: Callable[[], int] = time.time_ns, busy_ms: int = BUSY_MS, synced: bool = True
+    ) -> None:
+        self._path, self._clock, self._synced = path, clock, synced
         if not path.parent.is_dir():
             raise BadInput(f"{path}: there is no folder {path.parent}; make it first, or name a file elsewhere")
         try:
@@ -73,7 +75,7 @@ class SqliteDatabase:
         try:
             if durable is not self._durable:
                 # Full also syncs what was committed before.
-                self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable and self._synced else 'NORMAL'}")
                 self._durable = durable
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
@@ -118,10 +120,12 @@ class SqliteDatabase:
         return Unavailable(f"{self._path}: {error}; nothing was changed")
 
 
-def sqlite_store(path: Path, clock: Callable[[], int] = time.time_ns, busy_ms: int = BUSY_MS) -> SqlStore:
+def sqlite_store(
+    path: Path, clock: Callable[[], int] = time.time_ns, busy_ms: int = BUSY_MS, synced: bool = True
+) -> SqlStore:
     """A connection of its own to the queue in this file, which is made where there is none. BadInput for a file that
     is no database, or of a later version; CannotRun where it cannot be opened; Unavailable while others write for too
     long."""
-    database = SqliteDatabase(path, clock, busy_ms)
+    database = SqliteDatabase(path, clock, busy_ms, synced)
     prepare(database)
     return SqlStore(database)

@@ -110,7 +110,7 @@ def test_a_damaged_statement_is_seen(tmp_path: Path, statement: str, part: str, 
     for seed in range(400):
         path.unlink(missing_ok=True)
         clock = Clock()
-        store = sqlite_store(path, clock)
+        store = sqlite_store(path, clock, synced=False)
         assert store.sql[statement].count(part) >= 1
         store.sql[statement] = store.sql[statement].replace(part, instead)
         try:
