@@ -3,7 +3,7 @@
 Read committed is enough: which rows a statement may change is said in its own conditions, which are looked at again
 when a row lock was waited for; what a correlation as a whole decides is done under its advisory lock (`statements`).
 
-A receiver is woken by NOTIFY. It is sent in a transaction of its own after the commit: a transaction that notifies
+A receiver is woken by NOTIFY. It is sent in a transaction of its own after the commit, unsynced: one that notifies
 holds a lock of the whole database until it is synced, and commits would wait for one another. A process that ends
 between the two loses the hint, and the poll finds the group.
 """
@@ -75,7 +75,9 @@ class PostgresqlDatabase:
 
     def wake(self) -> None:
         with suppress(psycopg.Error):
-            self._connection.execute(f"NOTIFY {CHANNEL}")
+            self._connection.execute(f"BEGIN; SET LOCAL synchronous_commit TO off; NOTIFY {CHANNEL}; COMMIT")
+            return
+        self._roll_back()
 
     def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
         ended = threading.Event()

@@ -240,3 +240,21 @@ def test_q_crash_send_a_sender_that_goes_on_while_it_is_cleaned_is_not_removed(p
     one.flush_group(opened.group, opened.token)
     one.close()
     other.close()
+
+
+def test_q_crash_boot_the_last_call_of_a_killed_process_may_come_after_the_start_of_the_next(
+    postgres_server: Cluster,
+) -> None:
+    one, other = _impatient(postgres_server)
+    group = send(one)
+    # The server carries out what a process asked for that is not there any more; its successor starts meanwhile.
+    with one.database.transaction() as execute:
+        execute(one.sql["NEXT"], server="r")
+        assert other.unlock_server_groups("r") == 0
+    assert other.next_group("r") is None
+    assert other.contents().receiving == 1
+    # Nobody works on the group: time tells.
+    assert other.clean(0, other.now_ns() + 1).released == 1
+    assert take(other).group == group
+    one.close()
+    other.close()
