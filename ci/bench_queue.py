@@ -91,7 +91,7 @@ def queue(messages: int = MESSAGES, waiting: tuple[int, ...] = WAITING) -> Itera
                 plain = messages / plain_seconds(address(), workers, messages)
                 rate = messages / seconds(address(), workers, correlations, messages)
                 yield (
-                    f"queue, {name}, {workers} workers, {correlations:,} correlations, 1 KiB, {IN_GROUP} in a group",
+                    f"queue, {name}, workers {workers}, correlations {correlations:,}, 1 KiB, {IN_GROUP} in a group",
                     f"{rate:,.0f} messages/s; {plain:,.0f} by the plain queue: {rate / plain:.2f} of it",
                 )
             for shape, most in (("each of its own correlation", max(waiting)), ("of 1,000 correlations", 1_000)):
