@@ -1,5 +1,6 @@
-"""Benchmarks: simulator, also under loss, growth with held messages, checks, fuzzing, mining, judging over stdio, P4
-targets, report, explorer; when named, latencies in simulation (`figures`), and mining beside other tools (`mine`).
+"""Benchmarks: simulator, also under loss, growth with held messages, programs, the queue, checks, fuzzing, mining,
+judging over stdio, P4 targets, report, explorer; when named, latencies in simulation (`figures`), and mining beside
+other tools (`mine`).
 
 Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
 not depend on the machine; they are drawn into results/figures/.
@@ -30,6 +31,7 @@ from ci.bench_explorer import explorer
 from ci.bench_growth import SIZES, comparisons, growth
 from ci.bench_mine import compare_mining, event_counts
 from ci.bench_p4 import p4
+from ci.bench_queue import queue
 from ci.bench_report import report
 from ci.bench_schedules import PROTOCOL, busy_schedule
 from ci.bench_spark import bench as spark_bench
@@ -221,6 +223,7 @@ SECTIONS: dict[str, Callable[[], Iterable[Figure]]] = {
     "loss": simulator_under_loss,
     "growth": held_messages,
     "programs": programs,
+    "queue": queue,
     "checks": checks,
     "fuzz": fuzzing,
     "spark": mining,

@@ -1,11 +1,17 @@
 """The console's commands by name. A command's module is imported when it is called: whoever asks for help or for a list
-does not wait for compilers, solvers and Spark to be imported. Here errors become sentences and exit codes."""
+does not wait for compilers, solvers and Spark to be imported. Here errors become sentences and exit codes.
+
+A protocol may bring commands of its own, each a group of commands: `commands/<protocol>/commands.toml` names each,
+with its module in that folder, whose `app` it is, and the sentence that the list shows."""
 
 from __future__ import annotations
 
 import os
 import sys
+import tomllib
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -44,8 +50,22 @@ COMMANDS = {
 }
 
 
-def whole(name: str) -> TyperCommand:
+@cache
+def groups() -> dict[str, tuple[str, str]]:
+    """What protocols bring: by name, the module and the sentence."""
+    found = {}
+    for file in sorted(Path(__file__).parent.glob("commands/*/commands.toml")):
+        for name, told in tomllib.loads(file.read_text(encoding="utf-8")).items():
+            found[name] = (f"scatterproof.commands.{file.parent.name}.{told['module']}", told["says"])
+    return found
+
+
+def whole(name: str) -> TyperCommand | TyperGroup:
     """The command with its options; its module is imported."""
+    if name in groups():
+        group = typer.main.get_command(import_module(groups()[name][0]).app)
+        assert isinstance(group, TyperGroup)
+        return group
     module = import_module(f"scatterproof.commands.{'import_' if name == 'import' else name.replace('-', '_')}")
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich", context_settings=SETTINGS)
     alone.command(name=name)(module.command)
@@ -65,7 +85,7 @@ class _Late(TyperCommand):
 class _Commands(TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, sentence in COMMANDS.items():
+        for name, sentence in (COMMANDS | {name: says for name, (_, says) in groups().items()}).items():
             self.add_command(_Late(name, help=sentence))
 
     def invoke(self, ctx: Any) -> Any:

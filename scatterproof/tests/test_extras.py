@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Whose packages a folder may import when it is itself imported: for all others, a module of an extra is imported late.
 FOLDERS = {"models": "models", "spark": "spark"}
-ALONE = {"impl/bmv2/runtime.py": "p4"}
+ALONE = {"impl/bmv2/runtime.py": "p4", "impl/workqueue/stores/postgresql.py": "queue"}
 # The last ones are compared with, and `ci/tools` installs them.
 OTHERS = {*sys.stdlib_module_names, "scatterproof", "duckdb", "nats", "polars"}
 # Runs the console where no package of an extra is found.

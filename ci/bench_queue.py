@@ -1,0 +1,197 @@
+"""Benchmarks of the queue: messages a second from end to end, beside a plain queue that keeps no order, and the cost of
+selection against the number of groups that wait. Wall time; a server of its own for PostgreSQL, with syncing on.
+
+Senders and workers are threads of one process, as many of one as of the other. The plain queue is one table from which
+each worker deletes the first row, on PostgreSQL by FOR UPDATE SKIP LOCKED: it is what a queue costs that has neither
+groups nor correlations, and hands out no message twice."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+from scatterproof.impl.workqueue.handling import Context
+from scatterproof.impl.workqueue.receiver import Receiver
+from scatterproof.impl.workqueue.sender import Sender
+from scatterproof.impl.workqueue.stores.access import Group, Message
+from scatterproof.impl.workqueue.stores.opening import factory
+from scatterproof.impl.workqueue.stores.sql import Database, SqlStore
+from scatterproof.impl.workqueue.stores.tests.cluster import cluster, why_not
+from scatterproof.spec.errors import CannotRun
+
+Figure = tuple[str, str]
+MESSAGES, IN_GROUP, BODY = 500, 5, b"x" * 1024
+# Workers and correlations.
+RUNS = ((1, 1), (1, 100), (1, 10_000), (4, 1), (4, 100), (4, 10_000), (16, 1), (16, 100), (16, 10_000))
+WAITING = (100, 1_000, 10_000, 100_000, 1_000_000)
+SELECTIONS = 300
+_LIMIT_S = 300.0
+_FILL = """
+INSERT INTO scatterproof_groups
+  (type, priority, correlation, server, state, token, last_message, group_retries, used_ns)
+WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :groups)
+SELECT 0, 1 + n % 3, 'c' || (n % :correlations), 'bench', 2, 1, 1, 0, 0 FROM numbers"""
+_HEADS = """
+UPDATE scatterproof_groups SET state = 3
+WHERE group_id IN (SELECT MIN(group_id) FROM scatterproof_groups GROUP BY correlation)"""
+_PLAIN = "CREATE TABLE plain (id {identity}, body {bytes} NOT NULL)"
+_PUT = "INSERT INTO plain (body) VALUES (:body)"
+_TAKE = "DELETE FROM plain WHERE id = (SELECT id FROM plain ORDER BY id LIMIT 1 {skip_locked}) RETURNING body"
+
+
+class _Count:
+    """A handler that counts."""
+
+    def __init__(self, done: Callable[[], None]) -> None:
+        self._done = done
+
+    def start_group(self, group: Group, context: Context) -> None: ...
+
+    def process(self, message: Message, group: Group, context: Context) -> bool:
+        self._done()
+        return True
+
+    def end_group(self, group: Group) -> None: ...
+
+
+class _Until:
+    """An event after so many calls."""
+
+    def __init__(self, wanted: int) -> None:
+        self._left, self._lock, self.reached = wanted, threading.Lock(), threading.Event()
+
+    def __call__(self) -> None:
+        with self._lock:
+            self._left -= 1
+            if self._left <= 0:
+                self.reached.set()
+
+    def wait(self) -> None:
+        if not self.reached.wait(_LIMIT_S):
+            raise CannotRun(f"after {_LIMIT_S:.0f} s there still are {self._left} messages")
+
+
+def queue(messages: int = MESSAGES, waiting: tuple[int, ...] = WAITING) -> Iterator[Figure]:
+    """What is measured, and the figure, on both stores."""
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        count = iter(range(1_000))
+        stores: dict[str, Callable[[], str]] = {"SQLite": lambda: f"sqlite:{folder / f'{next(count)}.db'}"}
+        if (reason := why_not()) is None:
+            stores["PostgreSQL"] = opened.enter_context(cluster(max_connections="200")).queue
+        else:
+            yield "queue, PostgreSQL", f"not run: {reason}"
+        for name, address in stores.items():
+            for workers, correlations in RUNS:
+                plain = messages / plain_seconds(address(), workers, messages)
+                rate = messages / seconds(address(), workers, correlations, messages)
+                yield (
+                    f"queue, {name}, workers {workers}, correlations {correlations:,}, 1 KiB, {IN_GROUP} in a group",
+                    f"{rate:,.0f} messages/s; {plain:,.0f} by the plain queue: {rate / plain:.2f} of it",
+                )
+            for shape, most in (("each of its own correlation", max(waiting)), ("of 1,000 correlations", 1_000)):
+                costs = [selection_us(address(), groups, most) for groups in waiting]
+                numbers = ", ".join(f"{groups:,}" for groups in waiting)
+                yield (
+                    f"queue, {name}, taking a group with {numbers} waiting, {shape}",
+                    ", ".join(f"{cost:.0f}" for cost in costs) + " us (median), the statement alone",
+                )
+
+
+def seconds(address: str, workers: int, correlations: int, messages: int) -> float:
+    """From the first begin until the last message is processed."""
+    make, done = factory(address), _Until(messages)
+    make().close()
+    receiver = Receiver(make, lambda: _Count(done), "bench", service_limit=workers, poll_interval_ms=10)
+    start = time.monotonic()
+    receiver.start()
+    senders = [
+        threading.Thread(
+            target=_send, args=(Sender(make, "bench"), range(n, messages // IN_GROUP, workers), correlations)
+        )
+        for n in range(workers)
+    ]
+    _run(senders, done)
+    spent = time.monotonic() - start
+    receiver.stop()
+    receiver.wait()
+    return spent
+
+
+def _send(sender: Sender, groups: range, correlations: int) -> None:
+    for group in groups:
+        with sender.group(0, 1, f"c{group % correlations}") as put:
+            for _ in range(IN_GROUP):
+                put(BODY)
+    sender.close()
+
+
+def plain_seconds(address: str, workers: int, messages: int) -> float:
+    """The same of the plain queue."""
+    done = _Until(messages)
+    databases = [_database(address) for _ in range(2 * workers)]
+    with databases[0].transaction() as execute:
+        execute(_PLAIN.format(**databases[0].words))
+
+    def put(database: Database) -> None:
+        for _ in range(messages // workers + 1):
+            with database.transaction() as execute:
+                execute(_PUT, body=BODY)
+
+    def take(database: Database) -> None:
+        statement = _TAKE.format(**database.words)
+        while not done.reached.is_set():
+            with database.transaction() as execute:
+                taken = execute(statement)
+            if taken:
+                done()
+            else:
+                done.reached.wait(0.01)
+
+    start = time.monotonic()
+    _run([threading.Thread(target=put, args=(each,)) for each in databases[:workers]]
+         + [threading.Thread(target=take, args=(each,)) for each in databases[workers:]], done)  # fmt: skip
+    spent = time.monotonic() - start
+    for database in databases:
+        database.close()
+    return spent
+
+
+def selection_us(address: str, groups: int, correlations: int) -> float:
+    """The median of the statement that takes a group, while so many wait; without its commit, whose syncing costs more
+    than all else."""
+    store = factory(address)()
+    assert isinstance(store, SqlStore)
+    with store.database.transaction() as execute:
+        execute(_FILL, groups=groups, correlations=min(correlations, groups))
+        execute(_HEADS)
+        execute("ANALYZE")
+    spent = []
+    for _ in range(SELECTIONS):
+        with store.database.transaction(durable=False) as execute:
+            start = time.perf_counter()
+            taken = execute(store.sql["NEXT"], server="bench")
+            spent.append((time.perf_counter() - start) * 1e6)
+        ((group, token, *_more),) = taken
+        store.release_group(group, token)
+    store.close()
+    return median(spent)
+
+
+def _database(address: str) -> Database:
+    store = factory(address)()
+    assert isinstance(store, SqlStore)
+    return store.database
+
+
+def _run(threads: list[threading.Thread], done: _Until) -> None:
+    for thread in threads:
+        thread.start()
+    done.wait()
+    for thread in threads:
+        thread.join()

@@ -1,0 +1,29 @@
+"""ci/bench: a run of the queue ends when all is processed, and selection is measured with the groups that wait."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ci.bench_queue import IN_GROUP, plain_seconds, seconds, selection_us
+from scatterproof.impl.workqueue.stores.opening import factory
+
+
+def test_a_run_is_over_when_all_is_processed(tmp_path: Path) -> None:
+    address = f"sqlite:{tmp_path / 'queue.db'}"
+    assert seconds(address, workers=2, correlations=3, messages=6 * IN_GROUP) > 0
+    access = factory(address)()
+    assert access.contents().messages == 0
+    access.close()
+
+
+def test_the_plain_queue_hands_out_all(tmp_path: Path) -> None:
+    assert plain_seconds(f"sqlite:{tmp_path / 'queue.db'}", workers=2, messages=20) > 0
+
+
+def test_selection_is_measured_with_so_many_groups_waiting(tmp_path: Path) -> None:
+    address = f"sqlite:{tmp_path / 'queue.db'}"
+    assert selection_us(address, groups=50, correlations=10) > 0
+    access = factory(address)()
+    found = access.contents()
+    assert (found.ready, found.waiting) == (10, 40)
+    access.close()

@@ -1,0 +1,221 @@
+"""The access interface of the queue's store (Q-STORE): what senders, receivers and cleaning ask of it, call by call.
+
+A group has one of four states. It is *sending* from open to close (Q-LOCK-SEND), then *waiting* until it is the first
+of its correlation, then *ready*, and *receiving* while a worker holds it. Its place in the queue is that of its open,
+since a group that is still being sent holds back what was opened after it in its correlation (Q-ORDER-CORR).
+
+Each lock has a fencing token, which rises with each lock of the group. A call with another token than the group's
+present one, or with the token of a lock that was released, is refused and changes nothing (Q-CRASH-SEND,
+Q-CRASH-DEAD).
+
+A call returns (ok), raises `Refused` or `Unavailable` (it had no effect), or raises `OutcomeUnknown` (it may have had
+one). What returned is durable (Q-DURABLE), but for the counting of tries by `read_message`.
+
+One object of this kind is for one thread at a time; a factory makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
+
+# Of identifiers in UTF-8. PostgreSQL has an index over them, whose entries are below 2,700 bytes.
+NAME_BYTES = 1000
+_INT64 = 1 << 63
+
+
+class Refused(ScatterproofError):
+    """The call had no effect, and will have none if it is made again: the lock is not the caller's any more, or the
+    call is not allowed in this state."""
+
+
+class Unavailable(CannotRun):
+    """The store could not do it now (not reachable, full, busy for too long). The call had no effect; it may be made
+    again."""
+
+
+class OutcomeUnknown(CannotRun):
+    """The store was lost while the call was being made final: it may have had its effect, or may have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A group that was opened, and the token of its send lock."""
+
+    group: int
+    token: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A group that is locked for receiving (Q-META). priority: 1 is the highest. last_message: the id of its last
+    message. group_retries: how often the group was handed out, this time included."""
+
+    group: int
+    token: int
+    type: int
+    priority: int
+    correlation: str
+    last_message: int
+    group_retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of a group. message: from 1 within the group. retries: how often it was read, this time included."""
+
+    message: int
+    body: bytes
+    retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What cleaning did: groups of dead senders that were removed, and locks of dead receivers that were released."""
+
+    removed: int
+    released: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside:
+    """A message that was set aside (Q-POISON)."""
+
+    group: int
+    message: int
+    correlation: str
+    type: int
+    priority: int
+    retries: int
+    reason: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """How much is in the store now: groups by state, messages that were not popped, and messages set aside. oldest_ns:
+    the least time at which a present lock was last used, on the store's clock; None without locks."""
+
+    sending: int
+    waiting: int
+    ready: int
+    receiving: int
+    messages: int
+    set_aside: int
+    oldest_ns: int | None
+
+
+class Access(Protocol):
+    """See the module. Every call may raise Unavailable; each that changes something, OutcomeUnknown."""
+
+    def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
+        """A new group, locked for sending by a sender on this server; it is last in the queue. BadInput for what no
+        group may have (`check_group`)."""
+        ...
+
+    def send_message(self, group: int, token: int, body: bytes) -> int:
+        """Add a message to the group; its id. Refused without the send lock. The lock counts as used now."""
+        ...
+
+    def close_group(self, group: int, token: int) -> None:
+        """End sending: all messages become visible at once (Q-ATOMIC), and the send lock is released. An empty group
+        goes, as by `flush_group`. Refused without the send lock."""
+        ...
+
+    def flush_group(self, group: int, token: int) -> None:
+        """Cancel: the group goes whole. Refused without the send lock."""
+        ...
+
+    def next_group(self, server: str) -> Group | None:
+        """Lock the ready group that comes first, by priority and then by place (Q-NEXT), for receiving on this server;
+        None where no group is ready. Ready is the first group of a correlation, if it is locked neither way. Selecting
+        and locking are one step: of several callers each has another correlation."""
+        ...
+
+    def read_message(self, group: int, token: int) -> Message | None:
+        """The first message that was not popped; None where all were. Counts the try, so that a message that kills its
+        worker is told, too; a power failure may take back this count, and nothing else. Refused without the receive
+        lock, which counts as used now."""
+        ...
+
+    def pop_message(self, group: int, token: int, message: int) -> None:
+        """Dequeue the group's first message. Refused without the receive lock, and for any other message (Q-ORDER-MSG).
+        The lock counts as used now."""
+        ...
+
+    def pop_group(self, group: int, token: int) -> None:
+        """Remove a group all of whose messages were dequeued: its correlation is free. Refused without the receive
+        lock, and while it has messages."""
+        ...
+
+    def release_group(self, group: int, token: int) -> None:
+        """Give a group back, to be handed out again from its first message on. Refused without the receive lock."""
+        ...
+
+    def set_aside_message(self, group: int, token: int, message: int, reason: str) -> None:
+        """Dequeue as `pop_message`, and keep the message with the reason why it cannot be processed (Q-POISON)."""
+        ...
+
+    def unlock_server_groups(self, server: str) -> int:
+        """Release the *receive* locks held under this server id, as a receiver does that starts (Q-CRASH-BOOT); how
+        many. Send locks stay: their groups are not whole."""
+        ...
+
+    def clean(self, senders_before_ns: int, receivers_before_ns: int) -> Cleaned:
+        """Remove each group whose send lock, and release each receive lock, that was last used strictly before the
+        time given, on the store's clock (Q-CRASH-SEND, Q-CRASH-DEAD)."""
+        ...
+
+    def now_ns(self) -> int:
+        """The store's clock, on which the use of locks is told: one for all clients."""
+        ...
+
+    def contents(self) -> Contents:
+        """How much there is."""
+        ...
+
+    def set_aside(self, most: int = 100) -> Sequence[SetAside]:
+        """The messages that were set aside first, by group and message; no more than `most`."""
+        ...
+
+    def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call `wake`, from another thread, when a group may have become ready; returns what ends that. These are
+        hints, which may be lost or never come: whoever listens has to poll, too."""
+        ...
+
+    def close(self) -> None:
+        """Give up what is held of the machine (connections); locks stay. Nothing may be called afterwards."""
+        ...
+
+
+Factory: TypeAlias = Callable[[], Access]
+
+
+def check_group(type: int, priority: int, correlation: str, server: str) -> None:
+    """BadInput for what no group may have: a number that is none of 64 bits, a priority below 1, a name that is too
+    long or is no text."""
+    for what, number, least in (("type", type, -_INT64), ("priority", priority, 1)):
+        if not least <= number < _INT64:
+            raise BadInput(f"{what} is {number}; give a whole number from {least} to {_INT64 - 1}")
+    check_name("correlation", correlation)
+    check_name("server", server)
+
+
+def check_name(what: str, name: str) -> None:
+    """BadInput for a name that some store could not keep."""
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        raise BadInput(f"{what} {name!r} is no text in UTF-8") from None
+    if size > NAME_BYTES or "\0" in name:
+        raise BadInput(f"{what} has {size} bytes; give at most {NAME_BYTES}, none of them zero")
+
+
+def refused(call: str, group: int, token: int) -> Refused:
+    """The error for a call without its lock, or out of turn."""
+    return Refused(
+        f"{call} of group {group} with token {token}: refused; it has not this lock now, or is not at this point"
+    )

@@ -1,0 +1,169 @@
+"""The queue's tables on PostgreSQL (12 and later; tried on 15), for processes of many machines.
+
+Read committed is enough: which rows a statement may change is said in its own conditions, which are looked at again
+when a row lock was waited for; what a correlation as a whole decides is done under its advisory lock (`statements`).
+
+A receiver is woken by NOTIFY. It is sent in a transaction of its own after the commit, unsynced: one that notifies
+holds a lock of the whole database until it is synced, and commits would wait for one another. A process that ends
+between the two loses the hint, and the poll finds the group.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+import psycopg
+
+from scatterproof.impl.workqueue.stores.access import OutcomeUnknown, Unavailable
+from scatterproof.impl.workqueue.stores.sql import Execute, Row, SqlStore, prepare
+from scatterproof.spec.errors import BadInput, CannotRun
+
+CHANNEL = "scatterproof_queue"
+LISTEN_S = 0.2  # how soon a listener that is ended ends
+RECONNECT_S = 1.0
+# clock_timestamp() is the time now, and not that of the transaction's beginning.
+_NOW = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT * 1000"
+_WORDS = {
+    "identity": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "bytes": "BYTEA",
+    "now": _NOW,
+    "materialized": "MATERIALIZED",
+    "skip_locked": "FOR UPDATE SKIP LOCKED",
+    "for_update": "FOR UPDATE",
+}
+
+
+class PostgresqlDatabase:
+    """`Database` on a server. address: a connection string or address of libpq. clock: only for tests; the store's is
+    the server's. A connection that is lost is made again by the next transaction."""
+
+    def __init__(self, address: str, clock: Callable[[], int] | None = None) -> None:
+        self._address, self._clock = address, clock
+        self.words: Mapping[str, str] = _WORDS if clock is None else {**_WORDS, "now": ":now::BIGINT"}
+        self._connection = _connect(address)
+
+    @contextmanager
+    def transaction(self, *, durable: bool = True) -> Iterator[Execute]:
+        begun = False
+        try:
+            if self._connection.closed:
+                self._connection = _connect(self._address)
+            # One round trip. The session has synchronous_commit as the server has it, and on at least.
+            self._connection.execute("BEGIN" if durable else "BEGIN; SET LOCAL synchronous_commit TO off")
+            begun = True
+            yield self._execute
+        except psycopg.Error as error:
+            self._roll_back()
+            raise Unavailable(f"PostgreSQL: {_sentence(error)}; nothing was changed") from None
+        else:
+            begun = False
+            self._commit()
+        finally:
+            if begun:
+                self._roll_back()
+
+    def lock(self, execute: Execute, correlation: str) -> None:
+        # Of 64 bits: that two correlations share one costs them parallelism, and nothing else.
+        digest = blake2b(b"scatterproof queue " + correlation.encode(), digest_size=8).digest()
+        execute("SELECT pg_advisory_xact_lock(:key)", key=int.from_bytes(digest, "big", signed=True))
+
+    def wake(self) -> None:
+        with suppress(psycopg.Error):
+            self._connection.execute(f"BEGIN; SET LOCAL synchronous_commit TO off; NOTIFY {CHANNEL}; COMMIT")
+            return
+        self._roll_back()
+
+    def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
+        ended = threading.Event()
+        thread = threading.Thread(target=_listen, args=(self._address, wake, ended), name="queue-listener", daemon=True)
+        thread.start()
+
+        def end() -> None:
+            ended.set()
+            thread.join()
+
+        return end
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _execute(self, statement: str, **parameters: Any) -> list[Row]:
+        if ":now" in statement and self._clock is not None:
+            parameters["now"] = self._clock()
+        cursor = self._connection.execute(_placed(statement), parameters)
+        return cursor.fetchall() if cursor.description is not None else []
+
+    def _commit(self) -> None:
+        try:
+            self._connection.execute("COMMIT")
+        except psycopg.Error as error:
+            if self._connection.closed:
+                raise OutcomeUnknown(f"PostgreSQL: lost while committing ({_sentence(error)})") from None
+            self._roll_back()
+            raise Unavailable(f"PostgreSQL: {_sentence(error)}; nothing was changed") from None
+
+    def _roll_back(self) -> None:
+        with suppress(psycopg.Error):
+            if not self._connection.closed:
+                self._connection.execute("ROLLBACK")
+        if (
+            not self._connection.closed
+            and self._connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
+        ):
+            self._connection.close()
+
+
+@cache
+def _placed(statement: str) -> str:
+    """The statement with psycopg's placeholders."""
+    return re.sub(r"(?<!:):([a-z_]+)\b", r"%(\1)s", statement.replace("%", "%%"))
+
+
+def _connect(address: str) -> psycopg.Connection[Any]:
+    try:
+        connection = psycopg.connect(address, autocommit=True, application_name="scatterproof queue")
+        # A server that commits without syncing would lose what has returned.
+        connection.execute(
+            "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+        )
+    except psycopg.OperationalError as error:
+        raise Unavailable(f"PostgreSQL: {_sentence(error)}") from None
+    except psycopg.ProgrammingError as error:
+        raise BadInput(f"the address of PostgreSQL cannot be used: {_sentence(error)}") from None
+    return connection
+
+
+def _sentence(error: psycopg.Error) -> str:
+    """What it says in its first line; without the address, which may hold a password."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _listen(address: str, wake: Callable[[], None], ended: threading.Event) -> None:
+    while not ended.is_set():
+        with suppress(psycopg.Error, Unavailable), _connect(address) as connection:
+            connection.execute(f"LISTEN {CHANNEL}")
+            wake()  # something may have come before we listened
+            while not ended.is_set():
+                for _ in connection.notifies(timeout=LISTEN_S, stop_after=1):
+                    wake()
+            return
+        ended.wait(RECONNECT_S)
+
+
+def postgresql_store(address: str, clock: Callable[[], int] | None = None) -> SqlStore:
+    """A connection of its own to the queue in this database, in the first schema of its search path; the tables are
+    made where there are none. Unavailable where the server cannot be reached; BadInput for an address that is none, or
+    for tables of a later version; CannotRun where they may not be made."""
+    database = PostgresqlDatabase(address, clock)
+    try:
+        prepare(database)
+    except Unavailable as error:
+        database.close()
+        raise CannotRun(f"the queue's tables cannot be made or read: {error}") from None
+    return SqlStore(database)

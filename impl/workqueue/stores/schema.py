@@ -1,0 +1,60 @@
+"""The tables of the SQL stores, and their versions.
+
+Two tables are the source's: groups and messages. Added to them: `scatterproof_aside`, what was set aside (Q-POISON),
+and `scatterproof_schema`, the version. Of a group the columns that the source has not are:
+
+- state: what may happen to the group next. The source has locks alone, and its selection goes through all groups. Here
+  that a group is ready is written down when it becomes so, and the partial index `scatterproof_ready` holds these
+  groups alone, in the order of selection: taking one is logarithmic in the number of groups that are ready, whatever
+  else waits.
+- token: of the group's last lock (fencing).
+- group_retries, used_ns: how often it was handed out; when its lock was last used, in ns of the store's clock.
+"""
+
+from __future__ import annotations
+
+SENDING, WAITING, READY, RECEIVING = 1, 2, 3, 4
+
+# By version, from 1: the statements that lead to it from the version below. Names in braces are a dialect's.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE scatterproof_groups (
+             group_id {identity},
+             type BIGINT NOT NULL,
+             priority BIGINT NOT NULL,
+             correlation TEXT NOT NULL,
+             server TEXT NOT NULL,
+             state SMALLINT NOT NULL,
+             token BIGINT NOT NULL,
+             last_message BIGINT NOT NULL,
+             group_retries BIGINT NOT NULL,
+             used_ns BIGINT NOT NULL
+           )""",
+        """CREATE TABLE scatterproof_messages (
+             group_id BIGINT NOT NULL REFERENCES scatterproof_groups ON DELETE CASCADE,
+             message BIGINT NOT NULL,
+             tries BIGINT NOT NULL,
+             body {bytes} NOT NULL,
+             PRIMARY KEY (group_id, message)
+           )""",
+        """CREATE TABLE scatterproof_aside (
+             group_id BIGINT NOT NULL,
+             message BIGINT NOT NULL,
+             correlation TEXT NOT NULL,
+             type BIGINT NOT NULL,
+             priority BIGINT NOT NULL,
+             tries BIGINT NOT NULL,
+             reason TEXT NOT NULL,
+             body {bytes} NOT NULL,
+             PRIMARY KEY (group_id, message)
+           )""",
+        "CREATE INDEX scatterproof_ready ON scatterproof_groups (priority, group_id) WHERE state = 3",
+        "CREATE UNIQUE INDEX scatterproof_correlation ON scatterproof_groups (correlation, group_id)",
+        "CREATE INDEX scatterproof_sending ON scatterproof_groups (used_ns) WHERE state = 1",
+        # Of one correlation at most one group is ready or held: the database refuses what would break Q-ORDER-CORR.
+        "CREATE UNIQUE INDEX scatterproof_first ON scatterproof_groups (correlation) WHERE state IN (3, 4)",
+        "CREATE INDEX scatterproof_receiving ON scatterproof_groups (server) WHERE state = 4",
+    ),
+)
+VERSION = len(MIGRATIONS)
+VERSION_TABLE = "CREATE TABLE IF NOT EXISTS scatterproof_schema (version BIGINT NOT NULL)"

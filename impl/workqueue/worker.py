@@ -1,0 +1,120 @@
+"""One group through one worker (figure 5 of the source; Q-ONCE, Q-RETRY, Q-POISON)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Event
+from types import TracebackType
+
+from scatterproof.impl.workqueue.handling import Context, Counters, Handler
+from scatterproof.impl.workqueue.stores.access import Access, Group, Message, OutcomeUnknown, Refused, Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """retry_ms: how long a worker waits before it tries again, where the handler does not say; the same where the store
+    cannot be reached. tries: after how many a message is set aside; 0 for never, so that it blocks its correlation, as
+    the source has it."""
+
+    retry_ms: float = 1000.0
+    tries: int = 0
+
+
+class Death:
+    """As a context, takes what a handler raises: it ends the worker, not the receiver. Interrupts go through."""
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+
+    def __enter__(self) -> Death:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        if isinstance(error, Exception):
+            self.error = self.error or error
+            return True
+        return False
+
+
+class Work:
+    """Takes a group that is held to its end, or gives it back. stopping: set when the worker is to end; it then does so
+    after the message in hand."""
+
+    def __init__(self, access: Access, handler: Handler, policy: Policy, counters: Counters, stopping: Event) -> None:
+        self._access, self._handler, self._policy = access, handler, policy
+        self._counters, self._stopping = counters, stopping
+
+    def group(self, group: Group) -> Exception | None:
+        """What a handler raised, or None. Whatever happens, the lock is not kept: the group is removed, or given back,
+        or is not ours any more."""
+        context, death = Context(group.group_retries, self._policy.retry_ms), Death()
+        finished, is_ours = False, True
+        with death:
+            self._handler.start_group(group, context)
+        try:
+            finished = death.error is None and self._messages(group, context, death)
+        except Refused:
+            self._counters.add("refused")
+            is_ours = False
+        except (Unavailable, OutcomeUnknown):
+            self._counters.add("store_errors")
+        with death:
+            self._handler.end_group(group)
+        if death.error is not None:
+            self._counters.add("died")
+        if is_ours and finished and self._insist("pop_group", group):
+            self._counters.add("groups_finished")
+        elif is_ours and not finished:
+            if death.error is not None:
+                self._stopping.wait(context.sleep_before_retry_ms / 1000)
+            self._insist("release_group", group)
+        return death.error
+
+    def _messages(self, group: Group, context: Context, death: Death) -> bool:
+        """Process message after message, until a handler raises; whether all are done."""
+        tries = self._policy.tries
+        while not self._stopping.is_set() and death.error is None:
+            message = self._access.read_message(group.group, group.token)
+            if message is None:
+                return True
+            if tries and message.retries > tries:
+                self._set_aside(group, message, "its worker died, or was stopped, in the last of them")
+                continue
+            context.retries, context.sleep_before_retry_ms = message.retries, self._policy.retry_ms
+            is_done = False
+            with death:
+                is_done = self._handler.process(message, group, context)
+            if is_done:
+                self._access.pop_message(group.group, group.token, message.message)
+                self._counters.add("processed")
+                continue
+            self._counters.add("failed")
+            if tries and message.retries >= tries:
+                error = death.error
+                why = "the handler returned false" if error is None else f"{type(error).__name__}: {error}"
+                self._set_aside(group, message, why)
+            elif death.error is None:
+                self._stopping.wait(context.sleep_before_retry_ms / 1000)
+        return False
+
+    def _set_aside(self, group: Group, message: Message, why: str) -> None:
+        reason = f"given up after {self._policy.tries} tries: {why}"
+        self._access.set_aside_message(group.group, group.token, message.message, reason)
+        self._counters.add("set_aside")
+
+    def _insist(self, call: str, group: Group) -> bool:
+        """Make the call until the store has done it, or refuses it, or until the worker is to end: one try more then,
+        and what is not given back is released at the next start, or by cleaning."""
+        while True:
+            last = self._stopping.is_set()
+            try:
+                getattr(self._access, call)(group.group, group.token)
+                return True
+            except Refused:
+                self._counters.add("refused")
+                return False
+            except (Unavailable, OutcomeUnknown):
+                self._counters.add("store_errors")
+                if last:
+                    return False
+                self._stopping.wait(self._policy.retry_ms / 1000)

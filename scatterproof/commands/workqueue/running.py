@@ -1,0 +1,123 @@
+"""What `queue work` runs: a program for each message, or printing; and what ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from threading import Lock
+from types import FrameType
+
+from scatterproof.impl.workqueue.handling import Context, Handler
+from scatterproof.impl.workqueue.stores.access import Group, Message
+from scatterproof.spec.errors import BadInput
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stopping:
+    """While it is entered, the first Ctrl-C or SIGTERM calls `stop`, and a second one `end`, too."""
+
+    def __init__(self, stop: Callable[[], None], end: Callable[[], None]) -> None:
+        self._stop, self._end = stop, end
+        self.number: int | None = None  # of the first one that came
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> Stopping:
+        self._before = {number: signal.signal(number, self._take) for number in _STOPPING}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)  # type: ignore[arg-type]
+
+    def _take(self, number: int, _: FrameType | None) -> None:
+        if self.number is not None:
+            self._end()
+        self.number = self.number or number
+        self._stop()
+
+
+class Programs:
+    """Runs the same program for each message. Where it cannot be started, the worker dies of BadInput, and the message
+    stays in the queue."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = list(words)
+        self._lock = Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+
+    def handler(self) -> Handler:
+        return _Program(self)
+
+    def end(self) -> None:
+        """End all that run now."""
+        with self._lock:
+            for process in self._running:
+                process.terminate()
+
+    def run(self, body: bytes, environment: dict[str, str]) -> int:
+        """Its exit code; below 0 for a signal."""
+        try:
+            # In a session of its own: Ctrl-C on the terminal lets it finish.
+            process = subprocess.Popen(
+                self._words, stdin=subprocess.PIPE, env={**os.environ, **environment}, start_new_session=True
+            )
+        except OSError as error:
+            raise BadInput(f"--run: {self._words[0]} cannot be started: {error.strerror}") from None
+        with self._lock:
+            self._running.add(process)
+        try:
+            process.communicate(body)  # a program that does not read it is none the worse
+        finally:
+            with self._lock:
+                self._running.discard(process)
+        return process.returncode
+
+
+class _Program:
+    def __init__(self, programs: Programs) -> None:
+        self._programs = programs
+
+    def start_group(self, group: Group, context: Context) -> None:
+        """Nothing to do."""
+
+    def process(self, message: Message, group: Group, context: Context) -> bool:
+        told = {
+            "GROUP": group.group,
+            "MESSAGE": message.message,
+            "LAST_MESSAGE": group.last_message,
+            "CORRELATION": group.correlation,
+            "TYPE": group.type,
+            "PRIORITY": group.priority,
+            "RETRIES": context.retries,
+            "GROUP_RETRIES": context.group_retries,
+        }
+        environment = {f"SCATTERPROOF_{name}": str(value) for name, value in told.items()}
+        return self._programs.run(message.body, environment) == 0
+
+    def end_group(self, group: Group) -> None:
+        """Nothing to do."""
+
+
+class _Printing:
+    _lock = Lock()
+
+    def start_group(self, group: Group, context: Context) -> None:
+        """Nothing to do."""
+
+    def process(self, message: Message, group: Group, context: Context) -> bool:
+        with self._lock:
+            sys.stdout.buffer.write(message.body + b"\n")
+            sys.stdout.buffer.flush()  # before it is taken off the queue
+        return True
+
+    def end_group(self, group: Group) -> None:
+        """Nothing to do."""
+
+
+def printed() -> Handler:
+    """A handler that writes each message to standard output."""
+    return _Printing()
