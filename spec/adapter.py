@@ -32,9 +32,13 @@ class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Init(Line, frozen=True, tag="init"):
-    """log, clock_offset_ns: datagram mode only: the file for the trace rows, and what to add to the machine's clock."""
+    """state: stdio mode only: a folder for what the node must keep over a crash; its processes of one run share it, and
+        it is empty when the run begins.
+    log, clock_offset_ns: datagram mode only: the file for the trace rows, and what to add to the machine's clock.
+    """
 
     config: NodeConfig
+    state: str = ""
     log: str | None = None
     clock_offset_ns: int = 0
     contract: int = VERSION

@@ -83,6 +83,7 @@ class StdioIut:
         children: list[Child] = []  # crashed ones are collected at once
         with ExitStack() as resources:
             folder = self._folder or resources.enter_context(scratch_folder("nodes"))
+            states = resources.enter_context(scratch_folder("state"))
 
             def start(config: NodeConfig) -> AnyCore:
                 if self._others is not None and config.role not in self._roles:
@@ -91,7 +92,9 @@ class StdioIut:
                 incarnation = config.parameters.get("incarnation")
                 child = Child(name if incarnation is None else f"{name}.{incarnation}", self._command, folder, limits)
                 children.append(child)
-                return StdioNode(child, config, lambda: children.remove(child))
+                state = states / str(config.node)
+                state.mkdir(exist_ok=True)
+                return StdioNode(child, config, lambda: children.remove(child), state)
 
             try:
                 trace = simulate(schedule, start, iut=self.name)
@@ -105,8 +108,8 @@ class StdioIut:
 class StdioNode:
     """One process as a core. Raises NodeFailed for what no node may do."""
 
-    def __init__(self, child: Child, config: NodeConfig, forget: Callable[[], None]) -> None:
-        """forget: to be called when the process was ended on purpose."""
+    def __init__(self, child: Child, config: NodeConfig, forget: Callable[[], None], state: Path) -> None:
+        """forget: to be called when the process was ended on purpose. state: the node's folder."""
         self._child = child
         self._forget = forget
         self._ingress = frozenset(config.ingress)
@@ -114,7 +117,7 @@ class StdioNode:
         self._deadline: int | None = None
         self._ready = False
         # It gets ready while the others are started: its answer is read when it is first needed.
-        lines.tell(child, Init(config))
+        lines.tell(child, Init(config, str(state)))
 
     def crash(self) -> None:
         """Kill the process, and whatever it started."""

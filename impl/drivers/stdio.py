@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO, Literal, cast
 
@@ -47,7 +48,24 @@ from scatterproof.spec.core import (
     TimerFired,
 )
 from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import write_atomically
 from scatterproof.spec.protocol import load as messages_of
+
+
+class Kept:
+    """What a core stores durably, in a file: it is there before an answer is."""
+
+    def __init__(self, core: Any, path: Path) -> None:
+        """Hands on what a process of this node stored before it."""
+        self._core, self._path, self._stored = core, path, b""
+        if path.is_file():
+            core.begin_with(msgspec.msgpack.decode(path.read_bytes(), type=type(core.kept)))
+
+    def store(self) -> None:
+        now = msgspec.msgpack.encode(self._core.kept)
+        if now != self._stored:
+            write_atomically(self._path, now)
+            self._stored = now
 
 
 class StdioNode:
@@ -57,6 +75,7 @@ class StdioNode:
         self._plugin = load(init.config.protocol)
         self._core = maker(init.config.protocol, iut)(init.config)
         self._packets: msgspec.json.Decoder[Any] = msgspec.json.Decoder(messages_of(init.config.protocol).packet)
+        self._kept = Kept(self._core, Path(init.state) / "kept") if init.state and hasattr(self._core, "kept") else None
 
     def ready(self) -> Ready:
         return Ready(self._core.next_deadline())
@@ -89,6 +108,8 @@ class StdioNode:
             effects = self._core.handle(event)
         except LocalProtocolError as error:
             raise BadInput(f"{place}: {error}") from None
+        if self._kept is not None:
+            self._kept.store()
         answers: list[FromNode] = []
         for effect in effects:
             if isinstance(effect, Send):
