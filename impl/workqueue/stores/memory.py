@@ -234,7 +234,7 @@ class MemoryStore:
 
     def _pop(self, call: str, group: int, token: int, message: int) -> tuple[Entry, bytes]:
         entry = self._locked(call, group, token, Lock.RECEIVE, use=False)
-        if not message or not RULES.is_first(message, entry.first):
+        if not message or not RULES.may_pop(message, entry.first):
             raise refused(call, group, token)
         entry.used_ns = self.now_ns()
         return entry, entry.messages.pop(message)
