@@ -7,7 +7,6 @@ from typing import Any
 
 from scatterproof.fuzz.protocol import Equivalence
 from scatterproof.models.claim import Claim, ClaimResult, Mutant, Obligation, Rules, prove
-from scatterproof.models.symbolic import lift
 
 
 def _on_truths(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:
@@ -15,6 +14,8 @@ def _on_truths(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimRes
 
     def alike(using: Rules) -> Iterable[Obligation]:
         import z3
+
+        from scatterproof.models.symbolic import lift
 
         one, other = z3.Bools("one other")
         expected, found = lift(rule)(one, other), lift(using["mutant"])(one, other)
