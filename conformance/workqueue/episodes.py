@@ -23,7 +23,7 @@ from scatterproof.spec.topology import NodeId
 from scatterproof.spec.workqueue.messages import CallName
 
 KINDS = 16
-_LATE = 40  # by how much the second half of an episode comes later, in so many times what a call takes
+_LATE = 40  # by how much the second half of an episode comes later, in times what a call takes
 
 
 def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> tuple[Call, ...]:

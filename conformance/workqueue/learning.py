@@ -1,4 +1,4 @@
-"""What rows of calls tell of the store's groups, row by row (see `knowledge`)."""
+"""What rows of calls show of the store's groups, row by row (see `knowledge`)."""
 
 from __future__ import annotations
 
@@ -306,7 +306,7 @@ def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, b
     group, correlation = field(groups, slot, NUMBER), field(groups, slot, CORRELATION)
     if call == SEND:
         last = field(groups, slot, SENT)
-        # What a wrong number says is told of elsewhere.
+        # What a wrong number says is reported elsewhere.
         if last < message and message - last - 1 <= field(groups, slot, LOOSE_SENDS):
             change(groups, slot, SENT, message)
             put(messages, (group, message), (field(clients, own, ABOUT_DIGEST), 0, FOREVER, 0, NEVER))

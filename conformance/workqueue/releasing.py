@@ -1,4 +1,4 @@
-"""What releases of receive locks and cleaning tell of the store's groups (see `knowledge`)."""
+"""What releases of receive locks and cleaning show of the store's groups (see `knowledge`)."""
 
 from __future__ import annotations
 

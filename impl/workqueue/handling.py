@@ -13,8 +13,9 @@ from scatterproof.impl.workqueue.stores.access import Group, Message
 @dataclass(slots=True)
 class Context:
     """retries: how often this message was handed out, this time included: 1 on the first try, over crashes too.
-    group_retries: the same of the group. sleep_before_retry_ms: how long to wait before this message, or its group, is
-    tried again; the handler may set it."""
+    group_retries: the same of the group.
+    sleep_before_retry_ms: how long to wait before this message, or its group, is tried again; the handler may set it.
+    """
 
     group_retries: int
     sleep_before_retry_ms: float
@@ -44,8 +45,12 @@ HandlerFactory: TypeAlias = Callable[[], Handler]
 
 @dataclass(slots=True)
 class Counters:
-    """What a receiver has done since it was made. refused: calls without their lock any more. store_errors: calls that
-    the store could not do, or of which the outcome is not known. died: workers that a handler's error ended."""
+    """What a receiver has done since it was made.
+
+    refused: calls without their lock any more.
+    store_errors: calls that the store could not do, or of which the outcome is not known.
+    died: workers that a handler's error ended.
+    """
 
     groups_taken: int = 0
     groups_finished: int = 0

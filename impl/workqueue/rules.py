@@ -83,7 +83,7 @@ def may_pop(message: int, first: int) -> bool:
 
 
 def is_finished(left: int) -> bool:
-    """Whether a group with so many messages left can be removed by who processes it (Q-ATOMIC)."""
+    """Whether a group with this many messages left can be removed by who processes it (Q-ATOMIC)."""
     return left == 0
 
 

@@ -20,9 +20,14 @@ class Message:
 
 @dataclass(slots=True, kw_only=True)
 class Group:
-    """closed: its place among the groups by their ends, 0 before that. token: of its last lock. server: under
-    which it is locked. heard_ns: when its holder last called, by the store's clock. handed: how often it was
-    handed out. last: the id of the last message sent to it. messages: those that were not popped, by id."""
+    """closed: its place among the groups by their ends, 0 before that.
+    token: of its last lock.
+    server: under which it is locked.
+    heard_ns: when its holder last called, by the store's clock.
+    handed: how often it was handed out.
+    last: the id of the last message sent to it.
+    messages: those that were not popped, by id.
+    """
 
     number: int
     type: int
@@ -54,8 +59,9 @@ class Group:
 
 @dataclass(slots=True)
 class Storage:
-    """begun, closed: how many groups ever were. answered: by client, the answer to the last of its calls that was
-    carried out."""
+    """begun, closed: how many groups ever were.
+    answered: by client, the answer to the last of its calls that was carried out.
+    """
 
     begun: int = 0
     closed: int = 0

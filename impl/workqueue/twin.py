@@ -19,7 +19,7 @@ from scatterproof.spec.core import AnyCore, ClientEffect, ClientEvent, NodeConfi
 from scatterproof.spec.topology import Role
 from scatterproof.spec.workqueue.messages import CallName, Packet
 
-_AGAIN = 3  # one answer of so many is sent twice
+_AGAIN = 3  # every third answer is sent twice
 _STEP = 7  # from one group's number, or token, to the next
 
 

@@ -13,8 +13,9 @@ from scatterproof.impl.workqueue.stores.access import Access, Group, Message, Ou
 @dataclass(frozen=True, slots=True)
 class Policy:
     """retry_ms: how long a worker waits before it tries again, where the handler does not say; the same where the store
-    cannot be reached. tries: after how many a message is set aside; 0 for never, so that it blocks its correlation, as
-    the source has it."""
+        cannot be reached.
+    tries: after how many a message is set aside; 0 for never, so that it blocks its correlation, as the source has it.
+    """
 
     retry_ms: float = 1000.0
     tries: int = 0

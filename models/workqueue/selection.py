@@ -30,7 +30,7 @@ _SCOPE = "any table: any number of groups and correlations"
 
 
 def _told(of: Table, **named: z3.ExprRef) -> dict[str, z3.ExprRef]:
-    """What a counterexample tells of these groups."""
+    """What a counterexample shows of these groups."""
     parts = {"correlation": of.correlation, "priority": of.priority, "place": of.place}
     return {f"{what} of {name}": part(group) for name, group in named.items() for what, part in parts.items()}
 

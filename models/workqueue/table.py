@@ -18,7 +18,9 @@ GROUP = z3.DeclareSort("Group")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """there: whether a group is in the table; sending, receiving: whether it is locked so; the others never change."""
+    """there: whether a group is in the table.
+    sending, receiving: whether it is locked so; the others never change.
+    """
 
     there: z3.FuncDeclRef
     sending: z3.FuncDeclRef

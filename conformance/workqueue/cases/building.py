@@ -80,7 +80,7 @@ def finishes(time_ns: int, client: NodeId) -> Call:
 
 
 def works(time_ns: int, client: NodeId, messages: int) -> tuple[Call, ...]:
-    """Reads and pops so many messages, sees that none is left, and removes the group in hand."""
+    """Reads and pops this many messages, sees that none is left, and removes the group in hand."""
     each = (reads(time_ns, client), pops(time_ns, client))
     return (*each * messages, reads(time_ns, client), finishes(time_ns, client))
 

@@ -14,9 +14,13 @@ CALLS = {code: CallName(name) for name, code in NAMES.calls.items()}
 
 @dataclass(slots=True, kw_only=True)
 class Box:
-    """One call. given, told: the columns of its rows `called` and `returned`. group, message, token: what it is about;
-    hand, hand_token, reading, drained: what its client had in hand as it called. over: its last row, or that of its
-    client's crash; None where there is neither, which leaves `outcome` None, too."""
+    """One call.
+
+    given, told: the columns of its rows `called` and `returned`.
+    group, message, token: what it is about.
+    hand, hand_token, reading, drained: what its client had in hand as it called.
+    over: its last row, or that of its client's crash; None where there is neither, which leaves `outcome` None, too.
+    """
 
     client: int
     call: CallName | None

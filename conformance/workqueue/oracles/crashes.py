@@ -23,7 +23,7 @@ from scatterproof.spec.trace import QUIESCENT, Kind, Trace
 
 
 def _is_miscounted(count: int, there: int, known: bool, before_ns: int) -> bool:
-    """Whether cleaning cannot have found so many dead: none at all, or all of them, or at most all of them."""
+    """Whether cleaning cannot have found this many dead: none at all, or all of them, or at most all of them."""
     if before_ns <= 0:
         return count != 0
     return count > there or (before_ns == ALL and known and count < there)

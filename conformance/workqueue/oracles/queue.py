@@ -26,9 +26,11 @@ class Gone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """may: it may be held for receiving; known: that is known for certain either way. sure: it is, and nothing that
-    may release it was
-    called. freed: by what call it was surely released, and since when."""
+    """may: it may be held for receiving.
+    known: that is known for certain either way.
+    sure: it is, and nothing that may release it was called.
+    freed: by what call it was surely released, and since when.
+    """
 
     may: bool
     known: bool

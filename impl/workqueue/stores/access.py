@@ -51,8 +51,12 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A group that is locked for receiving (Q-META). priority: 1 is the highest. last_message: the id of its last
-    message. group_retries: how often the group was handed out, this time included."""
+    """A group that is locked for receiving (Q-META).
+
+    priority: 1 is the highest.
+    last_message: the id of its last message.
+    group_retries: how often the group was handed out, this time included.
+    """
 
     group: int
     token: int
@@ -65,7 +69,11 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a group. message: from 1 within the group. retries: how often it was read, this time included."""
+    """A message of a group.
+
+    message: from 1 within the group.
+    retries: how often it was read, this time included.
+    """
 
     message: int
     body: bytes

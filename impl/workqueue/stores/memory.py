@@ -28,8 +28,13 @@ from scatterproof.impl.workqueue.stores.access import (
 
 @dataclass(slots=True)
 class Entry:
-    """A group in the store. correlation: its number among those that were ever used, with its name. messages: those
-    that were not popped, by id. tries: of them, how often each was read. used_ns: when its lock was last used."""
+    """A group in the store.
+
+    correlation: its number among those that were ever used, with its name.
+    messages: those that were not popped, by id.
+    tries: of them, how often each was read.
+    used_ns: when its lock was last used.
+    """
 
     group: int
     type: int

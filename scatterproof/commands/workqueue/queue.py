@@ -113,15 +113,18 @@ def work(
         typer.Option("--run", help="Program for each message; without, messages are printed, a line each."),
     ] = None,
     server: Server = HOST,
-    workers: Annotated[int, typer.Option("--workers", help="At most so many groups at once.")] = 1,
+    workers: Annotated[int, typer.Option("--workers", help="At most this many groups at once.")] = 1,
     poll_ms: Annotated[float, typer.Option("--poll-ms", help="Time between looks for new groups.")] = 1000.0,
     retry_ms: Annotated[float, typer.Option("--retry-ms", help="Time before a failed message comes again.")] = 1000.0,
     tries: Annotated[
-        int, typer.Option("--tries", help="Set a message aside after so many; 0: try for ever, and block what follows.")
+        int,
+        typer.Option(
+            "--tries", help="Set a message aside after this many tries; 0: try for ever, and block what follows."
+        ),
     ] = 0,
     clean_after: Annotated[
         float | None,
-        typer.Option("--clean-after", help="Clean every minute: take for dead what was silent for so many seconds."),
+        typer.Option("--clean-after", help="Clean every minute: take for dead what was silent for this many seconds."),
     ] = None,
     until_empty: Annotated[bool, typer.Option("--until-empty", help="End when no group is ready or held.")] = False,
     as_json: Json = False,
@@ -188,7 +191,7 @@ def _until_empty(receiver: Receiver, access: Access) -> None:
 @app.command()
 def inspect(
     store: Store,
-    aside: Annotated[int, typer.Option("--aside", help="Show so many of the messages that were set aside.")] = 10,
+    aside: Annotated[int, typer.Option("--aside", help="Show this many of the messages that were set aside.")] = 10,
     as_json: Json = False,
 ) -> None:
     """Show how much is in the queue, and what was set aside, with its reasons.
@@ -227,10 +230,10 @@ def inspect(
 def clean_(
     store: Store,
     senders_after: Annotated[
-        float, typer.Option("--senders-after", help="Remove groups whose sender was silent for so many seconds.")
+        float, typer.Option("--senders-after", help="Remove groups whose sender was silent for this many seconds.")
     ] = _HOUR,
     receivers_after: Annotated[
-        float, typer.Option("--receivers-after", help="Release groups whose receiver was silent for so many seconds.")
+        float, typer.Option("--receivers-after", help="Release groups whose receiver was silent for this many seconds.")
     ] = _HOUR,
     as_json: Json = False,
 ) -> None:
