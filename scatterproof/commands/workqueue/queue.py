@@ -147,12 +147,7 @@ def work(
         raise BadInput("--tries has to be 0 or more, and --retry-ms between 0 and a day")
     cleaning = None if clean_after is None else Cleaning(senders_ms=clean_after * 1e3, receivers_ms=clean_after * 1e3)
     make = _open(store)
-    words = shlex.split(run) if run is not None else None
-    if words is not None and not words:
-        raise BadInput("--run: there is no program; leave it out to print messages")
-    if words is not None and shutil.which(words[0]) is None:
-        raise BadInput(f"--run: there is no program {words[0]!r} that can be run")
-    programs = Programs(words) if words is not None else None
+    programs = None if run is None else _programs(shlex.split(run))
     receiver = Receiver(
         make,
         printed if programs is None else programs.handler,
@@ -169,6 +164,15 @@ def work(
             _until_empty(receiver, make())
         receiver.wait()
     _tell(receiver.counters.told(), stopping.number, as_json=as_json)
+
+
+def _programs(words: list[str]) -> Programs:
+    """What `--run` names. BadInput where it names none, or none that is there."""
+    if not words:
+        raise BadInput("--run: there is no program; leave it out to print messages")
+    if shutil.which(words[0]) is None:
+        raise BadInput(f"--run: there is no program {words[0]!r} that can be run")
+    return Programs(words)
 
 
 def _tell(told: dict[str, int], number: int | None, *, as_json: bool) -> None:
