@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from struct import Struct
 from typing import Any
+
+from scatterproof.spec.clauses import SPEC
 
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 def wire_of(protocol: str) -> Mapping[str, Any]:
-    path = Path(__file__).resolve().parents[1] / "spec" / protocol / "wire.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads((SPEC / protocol / "wire.toml").read_text(encoding="utf-8"))
 
 
 class Layout:

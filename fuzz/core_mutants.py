@@ -73,6 +73,11 @@ def area_of(place: str, areas: Mapping[str, str]) -> str:
     return next((areas[name] for name in reversed(names) if name in areas), "")
 
 
+def within(place: str) -> str:
+    """A place, or a module, within its package and protocol."""
+    return place.split(".", 3)[3]
+
+
 def _ends(function: str) -> Iterator[int]:
     for end, letter in enumerate(function):
         if letter == ".":
@@ -84,7 +89,6 @@ def mutants_of(place: str, area: str) -> Iterator[CoreMutant]:
     """The mutants of one function, each effect once."""
     module, _, function = place.partition(":")
     tree = functions_of(module)[function]
-    short = module.split(".", 3)[3]
     texts = {id(statement): ast.unparse(statement) for statement in tree.body}
     seen, names = {tuple(texts.values())}, dict[str, int]()
     outermost = {id(node): statement for statement in tree.body for node in ast.walk(statement)}
@@ -102,7 +106,7 @@ def mutants_of(place: str, area: str) -> Iterator[CoreMutant]:
             continue
         seen.add(changed)
         told = hashlib.blake2b(f"{before}\n{after}".encode(), digest_size=8).hexdigest()[:_DIGITS]
-        name = f"{short}:{function}/{edit.operator}-{told}"
+        name = f"{within(place)}/{edit.operator}-{told}"
         names[name] = names.get(name, 0) + 1
         yield CoreMutant(
             name=name if names[name] == 1 else f"{name}-{names[name]}",

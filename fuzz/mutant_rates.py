@@ -20,8 +20,8 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
     mutants: tried.
     by: how many were killed, by how.
     standings: what is known of survivors.
-    fresh: survivors that nobody has looked at. telling: mutants that something can tell: neither equivalent nor pace
-        only.
+    fresh: survivors that nobody has looked at.
+    telling: mutants that something can tell: neither equivalent nor pace only.
     """
 
     area: str

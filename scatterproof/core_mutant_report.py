@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scatterproof.fuzz.core_mutants import CoreMutant
+from scatterproof.fuzz.core_mutants import CoreMutant, within
 from scatterproof.fuzz.mutant_rates import Rate
 from scatterproof.fuzz.survivors import Entry, Standing
 from scatterproof.fuzz.trying import Branches, Tried, TriedOutcome
@@ -71,7 +71,7 @@ def _line(text: str) -> str:
 def branch_rows(branches: Branches) -> list[tuple[object, ...]]:
     """Those that no drawn schedule reaches."""
     told = {**dict.fromkeys(branches.missed, "nothing"), **dict.fromkeys(branches.not_by_schedules, "cases alone")}
-    return [(block.place.split(".", 3)[3], block.line, block.way, by) for block, by in told.items()]
+    return [(within(block.place), block.line, block.way, by) for block, by in told.items()]
 
 
 def branch_sentence(branches: Branches) -> str:

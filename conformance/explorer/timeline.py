@@ -1,8 +1,8 @@
 """A run from its first row to its last: the nodes' state at any row, and the rows that break a clause.
 
-One pass over the rows, beside which questions are answered, keeps a copy of the state every few thousand rows, and
-judges. A state is made from the nearest copy before it. Copies get sparser as they get many, so that a run of any
-length has about as many.
+One pass over the rows, beside which questions are answered, keeps copies of the state on its way, and judges. A state
+is made from the nearest copy before it. Copies get sparser as they get many, so that a run of any length has about as
+many.
 """
 
 from __future__ import annotations

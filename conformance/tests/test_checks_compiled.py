@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from scatterproof.spec.files import IMPORTED_FROM
+
 FIRST_USE = """
 from random import Random
 import numpy as np
@@ -30,7 +32,7 @@ def test_of_two_processes_that_need_it_at_once_one_compiles(tmp_path: Path) -> N
         subprocess.Popen(
             [sys.executable, "-c", FIRST_USE],
             env={**os.environ, "SCATTERPROOF_CACHE": str(tmp_path / "cache")},
-            cwd=Path(__file__).resolve().parents[2],
+            cwd=IMPORTED_FROM,
             stdout=subprocess.PIPE,
             text=True,
         )

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from random import Random
 from types import CodeType
 from typing import Any, TypeVar
@@ -31,7 +30,7 @@ from scatterproof.conformance.verdict import Verdict
 from scatterproof.impl.totalorder import make_core
 from scatterproof.spec.core import Deliver, Effect, Event, NodeConfig, Send
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.files import cache_folder
+from scatterproof.spec.files import IMPORTED_FROM, cache_folder
 from scatterproof.spec.trace import ABSENT, Domain, Header, Kind, Row, Trace, schema
 
 TOTALORDER = [*totalorder.WITHOUT_LOSS, *totalorder.UNDER_LOSS, *totalorder.WITH_CHOICES]
@@ -174,7 +173,7 @@ def test_no_kernel_reaches_outside_its_arrays(protocol: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", BOUNDS_CHECKED, protocol],
         env={**os.environ, **caches, "NUMBA_BOUNDSCHECK": "1"},
-        cwd=Path(__file__).resolve().parents[2],
+        cwd=IMPORTED_FROM,
         capture_output=True,
         text=True,
         check=False,

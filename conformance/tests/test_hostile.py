@@ -32,6 +32,7 @@ from scatterproof.conformance.tests.hostile import (
     strays,
 )
 from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.files import IMPORTED_FROM
 from scatterproof.spec.schedule import Failure, FailureKind
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import Kind
@@ -162,8 +163,7 @@ def test_floods_do_not_take_more_memory_than_there_is() -> None:
     names = ["floods", "floods-with-effects", "megabytes", "endless-line", "nested", "floods-with-payloads"]
     script = f"NAMES = {names!r}\n{UNDER_A_LIMIT}"
     command = f"ulimit -v {1 << 20}; exec {shlex.quote(sys.executable)} -c {shlex.quote(script)}"
-    root = Path(__file__).resolve().parents[2]
-    ended = subprocess.run(["bash", "-c", command], cwd=root, capture_output=True, text=True, check=False)
+    ended = subprocess.run(["bash", "-c", command], cwd=IMPORTED_FROM, capture_output=True, text=True, check=False)
 
     assert (ended.returncode, ended.stderr) == (0, "")
     assert sorted(ended.stdout.split()) == sorted(names)

@@ -23,6 +23,7 @@ from scatterproof.impl.totalorder import make_core
 from scatterproof.spec import core, trace_ndjson
 from scatterproof.spec.core import Deliver, Effect, Event, NodeConfig, PacketArrived, Send, Submitted, TimerFired
 from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import IMPORTED_FROM
 from scatterproof.spec.schedule import (
     Clock,
     Delay,
@@ -113,7 +114,7 @@ def test_the_same_schedule_gives_the_same_bytes_in_processes_with_different_hash
             input=msgspec.json.encode(schedule),
             capture_output=True,
             check=True,
-            cwd=Path(__file__).resolve().parents[2],
+            cwd=IMPORTED_FROM,
             env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("0", "1", "4242")

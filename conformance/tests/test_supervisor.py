@@ -14,6 +14,7 @@ import pytest
 
 from scatterproof.conformance.supervisor import Child, Failure, Limits, stop, wait
 from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.files import IMPORTED_FROM
 
 SHORT = Limits(answer_s=5, stop_s=0.3, line_bytes=1000, total_bytes=100_000)
 
@@ -160,7 +161,7 @@ def test_children_die_with_the_harness(tmp_path: Path) -> None:
     )
     harness = subprocess.Popen(
         [sys.executable, "-c", program],
-        cwd=Path(__file__).resolve().parents[2],
+        cwd=IMPORTED_FROM,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

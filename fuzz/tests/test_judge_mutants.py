@@ -11,7 +11,7 @@ import pytest
 from scatterproof.conformance import protocol as conformance_protocol
 from scatterproof.conformance.broadcast.labels import label
 from scatterproof.conformance.judge import judge_by_oracles
-from scatterproof.fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of
+from scatterproof.fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of, within
 from scatterproof.fuzz.judging import (
     CHECKS,
     ORACLES,
@@ -57,7 +57,7 @@ def test_a_triaged_survivor_is_a_mutant(name: str) -> None:
     there: list[CoreMutant] = []
     for module in modules_of(judge_areas(name)):
         places = (f"{module}:{function}" for function in functions_of(module))
-        there += [m for place in places if place.split(".", 3)[3] in functions for m in mutants_of(place, "any")]
+        there += [m for place in places if within(place) in functions for m in mutants_of(place, "any")]
     assert set(known.by_mutant) <= {mutant.name for mutant in there}
     assert len({mutant.name for mutant in there}) == len(there)
 

@@ -23,7 +23,7 @@ from scatterproof.spec.broadcast.messages import Level
 from scatterproof.spec.core import NodeConfig, Send, TimerFired
 from scatterproof.spec.topology import LinkId, NodeId
 
-_AGAIN = 4  # every fourth packet is sent twice
+_AGAIN = 4  # one packet of four, as drawn, is sent twice
 
 
 def make_core(config: NodeConfig) -> AnyCore:

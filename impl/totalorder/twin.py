@@ -35,7 +35,7 @@ from scatterproof.spec.totalorder.messages import NO_BARRIER, Delivery, Packet, 
 AnyCore: TypeAlias = Core[Packet, Delivery]
 _DATA, _ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 _LOWER = 5  # by how much less than it could be an ack barrier is, ns
-_AGAIN = 3  # every third acknowledgement is sent twice
+_AGAIN = 3  # one acknowledgement of three, as drawn, is sent twice
 
 
 def make_core(config: NodeConfig) -> AnyCore:

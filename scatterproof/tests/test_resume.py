@@ -14,10 +14,10 @@ from scatterproof.conformance.report.run import folder_name
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.clauses import protocols
 from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.files import IMPORTED_FROM
 from scatterproof.tests.test_console import Console
 from scatterproof.tests.test_program_runs import PLACES
 
-ROOT = Path(__file__).resolve().parents[2]
 PROTOCOL = protocols()[0]
 CASES = [case.id for case in select(PROTOCOL, ["TO-SCATTER"])]
 REFERENCE = ("--iut", "reference", "--case", "TO-SCATTER")
@@ -64,7 +64,7 @@ def test_ctrl_c_says_where_it_stopped_and_resume_goes_on_there(console: Console,
     iut = f"stdio:{sys.executable} {tmp_path}/interrupts.py {tmp_path} {nodes}"
     words = ["conform", "--iut", iut, "--case", "TO-SCATTER", "--results", str(tmp_path / "results")]
     command = [sys.executable, "-c", HARNESS, str(tmp_path / "harness"), *words]
-    stopped = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    stopped = subprocess.run(command, cwd=IMPORTED_FROM, capture_output=True, text=True)
     assert stopped.returncode == 130, stopped.stderr
     assert f"stopped at case 2 of {len(CASES)}: {CASES[1]}" in stopped.stderr
     assert "--resume" in stopped.stderr

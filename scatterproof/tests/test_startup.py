@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from scatterproof.app import COMMANDS
+from scatterproof.spec.files import IMPORTED_FROM
 from scatterproof.tests.test_console import Console
 
-ROOT = Path(__file__).resolve().parents[2]
 # Each takes longer to import than all that a list needs.
 HEAVY = (
     *("hypothesis", "matplotlib", "networkx", "numba", "pandas", "pyarrow", "pyspark", "scapy", "z3"),
@@ -48,7 +48,7 @@ def console(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 def python(program: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", program, *words], cwd=ROOT, capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-c", program, *words], cwd=IMPORTED_FROM, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(
@@ -127,6 +127,6 @@ def test_a_reader_that_leaves_is_no_violation() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "scatterproof.cli", "clauses"]
-    done = subprocess.run(command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(command, cwd=IMPORTED_FROM, stdout=writing, stderr=subprocess.PIPE, text=True)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")

@@ -17,8 +17,7 @@ from scatterproof.spark.follow import Batch, follow
 from scatterproof.spark.layout import MANIFEST, MINED, events_path, runs_path
 from scatterproof.spark.mine import mine
 from scatterproof.spark.tests.test_incremental import kept_path, write
-
-ROOT = Path(__file__).resolve().parents[2]
+from scatterproof.spec.files import IMPORTED_FROM
 
 
 def followed(corpus: Path) -> tuple[list[Batch], list[str]]:
@@ -62,7 +61,7 @@ def test_a_file_that_is_not_sound_is_left_out_until_it_is(session: SparkSession,
 def follower(corpus: Path) -> Iterator[subprocess.Popen[str]]:
     """The console command at work, in a process of its own."""
     command = [sys.executable, "-m", "scatterproof.cli", "mine", str(corpus), "--follow", "--master", "local[1]"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(IMPORTED_FROM)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True, cwd=corpus) as process:
         try:
             yield process

@@ -15,9 +15,9 @@ import pytest
 
 from scatterproof.spec import scratch
 from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.files import IMPORTED_FROM
 from scatterproof.spec.scratch import PREFIX, scratch_folder
 
-ROOT = Path(__file__).resolve().parents[2]
 HOLDS = """
 import os, signal, sys
 from scatterproof.spec.scratch import scratch_folder
@@ -41,7 +41,7 @@ def holder(after: str = "") -> subprocess.Popen[str]:
     """A process that has a scratch folder, until its stdin ends: then it is killed."""
     return subprocess.Popen(
         [sys.executable, "-c", HOLDS.format(after=after)],
-        cwd=ROOT,
+        cwd=IMPORTED_FROM,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -86,7 +86,7 @@ def test_a_folder_that_a_forked_process_uses_stays_when_its_maker_is_killed() ->
     read, write = os.pipe()
     with subprocess.Popen(
         [sys.executable, "-c", HOLDS.format(after=forks).replace("    sys.stdin.read()\n    os.kill", "    os.kill")],
-        cwd=ROOT,
+        cwd=IMPORTED_FROM,
         stdin=read,
         stdout=subprocess.PIPE,
         text=True,

@@ -13,8 +13,7 @@ import pytest
 from scatterproof.impl.bmv2 import session
 from scatterproof.impl.v1model import Code, ControlError
 from scatterproof.spec.errors import CannotRun
-
-ROOT = Path(__file__).resolve().parents[3]
+from scatterproof.spec.files import IMPORTED_FROM
 
 
 def test_an_answer_is_given_as_it_is() -> None:
@@ -56,7 +55,9 @@ def test_without_the_program_one_sentence_says_what_to_install() -> None:
 
 def test_without_the_command_ip_one_sentence_says_what_to_install() -> None:
     attempt = [sys.executable, "-c", "import sys; from scatterproof.impl.bmv2.room import attempt; sys.exit(attempt())"]
-    tried = subprocess.run(attempt, cwd=ROOT, env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False)
+    tried = subprocess.run(
+        attempt, cwd=IMPORTED_FROM, env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False
+    )
     assert (tried.returncode, tried.stdout) == (1, "")
     assert tried.stderr == "no command `ip`: install iproute2, with which the switch gets its ports\n"
 

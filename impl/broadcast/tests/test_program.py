@@ -23,8 +23,8 @@ from scatterproof.impl.broadcast.sockets import Mesh
 from scatterproof.impl.broadcast.tests.nodes import data
 from scatterproof.spec.broadcast.messages import Beginning, Delivery, Level
 from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.files import IMPORTED_FROM
 
-ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60.0
 
 
@@ -153,7 +153,7 @@ class Group:
                     str(output),
                     *words,
                 ],
-                cwd=ROOT,
+                cwd=IMPORTED_FROM,
                 stderr=subprocess.PIPE,
             )
             for at, output in enumerate(outputs, 1)
@@ -349,7 +349,7 @@ def test_wrong_arguments_end_with_one_sentence(
     line = [word for pair in words.items() for word in pair]
     ended = subprocess.run(
         [sys.executable, "-m", "scatterproof.impl.broadcast.program", *line, config],
-        cwd=ROOT,
+        cwd=IMPORTED_FROM,
         capture_output=True,
         text=True,
     )
@@ -366,7 +366,7 @@ def test_a_port_that_is_taken_ends_the_program_with_a_sentence(tmp_path: Path) -
         words = ["--id", "1", "--hosts", str(hosts), "--output", os.devnull, str(written(tmp_path, "config", "1\n"))]
         ended = subprocess.run(
             [sys.executable, "-m", "scatterproof.impl.broadcast.program", *words],
-            cwd=ROOT,
+            cwd=IMPORTED_FROM,
             capture_output=True,
             text=True,
         )

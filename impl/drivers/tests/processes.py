@@ -15,9 +15,9 @@ import msgspec
 
 from scatterproof.spec.adapter import FromNode, Line
 from scatterproof.spec.core import NodeConfig, Parameter, node_config
+from scatterproof.spec.files import IMPORTED_FROM
 from scatterproof.spec.topology import Link, Node, Role, Topology, route
 
-ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 20.0
 
 Row: TypeAlias = dict[str, int | str]
@@ -50,7 +50,7 @@ class NodeProcess:
         self._rest = b""
         self.process = subprocess.Popen(
             [sys.executable, "-m", f"scatterproof.impl.drivers.{driver}"],
-            cwd=ROOT,
+            cwd=IMPORTED_FROM,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -20,7 +20,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import z3
@@ -30,10 +29,11 @@ from scatterproof.models.totalorder.adjustment import rules as wrong
 from scatterproof.models.totalorder.adjustment.measuring import zero
 from scatterproof.models.totalorder.adjustment.round import Network, Round, adjusted, run_round, spread_at
 from scatterproof.models.totalorder.adjustment.rules import RULES, Members, Values
+from scatterproof.spec.clauses import SPEC
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.files import write_atomically
 
-FILE = Path(__file__).resolve().parents[3] / "spec" / "totalorder" / "adjustment_extremes.json"
+FILE = SPEC / "totalorder" / "adjustment_extremes.json"
 SIZES = ((1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (1, 3), (3, 2), (2, 3), (3, 3))
 LARGEST = 12
 """Of any delay: what is smallest is far below."""

@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import z3
@@ -27,11 +26,12 @@ from scatterproof.models.equivalence import ParameterKind
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.equivalences import PAIR, PARAMETERS
 from scatterproof.models.totalorder.barriers.rules import RULES, precedence
+from scatterproof.spec.clauses import SPEC
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.files import write_atomically
 
 LARGEST = 2**63 - 1
-FILE = Path(__file__).resolve().parents[3] / "spec" / "totalorder" / "boundary_vectors.json"
+FILE = SPEC / "totalorder" / "boundary_vectors.json"
 
 Value: TypeAlias = int | bool | list[int]
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import z3
@@ -14,9 +13,10 @@ import z3
 from scatterproof.models.equivalence import ParameterKind
 from scatterproof.models.totalorder.barriers.vectors import LARGEST, Boundary, document_of, vector_of
 from scatterproof.models.totalorder.loss.rules import LOSS_RULES
+from scatterproof.spec.clauses import SPEC
 from scatterproof.spec.files import write_atomically
 
-FILE = Path(__file__).resolve().parents[3] / "spec" / "totalorder" / "loss_vectors.json"
+FILE = SPEC / "totalorder" / "loss_vectors.json"
 PARAMETERS: dict[str, dict[str, ParameterKind]] = {
     "register_under_loss": {"held": "int", "arrived": "int"},
     "register_ack": {"held": "int", "arrived": "int"},
