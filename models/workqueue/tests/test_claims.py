@@ -1,38 +1,12 @@
-"""Every Z3 claim of the work queue counts; the refutations that matter are checked by hand."""
+"""The refutations of claims that matter, checked by hand."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import partial
 
-import pytest
+from scatterproof.models.tests.refuting import refuted
 
-from scatterproof.models.claim import ClaimResult, Verdict, prove, prove_under
-from scatterproof.models.z3_claims import claims_of
-
-CLAIMS = {claim.name: claim for claim in claims_of("workqueue")}
-
-
-@cache
-def _result(name: str) -> ClaimResult:
-    return prove(CLAIMS[name])
-
-
-def _refuted(name: str, mutant: str) -> dict[str, int | bool | str]:
-    rules = next(m.rules for m in CLAIMS[name].mutants if m.name == mutant)
-    told = next(r for r in prove_under(CLAIMS[name], rules) if r.verdict is Verdict.REFUTED).counterexample
-    assert told is not None
-    return told
-
-
-@pytest.mark.parametrize("name", CLAIMS)
-def test_claim_is_proved_under_satisfiable_hypotheses_and_its_mutants_are_refuted(name: str) -> None:
-    result = _result(name)
-
-    failed = [(o.name, o.verdict, o.counterexample) for o in result.obligations if o.verdict is not Verdict.PROVED]
-    assert failed == []
-    assert result.hypotheses_satisfiable
-    assert [mutant.name for mutant in result.mutants if mutant.verdict is not Verdict.REFUTED] == []
-    assert result.counts
+_refuted = partial(refuted, "workqueue")
 
 
 def test_q_priority_by_position_a_lower_group_goes_first() -> None:
