@@ -164,16 +164,23 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
         assert isinstance(told, tuple)
         assert isinstance(told[1], int)
         number = numbers[told[1] - 1]
-        last[number] = max(last.get(number, told), told, key=_how_far)
+        last[number] = _furthest(last.get(number, told), told)
     found = {number: _validation(told, *batch[number]) for number, told in last.items()}
     if missing := [number for number in numbers if number not in found]:
         raise CannotRun(f"TLC ended without a word of trace {missing[0]}")
     return found
 
 
+def _furthest(one: tuple[Value, ...], other: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Where a module tries several ways to explain a run, one that explains all of it counts, or those that come
+    furthest: what the row breaks by any of them."""
+    if _how_far(one) != _how_far(other) or one[0] == "accepted":
+        return max(one, other, key=_how_far)
+    *told, wanted = one
+    return (*told, Function({**cast(Function, wanted), **cast(Function, other[-1])}))
+
+
 def _how_far(told: tuple[Value, ...]) -> tuple[bool, int]:
-    """Where a module tries several ways to explain a run, one that explains all of it counts, or the one that comes
-    furthest."""
     return told[0] == "accepted", cast(int, told[2]) if told[0] == "rejected" else 0
 
 
