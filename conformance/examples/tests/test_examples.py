@@ -125,7 +125,6 @@ def test_the_other_examples_include_what_their_language_brings_along(file: str, 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_the_tutorials_commands_print_what_it_shows(tmp_path: Path) -> None:
     """`python -m scatterproof.conformance.examples.tests.tutorial` writes it anew."""
     assert played(PAGE.read_text(), tmp_path) == PAGE.read_text()

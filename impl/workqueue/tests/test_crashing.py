@@ -25,7 +25,6 @@ def test_killed_again_and_again_on_postgresql_nothing_is_lost_and_order_is_kept(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_killed_a_thousand_times_on_sqlite(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()
@@ -33,7 +32,6 @@ def test_killed_a_thousand_times_on_sqlite(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_killed_a_thousand_times_on_postgresql(tmp_path: Path, postgres_server: Cluster) -> None:
     assert campaign(postgres_server.queue(), tmp_path, kills=1_000, seed=2) == []
 
