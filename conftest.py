@@ -29,7 +29,7 @@ settings.register_profile(RANDOM, derandomize=False)
 # Before any test module is read: its settings begin with those of the profile. An option loads another one after it.
 settings.load_profile(FIXED)
 
-# A shell's background job ignores Ctrl-C, and so would each program that a test starts, also one that it then interrupts.
+# A shell's background job ignores Ctrl-C, and so would each program that a test starts, even to interrupt it.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -51,7 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     drawn = "the same examples each time" if settings().derandomize else "other examples each time"
     checks = "interpreted" if config.getoption("interpreted") else "compiled"
-    return [f"hypothesis draws {drawn} (--hypothesis-profile={FIXED} or {RANDOM})", f"checks are {checks} (--interpreted)"]
+    return [
+        f"hypothesis draws {drawn} (--hypothesis-profile={FIXED} or {RANDOM})",
+        f"checks are {checks} (--interpreted)",
+    ]
 
 
 @pytest.fixture(scope="module")
