@@ -129,8 +129,8 @@ def ready_without_doubt(done: int, begun_ns: int, group: int, ready: int, groups
         return SILENT
     found = FOREVER
     for slot in range(room(groups)):
-        if is_there(groups, slot) and may_be_ready(slot, groups):
-            found = min(found, field(groups, slot, NUMBER))
+        if is_there(groups, slot) and field(groups, slot, NUMBER) < found and may_be_ready(slot, groups):
+            found = field(groups, slot, NUMBER)
     return HOLDS if found == FOREVER else violated(0, found, 0, -1)
 
 
