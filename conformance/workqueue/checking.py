@@ -6,20 +6,27 @@ from collections.abc import Callable
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.checks.step import Check, Outcome, TableState, check
+from scatterproof.conformance.checks.step import Check, Outcome, State, TableState, check
 from scatterproof.conformance.checks.tables import field, find
 from scatterproof.conformance.workqueue.knowledge import knowledge
 from scatterproof.conformance.workqueue.records import (
     ASKED,
     CLOSE,
     CLOSE_ASKED,
+    CLOSED_NS,
     DRAINED,
     FLUSH,
     FLUSH_ASKED,
+    GONE_NS,
     HAND,
     HAND_TOKEN,
+    HANDED,
     HOLDER,
     KNOWN,
+    LOOSE_NEXT,
+    LOOSE_OPEN,
+    NEXT,
+    OPEN,
     OPENER,
     POP,
     POP_ASKED,
@@ -30,6 +37,7 @@ from scatterproof.conformance.workqueue.records import (
     SEND,
     SENT,
     SURE,
+    others_calling,
 )
 from scatterproof.spec.trace import Kind, Order
 
@@ -52,6 +60,36 @@ def first_left(group: int, below: int, groups: TableState, messages: TableState)
         if one >= 0 and field(messages, one, ASKED) == 0:
             return message
     return 0
+
+
+@register_jitable
+def is_done_to_nothing(
+    node: int,
+    done: int,
+    begun_ns: int,
+    about: int,
+    node_count: int,
+    groups: TableState,
+    gone: TableState,
+    clients: TableState,
+    loose: State,
+) -> bool:
+    """Whether a call returned ok that could not be carried out at any moment of its box. What a send_message cannot do
+    is Q-LOCK-SEND where the group was there once."""
+    if not (done in (SEND, CLOSE, FLUSH) or done in (READ, POP, POP_GROUP)):
+        return False
+    if about < 1:
+        return True
+    slot, lost = find(groups, (about,)), find(gone, (about,))
+    if lost >= 0:
+        return done != SEND and field(gone, lost, GONE_NS) < begun_ns
+    if slot < 0:
+        return loose[LOOSE_OPEN] == 0 and not others_calling(clients, node, OPEN, node_count)
+    if done in (CLOSE, FLUSH):
+        return field(groups, slot, CLOSED_NS) < begun_ns
+    if done == SEND or field(groups, slot, HANDED) > 0:
+        return False
+    return loose[LOOSE_NEXT] == 0 and not others_calling(clients, node, NEXT, node_count)
 
 
 @register_jitable

@@ -17,7 +17,7 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import field, find, room
 from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
-from scatterproof.conformance.workqueue.checking import check_of_returns, is_refused_for_nothing
+from scatterproof.conformance.workqueue.checking import check_of_returns, is_done_to_nothing, is_refused_for_nothing
 from scatterproof.conformance.workqueue.records import (
     BOOTED,
     BY_BOOT,
@@ -240,6 +240,8 @@ def acknowledged_is_kept(
     "Q-CALL-ONCE",
     "a call is refused, and nothing forbids it",
     "open_group returns group {found}, which was begun before",
+    "open_group returns group {found} with token {expected}, and both count from 1",
+    "a call about group {found} returns ok, which was not there, or not locked so, at any moment of it",
 )
 def calls_take_effect_once(
     node: int,
@@ -248,17 +250,25 @@ def calls_take_effect_once(
     about: int,
     about_message: int,
     about_token: int,
+    begun_ns: int,
     group: int,
+    token: int,
+    node_count: int,
     groups: TableState,
     gone: TableState,
     messages: TableState,
     clients: TableState,
+    loose: State,
 ) -> Outcome:
     told = (about, about_message, about_token)
     if is_refused_for_nothing(node, denied, told, groups, messages, clients):
         return violated(0, 0, 0, NO_WITNESS)
     if done == OPEN and (find(groups, (group,)) >= 0 or find(gone, (group,)) >= 0):
         return violated(1, 0, group, NO_WITNESS)
+    if done == OPEN and (group < 1 or token < 1):
+        return violated(2, token, group, NO_WITNESS)
+    if is_done_to_nothing(node, done, begun_ns, about, node_count, groups, gone, clients, loose):
+        return violated(3, 0, about, NO_WITNESS)
     return HOLDS if done != 0 else SILENT
 
 

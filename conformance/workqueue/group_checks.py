@@ -11,12 +11,13 @@ from scatterproof.conformance.workqueue.records import (
     CLOSE_ASKED,
     CLOSED_NS,
     CORRELATION,
+    FLUSH,
     FLUSH_ASKED,
-    FLUSHED,
     FOREVER,
     GONE_HOW,
     GONE_NS,
     HAND_AT,
+    HANDED,
     HELD,
     HOLDER,
     KNOWN,
@@ -35,6 +36,7 @@ from scatterproof.conformance.workqueue.records import (
     SEND,
     SENT,
     SURE,
+    may_have_messages,
 )
 from scatterproof.conformance.workqueue.releasing import is_there
 
@@ -42,24 +44,40 @@ from scatterproof.conformance.workqueue.releasing import is_there
 @check_of_returns(
     "Q-LOCK-SEND",
     "group {found} is handed out, and nobody has called close_group of it",
-    "group {found} is handed out, which was cancelled at {expected} ns",
+    "group {found} is handed out, which was cancelled, or closed with nothing in it, at {expected} ns",
     "group {found} takes a message, and was closed or cancelled at {expected} ns",
+    "group {found} is handed out, and nobody has sent a message to it",
+    "group {found} is cancelled, and was handed out",
 )
 def send_locked_is_hidden(
-    done: int, begun_ns: int, about: int, group: int, groups: TableState, gone: TableState
+    done: int,
+    begun_ns: int,
+    about: int,
+    group: int,
+    node_count: int,
+    groups: TableState,
+    gone: TableState,
+    clients: TableState,
 ) -> Outcome:
+    """What was cancelled, or closed with nothing in it, could be handed out at no moment: it was locked for sending,
+    then gone."""
     if done == NEXT and group >= 1:
         slot, lost = find(groups, (group,)), find(gone, (group,))
         if lost >= 0:
-            cancelled = field(gone, lost, GONE_HOW) == FLUSHED and field(gone, lost, GONE_NS) < begun_ns
+            cancelled = field(gone, lost, GONE_HOW) != POPPED
             return violated(1, field(gone, lost, GONE_NS), group, -1) if cancelled else SILENT
-        return HOLDS if slot >= 0 and field(groups, slot, CLOSE_ASKED) > 0 else violated(0, 0, group, -1)
+        if slot < 0 or field(groups, slot, CLOSE_ASKED) == 0:
+            return violated(0, 0, group, -1)
+        return HOLDS if may_have_messages(slot, node_count, groups, clients) else violated(3, 0, group, -1)
     if done == SEND:
         slot, lost = find(groups, (about,)), find(gone, (about,))
         if slot >= 0 and field(groups, slot, CLOSED_NS) < begun_ns:
             return violated(2, field(groups, slot, CLOSED_NS), about, -1)
-        if lost >= 0 and field(gone, lost, GONE_HOW) != POPPED and field(gone, lost, GONE_NS) < begun_ns:
+        if lost >= 0 and field(gone, lost, GONE_NS) < begun_ns:
             return violated(2, field(gone, lost, GONE_NS), about, -1)
+    slot = find(groups, (about,))
+    if done == FLUSH and slot >= 0 and field(groups, slot, HANDED) > 0:
+        return violated(4, 0, about, field(groups, slot, HAND_AT))
     return SILENT
 
 
@@ -129,8 +147,8 @@ def ready_without_doubt(done: int, begun_ns: int, group: int, ready: int, groups
         return SILENT
     found = FOREVER
     for slot in range(room(groups)):
-        if is_there(groups, slot) and may_be_ready(slot, groups):
-            found = min(found, field(groups, slot, NUMBER))
+        if is_there(groups, slot) and field(groups, slot, NUMBER) < found and may_be_ready(slot, groups):
+            found = field(groups, slot, NUMBER)
     return HOLDS if found == FOREVER else violated(0, found, 0, -1)
 
 

@@ -65,14 +65,20 @@ def may_come_first(group: int, other: int, groups: TableState) -> bool:
 
 
 @register_jitable
-def is_surely_ready(slot: int, node: int, called_ns: int, node_count: int, book: Book) -> bool:
-    """Whether the group could be handed out at every moment from the call on until now."""
+def may_be_taken(slot: int, called_ns: int, groups: TableState) -> bool:
+    """What must hold of the group alone so that it could be handed out at every moment from the call on until now."""
+    if not is_there(groups, slot) or field(groups, slot, KNOWN) == 0 or field(groups, slot, SENT) == 0:
+        return False
+    if field(groups, slot, CLOSED_NS) >= called_ns or field(groups, slot, RISK) == 2:
+        return False
+    return field(groups, slot, FLUSH_ASKED) == 0 and field(groups, slot, HELD) == 0
+
+
+@register_jitable
+def is_let_through(slot: int, called_ns: int, node_count: int, book: Book) -> bool:
+    """Whether no other group of the correlation stood, or may have stood, in the way of one that may be taken."""
     groups, _, _, clients, correlations, _, _, _, _ = book
     correlation = field(groups, slot, CORRELATION)
-    if field(groups, slot, CLOSED_NS) >= called_ns or field(groups, slot, KNOWN) == 0 or field(groups, slot, SENT) == 0:
-        return False
-    if field(groups, slot, RISK) == 2 or field(groups, slot, FLUSH_ASKED) > 0:
-        return False
     since = find(correlations, (correlation,))
     if since >= 0 and field(correlations, since, CHANGED_NS) >= called_ns:
         return False
@@ -100,9 +106,10 @@ def first_ready(node: int, called_ns: int, node_count: int, book: Book) -> int:
     if loose[LOOSE_NEXT] > 0 or others_calling(clients, node, NEXT, node_count):
         return -1
     for slot in range(room(groups)):
-        if not is_there(groups, slot) or not is_surely_ready(slot, node, called_ns, node_count, book):
+        if not may_be_taken(slot, called_ns, groups) or (found >= 0 and not _is_before(slot, found, groups)):
             continue
-        if found < 0 or _is_before(slot, found, groups):
+        # Going over all groups comes last: with thousands that wait it is asked of the few that would win.
+        if is_let_through(slot, called_ns, node_count, book):
             found = slot
     return found
 

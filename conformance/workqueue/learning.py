@@ -65,6 +65,7 @@ from scatterproof.conformance.workqueue.records import (
     UNLOCK,
     Book,
     add,
+    may_have_messages,
     others_calling,
 )
 from scatterproof.conformance.workqueue.releasing import learn_clean, learn_unlock, note_change, note_release
@@ -167,7 +168,7 @@ def learn(
     elif call == READ:
         learn_read(own, about, told[1], time_ns, book)
     elif slot >= 0:
-        learn_of_group(call, own, slot, time_ns, told[1], book)
+        learn_of_group(call, own, slot, time_ns, told[1], node_count, book)
     change(clients, find(clients, (node,)), IN_CALL, 0)
     if outcome != REFUSED and call != SEND and call != READ and call != POP:
         stirred_ns[0] = time_ns
@@ -300,7 +301,7 @@ def learn_read(own: int, about: int, message: int, time_ns: int, book: Book) -> 
 
 
 @register_jitable
-def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, book: Book) -> None:
+def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, node_count: int, book: Book) -> None:
     """What a call that returned ok did to a group that is there."""
     groups, _, messages, clients, correlations, _, _, _, _ = book
     group, correlation = field(groups, slot, NUMBER), field(groups, slot, CORRELATION)
@@ -320,7 +321,7 @@ def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, b
             note_gone(group, FLUSHED, time_ns, book)
         elif call == POP_GROUP:
             note_gone(group, POPPED, time_ns, book)
-        elif field(groups, slot, SENT) == 0 and field(groups, slot, LOOSE_SENDS) == 0:
+        elif not may_have_messages(slot, node_count, groups, clients):
             note_gone(group, EMPTY, time_ns, book)
         else:
             change(groups, slot, CLOSED_NS, min(time_ns, field(groups, slot, CLOSED_NS)))

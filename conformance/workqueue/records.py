@@ -75,3 +75,13 @@ def others_calling(clients: TableState, node: int, call: int, node_count: int) -
     for other in range(node_count):
         found += int(other != node and calling(clients, other, call) >= 0)
     return found > 0
+
+
+@register_jitable
+def may_have_messages(slot: int, node_count: int, groups: TableState, clients: TableState) -> bool:
+    """Whether a message was sent to the group, or may have been."""
+    found = field(groups, slot, KNOWN) == 0 or field(groups, slot, SENT) + field(groups, slot, LOOSE_SENDS) > 0
+    for other in range(node_count):
+        own = calling(clients, other, SEND)
+        found = found or (own >= 0 and field(clients, own, ABOUT) == field(groups, slot, NUMBER))
+    return found

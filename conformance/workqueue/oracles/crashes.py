@@ -144,6 +144,25 @@ def _for_nothing(queue: Queue, box: Box, row: int) -> bool:
     return not finishing and (box.call is READ or box.drained)
 
 
+def _on_nothing(queue: Queue, box: Box, row: int) -> bool:
+    """Whether the call returned ok, and the group was not there, or not locked for such calls, all the while. A message
+    to one that was there is Q-LOCK-SEND."""
+    if box.outcome is not Outcome.OK or box.call not in (SEND, CLOSE, FLUSH, READ, POP, POP_GROUP):
+        return False
+    group = box.group
+    if group < 1:
+        return True
+    if queue.first(group, row) is None:
+        return not queue.boxes.loose(row, OPEN) and not queue.boxes.others(row, box, OPEN)
+    gone = queue.gone(group, row)
+    if gone is not None:
+        return box.call is not SEND and gone.since_ns < box.begun_ns
+    if box.call in (CLOSE, FLUSH):
+        return queue.closed_ns(group, row) < box.begun_ns
+    taken = queue.handed(group, row) or queue.boxes.loose(row, NEXT) or queue.boxes.others(row, box, NEXT)
+    return box.call is not SEND and not taken
+
+
 def acknowledged_is_kept(trace: Trace) -> set[int]:
     queue, broken = Queue(trace), set[int]()
     for row, box in queue.boxes.returned.items():
@@ -162,8 +181,11 @@ def calls_take_effect_once(trace: Trace) -> set[int]:
     for row, box in queue.boxes.returned.items():
         if _for_nothing(queue, box, row):
             broken.add(row)
-        known = box.call is OPEN and box.was_ok(row + 1) and queue.first(box.told["group"], row) is not None
-        broken |= {row} if known else set()
+        if box.call is OPEN and box.was_ok(row + 1):
+            known = queue.first(box.told["group"], row) is not None
+            broken |= {row} if known or min(box.told["group"], box.told["token"]) < 1 else set()
+        if _on_nothing(queue, box, row):
+            broken.add(row)
     return broken
 
 

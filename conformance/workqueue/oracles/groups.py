@@ -38,18 +38,19 @@ def _handed(queue: Queue) -> Iterator[tuple[int, Box, int]]:
 
 def send_locked_is_hidden(trace: Trace) -> set[int]:
     queue, broken = Queue(trace), set[int]()
-    for row, box, group in _handed(queue):
+    for row, _, group in _handed(queue):
         gone = queue.gone(group, row)
         if gone is None:
-            broken |= set() if queue.may(group, row, CLOSE) else {row}
-        elif gone.how is FLUSH and gone.since_ns < box.begun_ns:
+            broken |= set() if queue.may(group, row, CLOSE) and not queue.is_empty(group, row) else {row}
+        elif gone.how is not POP_GROUP:
             broken.add(row)
     for row, box in _ok(queue, SEND):
         gone = queue.gone(box.group, row)
         ended_ns = queue.closed_ns(box.group, row) if gone is None else gone.since_ns
-        if ended_ns < box.begun_ns and (gone is None or gone.how is not POP_GROUP):
+        if ended_ns < box.begun_ns:
             broken.add(row)
-    return broken
+    cancelled = [(row, box.group) for row, box in _ok(queue, FLUSH) if queue.is_there(box.group, row)]
+    return broken | {row for row, group in cancelled if queue.handed(group, row)}
 
 
 def correlation_in_order(trace: Trace) -> set[int]:
@@ -171,8 +172,9 @@ def messages_are_numbered(trace: Trace) -> set[int]:
         if not queue.is_there(box.group, row):
             continue
         following, message = max(queue.sent(box.group, row), default=0) + 1, box.told["message"]
-        if message < following or (message > following and not queue.loose(box.group, row, SEND)):
-            broken.add(row)
+        others = [one for one in queue.boxes.others(row, box, SEND) if one.group == box.group]
+        most = following + queue.loose(box.group, row, SEND) + len(others)
+        broken |= set() if following <= message <= most else {row}
     for row, box, group in _handed(queue):
         opened = queue.opened(group, row)
         if opened is not None and queue.gone(group, row) is None:

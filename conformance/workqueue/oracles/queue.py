@@ -81,13 +81,19 @@ class Queue:
                 found[message] = box
         return found
 
+    def is_empty(self, group: int, row: int) -> bool:
+        """Whether it surely has never had a message."""
+        sending = [box for box in self.boxes.asked(row, SEND) if box.group == group and box.ended(row) is None]
+        return self.opened(group, row) is not None and not (
+            sending or self.sent(group, row) or self.loose(group, row, SEND)
+        )
+
     def gone(self, group: int, row: int) -> Gone | None:
         """When it was surely removed, but for cleaning."""
         for box in self.about(group, row, FLUSH, POP_GROUP, CLOSE):
             assert box.over is not None
             assert box.call is not None
-            empty = not self.sent(group, box.over) and not self.loose(group, box.over, SEND)
-            if box.call is not CLOSE or empty:
+            if box.call is not CLOSE or self.is_empty(group, box.over):
                 return Gone(row=box.over, since_ns=box.over_ns, how=box.call)
         return None
 
