@@ -9,7 +9,8 @@ present one, or with the token of a lock that was released, is refused and chang
 Q-CRASH-DEAD).
 
 A call returns (ok), raises `Refused` or `Unavailable` (it had no effect), or raises `OutcomeUnknown` (it may have had
-one). What returned is durable (Q-DURABLE), but for the counting of tries by `read_message`.
+one). What returned is durable (Q-DURABLE): it outlives every process, the database's own among them, and a power
+failure, which may take back the counting of tries by `read_message` alone.
 
 One object of this kind is for one thread at a time; a factory makes them.
 """
@@ -145,8 +146,8 @@ class Access(Protocol):
 
     def read_message(self, group: int, token: int) -> Message | None:
         """The first message that was not popped; None where all were. Counts the try, so that a message that kills its
-        worker is told, too; a power failure may take back this count, and nothing else. Refused without the receive
-        lock, which counts as used now."""
+        worker is told, too; a power failure may take back this count, a crash of the database may not. Refused without
+        the receive lock, which counts as used now."""
         ...
 
     def pop_message(self, group: int, token: int, message: int) -> None:

@@ -54,8 +54,9 @@ class PostgresqlDatabase:
         try:
             if self._connection.closed:
                 self._connection = _connect(self._address)
-            # One round trip. The session has synchronous_commit as the server has it, and on at least.
-            self._connection.execute("BEGIN" if durable else "BEGIN; SET LOCAL synchronous_commit TO off")
+            # Synced, durable or not (the session has synchronous_commit as the server has it, and on at least): what is
+            # committed without it is lost with the server's processes, and not with the machine alone.
+            self._connection.execute("BEGIN")
             begun = True
             yield self._execute
         except psycopg.Error as error:

@@ -37,7 +37,8 @@ class Database(Protocol):
 
     def transaction(self, *, durable: bool = True) -> AbstractContextManager[Execute]:
         """One transaction: committed at the end, rolled back where the block raises. Raises Unavailable and
-        OutcomeUnknown as a call of `Access` does. durable: False where a power failure may take it back."""
+        OutcomeUnknown as a call of `Access` does. durable: False where a power failure may take it back; no crash of a
+        process may, the database's own among them."""
         ...
 
     def lock(self, execute: Execute, correlation: str) -> None:

@@ -75,6 +75,22 @@ def test_q_durable_what_returned_is_there_after_the_server_crashed(postgres_serv
     access.close()
 
 
+def test_q_retry_a_count_of_tries_is_there_after_the_server_crashed(postgres_server: Cluster) -> None:
+    # The log is written by who commits: its writer would come too late to save what was committed without it.
+    with cluster(wal_writer_delay="10s") as server:
+        access = postgresql_store(server.queue())
+        send(access)
+        group = take(access)
+        first = access.read_message(group.group, group.token)
+        server.crash()
+        server.start()
+        with pytest.raises(Unavailable):
+            access.read_message(group.group, group.token)
+        again = access.read_message(group.group, group.token)
+        assert [message and message.retries for message in (first, again)] == [1, 2]
+        access.close()
+
+
 def test_a_connection_that_is_lost_between_calls_did_nothing_and_is_made_again(postgres_server: Cluster) -> None:
     address = postgres_server.queue()
     access, other = postgresql_store(address), postgresql_store(address)

@@ -1,0 +1,92 @@
+"""The queue on SQLite and PostgreSQL under faults for real, judged by its own checks; and stores that have to be found
+out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from scatterproof.commands.workqueue.tests.damaged import halfway, unlocked, unsynced
+from scatterproof.commands.workqueue.tests.faults import SCENARIOS, campaign, lost, play
+from scatterproof.conformance.network.topologies import served
+from scatterproof.impl.workqueue.stores.sql import SqlStore
+from scatterproof.impl.workqueue.stores.tests.cluster import Cluster, cluster, why_not
+from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Trace, schema
+
+NAMES = schema("workqueue")
+HERE = {name for name, scenario in SCENARIOS.items() if not scenario.on_postgresql or why_not() is None}
+if len(HERE) < len(SCENARIOS):
+    warnings.warn(pytest.PytestWarning(f"not run: faults on PostgreSQL: {why_not()}"), stacklevel=1)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Cluster | None]:
+    if why_not() is not None:
+        yield None
+        return
+    # What was committed and not synced is not saved by who writes the log now and then.
+    with cluster(wal_writer_delay="10s") as started:
+        yield started
+
+
+def server_of(name: str, server: Cluster | None) -> Cluster | None:
+    return server if SCENARIOS[name].on_postgresql else None
+
+
+def test_q_durable_senders_and_workers_are_killed_and_nothing_is_lost(tmp_path: Path) -> None:
+    found = play("sqlite-killed", tmp_path, faults=3, seed=1)
+    assert list(found.wrongs()) == []
+    at_stake = {result.clause for result in found.results if result.held}
+    assert at_stake >= {"Q-LOCK-SEND", "Q-ORDER-CORR", "Q-ONCE", "Q-ATOMIC", "Q-ORDER-MSG", "Q-RETRY", "Q-CALL-ONCE"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(HERE))
+def test_faults_for_real_leave_every_clause_whole(name: str, tmp_path: Path, server: Cluster | None) -> None:
+    found = play(name, tmp_path, faults=10, seed=1, server=server_of(name, server))
+    assert list(found.wrongs()) == []
+    assert any(result.clause == "Q-ONCE" and result.held for result in found.results)
+
+
+@pytest.mark.slow
+def test_a_hundred_faults_of_clients_on_sqlite() -> None:
+    assert [wrong for found in campaign("sqlite-killed", 100, seed=2) for wrong in found.wrongs()] == []
+
+
+DAMAGED: list[tuple[str, Callable[[SqlStore, int], None], tuple[str, ...]]] = [
+    ("sqlite-one-id", unlocked, ("Q-ONCE", "Q-ORDER-CORR")),
+    ("sqlite-killed", halfway, ("Q-DURABLE", "Q-NEXT", "Q-PRIORITY")),
+    ("postgresql-server", unsynced, ("Q-RETRY", "Q-ONCE", "Q-DURABLE", "Q-CALL-ONCE")),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "damage", "clauses"), [each for each in DAMAGED if each[0] in HERE])
+def test_a_damaged_store_is_found_out(
+    name: str,
+    damage: Callable[[SqlStore, int], None],
+    clauses: tuple[str, ...],
+    tmp_path: Path,
+    server: Cluster | None,
+) -> None:
+    for seed in range(8):
+        found = play(name, tmp_path / str(seed), 10, seed, server_of(name, server), damage)
+        if any(wrong.startswith(clauses) for wrong in found.wrongs()):
+            return
+    raise AssertionError("in 8 rounds nothing was said of it")
+
+
+def returned(call: str, message: int = ABSENT) -> tuple[int, ...]:
+    told = {"kind": int(Kind.RETURNED), "call": NAMES.calls[call], "outcome": 1, "group": 7, "message": message}
+    return tuple(told.get(name, ABSENT) for name in NAMES.columns)
+
+
+def test_a_message_that_nobody_was_handed_is_lost_once_its_group_was_closed() -> None:
+    rows = [returned("send_message", 1), returned("send_message", 2), returned("read_message", 1)]
+    header = Header(protocol="workqueue", topology=served(1), parameters={}, complete={}, order=Order.LINK)
+    assert list(lost(Trace(header, rows))) == []
+    (said,) = lost(Trace(header, [*rows, returned("close_group")]))
+    assert said == "Q-DURABLE: messages [2] of group 7 were never handed out"
