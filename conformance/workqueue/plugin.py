@@ -12,6 +12,8 @@ from scatterproof.spec.core import Parameter
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.schedule import FailureKind, Schedule
 
+OF_LEASES = ("Q-LEASE", "Q-LEASE-ALL", "Q-RECEIPT", "Q-DEDUP")
+
 
 def horizon_ns(schedule: Schedule) -> int:
     """After the last call or failure, all tries of all calls, one after the other, and the longest way of a packet;
@@ -24,21 +26,28 @@ def horizon_ns(schedule: Schedule) -> int:
 
 
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
-    """Checks read none; BadInput for one that cannot be."""
+    """What the checks of leases read; BadInput for one that cannot be."""
     chosen = Parameters("workqueue", given)
-    for name in ("retry_ns", "tries"):
+    for name in ("retry_ns", "tries", "leased"):
         chosen.number(name)
-    return {}
+    return {name: chosen.number(name) for name in ("window_ns", "by_group", "margin_ns")}
+
+
+def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
+    leased = Parameters("workqueue", given).number("leased") == 1
+    if clause == "Q-ANSWER" or leased == (clause in OF_LEASES):
+        return None
+    return "the store is a queue with leases" if leased else "the store has no leases"
 
 
 @cache
 def _judges() -> Judges:
     from scatterproof.conformance.checks.premises import compiled_apart
-    from scatterproof.conformance.workqueue import crash_checks, group_checks, message_checks
+    from scatterproof.conformance.workqueue import crash_checks, group_checks, lease_checks, message_checks
     from scatterproof.conformance.workqueue.oracles import ORACLES
 
-    # One part: all rest on the same knowledge, which would be compiled once for each.
-    checks = in_parts({"": (group_checks, message_checks, crash_checks)})
+    # Those of a part rest on the same knowledge, which would be compiled once for each.
+    checks = in_parts({"": (group_checks, message_checks, crash_checks), "leases": (lease_checks,)})
     return Judges(checks=checks, oracles=ORACLES, premises=compiled_apart("workqueue"))
 
 
@@ -57,6 +66,7 @@ PLUGIN = Plugin(
     horizon_ns=horizon_ns,
     label=label,
     parameters=parameters,
+    not_applicable=not_applicable,
     # Requests and answers get lost, come late, out of order, and more than once. The store and clients crash, and come
     # back: the store with what it stored, a client with nothing in hand.
     allowed_failures=frozenset({FailureKind.CRASH, FailureKind.RESTART, FailureKind.PAUSE, FailureKind.RESUME}),

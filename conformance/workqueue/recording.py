@@ -9,7 +9,7 @@ from scatterproof.spec.core import Outcome, Parameter, Return
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import ABSENT, Row, schema
-from scatterproof.spec.workqueue.messages import COLUMNS, GIVEN, CallName, Packet
+from scatterproof.spec.workqueue.messages import COLUMNS, GIVEN, LEASED, CallName, Handed, Packet
 
 NAMES = schema("workqueue")
 _NOTHING = (ABSENT,) * len(COLUMNS)
@@ -31,9 +31,9 @@ class Recorder:
     """Rows from `sender` on: sender, receiver, number, digest, flags, call, operation, outcome, packet, COLUMNS."""
 
     def called(self, node: NodeId, operation: int, call: Call) -> Row:
-        body = digest(call.payload) if call.call == CallName.SEND_MESSAGE else ABSENT
+        body = digest(call.payload) if call.call in (CallName.SEND_MESSAGE, CallName.PUT_MESSAGE) else ABSENT
         # What the application does not give stands in GIVEN; of a group it names what it does not have in hand.
-        given = GIVEN.get(call.call, {})
+        given = GIVEN.get(call.call) or LEASED.get(call.call, {})
         told = {**given, **{name: value for name, value in call.arguments.items() if name in given or name in _NAMED}}
         head = (ABSENT, ABSENT, ABSENT, body, ABSENT, NAMES.calls[call.call], operation, ABSENT, ABSENT)
         return (*head, *_columns(told))
@@ -42,7 +42,9 @@ class Recorder:
         read = call.call == CallName.READ_MESSAGE and returned.outcome is Outcome.OK and returned.results.get("message")
         body = digest(returned.payload) if read else ABSENT
         code, outcome = NAMES.calls[call.call], int(returned.outcome)
-        head = (ABSENT, ABSENT, ABSENT, body, ABSENT, code, returned.operation, outcome, ABSENT)
+        message = (returned.results.get(name, ABSENT) for name in ("sender", "number"))
+        sender, number = (one if isinstance(one, int) else ABSENT for one in message)
+        head = (sender, ABSENT, number, body, ABSENT, code, returned.operation, outcome, ABSENT)
         return (*head, *_columns(returned.results))
 
     def packet(self, packet: Packet) -> Row:
@@ -53,6 +55,10 @@ class Recorder:
         outcome = packet.outcome if packet.outcome in NAMES.outcomes.values() else ABSENT
         head = (packet.client, ABSENT, ABSENT, body, ABSENT, call, packet.operation, outcome, kind)
         return (*head, *(getattr(packet, name) for name in COLUMNS))
+
+    def delivery(self, node: NodeId, handed: Handed) -> Row:
+        told = _columns({"group": handed.group, "receipt": handed.receipt})
+        return (handed.sender, ABSENT, handed.number, digest(handed.payload), *[ABSENT] * 5, *told)
 
     def ended(self, flags: int) -> Row:
         return (*[ABSENT] * 4, flags, *[ABSENT] * 4, *_NOTHING)

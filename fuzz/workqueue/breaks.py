@@ -18,4 +18,8 @@ BREAKS = {
     "Q-DURABLE": "store/forgets",
     "Q-CALL-ONCE": "is_new/always",
     "Q-ANSWER": "is_new/never",
+    "Q-LEASE": "back/at-the-end",
+    "Q-LEASE-ALL": "is_held/always",
+    "Q-RECEIPT": "is_good/any",
+    "Q-DEDUP": "is_seen/while-it-is-there",
 }

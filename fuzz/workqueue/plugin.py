@@ -8,12 +8,13 @@ from typing import Any
 
 from scatterproof.conformance.network.run import MakeNode
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
+from scatterproof.fuzz.workqueue import leases
 from scatterproof.fuzz.workqueue.breaks import BREAKS
 from scatterproof.fuzz.workqueue.equivalences import EQUIVALENCES
 from scatterproof.fuzz.workqueue.mutants import MUTANTS
 from scatterproof.fuzz.workqueue.on_model import ON_MODEL
 from scatterproof.fuzz.workqueue.strategies import drawn
-from scatterproof.impl.workqueue import RULES, make_core, rules
+from scatterproof.impl.workqueue import LEASE_RULES, RULES, lease_rules, make_core, rules
 
 _ORDER = "what it gives is compared alone, and moved by one it compares alike: other orders are tried by hand"
 LEFT_OUT = {
@@ -25,15 +26,20 @@ LEFT_OUT = {
 
 def node_with(functions: Mapping[str, Callable[..., Any]]) -> MakeNode:
     """A factory of nodes with these functions as rules."""
-    chosen = replace(RULES, **functions)
-    return lambda config: make_core(config, chosen)
+    leased = {name for name in functions if hasattr(LEASE_RULES, name)}
+    chosen = replace(RULES, **{name: one for name, one in functions.items() if name not in leased})
+    of_leases = replace(LEASE_RULES, **{name: functions[name] for name in leased})
+    return lambda config: make_core(config, chosen, of_leases)
 
 
 PLUGIN = FuzzPlugin(
     name="workqueue",
-    groups=(RuleGroup(rules=rules, draws=drawn, left_out=LEFT_OUT),),
+    groups=(
+        RuleGroup(rules=rules, draws=drawn, left_out=LEFT_OUT),
+        RuleGroup(rules=lease_rules, draws=leases.drawn, left_out=leases.LEFT_OUT),
+    ),
     node_with=node_with,
-    mutants=MUTANTS,
+    mutants=(*MUTANTS, *leases.MUTANTS),
     equivalences=EQUIVALENCES,
     on_model=ON_MODEL,
     shrinking=60,

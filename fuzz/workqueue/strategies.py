@@ -41,14 +41,14 @@ def _runs(draw: DrawFn) -> Schedule:
         calls=calls,
         clocks=draw(clocks(network)),
         parameters={"retry_ns": draw(st.sampled_from([20, 50])), "tries": draw(st.integers(1, 4))},
-        faults=draw(_faults(len(network.links))),
-        failures=draw(_failures(clients, max(call.time_ns for call in calls))),
+        faults=draw(faults(len(network.links))),
+        failures=draw(failures(clients, max(call.time_ns for call in calls))),
         seed=draw(st.integers(0, 255)),
     )
 
 
 @st.composite
-def _faults(draw: DrawFn, links: int) -> tuple[Fault, ...]:
+def faults(draw: DrawFn, links: int) -> tuple[Fault, ...]:
     """On half of the draws up to 8, on the first 12 packets of a link, losses most: then a client asks again."""
     numbers = draw(st.binary(min_size=1 + 3 * MAX_FAULTS, max_size=1 + 3 * MAX_FAULTS))
     found: dict[tuple[int, int], Fault] = {}
@@ -61,7 +61,7 @@ def _faults(draw: DrawFn, links: int) -> tuple[Fault, ...]:
 
 
 @st.composite
-def _failures(draw: DrawFn, clients: tuple[int, ...], last_ns: int) -> tuple[Failure, ...]:
+def failures(draw: DrawFn, clients: tuple[int, ...], last_ns: int) -> tuple[Failure, ...]:
     """On half of the draws a client or the store crashes, for good or to begin anew, or stands still, or two of
     them."""
     numbers = draw(st.binary(min_size=1 + 2 * _FAILURE, max_size=1 + 2 * _FAILURE))

@@ -26,9 +26,10 @@ from scatterproof.spec.core import (
 )
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.trace import ABSENT
-from scatterproof.spec.workqueue.messages import ABOUT_GROUPS, COLUMNS, GIVEN, NONE, CallName, Packet
+from scatterproof.spec.workqueue.messages import ABOUT_GROUPS, COLUMNS, GIVEN, LEASED, NONE, CallName, Handed, Packet
 
 _TAKES = (CallName.OPEN_GROUP, CallName.NEXT_GROUP)
+_RESULTS = (*COLUMNS, "sender", "number")
 
 
 class Client:
@@ -43,7 +44,7 @@ class Client:
         self._deadline: int | None = None
         self._group = self._token = self._message = NONE
 
-    def handle(self, event: ClientEvent[Packet]) -> Sequence[ClientEffect[Packet, None]]:
+    def handle(self, event: ClientEvent[Packet]) -> Sequence[ClientEffect[Packet, Handed]]:
         match event:
             case Called():
                 if self._asking is not None:
@@ -58,7 +59,9 @@ class Client:
     def next_deadline(self) -> int | None:
         return self._deadline
 
-    def _call(self, event: Called) -> list[ClientEffect[Packet, None]]:
+    def _call(self, event: Called) -> list[ClientEffect[Packet, Handed]]:
+        if event.call in LEASED:
+            raise LocalProtocolError(f"{event.call} is a call of a queue with leases; set leased to 1 for it")
         self._asking, self._sent = self._request(event), 0
         if event.call in ABOUT_GROUPS and self._asking.group == NONE:  # it has none: there is nothing to ask
             return self._return(replace(self._asking, outcome=int(Outcome.REFUSED)))
@@ -67,16 +70,16 @@ class Client:
     def _request(self, event: Called) -> Packet:
         plain = Packet(self._me, event.operation, event.call)
         if event.call in GIVEN:
-            given = {name: _number(event.arguments, name, usual) for name, usual in GIVEN[event.call].items()}
+            given = {name: number_of(event.arguments, name, usual) for name, usual in GIVEN[event.call].items()}
             return replace(plain, **given)
-        group = _number(event.arguments, "group", self._group)
-        token = _number(event.arguments, "token", self._token)
+        group = number_of(event.arguments, "group", self._group)
+        token = number_of(event.arguments, "token", self._token)
         if event.call == CallName.POP_MESSAGE:
-            message = _number(event.arguments, "message", self._message)
+            message = number_of(event.arguments, "message", self._message)
             return replace(plain, group=group, token=token, message=message)
         return replace(plain, group=group, token=token, payload=event.payload)
 
-    def _take(self, event: PacketArrived[Packet]) -> list[ClientEffect[Packet, None]]:
+    def _take(self, event: PacketArrived[Packet]) -> list[ClientEffect[Packet, Handed]]:
         answer = event.packet
         if not answer.is_answer or answer.client != self._me:
             return [Refuse(event.link, f"call {answer.operation} of {answer.client}: no answer for {self._me}")]
@@ -84,13 +87,13 @@ class Client:
             return []  # to a call that is over
         return self._return(answer)
 
-    def _ask(self, now: int) -> list[ClientEffect[Packet, None]]:
+    def _ask(self, now: int) -> list[ClientEffect[Packet, Handed]]:
         assert self._asking is not None
         self._sent += 1
         self._deadline = now + self._retry_ns
         return [Send(self._link, self._asking)]
 
-    def _return(self, answer: Packet | None) -> list[ClientEffect[Packet, None]]:
+    def _return(self, answer: Packet | None) -> list[ClientEffect[Packet, Handed]]:
         """answer: None where the call is given up."""
         assert self._asking is not None
         told = answer or self._asking
@@ -98,7 +101,7 @@ class Client:
         if outcome is Outcome.OK:
             self._have(told)
         self._asking = self._deadline = None
-        results: dict[str, Parameter] = {name: value for name in COLUMNS if (value := getattr(told, name)) != ABSENT}
+        results: dict[str, Parameter] = {name: value for name in _RESULTS if (value := getattr(told, name)) != ABSENT}
         return [Return(told.operation, outcome, results, told.payload if outcome is Outcome.OK else b"")]
 
     def _have(self, answer: Packet) -> None:
@@ -108,7 +111,7 @@ class Client:
             self._message = answer.message
 
 
-def _number(arguments: Mapping[str, Parameter], name: str, usual: int) -> int:
+def number_of(arguments: Mapping[str, Parameter], name: str, usual: int) -> int:
     """LocalProtocolError for a word."""
     found = arguments.get(name, usual)
     if not isinstance(found, int):

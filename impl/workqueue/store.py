@@ -22,7 +22,7 @@ from scatterproof.spec.core import (
     Refuse,
     Send,
 )
-from scatterproof.spec.workqueue.messages import GIVEN, NONE, CallName, Packet
+from scatterproof.spec.workqueue.messages import GIVEN, NONE, CallName, Handed, Packet
 
 OK, REFUSED = int(Outcome.OK), int(Outcome.REFUSED)
 
@@ -55,7 +55,7 @@ class Store:
     def begin_with(self, kept: Storage) -> None:
         self._all = kept
 
-    def handle(self, event: ClientEvent[Packet]) -> Sequence[ClientEffect[Packet, None]]:
+    def handle(self, event: ClientEvent[Packet]) -> Sequence[ClientEffect[Packet, Handed]]:
         if not isinstance(event, PacketArrived):
             raise LocalProtocolError(f"host {self._me} is the store; clients make calls")
         asked = event.packet
@@ -75,7 +75,9 @@ class Store:
         if asked.call in GIVEN:
             return replace(self._does[asked.call](asked, now), outcome=OK)
         group = self._all.groups.get(asked.group)
-        if group is None or not self._rules.is_current(asked.token, group.token if group.lock else 0):
+        if group is None or asked.call not in self._does_with:
+            return replace(asked, outcome=REFUSED)
+        if not self._rules.is_current(asked.token, group.token if group.lock else 0):
             return replace(asked, outcome=REFUSED)
         group.heard_ns = now
         return self._does_with[asked.call](asked, group)

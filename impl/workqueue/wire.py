@@ -9,7 +9,7 @@ import msgspec
 
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import ABSENT
-from scatterproof.spec.workqueue.messages import COLUMNS, CallName, Packet
+from scatterproof.spec.workqueue.messages import COLUMNS, CallName, Handed, Packet
 
 _decoder: msgspec.msgpack.Decoder[Packet] = msgspec.msgpack.Decoder(Packet)
 
@@ -47,5 +47,5 @@ class Records:
     def packet(self, packet: Packet) -> dict[str, int]:
         return {"sender": packet.client, "operation": packet.operation}
 
-    def delivery(self, node: NodeId, delivery: object) -> dict[str, int]:
-        return {}
+    def delivery(self, node: NodeId, delivery: Handed) -> dict[str, int]:
+        return {name: getattr(delivery, name) for name in ("sender", "number", "group", "receipt")}

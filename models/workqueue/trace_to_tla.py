@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from scatterproof.models.calls_to_tla import Columns, Words, reader_of_calls
 from scatterproof.models.validation import Reader
 from scatterproof.spec.core import Outcome
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.trace import ABSENT, Kind, Trace, schema
 
 _LARGEST = 2**31 - 1  # of TLC's integers
@@ -107,5 +109,7 @@ def _record(fields: dict[str, str]) -> str:
 
 
 def reader_of(trace: Trace) -> Reader:
-    """The run in TLA+; CannotRun for one in which a call returns that was not made."""
+    """The run in TLA+; CannotRun for one in which a call returns that was not made, and for a queue with leases."""
+    if Parameters("workqueue", trace.header.parameters).number("leased") == 1:
+        raise CannotRun("the trace is of a queue with leases, of which no module reads traces")
     return reader_of_calls(trace, "TraceWorkQueue", "MCTraceWorkQueue.cfg", GroupWords(trace))

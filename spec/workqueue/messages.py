@@ -26,6 +26,24 @@ class CallName(StrEnum):
     POP_GROUP = "pop_group"
     UNLOCK_SERVER_GROUPS = "unlock_server_groups"
     CLEAN = "clean"
+    PUT_MESSAGE = "put_message"
+    RECEIVE = "receive"
+    DELETE = "delete"
+    EXTEND = "extend"
+    GIVE_BACK = "give_back"
+
+
+class Handed(msgspec.Struct, frozen=True, gc=False):
+    """A message as it is handed out under a lease, in answers and to an application.
+
+    sender, number: the client that put it, and the number of that call.
+    """
+
+    sender: NodeId
+    number: int
+    group: int
+    receipt: int
+    payload: bytes
 
 
 class Packet(msgspec.Struct, frozen=True, gc=False):
@@ -34,6 +52,7 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
     client, operation: whose call it is, and its number among the client's; a request that is sent again keeps it.
     outcome: 0 in a request; in an answer ok or refused. The rest: columns of trace.toml, -1 where the call has none.
     payload: the body of a message.
+    sender, number: of delete, extend and give_back: the message. handed: what a receive is given.
     """
 
     client: NodeId
@@ -52,6 +71,14 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
     released: int = ABSENT
     senders_before: int = ABSENT
     receivers_before: int = ABSENT
+    receipt: int = ABSENT
+    dedup: int = ABSENT
+    most: int = ABSENT
+    newest: int = ABSENT
+    lease_ns: int = ABSENT
+    sender: int = ABSENT
+    number: int = ABSENT
+    handed: tuple[Handed, ...] = ()
     payload: bytes = b""
 
     @property
@@ -61,7 +88,7 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
 
 COLUMNS = (
     *("group", "message", "token", "type", "priority", "correlation", "server", "retries", "removed", "released"),
-    *("senders_before", "receivers_before"),
+    *("senders_before", "receivers_before", "receipt", "dedup", "most", "newest", "lease_ns"),
 )
 """The fields of a packet that are columns of the same names, in the order of trace.toml."""
 
@@ -72,6 +99,14 @@ GIVEN: dict[str, dict[str, int]] = {
     CallName.CLEAN: {"senders_before": 0, "receivers_before": 0},
 }
 """The arguments of the calls that are not about a group, and what they are where the application does not give them."""
-ABOUT_GROUPS = frozenset(CallName) - frozenset(GIVEN)
+LEASED: dict[str, dict[str, int]] = {
+    CallName.PUT_MESSAGE: {"group": 1, "dedup": 0},
+    CallName.RECEIVE: {"most": 1, "lease_ns": 1_000},
+    CallName.DELETE: {"newest": 0},
+    CallName.EXTEND: {"newest": 0, "lease_ns": 1_000},
+    CallName.GIVE_BACK: {"newest": 0},
+}
+"""The arguments of the calls of a queue with leases, and what they are where the application does not give them."""
+ABOUT_GROUPS = frozenset(CallName) - frozenset(GIVEN) - frozenset(LEASED)
 """The calls about a group: that in hand, or the one that the arguments group and token name; `pop_message` also
 about a message: that in hand, or the one that the argument message names."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.protocol import SpecPlugin
 from scatterproof.spec.topology import Topology
-from scatterproof.spec.workqueue.messages import Packet
+from scatterproof.spec.workqueue.messages import Handed, Packet
 
 
 def refuse_network(topology: Topology) -> None:
@@ -13,4 +13,4 @@ def refuse_network(topology: Topology) -> None:
         raise BadInput(f"topology: there are {len(topology.hosts())} hosts; one alone is the store")
 
 
-PLUGIN = SpecPlugin(packet=Packet, refuse_network=refuse_network)
+PLUGIN = SpecPlugin(packet=Packet, delivery=Handed, refuse_network=refuse_network)

@@ -3,6 +3,6 @@ wrong."""
 
 from __future__ import annotations
 
-from scatterproof.conformance.workqueue.cases import crashes, order
+from scatterproof.conformance.workqueue.cases import crashes, leases, order
 
-CASES = (*order.CASES, *crashes.CASES)
+CASES = (*order.CASES, *crashes.CASES, *leases.CASES)

@@ -8,8 +8,8 @@ that `scatterproof.conformance.judge.refuse` lets pass.
 from __future__ import annotations
 
 from scatterproof.conformance.protocol import by_clause
-from scatterproof.conformance.workqueue.oracles import crashes, groups
+from scatterproof.conformance.workqueue.oracles import crashes, groups, leases
 
 # Those of doubts bear no clause's name.
 DOUBTS = (groups.ready_without_doubt, groups.held_without_doubt)
-ORACLES = by_clause("workqueue", groups, crashes) | {doubt.__name__: doubt for doubt in DOUBTS}
+ORACLES = by_clause("workqueue", groups, crashes, leases) | {doubt.__name__: doubt for doubt in DOUBTS}

@@ -28,7 +28,7 @@ def arcs(rows: list[Row], order: Order) -> list[tuple[int, int]]:
             kept += [(earlier, position) for earlier in range(position)]
             continue
         ties: list[tuple[object, ...]] = [("node", row[NODE])]
-        if order is not Order.NODE and row[KIND] in (*CALLS, Kind.CRASHED):
+        if order is not Order.NODE and row[KIND] in (*CALLS, Kind.DELIVERED, Kind.CRASHED):
             ties += [("call",)]
         for tie in ties:
             if tie in last_of:

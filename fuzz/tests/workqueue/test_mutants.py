@@ -24,21 +24,28 @@ def test_arguments_that_change_places_alone_are_proved_equivalent() -> None:
 
 
 def test_every_call_and_failure_is_drawn() -> None:
-    schedules = list(islice(drawn_schedules("workqueue", 3, 0), 120))
+    schedules = [one for group in range(2) for one in islice(drawn_schedules("workqueue", 3, group), 120)]
     assert {call.call for schedule in schedules for call in schedule.calls} == set(CallName)
     kinds = {failure.kind for schedule in schedules for failure in schedule.failures}
     assert kinds == {FailureKind.CRASH, FailureKind.RESTART, FailureKind.PAUSE, FailureKind.RESUME}
     assert any(failure.node == 0 for schedule in schedules for failure in schedule.failures)
 
 
+OF_LEASES = (
+    "back/at-the-end",
+    "is_good/any",
+    "extended/for-ever",
+    "lease-store/keeps-deleted",
+    "is_seen/while-it-is-there",
+)
 TOLD = ("store/keeps-popped", "store/hoards", "store/cleans-closed", "literal/Q-CRASH-BOOT-lit-1")
 
 
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", [*TOLD, *OF_LEASES])
 def test_checks_and_oracles_find_the_same_in_cases_and_drawn_runs_of_a_mutant(name: str) -> None:
     found = 0
     schedules = [case.schedule for case in cases("workqueue")]
-    for schedule in (*schedules, *islice(drawn_schedules("workqueue", 5, 0), 24)):
+    for schedule in (*schedules, *islice(drawn_schedules("workqueue", 5, SUBJECTS[name].group), 24)):
         trace = SUBJECTS[name].iut.run(schedule)
         told = [
             {(one.clause, one.position) for result in judging(trace, shown=1 << 30) for one in result.violations}

@@ -1,0 +1,195 @@
+"""A queue with leases: the runs that are drawn, and hand-written mutants of its rules, stores and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import fields
+from dataclasses import replace as replace_fields
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+from msgspec.structs import replace
+
+from scatterproof.conformance.network.topologies import served
+from scatterproof.conformance.workqueue.cases.building import spread
+from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
+from scatterproof.fuzz.protocol import HandMutant
+from scatterproof.fuzz.strategies import delays
+from scatterproof.fuzz.workqueue.strategies import failures, faults
+from scatterproof.impl.workqueue import LEASE_RULES, LeaseRules, LeaseStore, make_core
+from scatterproof.impl.workqueue.lease_store import Message, Storage
+from scatterproof.spec.schedule import Call, Schedule
+from scatterproof.spec.topology import Role
+from scatterproof.spec.workqueue.messages import Packet
+
+GROUP = 1
+"""The place of its rules among the groups of the plugin."""
+_MAX_CLIENTS, _MAX_STEPS, _MAX_GAP_NS, _STEP = 4, 24, 40, 4
+_LEASES_NS = (40, 90, 400)
+LEFT_OUT = {
+    **dict.fromkeys(
+        ("is_seen", "is_held", "extended"),
+        "a tie of two times of the store's clock shows nowhere: those that show are tried by hand",
+    ),
+    "key_of": "what it gives is compared alone, and moved by one it compares alike: other keys are tried by hand",
+    "batch_of": "no clause says how many messages come at once: `batch_of/none` is tried by hand",
+    "next_receipt": "that receipts differ is all that a clause says: `next_receipt/fixed` is tried by hand",
+    "back": "what it gives is compared alone, and moved by one it compares alike: `back/at-the-end` is tried by hand",
+    "is_good": "a clause says nothing of a late call where nobody else has the message: `is_good/any` is tried by hand",
+}
+
+
+@st.composite
+def _runs(draw: DrawFn) -> Schedule:
+    """The store's clock does not drift: leases are told by it."""
+    network = served(draw(st.integers(2, _MAX_CLIENTS)))
+    clients = network.clients()
+    numbers = draw(st.binary(min_size=1 + _STEP * _MAX_STEPS, max_size=1 + _STEP * _MAX_STEPS))
+    made: list[Call] = []
+    now = 0
+    for number in range(6 + numbers[0] % (_MAX_STEPS - 5)):
+        kind, who, gap, more = numbers[1 + _STEP * number :][:_STEP]
+        now += gap % _MAX_GAP_NS
+        made += step(kind % 16 if number > 1 else 0, now, clients[who % len(clients)], more)
+    calls = spread(sorted(made, key=lambda one: one.time_ns), draw(st.sampled_from([0, 6, 30])))
+    return Schedule(
+        protocol="workqueue",
+        topology=network,
+        delays=draw(delays(network)),
+        submissions=(),
+        calls=calls,
+        parameters={
+            "retry_ns": draw(st.sampled_from([20, 50])),
+            "tries": draw(st.integers(1, 4)),
+            "leased": 1,
+            "window_ns": draw(st.sampled_from([100, 400, 10_000])),
+            "by_group": draw(st.integers(0, 1)),
+        },
+        faults=draw(faults(len(network.links))),
+        failures=draw(failures(clients, max(call.time_ns for call in calls))),
+        seed=draw(st.integers(0, 255)),
+    )
+
+
+def step(kind: int, now: int, client: int, more: int) -> tuple[Call, ...]:
+    """What a client does at once. more: what groups, ids, leases and the like are taken from."""
+    group, lease_ns, most, newest = 1 + more % 2, _LEASES_NS[more % 3], 1 + more // 4 % 3, more // 16 % 2
+    match kind:
+        case 0 | 1 | 2 | 3 | 4:
+            return (puts(now, client, group, more // 8 % 4),)
+        case 5 | 6 | 7 | 8 | 9:
+            return (receives(now, client, most, lease_ns),)
+        case 10:
+            return (receives(now, client, most, lease_ns), *[deletes(now, client, newest)] * most)
+        case 11 | 12:
+            return (deletes(now, client, newest),)
+        case 13:
+            return (extends(now, client, lease_ns, newest),)
+        case _:
+            return (gives_back(now, client, newest),)
+
+
+def drawn() -> SearchStrategy[Schedule]:
+    return _runs()
+
+
+def _rule(name: str, sentence: str, function: Callable[..., Any]) -> HandMutant:
+    """name: the rule, and how the function in its place is wrong."""
+    rules = replace_fields(LEASE_RULES, **{name.partition("/")[0]: function})
+    return _mutant(name, sentence, lambda config: LeaseStore(config, rules), rules)
+
+
+def _mutant(name: str, sentence: str, make: Callable[[Any], LeaseStore], rules: LeaseRules = LEASE_RULES) -> HandMutant:
+    named = [one.name for one in fields(LeaseRules)]
+    changed = {rule: getattr(rules, rule) for rule in named if getattr(rules, rule) is not getattr(LEASE_RULES, rule)}
+
+    def make_node(config: Any) -> Any:
+        leased = config.parameters.get("leased") == 1 and config.role is Role.HOST
+        return make(config) if leased else make_core(config)
+
+    return HandMutant(name=name, sentence=sentence, make_node=make_node, rules=changed, group=GROUP)
+
+
+def _store(name: str, sentence: str, kind: type[LeaseStore]) -> HandMutant:
+    return _mutant(name, sentence, lambda config: kind(config, LEASE_RULES))
+
+
+class _Forgets(LeaseStore):
+    """A restart ends all leases."""
+
+    @property
+    def kept(self) -> Storage:
+        kept = deepcopy(self._all)
+        for message in kept.messages.values():
+            message.until_ns = 0
+        return kept
+
+
+class _KeepsDeleted(LeaseStore):
+    """A deleted message comes back when its lease ends."""
+
+    def _delete(self, asked: Packet, message: Message, now: int) -> None:
+        return None
+
+
+class _Refuses(LeaseStore):
+    """Copies are refused."""
+
+    def _put(self, asked: Packet, now: int) -> Packet:
+        taken = self._all.taken
+        answer = super()._put(asked, now)
+        return answer if self._all.taken > taken else replace(answer, outcome=2)
+
+
+class _Shuffles(LeaseStore):
+    """The messages of an answer come in the other order."""
+
+    def _receive(self, asked: Packet, now: int) -> Packet:
+        answer = super()._receive(asked, now)
+        return replace(answer, handed=answer.handed[::-1])
+
+
+class _Loses(LeaseStore):
+    """A message that is given back is lost."""
+
+    def _give_back(self, asked: Packet, message: Message, now: int) -> None:
+        super()._delete(asked, message, now)
+
+
+class _Ignores(LeaseStore):
+    """A message is not given back until its lease ends."""
+
+    def _give_back(self, asked: Packet, message: Message, now: int) -> None:
+        return None
+
+
+MUTANTS: tuple[HandMutant, ...] = (
+    _rule("is_seen/never", "No id is ever known.", lambda since_ns, now, window_ns, waiting: False),
+    _rule("is_seen/always", "An id is known for ever.", lambda since_ns, now, window_ns, waiting: True),
+    _rule(
+        "is_seen/while-it-is-there",
+        "An id is known as long as its message is there.",
+        lambda since_ns, now, window_ns, waiting: waiting,
+    ),
+    _rule("is_held/never", "A message that was handed out is not hidden.", lambda until_ns, now: False),
+    _rule("is_held/always", "No lease ever ends.", lambda until_ns, now: True),
+    _rule("may_hand_out/first-is-free", "Only the first of a group hides the others.", lambda held: not held[0]),
+    _rule("batch_of/none", "Nothing is ever handed out.", lambda room, there: 0),
+    _rule("key_of/of-the-queue", "An id is one in the whole queue.", lambda group, dedup, by_group: (0, dedup)),
+    _rule("key_of/of-the-group", "An id is one in each group.", lambda group, dedup, by_group: (group, dedup)),
+    _rule("key_of/all", "All ids are one.", lambda group, dedup, by_group: (0, 0)),
+    _rule("back/at-the-end", "What comes back comes behind the others.", lambda place, last: last + 1),
+    _rule("next_receipt/fixed", "All leases of a message have one receipt.", lambda receipt: 1),
+    _rule("is_good/any", "Whoever ever received a message may go on.", lambda receipt, present, held: True),
+    _rule("is_good/none", "No receipt is good.", lambda receipt, present, held: False),
+    _rule("extended/not-at-all", "A lease is not extended.", lambda now, until_ns, lease_ns: until_ns),
+    _rule("extended/for-ever", "A lease that is extended never ends.", lambda now, until_ns, lease_ns: 1 << 60),
+    _store("lease-store/forgets-leases", "A restart ends all leases.", _Forgets),
+    _store("lease-store/keeps-deleted", "A deleted message comes back when its lease ends.", _KeepsDeleted),
+    _store("lease-store/refuses-copies", "Copies are refused.", _Refuses),
+    _store("lease-store/last-first", "The messages of an answer come in the other order.", _Shuffles),
+    _store("lease-store/loses-given-back", "A message that is given back is lost.", _Loses),
+    _store("lease-store/ignores-giving-back", "A message is not given back until its lease ends.", _Ignores),
+)

@@ -1,0 +1,76 @@
+"""The rules of a queue with leases, as small pure functions under the names of spec/workqueue/modules/LeaseRules.tla.
+
+Times are ns of the store's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+def key_of(group: int, dedup: int, by_group: bool) -> tuple[int, int]:
+    """What the store takes for one deduplication id (Q-DEDUP)."""
+    return (group if by_group else 0, dedup)
+
+
+def is_seen(since_ns: int, now: int, window_ns: int, waiting: bool) -> bool:
+    """Whether a message is a copy, its id having been seen first at `since_ns`. waiting: a message with it is there
+    still (Q-DEDUP)."""
+    return now - since_ns < window_ns
+
+
+def is_held(until_ns: int, now: int) -> bool:
+    """Whether a lease lasts that was granted until then (Q-LEASE)."""
+    return now < until_ns
+
+
+def may_hand_out(held: Sequence[bool]) -> bool:
+    """Whether messages of a group may be handed out. held: whether somebody holds it, for each message of the group
+    that is there, in order (Q-LEASE)."""
+    return not any(held)
+
+
+def batch_of(room: int, there: int) -> int:
+    """How many messages of a group, of those that are there, come into an answer with room for that many more
+    (Q-LEASE-ALL)."""
+    return min(room, there)
+
+
+def back(place: int, last: int) -> int:
+    """The place of a message that comes back, `last` being the last that is taken (Q-LEASE)."""
+    return place
+
+
+def next_receipt(receipt: int) -> int:
+    """The receipt of a message's next lease (Q-RECEIPT)."""
+    return receipt + 1
+
+
+def is_good(receipt: int, present: int, held: bool) -> bool:
+    """Whether a call is carried out, `present` being the receipt of the message's last lease. held: which lasts still
+    (Q-RECEIPT)."""
+    return receipt == present and held
+
+
+def extended(now: int, until_ns: int, lease_ns: int) -> int:
+    """Until when a lease lasts that is extended (Q-LEASE)."""
+    return now + lease_ns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseRules:
+    """What the store is handed: a mutant is another function."""
+
+    key_of: Callable[[int, int, bool], tuple[int, int]] = key_of
+    is_seen: Callable[[int, int, int, bool], bool] = is_seen
+    is_held: Callable[[int, int], bool] = is_held
+    may_hand_out: Callable[[Sequence[bool]], bool] = may_hand_out
+    batch_of: Callable[[int, int], int] = batch_of
+    back: Callable[[int, int], int] = back
+    next_receipt: Callable[[int], int] = next_receipt
+    is_good: Callable[[int, int, bool], bool] = is_good
+    extended: Callable[[int, int, int], int] = extended
+
+
+LEASE_RULES = LeaseRules()
