@@ -1,0 +1,200 @@
+"""The queue as a machine that carries calls out one at a time, from the sentences of spec/workqueue alone.
+
+Where they leave a queue free, several states may follow: numbers of groups, as long as none comes again; tokens, as
+long as they rise with each lock of a group; whose holders cleaning takes for dead, where its limit is neither 0 nor
+2^63 - 1, as many as it says; and a holder whose lock cleaning released may be heard until the next one holds the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import chain, combinations
+
+from scatterproof.conformance.workqueue.linear.history import Box
+from scatterproof.spec.workqueue.messages import CallName
+
+_EVERYBODY = (1 << 63) - 1
+
+
+class Lock(Enum):
+    """LOOSE: cleaning released it, and its holder may still be heard."""
+
+    OPEN = "for anybody"
+    SENDING = "for sending"
+    RECEIVING = "for receiving"
+    LOOSE = "for anybody, or its last holder"
+
+
+_SENDERS = (CallName.SEND_MESSAGE, CallName.CLOSE_GROUP, CallName.FLUSH_GROUP)
+_HEARD_IN = {name: (Lock.SENDING,) if name in _SENDERS else (Lock.RECEIVING, Lock.LOOSE) for name in CallName}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """number: 0 where the call that began it told nobody. sent: how many messages were. left: (id, digest, times read)
+    of those that were not popped. handed: how often it was handed out."""
+
+    number: int
+    type: int
+    priority: int
+    correlation: int
+    lock: Lock
+    server: int
+    token: int
+    sent: int = 0
+    left: tuple[tuple[int, int, int], ...] = ()
+    handed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """groups: that are there, in the order in which they were begun. used: the numbers that were ever given."""
+
+    groups: tuple[Group, ...] = ()
+    used: frozenset[int] = frozenset()
+
+    def having(self, old: Group, new: Group | None) -> State:
+        """The new group, or none, in the place of the old one."""
+        kept = (new if group is old else group for group in self.groups)
+        return replace(self, groups=tuple(group for group in kept if group is not None))
+
+
+def carried_out(state: State, call: Box) -> Iterator[State]:
+    """The states that may follow when the call is carried out and tells what the box says; anything where that is not
+    known."""
+    match call.name:
+        case CallName.OPEN_GROUP:
+            yield from _open(state, call)
+        case CallName.NEXT_GROUP:
+            yield from _next(state, call)
+        case CallName.UNLOCK_SERVER_GROUPS:
+            own = [one for one in _locked(state, Lock.RECEIVING) if one.server == call.given["server"]]
+            if _tells(call, released=len(own)):
+                yield _unlocked(state, own, Lock.OPEN)
+        case CallName.CLEAN:
+            yield from _clean(state, call)
+        case _:
+            group = _heard_of(state, call)
+            if group is not None:
+                yield from _about(state, group, call)
+
+
+def may_refuse(state: State, call: Box) -> bool:
+    """Whether there is a cause to refuse it."""
+    if call.name in (CallName.OPEN_GROUP, CallName.NEXT_GROUP, CallName.UNLOCK_SERVER_GROUPS, CallName.CLEAN):
+        return False
+    group = _heard_of(state, call)
+    if group is None or group.lock is Lock.LOOSE:
+        return True
+    first = group.left[0][0] if group.left else 0
+    if call.name is CallName.POP_MESSAGE:
+        return first == 0 or call.message != first
+    return call.name is CallName.POP_GROUP and first != 0
+
+
+def _tells(call: Box, **results: int) -> bool:
+    """Whether these are the results, for all that is known of them."""
+    return not call.told or all(call.told[name] == value for name, value in results.items())
+
+
+def _locked(state: State, *locks: Lock) -> list[Group]:
+    return [group for group in state.groups if group.lock in locks]
+
+
+def _open(state: State, call: Box) -> Iterator[State]:
+    number, token = (call.told["group"], call.told["token"]) if call.told else (0, 1)
+    if call.told and (number < 1 or token < 1 or number in state.used):
+        return
+    begun = Group(
+        number=number,
+        type=call.given["type"],
+        priority=call.given["priority"],
+        correlation=call.given["correlation"],
+        lock=Lock.SENDING,
+        server=call.given["server"],
+        token=token,
+    )
+    yield State((*state.groups, begun), state.used | {number})
+
+
+def _next(state: State, call: Box) -> Iterator[State]:
+    """Q-ORDER-CORR, Q-LOCK-SEND, Q-PRIORITY, Q-NEXT: of each correlation the group that was begun first, where that is
+    locked by nobody and none of the others is for receiving; of these the highest priority, then what was begun
+    first. min takes the first of equals."""
+    held = {group.correlation for group in _locked(state, Lock.RECEIVING)}
+    heads: dict[int, Group] = {}
+    for group in state.groups:
+        heads.setdefault(group.correlation, group)
+    ready = [one for one in heads.values() if one.lock in (Lock.OPEN, Lock.LOOSE) and one.correlation not in held]
+    taken = min(ready, key=lambda group: (group.priority, state.groups.index(group)), default=None)
+    if taken is None:
+        if _tells(call, group=0):
+            yield state
+        return
+    token, handed = (call.told["token"] if call.told else taken.token + 1), taken.handed + 1
+    named = {"type": taken.type, "priority": taken.priority, "correlation": taken.correlation}
+    if token > taken.token and _tells(call, group=taken.number, retries=handed, **named):
+        held_now = replace(taken, lock=Lock.RECEIVING, server=call.given["server"], token=token, handed=handed)
+        yield state.having(taken, held_now)
+
+
+def _unlocked(state: State, released: Iterable[Group], lock: Lock) -> State:
+    for group in released:
+        state = state.having(group, replace(group, lock=lock))
+    return state
+
+
+def _clean(state: State, call: Box) -> Iterator[State]:
+    """Q-CRASH-SEND, Q-CRASH-DEAD."""
+    for dead in _choices(_locked(state, Lock.SENDING), call.given["senders_before"]):
+        left = state
+        for group in dead:
+            left = left.having(group, None)
+        for late in _choices(_locked(state, Lock.RECEIVING), call.given["receivers_before"]):
+            if _tells(call, removed=len(dead), released=len(late)):
+                yield _unlocked(left, late, Lock.LOOSE)
+
+
+def _choices(locked: list[Group], before_ns: int) -> Iterable[tuple[Group, ...]]:
+    """Who may be taken for dead: nobody, all, or by a clock that nobody sees."""
+    if before_ns <= 0:
+        return [()]
+    if before_ns == _EVERYBODY:
+        return [tuple(locked)]
+    return chain.from_iterable(combinations(locked, count) for count in range(len(locked) + 1))
+
+
+def _heard_of(state: State, call: Box) -> Group | None:
+    """The group that a call is about, where it is there and its lock and token are those that the call needs."""
+    for group in state.groups:
+        if group.number == call.group > 0 and group.token == call.token and group.lock in _HEARD_IN[call.name]:
+            return group
+    return None
+
+
+def _about(state: State, group: Group, call: Box) -> Iterator[State]:
+    first, digest, tries = group.left[0] if group.left else (0, 0, 0)
+    match call.name:
+        case CallName.SEND_MESSAGE:
+            number = group.sent + 1
+            if _tells(call, message=number):
+                left = (*group.left, (number, call.given["digest"], 0))
+                yield state.having(group, replace(group, sent=number, left=left))
+        case CallName.CLOSE_GROUP:  # an empty one is none
+            yield state.having(group, replace(group, lock=Lock.OPEN) if group.sent else None)
+        case CallName.FLUSH_GROUP:
+            yield state.having(group, None)
+        case CallName.READ_MESSAGE if first == 0:
+            if _tells(call, message=0):
+                yield state
+        case CallName.READ_MESSAGE:
+            if _tells(call, message=first, digest=digest, retries=tries + 1):
+                yield state.having(group, replace(group, left=((first, digest, tries + 1), *group.left[1:])))
+        case CallName.POP_MESSAGE:
+            if first == call.message > 0:
+                yield state.having(group, replace(group, left=group.left[1:]))
+        case _:
+            if first == 0:
+                yield state.having(group, None)
