@@ -35,6 +35,7 @@ from scatterproof.spec.workqueue.messages import CallName
 
 LIMIT_S = 60.0
 CORRELATIONS, MOST_MESSAGES, MOST_WAITING = 4, 3, 12
+BODY = 1_000  # bytes
 CUT = signal.SIGUSR1
 
 
@@ -199,7 +200,8 @@ def send(place: Place, path: Path, node: int, operation: int, server: int) -> No
             )
             hand = {"group": opened["group"], "token": opened["token"]}
             for number in range(draw.randint(1, MOST_MESSAGES)):
-                client.call(CallName.SEND_MESSAGE, b"%d %d %d" % (node, hand["group"], number), **hand)
+                body = b"%d %d %d" % (node, hand["group"], number)
+                client.call(CallName.SEND_MESSAGE, body.ljust(BODY), **hand)
             client.call(CallName.FLUSH_GROUP if draw.random() < 0.1 else CallName.CLOSE_GROUP, **hand)
         except Refused:
             continue

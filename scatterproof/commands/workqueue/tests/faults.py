@@ -322,12 +322,11 @@ def play(
     damage: Callable[[SqlStore, int], None] | None = None,
 ) -> Played:
     """One round. folder: empty; for journals and files."""
-    scenario = SCENARIOS[name]
+    scenario, journals = SCENARIOS[name], folder / "journals"
+    journals.mkdir(parents=True)
     ahead = folder / "ahead" if scenario.jumps else None
     if ahead is not None:
         ahead.write_text("0")
-    journals = folder / "journals"
-    journals.mkdir(parents=True)
     address = f"sqlite:{folder / 'queue.db'}" if server is None else server.queue()
     place = Place(address=address, ahead=ahead, pages=scenario.pages, damage=damage)
     # Late, as each process under test imports this module where it is the program.
