@@ -7,6 +7,7 @@ has seeds of its own, and asks no profile.
 
 from __future__ import annotations
 
+import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from scatterproof.conformance.checks.compiled import Kernel
 from scatterproof.conformance.report.tests.browser import Open, Tab, launched, why_not
 from scatterproof.spec.plugins import PACKAGES
 
@@ -27,10 +29,32 @@ settings.register_profile(RANDOM, derandomize=False)
 # Before any test module is read: its settings begin with those of the profile. An option loads another one after it.
 settings.load_profile(FIXED)
 
+# A shell's background job ignores Ctrl-C, and so would each program that a test starts, even to interrupt it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
-def pytest_report_header(config: pytest.Config) -> str:
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    told = "compiled checks are the same in plain Python, but in Spark's tasks: minutes of compiling less"
+    parser.addoption("--interpreted", action="store_true", help=told)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("interpreted"):
+
+        def run(kernel: Kernel, *around: Any, **more: Any) -> Any:
+            return kernel.interpreted.run(*around, **more)
+
+        setattr(Kernel, "run", run)  # noqa: B010
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
     drawn = "the same examples each time" if settings().derandomize else "other examples each time"
-    return f"hypothesis draws {drawn} (--hypothesis-profile={FIXED} or {RANDOM})"
+    checks = "interpreted" if config.getoption("interpreted") else "compiled"
+    return [
+        f"hypothesis draws {drawn} (--hypothesis-profile={FIXED} or {RANDOM})",
+        f"checks are {checks} (--interpreted)",
+    ]
 
 
 @pytest.fixture(scope="module")

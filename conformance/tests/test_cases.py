@@ -146,6 +146,7 @@ def test_run_that_was_cut_short_is_no_pass_and_says_why() -> None:
     assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, "the run was cut short: node h0 ended")
 
 
+@pytest.mark.slow
 def test_run_in_which_nothing_was_submitted_or_called_is_no_pass() -> None:
     def idle(schedule: Schedule) -> Trace:
         return reference(msgspec.structs.replace(schedule, submissions=(), calls=()))

@@ -56,6 +56,7 @@ def test_every_checked_clause_of_the_catalogue_is_reported(found: FuzzResult) ->
     assert set(found.at_stake) == checked
 
 
+@pytest.mark.slow
 def test_to_order_a_missing_tie_break_is_found_and_nothing_else_blamed(found: FuzzResult) -> None:
     failure = of_order(found)
     assert {other.clause for other in found.failures} <= {"TO-ORDER", "TO-LOSS-SAFE"}

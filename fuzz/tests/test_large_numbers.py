@@ -102,6 +102,7 @@ def test_switches_on_the_p4_target_keep_all_bits(case: Case) -> None:
     assert (found.verdict, found.reason) == (Verdict.PASS, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_ID)
 def test_files_and_judges_take_such_numbers_as_they_are(tmp_path: Path, name: str) -> None:
     trace = left_by_reference(name)

@@ -69,6 +69,7 @@ def test_a_link_to_anothers_archive_is_not_used(cache: Path, tmp_path: Path) -> 
     assert archive_flags(find_java(), tlc.find_jar()) == ()
 
 
+@pytest.mark.slow
 def test_tlc_runs_as_well_with_an_archive_that_is_none(cache: Path, tmp_path: Path) -> None:
     (cache / "tlc").mkdir(parents=True, mode=0o700)
     path = _path(find_java(), tlc.find_jar())

@@ -126,12 +126,14 @@ def test_each_tier_but_the_random_one_includes_those_above_it(spec_folder: Path)
     }
 
 
+@pytest.mark.slow
 def test_a_deep_model_runs_only_when_asked_for(spec_folder: Path) -> None:
     rewrite(spec_folder, HOLDS + 'tier = "deep"\n')
     assert check_models("steps", spec_folder=spec_folder) == []
     assert len(check_models("steps", Tier.DEEP, spec_folder=spec_folder)) == 1
 
 
+@pytest.mark.slow
 def test_random_behaviours_refute_or_say_no_more_than_that_they_did_not(spec_folder: Path) -> None:
     walks = 'tier = "random"\nbehaviours = 20\nlength = 10\n'
     rewrite(spec_folder, HOLDS.replace("distinct = 5\ndepth = 5\n", walks) + FINDING.replace("trace = 2\n", walks))
@@ -225,6 +227,7 @@ trace = 3
 """
 
 
+@pytest.mark.slow
 def test_a_refutation_is_the_model_that_holds_the_property_with_other_lines(spec_folder: Path) -> None:
     (spec_folder / "steps" / "Steps.tla").write_text(STEPS.replace("NotTwo ==", "ByThree(n) == n + 3\nNotTwo =="))
     rewrite(spec_folder, HOLDS + REFUTED)

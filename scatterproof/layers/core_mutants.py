@@ -41,8 +41,8 @@ _SEEDS_A_DAY = 100_000
 class Subject:
     """What is changed.
 
-    sample: how many mutants of each protocol; all of them take an hour, and have a command of their own, with these
-        options.
+    sample: how many mutants of each protocol in a full run, a third of them in an everyday one; all take an hour, and
+        have a command of their own, with these options.
     bench: of a protocol.
     weight: of the unit.
     """
@@ -54,12 +54,16 @@ class Subject:
     bench: Callable[[str], Bench | JudgeBench]
     weight: float
 
+    def size(self, job: Job) -> int:
+        """Of the job's sample."""
+        return self.sample if job.full else self.sample // 3
+
 
 _SCHEDULES = 20  # of each group of rules; the command draws more
 _LONGEST = 60  # rows of a run that judges are shown; the command shows all of them, and damaged ones
 CORES = Subject(
     name="core",
-    sample=100,
+    sample=120,
     options=f"--schedules {_SCHEDULES}",
     bench=partial(Bench, schedules=_SCHEDULES),
     weight=30.0,
@@ -103,7 +107,11 @@ def subjects(protocol: str) -> list[Subject]:
 def units(job: Job) -> list[Unit]:
     """One piece a subject: what is left where nothing is changed is made once."""
     return [
-        Unit(text=f"{one.sample} {one.name} mutants", weight=one.weight, work=partial(sample, job, one))
+        Unit(
+            text=f"{one.size(job)} {one.name} mutants",
+            weight=one.weight * one.size(job) / one.sample,
+            work=partial(sample, job, one),
+        )
         for one in subjects(job.protocol)
     ]
 
@@ -111,7 +119,7 @@ def units(job: Job) -> list[Unit]:
 def sample(job: Job, subject: Subject) -> Sampled:
     bench, known = subject.bench(job.protocol), triage(job.protocol, judges=subject.judges).by_mutant
     seed = seed_of_today(job.seed)
-    chosen = sampled(list(bench.mutants.values()), subject.sample, seed)
+    chosen = sampled(list(bench.mutants.values()), subject.size(job), seed)
     gc.freeze()
     found = [
         Tried(mutant=mutant.name, outcome=TriedOutcome.SURVIVED) if mutant.name in known else bench.try_mutant(mutant)

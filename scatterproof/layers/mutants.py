@@ -26,7 +26,7 @@ from scatterproof.layers.job import Found, Job, Unit, report_of, shares
 
 # The cheapest first; the last ones read the same runs once more. What TLC's models say is known from another layer.
 CHEAPEST_FIRST = ("case", "z3", "fuzz", "machine", "check", "oracle", "trace")
-EVERY = 3  # of how many mutants an everyday run tries one
+EVERY = 6  # of how many mutants an everyday run tries one
 MUTANTS_A_UNIT = 24
 MUTANT_S = 0.3
 
@@ -54,7 +54,7 @@ def units(job: Job) -> list[Unit]:
 
 
 def chosen(job: Job) -> Sequence[Subject]:
-    """All mutants in a full run; else every third, others with another seed."""
+    """All mutants in a full run; else every sixth, others with another seed."""
     everything = subjects_of(load(job.protocol))
     return everything if job.full else everything[job.seed % EVERY :: EVERY]
 
@@ -85,7 +85,7 @@ def report(job: Job, found: Found) -> LayerReport:
         clause: StatusCell(Status.PASS if cell.outcome is KillOutcome.KILLED else Status.FAIL, cell.instance)
         for clause, cell in clauses.items()
     }
-    of = f" (every third of {len(subjects_of(load(job.protocol)))}, by the seed)" if not job.full else ""
+    of = f" (every sixth of {len(subjects_of(load(job.protocol)))}, by the seed)" if not job.full else ""
     broken_by = f"each of {len(cells)} clauses is broken by one" if cells else "none is named that breaks a clause"
     report = msgspec.structs.replace(
         report,

@@ -183,7 +183,7 @@ def test_cores_are_not_sampled_where_no_areas_are_named(monkeypatch: pytest.Monk
     monkeypatch.setattr(core_mutants, "load", lambda protocol: without)
     monkeypatch.setattr("scatterproof.fuzz.trying.load", lambda protocol: without)
     assert core_mutants.subjects(OVER_SOCKETS) == [core_mutants.JUDGES]
-    assert [unit.text for unit in core_mutants.units(job(OVER_SOCKETS))] == ["40 judge mutants"]
+    assert [unit.text for unit in core_mutants.units(job(OVER_SOCKETS))] == ["13 judge mutants"]
     with pytest.raises(CannotRun, match="names no areas"):
         Bench(OVER_SOCKETS, 1)
     sampled = core_mutants.Sampled(seed=7, of=9, rates=(rate_of(3, 0), rate_of(3, 0, "all")), survived=())

@@ -211,6 +211,7 @@ def outcome(judging: Callable[[], list[list[ClauseResult]]]) -> list[list[Clause
         return "refused"
 
 
+@pytest.mark.slow
 @each_protocol
 def test_a_run_longer_than_a_batch_keeps_its_state_from_one_to_the_next(tmp_path: Path, protocol: str) -> None:
     trace = damaged(material(protocol).parted()[1], Random(1))
@@ -220,6 +221,7 @@ def test_a_run_longer_than_a_batch_keeps_its_state_from_one_to_the_next(tmp_path
         assert judge_part(part, batch_rows)[0][1] == judge(trace, shown=EVERY)
 
 
+@pytest.mark.slow
 @each_protocol
 def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(
     tmp_path: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
@@ -239,6 +241,7 @@ def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(
     assert {name for name, compiled in parts.items() if compiled} == {*needed, "premises"} < set(parts)
 
 
+@pytest.mark.slow
 @each_protocol
 def test_what_is_interpreted_is_measured_alike(tmp_path: Path, protocol: str) -> None:
     """Parameters, networks and lacking clauses differ from run to run."""
