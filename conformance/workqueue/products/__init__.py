@@ -1,0 +1,1 @@
+"""Products that are queues with leases, driven by their client libraries and judged."""
