@@ -162,7 +162,9 @@ def work(
         receiver.start()
         if until_empty:
             _until_empty(receiver, make())
-        receiver.wait()
+        # Without a time-out a signal that comes just as this thread goes to sleep would not be heard.
+        while not receiver.wait(0.5):
+            pass
     _tell(receiver.counters.told(), stopping.number, as_json=as_json)
 
 
