@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, TableState, violated
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, State, TableState, violated
 from scatterproof.conformance.checks.tables import field, find, room
 from scatterproof.conformance.workqueue.checking import check_of_returns
 from scatterproof.conformance.workqueue.records import (
@@ -192,6 +192,7 @@ def processed_once(
     groups: TableState,
     gone: TableState,
     messages: TableState,
+    released_ns: State,
 ) -> Outcome:
     if done in (READ, POP):
         asked = message if done == READ else about_message
@@ -205,7 +206,9 @@ def processed_once(
     slot, lost = find(groups, (group,)), find(gone, (group,))
     if lost >= 0 and field(gone, lost, GONE_HOW) == POPPED and field(gone, lost, GONE_NS) < begun_ns:
         return violated(2, field(gone, lost, GONE_NS), group, -1)
-    if slot >= 0 and field(groups, slot, SURE) == 1 and field(groups, slot, POP_ASKED) == 0:
+    # Released while the call went on, the group may have been handed out by it first, and to the holder then.
+    sure = slot >= 0 and field(groups, slot, SURE) == 1 and released_ns[0] < begun_ns
+    if sure and field(groups, slot, POP_ASKED) == 0:
         return violated(3, field(groups, slot, HOLDER), group, field(groups, slot, HAND_AT))
     return HOLDS
 
@@ -216,8 +219,10 @@ def processed_once(
     "store released its lock would tell",
     doubt=True,
 )
-def held_without_doubt(done: int, group: int, groups: TableState) -> Outcome:
+def held_without_doubt(done: int, begun_ns: int, group: int, groups: TableState, released_ns: State) -> Outcome:
     slot = find(groups, (group,))
-    if done != NEXT or slot < 0 or field(groups, slot, HELD) == 0 or field(groups, slot, SURE) == 1:
+    if done != NEXT or slot < 0 or field(groups, slot, HELD) == 0:
+        return SILENT
+    if field(groups, slot, SURE) == 1 and released_ns[0] < begun_ns:
         return SILENT
     return violated(0, field(groups, slot, HOLDER), group, field(groups, slot, HAND_AT))

@@ -42,6 +42,7 @@ from scatterproof.conformance.workqueue.records import (
     OPEN,
     OPEN_CALLED,
     OPEN_NS,
+    POP_ASKED,
     PRIORITY,
     REFUSED,
     RISK,
@@ -71,7 +72,8 @@ def may_be_taken(slot: int, called_ns: int, groups: TableState) -> bool:
         return False
     if field(groups, slot, CLOSED_NS) >= called_ns or field(groups, slot, RISK) == 2:
         return False
-    return field(groups, slot, FLUSH_ASKED) == 0 and field(groups, slot, HELD) == 0
+    removing = field(groups, slot, FLUSH_ASKED) + field(groups, slot, POP_ASKED)
+    return removing == 0 and field(groups, slot, HELD) == 0
 
 
 @register_jitable

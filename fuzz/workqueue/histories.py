@@ -29,6 +29,7 @@ _LIMITS = (0, 0, (1 << 63) - 1, (1 << 63) - 1, 20)
 
 # Of 100 calls: to how many no answer comes, of how many of these no request does, in how many the client crashes; how
 # many suit what is in hand, and how many of the others name a group that a client was told.
+_CALLS = list(CallName)[: list(CallName).index(CallName.CLEAN) + 1]  # those of groups
 _UNHEARD, _NEVER, _CRASHES, _SUITS, _NAMES = 10, 4, 4, 88, 50
 
 
@@ -157,7 +158,7 @@ class _Run:
 
     def _drawn(self, client: _Client, node: NodeId) -> Call:
         draw, last = self.draw, client.last
-        name = draw.choice(list(CallName))
+        name = draw.choice(_CALLS)
         arguments: dict[str, Parameter] = {}
         if self._often(_SUITS):
             name = _suited(draw, last, client.left, node)

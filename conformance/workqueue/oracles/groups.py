@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from scatterproof.conformance.workqueue.oracles.boxes import Box
 from scatterproof.conformance.workqueue.oracles.queue import (
     ALL,
+    CLEAN,
     CLOSE,
     FLUSH,
     NEXT,
@@ -15,6 +16,7 @@ from scatterproof.conformance.workqueue.oracles.queue import (
     POP_GROUP,
     READ,
     SEND,
+    UNLOCK,
     Queue,
 )
 from scatterproof.spec.core import Outcome
@@ -127,9 +129,14 @@ def _stays(queue: Queue, group: int, row: int) -> bool:
 
 def held_without_doubt(trace: Trace) -> set[int]:
     queue = Queue(trace)
-    there = [(row, group) for row, _, group in _handed(queue) if queue.is_there(group, row)]
-    locks = [(row, queue.lock(group, row)) for row, group in there]
-    return {row for row, lock in locks if lock.may and not lock.sure}
+    there = [(row, box, group) for row, box, group in _handed(queue) if queue.is_there(group, row)]
+    locks = [(row, queue.lock(group, row), _is_released(queue, box, row)) for row, box, group in there]
+    return {row for row, lock, released in locks if lock.may and (released or not lock.sure)}
+
+
+def _is_released(queue: Queue, box: Box, row: int) -> bool:
+    """Whether a release may have come after the call took effect."""
+    return any(release.over_ns >= box.begun_ns for release in queue.boxes.done(row, UNLOCK, CLEAN))
 
 
 def processed_once(trace: Trace) -> set[int]:
@@ -146,7 +153,7 @@ def processed_once(trace: Trace) -> set[int]:
         if gone is not None:
             broken |= {row} if gone.how is POP_GROUP and gone.since_ns < box.begun_ns else set()
         elif queue.lock(group, row).sure and not queue.may(group, row, POP_GROUP):
-            broken.add(row)
+            broken |= set() if _is_released(queue, box, row) else {row}
     return broken
 
 

@@ -250,7 +250,7 @@ class Queue:
         opened = self.opened(group, row)
         if opened is None or self.closed_ns(group, row) >= me.begun_ns or not self.sent(group, row):
             return False
-        if self.risk(group, row) == 2 or self.may(group, row, FLUSH):
+        if self.risk(group, row) == 2 or self.may(group, row, FLUSH, POP_GROUP):
             return False
         alike = self.correlation(group, row)
         if self._changed_ns(alike, row) >= me.begun_ns:

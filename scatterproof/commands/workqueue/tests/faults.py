@@ -29,7 +29,7 @@ import psycopg
 from scatterproof.commands.workqueue.tests import clients
 from scatterproof.commands.workqueue.tests.clients import LIMIT_S, Client, Lost, Place, finish
 from scatterproof.conformance.network.topologies import served
-from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation
+from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.impl.workqueue.stores.access import Refused
 from scatterproof.impl.workqueue.stores.sql import SqlStore
 from scatterproof.impl.workqueue.stores.tests.cluster import Cluster, cluster
@@ -272,24 +272,8 @@ class Played:
         """What must not be."""
         for result in self.results:
             if result.verdict is Verdict.FAIL:
-                yield from (each.sentence for each in result.violations if not is_excused(self.trace, each))
+                yield from (each.sentence for each in result.violations)
         yield from lost(self.trace)
-
-
-def is_excused(trace: Trace, violation: Violation) -> bool:
-    """Whether it is one of two that the checks say wrongly, and the oracles with them: a group is taken for ready of
-    which a pop_group came to no known end, after its lock was released; and a client for the holder though the accused
-    call may have taken effect ahead of a release, and heard of it late."""
-    calls, words = NAMES.calls, [dict(zip(NAMES.columns, row, strict=True)) for row in trace.rows]
-    accused = words[violation.position]
-    told = [row for row in words[: violation.position] if row["kind"] == Kind.CALLED]
-    if violation.clause == "Q-ONCE":
-        mine = [row["time_ns"] for row in told if row["node"] == accused["node"]][-1]
-        releases = {calls["unlock_server_groups"], calls["clean"]}
-        return any(row["call"] in releases and row["time_ns"] >= mine for row in words[: violation.position])
-    popped = [row for row in told if row["call"] == calls["pop_group"] and row["group"] == violation.expected]
-    ended = {(row["node"], row["operation"]) for row in words if row["outcome"] in (Outcome.OK, Outcome.REFUSED)}
-    return any((row["node"], row["operation"]) not in ended for row in popped)
 
 
 def lost(trace: Trace) -> Iterator[str]:
