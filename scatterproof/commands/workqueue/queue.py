@@ -161,10 +161,9 @@ def work(
     with Stopping(receiver.stop, programs.end if programs is not None else lambda: None) as stopping:
         receiver.start()
         if until_empty:
-            _until_empty(receiver, make())
-        # Without a time-out a signal that comes just as this thread goes to sleep would not be heard.
-        while not receiver.wait(0.5):
-            pass
+            _until_empty(receiver, make(), stopping)
+        while not receiver.wait(0):
+            stopping.sleep(0.05)
     _tell(receiver.counters.told(), stopping.number, as_json=as_json)
 
 
@@ -186,11 +185,15 @@ def _tell(told: dict[str, int], number: int | None, *, as_json: bool) -> None:
     err.print(f"ended ({ended}): {words or 'nothing was there'}", highlight=False, soft_wrap=True)
 
 
-def _until_empty(receiver: Receiver, access: Access) -> None:
-    while not receiver.wait(receiver.poll_interval_ms / 1000):
+def _until_empty(receiver: Receiver, access: Access, stopping: Stopping) -> None:
+    seconds = receiver.poll_interval_ms / 1000
+    stopping.sleep(seconds)
+    while stopping.number is None and not receiver.wait(0):
         found = access.contents()
         if not found.ready and not found.receiving:
             receiver.stop()
+            break
+        stopping.sleep(seconds)
     access.close()
 
 

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from select import select
+from socket import socketpair
 from threading import Lock
 from types import FrameType
 
@@ -18,25 +20,39 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stopping:
-    """While it is entered, the first Ctrl-C or SIGTERM calls `stop`, and a second one `end`, too."""
+    """While it is entered, the first Ctrl-C or SIGTERM calls `stop` and says so on standard error, and a second one
+    calls `end`, too. They are heard at once where the main thread is in `sleep`."""
 
     def __init__(self, stop: Callable[[], None], end: Callable[[], None]) -> None:
         self._stop, self._end = stop, end
         self.number: int | None = None  # of the first one that came
         self._before: dict[int, object] = {}
+        self._heard, self._came = socketpair()
 
     def __enter__(self) -> Stopping:
+        self._came.setblocking(False)
+        signal.set_wakeup_fd(self._came.fileno())
         self._before = {number: signal.signal(number, self._take) for number in _STOPPING}
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)  # type: ignore[arg-type]
+        signal.set_wakeup_fd(-1)
+        self._heard.close()
+        self._came.close()
+
+    def sleep(self, seconds: float) -> None:
+        """Until a signal comes, or for so long. A lock or `time.sleep` would miss one that comes just as it begins."""
+        if select([self._heard], [], [], seconds)[0]:
+            self._heard.recv(64)
 
     def _take(self, number: int, _: FrameType | None) -> None:
         if self.number is not None:
             self._end()
-        self.number = self.number or number
+        else:
+            self.number = number
+            os.write(2, f"{signal.Signals(number).name}: ends after the message in hand; again ends it too\n".encode())
         self._stop()
 
 

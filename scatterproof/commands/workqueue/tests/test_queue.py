@@ -103,8 +103,10 @@ def test_a_signal_lets_the_message_in_hand_be_finished(
         [*QUEUE, "work", store, "--run", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as work:
         assert work.stdout is not None
+        assert work.stderr is not None
         assert work.stdout.readline() == b"begun\n"
         work.send_signal(number)
+        assert work.stderr.readline().startswith(number.name.encode())  # else it might take the second one meanwhile
         gate.write_bytes(b"")  # lets the program end
         _, said = work.communicate()
     assert work.returncode == 0
