@@ -32,6 +32,8 @@ WideFirst == [h \in 1 .. 4 |-> CASE h = 1 -> {{3, 4}} [] OTHER -> {}]
 WideToAll == [h \in 1 .. 4 |-> CASE h = 2 -> {{1, 3, 4}} [] OTHER -> {}]
 
 FirstToThird == [h \in 1 .. 3 |-> IF h = 1 THEN {{3}} ELSE {}]
+SecondToThird == [h \in 1 .. 3 |-> IF h = 2 THEN {{3}} ELSE {}]
+SecondToOthers == [h \in 1 .. 3 |-> IF h = 2 THEN {{1, 3}} ELSE {}]
 
 (* One switch and a fourth host, that only receives. *)
 StarHosts == 1 .. 4

@@ -35,7 +35,7 @@ CONSTANTS         \* the rules; see FailureRules
   RestartTrusts,      \* whether it gives up links that have not spoken to it
   Speaks(_)           \* whether a link has spoken with a beacon that carries this
 
-(* Packets on FIFO links, round one switch that does not restart: few at a time, for few states. *)
+(* Packets on FIFO links, and switches that do not restart: few at a time, for few states. *)
 PacketsTravel == FALSE
 MostInFlight == 1
 MostLost == 0            \* how many packets links lose, at most
@@ -54,20 +54,19 @@ ASSUME NodesAreNumbers == Host \subseteq Nat /\ Switch \subseteq Nat /\ Host \ca
 ASSUME LinksGoBothWays == \A l \in Link : <<l[2], l[1]>> \in Link
 ASSUME HostsAreLeaves == \A h \in Host : Cardinality({l \in Link : l[1] = h}) = 1
 ASSUME SwitchesWatch == \A l \in Watched : l \in Link /\ l[2] \in Switch
-ASSUME TravelIsRoundOneSwitch ==
-  PacketsTravel => Cardinality(Switch) = 1 /\ MostRestarts = 0 /\ ~ KeepsBarriers /\ Cardinality(Beacons) = 1
+ASSUME TravelIsPastNoRestart == PacketsTravel => MostRestarts = 0 /\ ~ KeepsBarriers /\ Cardinality(Beacons) = 1
 ASSUME TimeIsPositive == Time \subseteq Nat \ {0} /\ 1 \in Time /\ Stamps \subseteq Time
 
 Back(l) == <<l[2], l[1]>>
 First == [h \in Host |-> CHOOSE l \in Link : l[1] = h]
 SwitchEgress == {l \in Link : l[1] \in Switch}
 
-(* The hosts whose routes to the target of l take l. *)
-RECURSIVE HostsBehind(_)
-HostsBehind(l) ==
-  IF l[1] \in Host THEN {l[1]}
-  ELSE UNION {HostsBehind(k) : k \in {j \in Link : j[2] = l[1] /\ j # Back(l)}}
-Behind == [l \in Link |-> HostsBehind(l)]
+(* The nodes, and the hosts, whose routes to the target of l take l; and the link on which a switch sends to a node. *)
+RECURSIVE NodesBehind(_)
+NodesBehind(l) == {l[1]} \cup UNION {NodesBehind(k) : k \in {j \in Link : j[2] = l[1] /\ j # Back(l)}}
+Behind == [l \in Link |-> NodesBehind(l) \cap Host]
+Onwards == [x \in Switch, node \in Host \cup Switch |->
+  IF x = node THEN <<>> ELSE CHOOSE l \in Link : l[1] = x /\ node \in NodesBehind(Back(l))]
 
 (* The links that data to l come over. *)
 Reaching == [l \in SwitchEgress |-> {k \in Link : k[2] = l[1] /\ k # Back(l) /\ Behind[k] \cap Sender # {}}]

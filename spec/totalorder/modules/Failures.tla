@@ -188,14 +188,14 @@ LoseNotice(l, f, r) ==
   /\ mislaid' = mislaid \cup {<<l, f, r>>}
   /\ UNCHANGED <<sending, waiting, holding, links, given, removed, cut, crashed, travelling>>
 
-(* A notice is put on the link to a host, and until it is answered again, whenever neither is on the way. *)
+(* A notice is put on the way to a host, and until it is answered again, whenever neither is on the way. *)
 SendNotice(l, f, r) ==
   /\ PacketsTravel /\ HasRoom /\ l \in Frozen /\ f \in Behind[l] /\ r \in Host \ (Failed \cup crashed)
   /\ ~ Answered(l, f, r) /\ <<l, f, r>> \notin mislaid
   /\ ~ \E p \in OnTheWay : p.kind # "beacon" /\ p.what = <<l, f, r>>
   /\ RepeatsAnswers \/ cut[r][f] > given[l]   \* else nothing would come of it
   /\ mislaid' = IF NoticeResent THEN mislaid ELSE mislaid \cup {<<l, f, r>>}
-  /\ flying' = [flying EXCEPT ![LastLink(r)] = Append(@, [kind |-> "notice", what |-> <<l, f, r>>])]
+  /\ flying' = [flying EXCEPT ![Onwards[l[2], r]] = Append(@, [kind |-> "notice", what |-> <<l, f, r>>])]
   /\ UNCHANGED <<sending, waiting, holding, links, given, removed, cut, crashed, told, heard, lost>>
 
 (***************************************************************************)
@@ -204,6 +204,8 @@ SendNotice(l, f, r) ==
 (* to it.                                                                  *)
 (***************************************************************************)
 Dropped(l) == l[2] \in crashed \/ (l \in Frozen /\ ~ TakesGivenUp)
+(* What is flying when the target of link l sends on what came, towards this node. *)
+SentOn(l, node) == [flying EXCEPT ![l] = Tail(@), ![Onwards[l[2], node]] = Append(@, Head(flying[l]))]
 TakeBeacon(l) ==
   LET p == Head(flying[l]) IN
   /\ flying[l] # <<>> /\ p.kind = "beacon"
@@ -216,23 +218,26 @@ TakeBeacon(l) ==
 
 TakeNotice(l) ==
   LET p == Head(flying[l])
-      r == l[2]
+      r == p.what[3]
       f == p.what[2]
       cutoff == given[p.what[1]]
       replies == RepeatsAnswers \/ cut[r][f] > cutoff
   IN
   /\ flying[l] # <<>> /\ p.kind = "notice"
   /\ IF Dropped(l) THEN flying' = [flying EXCEPT ![l] = Tail(@)] /\ UNCHANGED <<knowing, cut, buffer>>
+     ELSE IF l[2] # r THEN flying' = SentOn(l, r) /\ UNCHANGED <<knowing, cut, buffer>>
      ELSE /\ flying' = [flying EXCEPT ![l] = Tail(@),
                                       ![First[r]] = IF replies THEN Append(@, [p EXCEPT !.kind = "answer"]) ELSE @]
           /\ IF cut[r][f] > cutoff THEN Takes(r, f, cutoff) ELSE UNCHANGED <<knowing, cut, buffer>>
   /\ UNCHANGED <<sending, answers, void, delivered, links, given, removed, mislaid, crashed, told, heard, lost>>
 
 TakeAnswer(l) ==
-  LET p == Head(flying[l]) IN
+  LET p == Head(flying[l])
+      asked == p.what[1][2]
+  IN
   /\ flying[l] # <<>> /\ p.kind = "answer"
-  /\ flying' = [flying EXCEPT ![l] = Tail(@)]
-  /\ heard' = IF Dropped(l) THEN heard ELSE heard \cup {p.what}
+  /\ flying' = IF Dropped(l) \/ l[2] = asked THEN [flying EXCEPT ![l] = Tail(@)] ELSE SentOn(l, asked)
+  /\ heard' = IF Dropped(l) \/ l[2] # asked THEN heard ELSE heard \cup {p.what}
   /\ UNCHANGED <<sending, waiting, holding, links, failing, told, lost>>
 
 Take(l) == TakeBeacon(l) \/ TakeNotice(l) \/ TakeAnswer(l)
