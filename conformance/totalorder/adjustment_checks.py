@@ -14,6 +14,7 @@ from scatterproof.conformance.checks.step import (
     Ints,
     Outcome,
     PerNode,
+    PerPair,
     State,
     Table,
     TableState,
@@ -132,6 +133,30 @@ def receiver_returns_aligned_maximum(
     return HOLDS if digest == waited else violated(2, waited, digest, at)
 
 
+@register_jitable
+def left_out(node: int, node_count: int, begun: int, served: State, asked: State) -> int:
+    """The first other host that `node` had sent data to when its round number `begun` began, and did not ask in it; or
+    -1. served, asked: a pair; the rounds begun by the first data sent, plus one, and by the last question."""
+    for host in range(node_count):
+        pair = node * node_count + host
+        if host != node and 0 < served[pair] <= begun and asked[pair] != begun:
+            return host
+    return -1
+
+
+@register_jitable
+def note_question(
+    node: int, pair: int, node_count: int, number: int, begun: State, newest: State, served: State, asked: State
+) -> int:
+    """Note that `node` asks the other host of this pair; where that begins a round, whom the one before left out."""
+    missed = -1
+    if begun[node] == 0 or number != newest[node]:
+        missed = left_out(node, node_count, begun[node], served, asked)
+        begun[node], newest[node] = begun[node] + 1, number
+    asked[pair] = begun[node]
+    return missed
+
+
 @check(
     "TO-ADJ-2",
     kinds=(Kind.SENT,),
@@ -142,9 +167,14 @@ def receiver_returns_aligned_maximum(
         "and promised, make {expected}",
         "node {node} began round {number} with timestamp {found}; its local clock is {expected}",
         "node {node} asked itself in round {number}",
+        "node {node} began round {found}, and in the one before it had not asked {expected_node}, to which it sent",
     ),
     derived=(place_in_scattering, adjustments),
     last=PerNode(0),
+    begun=PerNode(0),
+    newest=PerNode(0),
+    served=PerPair(0),
+    asked=PerPair(0),
     promised=PerNode(NOT_SPOKEN),
     ack_promised=PerNode(NO_BARRIER),
 )
@@ -153,28 +183,40 @@ def sender_takes_least_difference(
     node: int,
     sender: int,
     receiver: int,
+    number: int,
     packet: int,
     timestamp: int,
     barrier: int,
     ack_barrier: int,
     causal: int,
     adjustment_interval_ns: int,
+    failure_timeout_ns: int,
+    node_count: int,
     place: int,
     adjustment: Ints,
     concluded: Ints,
     last: State,
+    begun: State,
+    newest: State,
+    served: State,
+    asked: State,
     promised: State,
     ack_promised: State,
 ) -> Outcome:
     """A timestamp is the local clock plus the least difference of the last whole round, unless the last timestamp or a
     promise asks for more; where it must be above what was delivered, too (TO-CAUSAL), it is at least that. A round is
-    with the other hosts, and begins with the local clock as it is. At stake once a round is whole.
+    with the other hosts, all of those to which the host had sent data, and begins with the local clock as it is. Where
+    hosts may be given up, whom to ask is not known here. At stake once a round is whole.
 
-    last: the least that is strictly above the last timestamp given.
+    last: the least that is strictly above the last timestamp given. begun, newest: how many rounds, and the last one's
+    number. served, asked: as for `left_out`.
     """
     if adjustment_interval_ns == 0:
         return SILENT
     outcome = SILENT
+    pair = node * node_count + receiver if node == sender and 0 <= receiver < node_count else -1
+    if packet == DATA and pair >= 0 and served[pair] == 0:
+        served[pair] = begun[node] + 1
     if place == FIRST:
         if clock_ns >= 0:
             now = adjusted(clock_ns, adjustment[node])
@@ -189,6 +231,10 @@ def sender_takes_least_difference(
             outcome = violated(2, 0, receiver, -1)
         elif clock_ns >= 0 and timestamp != clock_ns:
             outcome = violated(1, clock_ns, timestamp, -1)
+        if pair >= 0:
+            missed = note_question(node, pair, node_count, number, begun, newest, served, asked)
+            if missed >= 0 and failure_timeout_ns == 0:
+                outcome = violated(3, missed, number, -1)
     promised[node] = max(promised[node], barrier)
     ack_promised[node] = max(ack_promised[node], ack_barrier)
     return outcome

@@ -132,7 +132,19 @@ def sender_takes_least_difference(trace: Trace) -> set[int]:
             false = event.clock_ns >= 0 and event.timestamp != event.clock_ns
             if false or event.receiver == event.node:
                 broken.add(event.position)
-    return broken
+    return broken if whole.is_on("failure_timeout_ns") else broken | _rounds_after_incomplete_ones(whole)
+
+
+def _rounds_after_incomplete_ones(whole: Whole) -> set[int]:
+    """Where a host begins a round, and left out of the one before somebody else to whom it had sent data by then."""
+    found: set[int] = set()
+    for host in whole.topology.hosts():
+        for asked, later in pairwise(rounds(whole, host)):
+            data = [event for event in before(whole.sent, asked[0].position) if event.packet == PacketKind.DATA]
+            served = {event.receiver for event in data if event.node == event.sender == host} - {host}
+            if served & set(range(len(whole.topology.nodes))) - {event.receiver for event in asked}:
+                found.add(later[0].position)
+    return found
 
 
 def adjustment_is_repeated(trace: Trace) -> set[int]:

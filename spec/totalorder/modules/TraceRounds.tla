@@ -10,14 +10,16 @@ EXTENDS TraceColumns
 
 VARIABLES
   round,     \* round[h] is the last round that h began; begun is its local clock then, least is of those who answered
+  served,    \* served[h] is the set of the hosts to which h has sent data
   added,     \* added[h] is what h adds to its clock: that of its last round in which all answered
   collected  \* collected[h][s] is the first message of s to have arrived at h
-rounds == <<round, added, collected>>
+rounds == <<round, served, added, collected>>
 -----------------------------------------------------------------------------
 Summed == Net.sums /\ Node \in Net.arrived /\ Local # Absent
 Adjusted == Local + added[Node]
 
-NoRound == [number |-> Absent, begun |-> Absent, asked |-> {}, answered |-> {}, least |-> 0]
+NoRound == [number |-> Absent, begun |-> Absent, due |-> {}, asked |-> {}, answered |-> {}, least |-> 0]
+BeginsNext == round[Node].number \notin {Absent, Number}
 
 LatestOf(first) == MaxOver({first[s].arrival : s \in DOMAIN first})
 AlignedMaximum(first) ==
@@ -25,9 +27,11 @@ AlignedMaximum(first) ==
 
 (* Messages of rounds; the promise and the last timestamp are those of the host. *)
 AskKeeps ==
-  [SenderTakesLeastDifference |-> Summed => Receiver # Node /\ Timestamp = Local,     \* TO-ADJ-2
+  [SenderTakesLeastDifference |->                                               \* TO-ADJ-2
+     /\ Summed => Receiver # Node /\ Timestamp = Local
+     /\ Net.sums /\ BeginsNext => round[Node].due \subseteq round[Node].asked,
    AdjustmentIsRepeated |->                                                     \* TO-ADJ-ROUNDS
-     Summed /\ round[Node].number \notin {Absent, Number} =>
+     Summed /\ BeginsNext =>
        Number > round[Node].number /\ Local <= round[Node].begun + 2 * Net.interval]
 
 ReturnKeeps ==
@@ -55,10 +59,14 @@ PromiseKeeps(last, promised) ==
 (* What the observer remembers. *)
 Ask ==
   LET this == IF round[Node].number = Number THEN round[Node]
-              ELSE [NoRound EXCEPT !.number = Number, !.begun = Local]
+              ELSE [NoRound EXCEPT !.number = Number, !.begun = Local, !.due = served[Node] \ {Node}]
   IN
   /\ round' = [round EXCEPT ![Node] = [this EXCEPT !.asked = @ \cup {Receiver}]]
-  /\ UNCHANGED <<added, collected>>
+  /\ UNCHANGED <<served, added, collected>>
+
+Serve ==
+  /\ served' = [served EXCEPT ![Node] = @ \cup {Receiver}]
+  /\ UNCHANGED <<round, added, collected>>
 
 (* What is answered stays until something new comes. *)
 Collect ==
@@ -67,7 +75,7 @@ Collect ==
       new == [timestamp |-> Timestamp, arrival |-> Local, number |-> Number, answered |-> FALSE]
   IN
   /\ collected' = [collected EXCEPT ![Node] = [s \in kept \cup {Sender} |-> IF s = Sender THEN new ELSE old[s]]]
-  /\ UNCHANGED <<round, added>>
+  /\ UNCHANGED <<round, served, added>>
 
 (* What has no way back to its sender is of the round in which others are answered. *)
 HasWayBack(s) == s \in DOMAIN Net.next[Node] /\ Net.next[Node][s] > 0
@@ -78,7 +86,7 @@ Return ==
   /\ collected' = IF Receiver \in DOMAIN old
                   THEN [collected EXCEPT ![Node] = [s \in DOMAIN old |-> [old[s] EXCEPT !.answered = done(s)]]]
                   ELSE collected
-  /\ UNCHANGED <<round, added>>
+  /\ UNCHANGED <<round, served, added>>
 
 (* The returned maximum, plus the round trip, less the local time: what has gone since it was asked falls out. *)
 Conclude ==
@@ -90,11 +98,12 @@ Conclude ==
   IN
   /\ round' = IF counts THEN [round EXCEPT ![Node].least = least, ![Node].answered = answered] ELSE round
   /\ added' = IF counts /\ answered = this.asked THEN [added EXCEPT ![Node] = least] ELSE added
-  /\ UNCHANGED collected
+  /\ UNCHANGED <<served, collected>>
 
 RememberRound ==
   CASE ~ Net.sums \/ ~ IsHost(Node) -> UNCHANGED rounds
     [] Kind = "sent" /\ Packet = "adjust" /\ Sender = Node -> Ask
+    [] Kind = "sent" /\ Packet = "data" /\ Sender = Node -> Serve
     [] Kind = "sent" /\ Packet = "adjusted" /\ Sender = Node -> Return
     [] Kind = "arrived" /\ Packet = "adjust" /\ Receiver = Node /\ Local # Absent -> Collect
     [] Kind = "arrived" /\ Packet = "adjusted" /\ Receiver = Node -> Conclude
@@ -103,6 +112,7 @@ RememberRound ==
 NoRounds ==
   LET nodes == DOMAIN Net.ingress IN
   /\ round = [n \in nodes |-> NoRound]
+  /\ served = [n \in nodes |-> {}]
   /\ added = [n \in nodes |-> 0]
   /\ collected = [n \in nodes |-> <<>>]
 =============================================================================
