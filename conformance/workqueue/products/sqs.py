@@ -1,39 +1,34 @@
 """FIFO queues with the interface of Amazon SQS, driven by boto3 at random and judged: moto's server, on loopback.
 
-`python -m scatterproof.conformance.workqueue.products.sqs [--runs N] [--seed S] [--results FOLDER]`. Each run has a
-queue of its own and three clients that call one after the other; its trace is kept in the folder. Leases are in whole
-seconds, as the interface has them, and a run waits for some to end.
+Each run has a queue of its own and three clients that call one after the other. Leases are in whole seconds, as the
+interface has them, and a run waits for some to end.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.util
 import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from scatterproof.conformance.judge import judge
 from scatterproof.conformance.network.topologies import served
-from scatterproof.conformance.profile import read_profile
 from scatterproof.conformance.supervisor import LIMITS, Child, stop
-from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.products.product import Play, Product
 from scatterproof.conformance.workqueue.recording import Recorder
-from scatterproof.spec import trace_ndjson
 from scatterproof.spec.core import Outcome, Parameter, Return
-from scatterproof.spec.errors import CannotRun, ScatterproofError
+from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace
 from scatterproof.spec.workqueue.messages import CallName, Handed
 
-PROFILE = Path(__file__).with_name("sqs-fifo.toml")
 LOOPBACK, START_S = "127.0.0.1", 30.0
 SECOND_NS = 1_000_000_000
 CLIENTS = 3
@@ -107,11 +102,10 @@ class Driver:
         number = self._operations[call.node] = self._operations.get(call.node, 0) + 1
         call = Call(call.time_ns, call.node, call.call, call.arguments, _body(call.node, number))
         self._note(Kind.CALLED, call.node, self._recorder.called(call.node, number, call))
-        error = importlib.import_module("botocore.exceptions").ClientError
         outcome, results = Outcome.OK, dict[str, Parameter]()
         try:
             results = self._carry_out(call, number)
-        except error:
+        except self._client.exceptions.ClientError:
             outcome = Outcome.REFUSED
         except LookupError:  # there is nothing in hand
             outcome = Outcome.REFUSED
@@ -212,7 +206,10 @@ def drawn(seed: int, steps: int = 24) -> list[Call | float]:
 
 def play(server: Server, name: str, steps: Sequence[Call | float], seed: int = 0) -> Trace:
     """Carry the steps out at a queue of this name, that is new."""
-    driver = Driver(server.client(), name)
+    return play_at(Driver(server.client(), name), steps, seed)
+
+
+def play_at(driver: Driver, steps: Sequence[Call | float], seed: int) -> Trace:
     for step in steps:
         if isinstance(step, float):
             time.sleep(step)
@@ -221,38 +218,20 @@ def play(server: Server, name: str, steps: Sequence[Call | float], seed: int = 0
     return driver.trace(seed, "moto")
 
 
-def judged(trace: Trace) -> list[ClauseResult]:
-    """Of the clauses that the profile claims."""
-    profile = read_profile(PROFILE)
-    return [result for result in judge(trace) if profile.claims(result.clause)]
-
-
-def main() -> int:
-    """The exit code: 0 when nothing is broken, 1 when something is, 2 for wrong usage, 3 for not run."""
-    parser = argparse.ArgumentParser(prog="python -m scatterproof.conformance.workqueue.products.sqs")
-    parser.add_argument("--runs", type=int, default=10, help="how many, 10 when left out")
-    parser.add_argument("--seed", type=int, default=0, help="of the first run; each next one has the next")
-    parser.add_argument("--results", type=Path, default=Path("results/sqs"), help="where traces are kept")
-    given = parser.parse_args()
-    broken = 0
+@contextmanager
+def started(folder: Path) -> Iterator[Play]:
+    """A server until the context ends, and what plays the run of a seed."""
+    server = Server(folder)
     try:
-        server = Server(given.results)
-        try:
-            for seed in range(given.seed, given.seed + given.runs):
-                trace = play(server, f"run-{seed}", drawn(seed), seed)
-                trace_ndjson.write(given.results / f"run-{seed}.ndjson", trace)
-                failed = [result for result in judged(trace) if result.verdict is Verdict.FAIL]
-                broken += bool(failed)
-                for result in failed:
-                    print(f"run {seed}: {result.violations[0].sentence}")
-        finally:
-            server.end()
-    except ScatterproofError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    print(f"{broken} of {given.runs} runs break a clause that the profile claims")
-    return int(broken > 0)
+        yield lambda seed: play(server, f"run-{seed}", drawn(seed), seed)
+    finally:
+        server.end()
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+PRODUCT = Product(
+    name="moto",
+    text="FIFO queues of moto's SQS, by boto3",
+    profile=Path(__file__).with_name("sqs-fifo.toml"),
+    why_not=why_not,
+    start=started,
+)

@@ -41,7 +41,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqs.Server]:
 @pytest.mark.slow
 @pytest.mark.parametrize("clause", KEEPS)
 def test_what_is_kept_passes(server: sqs.Server, clause: str) -> None:
-    results = sqs.judged(sqs.play(server, f"keeps-{clause}", KEEPS[clause]))
+    results = sqs.PRODUCT.judged(sqs.play(server, f"keeps-{clause}", KEEPS[clause]))
     assert {result.clause: result.verdict for result in results}[clause] is Verdict.PASS
     assert Verdict.FAIL not in {result.verdict for result in results}
 
@@ -50,7 +50,7 @@ def test_what_is_kept_passes(server: sqs.Server, clause: str) -> None:
 @pytest.mark.parametrize("mistake", BREAKS)
 def test_a_mistake_is_found_by_checks_and_oracles(server: sqs.Server, mistake: str) -> None:
     trace = sqs.play(server, f"breaks-{list(BREAKS).index(mistake)}", BREAKS[mistake])
-    (failed,) = (result for result in sqs.judged(trace) if result.verdict is Verdict.FAIL)
+    (failed,) = (result for result in sqs.PRODUCT.judged(trace) if result.verdict is Verdict.FAIL)
     assert failed.clause == "Q-LEASE"
     assert mistake in failed.violations[0].sentence
     by_oracles = {result.clause for result in judge_by_oracles(trace) if result.verdict is Verdict.FAIL}

@@ -1,0 +1,68 @@
+"""The one command line of all products, on a queue of this file that takes and hands out what it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from scatterproof.conformance.workqueue.cases.leases import puts, receives
+from scatterproof.conformance.workqueue.products.__main__ import main
+from scatterproof.conformance.workqueue.products.product import Play, Product
+from scatterproof.conformance.workqueue.products.sqs import PRODUCT, Driver, play_at
+
+LONG_NS = 30_000_000_000
+
+
+class _Sqs:
+    """boto3's client, as far as these runs go: two messages, which come back in this order."""
+
+    exceptions = SimpleNamespace(ClientError=ConnectionError)
+
+    def __init__(self, order: tuple[int, int]) -> None:
+        self._order, self._bodies = order, list[str]()
+
+    def create_queue(self, **given: str) -> dict[str, str]:
+        return {"QueueUrl": given["QueueName"]}
+
+    def send_message(self, **given: str) -> None:
+        self._bodies.append(given["MessageBody"])
+
+    def receive_message(self, **given: object) -> dict[str, object]:
+        body = self._bodies[self._order[0]]
+        return {"Messages": [{"Body": body, "ReceiptHandle": body, "Attributes": {"MessageGroupId": "1"}}]}
+
+
+def _product(order: tuple[int, int], reason: str | None = None) -> Product:
+    @contextmanager
+    def start(folder: Path) -> Iterator[Play]:
+        folder.mkdir(parents=True)
+        steps = [puts(0, 1), puts(0, 1), receives(0, 2, 1, LONG_NS)]
+        yield lambda seed: play_at(Driver(_Sqs(order), f"run-{seed}"), steps, seed)
+
+    return Product(name="toy", text="a toy", profile=PRODUCT.profile, why_not=lambda: reason, start=start)
+
+
+@pytest.mark.parametrize(("order", "code", "broken"), [((0, 1), 0, 0), ((1, 0), 1, 2)])
+def test_the_exit_code_says_whether_a_run_broke_a_claim(
+    order: tuple[int, int], code: int, broken: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["toy", "--runs", "2", "--results", str(tmp_path)], [_product(order)]) == code
+    assert f"toy: {broken} of 2 runs break" in capsys.readouterr().out
+    assert (tmp_path / "toy" / "run-1.ndjson").is_file()
+
+
+def test_what_is_not_installed_is_not_run_and_the_sentence_says_what_installs_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--results", str(tmp_path)], [_product((0, 1), "there is no toy; install toys")]) == 3
+    assert "toy: not run: there is no toy; install toys" in capsys.readouterr().err
+
+
+def test_an_unknown_product_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["stranger"])
+    assert "'stranger' is unknown; choose of moto" in capsys.readouterr().err
