@@ -56,7 +56,7 @@ def lossy_parameters() -> SearchStrategy[dict[str, Parameter]]:
 
 def adjusting_parameters() -> SearchStrategy[dict[str, Parameter]]:
     """With rounds of timestamp adjustment, where something is at hand to tell the time: data, or beacons."""
-    environment = st.sampled_from(["C", "B", "D9", "A"])
+    environment = st.sampled_from(["C", "B", "D9", "D6", "A"])
     return _set_to(environment, _long_intervals(), _variants("causal"), _rounds(), _timeouts())
 
 

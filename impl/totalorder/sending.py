@@ -33,7 +33,6 @@ class Sender:
         self._rules = rules
         self._settings = settings
         self._loses = settings.environment.loses
-        self._data_carry = settings.data_carry_barriers
         self._links = tuple(SendingLink(Carrier(link, settings, rules)) for link in config.egress)
         by_link = {link.carrier.link: link for link in self._links}
         timeout = settings.retransmit_timeout_ns
@@ -60,29 +59,21 @@ class Sender:
         self._check(messages)
         failed = () if self._recalls is None else self._recalls.failed
         if all(receiver in failed for receiver, _ in messages):
-            # Nothing leaves, so that nothing may show: a timestamp given here would.
-            for receiver, _ in messages:
-                self._pairs[receiver].number += 1
-                self._pairs[receiver].give_up()
-            return []
+            return []  # nothing leaves, so that nothing may show: a timestamp given here would, in the next beacon
         timestamp = self._last = self._next_possible(now)
-        filled = self._settings.fill_barrier
-        barrier = NO_BARRIER if filled or not self._data_carry else self._rules.data_barrier(timestamp)
-        if filled:
-            self._promised = max(self._promised, timestamp)  # the next node will promise it
+        barrier = NO_BARRIER if self._settings.fill_barrier else self._rules.data_barrier(timestamp)
         effects: list[Out] = []
         for receiver, payload in messages:
+            if receiver in failed:
+                continue
             pair = self._pairs[receiver]
             pair.number += 1
-            if receiver in failed:
-                pair.give_up()
-                continue
             if self._recalls is not None:
                 self._recalls.sent(timestamp, receiver, pair.number, self._pairs)
             message = Packet(_DATA, self._node, receiver, pair.number, 0, timestamp, NO_BARRIER, payload)
             link = pair.link
             greatest = self._rules.greatest_with(link.greatest, timestamp)
-            link.greatest = max(link.greatest, timestamp)
+            link.greatest = timestamp
             if self._loses:
                 pair.add(now, message)
                 if len(pair.waiting) == 1:
@@ -179,7 +170,7 @@ class Sender:
         again = Packet(
             _DATA, old.sender, old.receiver, old.number, 0, old.timestamp, NO_BARRIER, old.payload, resent=True
         )
-        barrier = self._rules.resent_barrier(old.timestamp, self._current(now)) if self._data_carry else NO_BARRIER
+        barrier = self._rules.resent_barrier(old.timestamp, self._current(now))
         return self._put(now, pair.link, again, barrier, pair.link.greatest)
 
     def _put(self, now: int, link: SendingLink, packet: Packet, barrier: int, greatest: int) -> Send[Packet]:

@@ -57,12 +57,9 @@ class SendingPort:
 
     def _written(self, now: int, packet: Packet) -> Send[Packet]:
         # What the link has been told counts: the second processor may know of acknowledgements that the link does not.
-        barrier, ack = self._carrier.barrier, self._carrier.ack
-        if packet.kind != _BEACON:
-            return self._carrier.put(now, packet, self._now(barrier, ack))
         carried = (packet.barrier != NO_BARRIER, packet.ack_barrier != NO_BARRIER)
-        values = self._now(packet.barrier if carried[0] else barrier, packet.ack_barrier if carried[1] else ack)
-        return self._carrier.beacon(self._node, values, self._beacons.index(carried))
-
-    def _now(self, barrier: int, ack: int) -> Values:
-        return Values(barrier, ack, self._values.record, self._values.greatest)
+        ack = packet.ack_barrier if carried[1] else self._carrier.ack
+        values = Values(packet.barrier, ack, self._values.record, self._values.greatest)
+        if packet.kind == _BEACON:
+            return self._carrier.beacon(self._node, values, self._beacons.index(carried))
+        return self._carrier.put(now, packet, values)

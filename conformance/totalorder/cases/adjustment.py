@@ -123,6 +123,18 @@ CASES = (
         adjustment_interval_ns=ROUND_NS,
     ),
     case(
+        "TO-ADJ-SAFE/stamp-behind-an-ack-barrier",
+        "the same where only ack barriers are beaconed, and the host has had everything acknowledged",
+        "stamps strictly above the ack barrier of its last beacon, which is ahead of the adjusted clock now",
+        star(3),
+        "D6",
+        (*everybody(star(3), _TIMES), *(scatter(53_000 + 500 * n, 0, 1, 2) for n in range(4))),
+        delays=tuple(Delay(700) for _ in range(6)),
+        faults=_SLOW_AT_FIRST,
+        also=("TO-ADJ-2", "TO-ACK-INIT"),
+        adjustment_interval_ns=ROUND_NS,
+    ),
+    case(
         "TO-ADJ-SAFE/beacon-behind-a-beacon",
         "an adjustment falls by more than a beacon interval, and the host sends nothing but beacons",
         "repeats its promise in the next beacon, and sends no barrier that falls",

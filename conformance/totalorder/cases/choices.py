@@ -24,6 +24,18 @@ CASES = (
         **SOON,
     ),
     case(
+        "TO-FLAG-HOST/older-sent-again-after-newer",
+        "a host's messages to two receivers are lost, again and again, and the older is sent again after the newer",
+        "goes on to report the newer, until that is acknowledged, too",
+        star(3),
+        "D9",
+        (scatter(1_000, 0, 1), scatter(9_000, 0, 2)),
+        faults=lose(0, *range(1, 22)),
+        also=("TO-RETX", "TO-LOSS-SAFE"),
+        host_flags=1,
+        **SOON,
+    ),
+    case(
         "TO-BEACON-MIN/two-links-in-turn",
         "two hosts with unequal clocks beacon in turn, and only every other beacon raises the minimum",
         "sends a beacon on when the minimum has risen, whatever the beacon that came says",
