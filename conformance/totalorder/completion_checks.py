@@ -23,7 +23,7 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED, CRASHED, DELIVERED, SENT
+from scatterproof.conformance.kinds import ARRIVED, CRASHED, DELIVERED, RESTARTED, SENT
 from scatterproof.conformance.totalorder.cut_offs import cut_offs
 from scatterproof.conformance.totalorder.ingress_barriers import (
     highest_record,
@@ -34,7 +34,7 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
 from scatterproof.conformance.totalorder.silent_links import stoppages
 from scatterproof.spec.totalorder.messages import ANSWER, NOT_SPOKEN, Environment, PacketKind
-from scatterproof.spec.trace import Kind, Order
+from scatterproof.spec.trace import ABSENT, Kind, Order
 
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
@@ -138,9 +138,22 @@ def note_delivery(
     return waited
 
 
+@register_jitable
+def is_original(link: int, link_seq: int, flags: int, newest_seq: State, life: State) -> bool:
+    """Whether a packet is none of the copies that a network makes: they bear a number that came already. The numbers of
+    a node that begins anew begin anew. life: how often it had (the flags' upper bits)."""
+    if flags >> 1 > life[link]:
+        life[link], newest_seq[link] = flags >> 1, -1
+    if flags >> 1 < life[link] or 0 <= link_seq <= newest_seq[link]:
+        return False
+    newest_seq[link] = max(newest_seq[link], link_seq)
+    return True
+
+
 @derive(
     kinds=(Kind.ARRIVED, Kind.DELIVERED),
     newest_data_seq=PerLink(-1),
+    data_life=PerLink(0),
     waiting=Table(3, 4),
     ahead=Table(3, 1),
     in_order=PerPair(0),
@@ -155,12 +168,14 @@ def awaited_deliveries(
     sender: int,
     receiver: int,
     number: int,
+    flags: int,
     packet: int,
     timestamp: int,
     failure_timeout_ns: int,
     node_count: int,
     node_is_host: Ints,
     newest_data_seq: State,
+    data_life: State,
     waiting: TableState,
     ahead: TableState,
     in_order: State,
@@ -178,30 +193,22 @@ def awaited_deliveries(
     elif packet == NOTICE:
         if failure_timeout_ns and receiver == node and 0 <= sender < node_count and 0 < number < ANSWER:
             note_delivery(waiting, ahead, in_order, node_count, (node, sender, number))
-    elif packet == DATA and not 0 <= link_seq <= newest_data_seq[link]:
-        newest_data_seq[link] = max(newest_data_seq[link], link_seq)
-        if receiver == node and node_is_host[node]:
+    elif packet == DATA and receiver == node and node_is_host[node]:
+        original = is_original(link, link_seq, flags, newest_data_seq, data_life)
+        if original:
             await_delivery(waiting, ahead, in_order, node_count, (node, sender, number), timestamp, position)
 
 
 @register_jitable
-def note_passing(
-    kind: int, node: int, link: int, link_seq: int, packet: int, late: int, newest_seq: State, passing: State
-) -> None:
-    """Count what is to be sent on and came, less what left. Rounds of adjustment go on for ever: where switches may be
-    late, some of their messages are in one at any end."""
-    if packet not in (DATA, ACK) and (late or packet not in (ADJUST, ADJUSTED)):
-        return
-    if kind == SENT:
-        passing[node] -= 1
-    elif not 0 <= link_seq <= newest_seq[link]:
-        newest_seq[link] = max(newest_seq[link], link_seq)
-        passing[node] += 1
+def is_passing(packet: int, late: int) -> bool:
+    """Whether switches have to send such packets on. Rounds of adjustment go on for ever: where switches may be late,
+    some of their messages are in one at any end."""
+    return packet in (DATA, ACK) or (packet in (ADJUST, ADJUSTED) and not late)
 
 
 @check(
     "TO-COMPLETE",
-    kinds=(Kind.SENT, Kind.ARRIVED, Kind.CRASHED, Kind.ENDED),
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.CRASHED, Kind.RESTARTED, Kind.ENDED),
     order=Order.NODE,
     ways=(
         "messages that arrived were never delivered, {found} in all; the first of them has timestamp {expected}",
@@ -209,6 +216,7 @@ def note_passing(
     ),
     derived=(newest_barriers, loss_registers, awaited_deliveries, cut_offs, stoppages),
     newest_seq=PerLink(-1),
+    life=PerLink(0),
     passing=PerNode(0),
     outages=Cell(0),
 )
@@ -233,6 +241,7 @@ def arrived_is_delivered(
     cut: Ints,
     delivered: Ints,
     newest_seq: State,
+    life: State,
     passing: State,
     stopped: Ints,
     outages: State,
@@ -240,16 +249,21 @@ def arrived_is_delivered(
     """At the end of a run that settled, what arrived at its receiver is delivered. Where nobody need raise barriers
     any more, since there are no beacons (environment A, structure 5) or something stopped for good, only what the
     receiver's barriers have passed. A switch that keeps what it should send on is judged here too: no other clause
-    speaks of it. passing: what arrived at each switch and did not leave; a copy that the network makes does not count.
+    speaks of it. passing: what arrived at each switch and did not leave, since it began; a copy that the network makes
+    does not count.
 
     Where failures are handled, what a receiver's ack barriers have passed is delivered, unless a notice or a recall
     told the receiver to discard it; one that was silent for the time-out in the end has stopped, and what switches
     discard is not told.
     """
-    if kind in (SENT, ARRIVED):
-        note_passing(kind, node, link, link_seq, packet, late, newest_seq, passing)
+    if kind == SENT and is_passing(packet, late):
+        passing[node] -= 1
+    elif kind == ARRIVED and is_passing(packet, late) and is_original(link, link_seq, flags, newest_seq, life):
+        passing[node] += 1
+    elif kind == RESTARTED and link == ABSENT:
+        passing[node] = 0  # what it had is lost
     outages[0] += 1 if kind == CRASHED else 0
-    if kind in (SENT, ARRIVED, CRASHED) or not settled(flags):
+    if kind in (SENT, ARRIVED, CRASHED, RESTARTED) or not settled(flags):
         return SILENT
     handled = failure_timeout_ns > 0
     only_passed = environment in (A, D5) or outages[0] > 0 or handled
@@ -268,7 +282,9 @@ def arrived_is_delivered(
     )
     if kept > 0:
         return violated(0, first_timestamp, kept, first_at)
+    # To a host that crashed messages are sent again for ever: where switches may be late, one is in them at any end.
+    for_ever = handled or (late and outages[0] > 0)
     for switch in range(node_count):
-        if passing[switch] > 0 and not node_is_host[switch] and not stopped[switch] and not handled:
+        if passing[switch] > 0 and not node_is_host[switch] and not stopped[switch] and not for_ever:
             return violated(1, switch, passing[switch], -1)
     return HOLDS if delivered[0] > 0 else SILENT

@@ -23,6 +23,7 @@ from scatterproof.fuzz.totalorder.strategies import (
     failing_parameters,
     lossy_parameters,
     parameters,
+    proxied,
     slow_parameters,
     split_parameters,
 )
@@ -64,6 +65,7 @@ PLUGIN = FuzzPlugin(
             faulty=64,
         ),
         RuleGroup(rules=None, parameters=parameters, fault_kinds=(FaultKind.DELAY,), spread=2, failures=stops),
+        RuleGroup(rules=None, draws=proxied),
     ),
     node_with=node_with,
     mutants=(*mutants.MUTANTS, *loss_mutants.MUTANTS, *variant_mutants.MUTANTS),

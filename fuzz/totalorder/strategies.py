@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+from msgspec.structs import replace
 
+from scatterproof.conformance.network.incidents import outages
+from scatterproof.fuzz.strategies import schedules
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import FaultKind, Schedule
+from scatterproof.spec.totalorder import proxies
 from scatterproof.spec.totalorder.messages import WITHOUT_LOSS, Environment
 
 MIN_INTERVAL_NS, MAX_INTERVAL_NS = 3, 20
 # Longer where runs are longer: under loss, most of a run would be beacons.
 LONG_INTERVALS_NS = (8, 30)
+# A beacon on its way to a proxy host and back makes packets on every link between.
+PROXIED_INTERVALS_NS = (30, 90)
 # Links are FIFO and may lose messages; they never repeat one.
 FAULT_KINDS = (FaultKind.DELAY, FaultKind.LOSE)
 LOSES = (FaultKind.LOSE, FaultKind.LOSE, FaultKind.DELAY)
@@ -60,7 +68,9 @@ def adjusting_parameters() -> SearchStrategy[dict[str, Parameter]]:
     return _set_to(environment, _long_intervals(), _variants("causal"), _rounds(), _timeouts())
 
 
-def split_parameters() -> SearchStrategy[dict[str, Parameter]]:
+def split_parameters(
+    environments: tuple[str, ...] = ("D8", "D7", "B"), intervals: tuple[int, int] = LONG_INTERVALS_NS
+) -> SearchStrategy[dict[str, Parameter]]:
     """With switches of two processors, where data carry no barriers; both processors take their time."""
     times = st.builds(
         lambda forwarding, processor: {
@@ -71,7 +81,29 @@ def split_parameters() -> SearchStrategy[dict[str, Parameter]]:
         st.integers(0, 12),
         st.integers(0, 30),
     )
-    return _set_to(st.sampled_from(["D8", "D7", "B"]), _long_intervals(), times, _rounds_on_some(), _timeouts())
+    return _set_to(st.sampled_from(environments), st.integers(*intervals), times, _rounds_on_some(), _timeouts())
+
+
+def proxied() -> SearchStrategy[Schedule]:
+    """With a proxy host for every switch that can have one, near or far (TO-SW-6); links lose packets, and on half of
+    the draws nodes begin anew."""
+    lasting = _split(split_parameters(intervals=PROXIED_INTERVALS_NS))
+    restarting = _split(split_parameters(("D8", "D7"), PROXIED_INTERVALS_NS), failures=outages, faulty=64)
+    return st.builds(_with_proxies, st.one_of(lasting, restarting), st.integers(0, 2))
+
+
+def _split(chosen: SearchStrategy[dict[str, Parameter]], **more: Any) -> SearchStrategy[Schedule]:
+    return schedules("totalorder", parameters=chosen, fault_kinds=LOSES, answered=True, **more)
+
+
+def _with_proxies(schedule: Schedule, far: int) -> Schedule:
+    """far: which of a switch's choices is its proxy, the farthest where there are fewer."""
+    choices = proxies.choices(schedule.topology).items()
+    hosts = {switch: found[min(far, len(found) - 1)] for switch, found in choices if found}
+    if not hosts:
+        return schedule
+    text = proxies.parameter(schedule.topology, hosts)
+    return replace(schedule, parameters={**schedule.parameters, "switch": "proxy", proxies.PARAMETER: text})
 
 
 def slow_parameters() -> SearchStrategy[dict[str, Parameter]]:

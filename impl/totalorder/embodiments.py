@@ -90,18 +90,18 @@ def embodied(
         host = make_plain(plain, rules)
         if not served:
             return host
-        processors = {
-            proxy.switch: SecondProcessor(make_plain(_switch_of(proxy, plain), rules), chosen.processor_delay)
-            for proxy in served
-        }
-        return make_proxy(config, host, processors, served)
+
+        def processor(proxy: Proxy, life: int) -> SecondProcessor:
+            return SecondProcessor(make_plain(_switch_of(proxy, plain, life), rules), chosen.processor_delay)
+
+        return make_proxy(config, host, processor, served)
     own = next((proxy for proxy in chosen.proxies if proxy.switch == config.node), None)
     aggregator: Aggregator
     if own is None:
         aggregator = SecondProcessor(make_plain(plain, rules), chosen.processor_delay)
     else:
         _check_own(config, own)
-        aggregator = Handover(own)
+        aggregator = Handover(own, settings(config).incarnation)
     if chosen.switch == TWO:
         return TwoProcessorSwitch(
             config, rules, aggregator, forwarding_delay=chosen.forwarding_delay, make_port=make_port
@@ -116,10 +116,11 @@ def embodied(
     )
 
 
-def _switch_of(proxy: Proxy, host: NodeConfig) -> NodeConfig:
+def _switch_of(proxy: Proxy, host: NodeConfig, life: int) -> NodeConfig:
     """The configuration of the switch as its proxy host aggregates for it: without routes, for it forwards nothing."""
     return replace(
         host,
+        parameters={**host.parameters, "incarnation": life},
         node=proxy.switch,
         role=Role.SWITCH,
         ingress=proxy.ingress,

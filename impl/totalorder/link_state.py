@@ -53,7 +53,8 @@ class LinkStates:
         self.records = [NO_LOSS] * len(links)
         self.greatest = [NOT_SPOKEN] * len(links)
         self._next_seqs = [0] * len(links)
-        self._missing = [False] * len(links)  # a gap that no counted packet has shown yet
+        # A gap that no counted packet has shown yet: who begins anew does not know what came earlier.
+        self._missing = [settings.incarnation > 0] * len(links)
         self._incarnations = [0] * len(links)  # how often the node at the other end had begun anew
         self._neighbours: list[NodeId | None] = [None] * len(links)  # who makes the link's beacons
         self._hosts = frozenset(host for host, _ in config.next_link)

@@ -3,7 +3,7 @@ orders nothing: each is wrong in one way that TO-SW-PATH or TO-LOSSCTR rules out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from scatterproof.impl.totalorder import make_plain
 from scatterproof.impl.totalorder.codec import decode, encode
 from scatterproof.impl.totalorder.embodiments import embodied
-from scatterproof.impl.totalorder.proxy import ProxiedSwitch, ProxyHost
+from scatterproof.impl.totalorder.proxy import MakeProcessor, ProxiedSwitch, ProxyHost
 from scatterproof.impl.totalorder.rules import Rules
 from scatterproof.impl.totalorder.sending_port import SendingPort, Waiting
-from scatterproof.impl.totalorder.two_processors import SecondProcessor, TheCore
+from scatterproof.impl.totalorder.two_processors import TheCore
 from scatterproof.spec.core import NodeConfig, Send
-from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.topology import LinkId
 from scatterproof.spec.totalorder.messages import Packet, PacketKind
 from scatterproof.spec.totalorder.proxies import Proxy
 
@@ -58,9 +58,9 @@ class UnorderedProxyHost(ProxyHost):
     """Returns every second beacon for a link after the next one."""
 
     def __init__(
-        self, config: NodeConfig, host: TheCore, processors: Mapping[NodeId, SecondProcessor], proxies: Sequence[Proxy]
+        self, config: NodeConfig, host: TheCore, make_processor: MakeProcessor, proxies: Sequence[Proxy]
     ) -> None:
-        super().__init__(config, host, processors, proxies)
+        super().__init__(config, host, make_processor, proxies)
         self._held: dict[LinkId, Send[Packet]] = {}
 
     def _returned(self, now: int) -> list[Send[Packet]]:

@@ -6,8 +6,9 @@ Clauses: TO-SW-6, TO-SW-PATH. The way there and back is that of spec/totalorder/
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -30,19 +31,24 @@ from scatterproof.spec.topology import LinkId, NodeId
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Packet, PacketKind
 from scatterproof.spec.totalorder.proxies import Proxy
 
+# The processor of a switch that has begun anew so often.
+MakeProcessor: TypeAlias = Callable[[Proxy, int], SecondProcessor]
+
 _BEACON, _HANDED, _RETURNED = int(PacketKind.BEACON), int(PacketKind.HANDED), int(PacketKind.RETURNED)
 
 
 class Handover:
-    """Stands for the second processor of a switch: it hands beacons to the proxy host."""
+    """Stands for the second processor of a switch: it hands beacons to the proxy host. life: how often the switch has
+    begun anew, which the beacons tell on their way there and back."""
 
-    def __init__(self, proxy: Proxy) -> None:
-        self._proxy = proxy
+    def __init__(self, proxy: Proxy, life: int) -> None:
+        self._proxy, self._life = proxy, life
         self._packets: list[tuple[LinkId, Packet]] = []
 
     def take(self, now: int, link: LinkId, beacon: Packet) -> None:
+        handed = replace(beacon, incarnation=self._life)
         self._packets.append(
-            (self._proxy.there[0], _wrapped(_HANDED, self._proxy.switch, self._proxy.host, link, beacon))
+            (self._proxy.there[0], _wrapped(_HANDED, self._proxy.switch, self._proxy.host, link, handed))
         )
 
     def made(self, now: int) -> Sequence[tuple[LinkId, Packet]]:
@@ -69,7 +75,8 @@ class ProxiedSwitch(TwoProcessorSwitch):
     ) -> None:
         super().__init__(config, rules, aggregator, forwarding_delay=forwarding_delay, make_port=make_port)
         self._links.allow(_HANDED, _RETURNED)
-        self._beacons = settings(config).environment.beacons
+        chosen = settings(config)
+        self._beacons, self._life = chosen.environment.beacons, chosen.incarnation
         self._own = next((proxy for proxy in proxies if proxy.switch == config.node), None)
         self._passing = {
             (kind, proxy.switch, before): self._ports[after]
@@ -97,6 +104,8 @@ class ProxiedSwitch(TwoProcessorSwitch):
         super()._receive(now, link, packet)
         if packet.kind == _RETURNED and packet.receiver == self._node:
             beacon = _unwrapped(packet, self._beacons)
+            if beacon.incarnation != self._life:
+                return  # made from what it knew ahead of its restart (TO-RESTART)
             held = self._returned[packet.number]
             self._returned[packet.number] = (max(held[0], beacon.barrier), max(held[1], beacon.ack_barrier))
             # Behind all data that came before it, and so before the beacons that it was made from.
@@ -112,24 +121,27 @@ class ProxiedSwitch(TwoProcessorSwitch):
         for what, held, found in zip(
             ("barrier", "ack barrier"), self._returned[packet.number], (beacon.barrier, beacon.ack_barrier), strict=True
         ):
-            if NO_BARRIER < found < held:
+            if NO_BARRIER < found < held and beacon.incarnation == self._life:
                 raise Refusal(f"{what} {found} came back after {held}: beacons return in their order (TO-SW-PATH)")
 
 
 class ProxyHost:
-    """A host that aggregates for switches, beside being what it is. It numbers the packets of both on its links."""
+    """A host that aggregates for switches, beside being what it is. It numbers the packets of both on its links. For a
+    switch that begins anew it begins anew, too: what it knew may hold for messages that the switch has lost."""
 
     def __init__(
-        self, config: NodeConfig, host: TheCore, processors: Mapping[NodeId, SecondProcessor], proxies: Sequence[Proxy]
+        self, config: NodeConfig, host: TheCore, make_processor: MakeProcessor, proxies: Sequence[Proxy]
     ) -> None:
-        """processors: for each switch that this host is the proxy of."""
+        """proxies: those that this host is."""
         self._node = config.node
         chosen = settings(config)
         self._beacons = chosen.environment.beacons
         self._incarnation = chosen.incarnation
         self._host = host
-        self._processors = processors
+        self._make_processor = make_processor
         self._proxies = {proxy.switch: proxy for proxy in proxies}
+        self._lives = Counter[NodeId]()  # how often each switch had begun anew
+        self._processors = {proxy.switch: make_processor(proxy, self._incarnation) for proxy in proxies}
         self._egress = Counter[LinkId]()
         self._greatest = Counter[LinkId]()  # the greatest timestamp that the host has put on a link
         self._next_seqs = Counter[LinkId]()
@@ -177,7 +189,11 @@ class ProxyHost:
             raise Refusal(f"link number {packet.link_seq} came again or late; {due} is the next (links are FIFO)")
         if packet.number not in proxy.ingress:
             raise Refusal(f"link {packet.number} is no ingress link of switch {packet.sender}")
-        self._processors[packet.sender].take(event.now, packet.number, _unwrapped(packet, self._beacons))
+        beacon = _unwrapped(packet, self._beacons)
+        if beacon.incarnation > self._lives[packet.sender]:
+            self._lives[packet.sender] = beacon.incarnation
+            self._processors[packet.sender] = self._make_processor(proxy, beacon.incarnation)
+        self._processors[packet.sender].take(event.now, packet.number, beacon)
         self._count(link, packet, 1 if anew else self._taken[link] + 1)
         return ()
 
@@ -189,7 +205,10 @@ class ProxyHost:
     def _returned(self, now: int) -> list[Send[Packet]]:
         """The beacons that go back to the switches by now, in the order in which they were made."""
         return [
-            Send(self._proxies[switch].back[0], _wrapped(_RETURNED, self._node, switch, link, beacon))
+            Send(
+                self._proxies[switch].back[0],
+                _wrapped(_RETURNED, self._node, switch, link, replace(beacon, incarnation=self._lives[switch])),
+            )
             for switch, processor in self._processors.items()
             for link, beacon in processor.made(now)
         ]

@@ -7,6 +7,7 @@ from scatterproof.conformance.network.topologies import chain, star
 from scatterproof.conformance.protocol import Case
 from scatterproof.conformance.totalorder.cases.building import case, everybody
 from scatterproof.conformance.totalorder.cases.loss import SOON
+from scatterproof.spec.schedule import Failure, FailureKind
 from scatterproof.spec.totalorder import proxies
 
 _SHAPES = {
@@ -73,6 +74,24 @@ CASES = (
         switch="proxy",
         proxies=proxies.parameter(_ROW, {switch: hosts[-1] for switch, hosts in proxies.choices(_ROW).items()}),
         processor_delay_ns=3_000,
+        **SOON,
+    ),
+    case(
+        "TO-RESTART/switch-with-a-proxy-host",
+        "a switch restarts whose beacons a proxy host makes, while messages are in it and beacons on their way back",
+        "promises nothing of what its proxy host knew, which may hold for messages that were lost in the switch",
+        _ROW,
+        "D8",
+        everybody(_ROW, (1_000, 3_000, 12_000, 26_000, 55_000, 90_000)),
+        failures=(
+            Failure(13_000, FailureKind.CRASH, node=_ROW.switches()[0]),
+            Failure(14_000, FailureKind.RESTART, node=_ROW.switches()[0]),
+        ),
+        also=("TO-BAR-MIN", "TO-ACK-MIN", "TO-LOSS-SAFE", "TO-ORDER"),
+        switch="proxy",
+        proxies=proxies.parameter(_ROW, proxies.nearest(_ROW)),
+        processor_delay_ns=3_000,
+        forwarding_delay_ns=1_000,
         **SOON,
     ),
 )
