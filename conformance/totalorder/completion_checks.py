@@ -248,9 +248,9 @@ def arrived_is_delivered(
 ) -> Outcome:
     """At the end of a run that settled, what arrived at its receiver is delivered. Where nobody need raise barriers
     any more, since there are no beacons (environment A, structure 5) or something stopped for good, only what the
-    receiver's barriers have passed. A switch that keeps what it should send on is judged here too: no other clause
-    speaks of it. passing: what arrived at each switch and did not leave, since it began; a copy that the network makes
-    does not count.
+    receiver's barriers have passed; what came back counts again, but for hosts, which have lost what they had. A switch
+    that keeps what it should send on is judged here too: no other clause speaks of it. passing: what arrived at each
+    switch and did not leave, since it began; a copy that the network makes does not count.
 
     Where failures are handled, what a receiver's ack barriers have passed is delivered, unless a notice or a recall
     told the receiver to discard it; one that was silent for the time-out in the end has stopped, and what switches
@@ -262,7 +262,8 @@ def arrived_is_delivered(
         passing[node] += 1
     elif kind == RESTARTED and link == ABSENT:
         passing[node] = 0  # what it had is lost
-    outages[0] += 1 if kind == CRASHED else 0
+    if kind == CRASHED or (kind == RESTARTED and outages[0] > 0 and not (link == ABSENT and node_is_host[node])):
+        outages[0] += 1 if kind == CRASHED else -1
     if kind in (SENT, ARRIVED, CRASHED, RESTARTED) or not settled(flags):
         return SILENT
     handled = failure_timeout_ns > 0

@@ -99,6 +99,7 @@ def loss_counter_spans_link(
     loss_record: int,
     greatest: int,
     loses: int,
+    late: int,
     link_count: int,
     link_source: Ints,
     node_is_host: Ints,
@@ -112,7 +113,8 @@ def loss_counter_spans_link(
 ) -> Outcome:
     """From the packet on that reveals a gap, of whatever kind the lost ones were, a switch tells a loss record at or
     above that packet's `greatest`, until its ack barriers reach it. And `greatest` is what it says: no data message put
-    on the link earlier is above it, since the node began; a switch that begins anew covers the rest by its record."""
+    on the link earlier is above it, since the node began; a switch that begins anew covers the rest by its record. Of
+    switches that may be late this alone is asked: it is written as the packet leaves."""
     if not loses:
         return SILENT
     if kind != SENT:
@@ -121,10 +123,10 @@ def loss_counter_spans_link(
                 if link_source[egress] == node:
                     highest_at[egress] = -1
         return SILENT
-    outcome = SILENT
+    outcome = HOLDS if late and highest_at[link] >= 0 else SILENT
     if highest_at[link] >= 0 and greatest < highest[link]:
         outcome = violated(1, highest[link], greatest, highest_at[link])
-    elif not node_is_host[node]:
+    elif not node_is_host[node] and not late:
         first, last = feeds_first[link], feeds_first[link + 1]
         shown = live_highest(gap_record, live, feeds_links, first, last)
         if first < last and shown > max(NO_LOSS, live_lowest(newest_ack, live, feeds_links, first, last)):

@@ -27,7 +27,7 @@ UNDER_LOSS = frozenset(
 )
 _WITH_FAILURES = frozenset({"TO-FAIL", "TO-ATOMIC"})
 # What a switch must put on a packet at that very moment; one with two processors, or a proxy, may say it later.
-_AT_ONCE = frozenset({"TO-SWLOSS", "TO-LOSSCTR", "TO-FLAG-SW", "TO-FLAG-BEACON", "TO-BAR-PART"})
+_AT_ONCE = frozenset({"TO-SWLOSS", "TO-FLAG-SW", "TO-FLAG-BEACON", "TO-BAR-PART"})
 
 
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:

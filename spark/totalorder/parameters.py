@@ -1,6 +1,6 @@
 """The kinds of runs that corpora of total order have: every environment, with its variants; timestamps adjusted;
-switches of two processors; a node that fails; several nodes and links that do, detected or not. They are those that
-fuzzing draws, in the times of longer runs."""
+switches of two processors, and with proxy hosts; a node that fails; several nodes and links that do, detected or not.
+They are those that fuzzing draws, in the times of longer runs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from random import Random
 import msgspec
 
 from scatterproof.conformance.network import incidents
-from scatterproof.spark.kinds import RunKind, Setting
+from scatterproof.spark.kinds import RunKind, Setting, nothing_fails
 from scatterproof.spark.networks import all_answered, in_a_tree
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import Failure, FailureKind, FaultKind
 from scatterproof.spec.topology import Topology
+from scatterproof.spec.totalorder import proxies
 from scatterproof.spec.totalorder.messages import WITHOUT_LOSS, Environment
 
 Parameters = dict[str, Parameter]
@@ -102,6 +103,29 @@ def _split(environment: Environment) -> RunKind:
     return RunKind(name=f"{environment}, two processors", parameters=draws, faults=_LOSES, suits=all_answered)
 
 
+def _proxy_hosts(draw: Random, setting: Setting) -> Parameters:
+    """In place of second processors; of all switches that can have one the nearest, or the farthest."""
+    far = -1 if draw.random() < 0.5 else 0
+    choices = proxies.choices(setting.topology).items()
+    hosts = {switch: found[far] for switch, found in choices if found}
+    return {"switch": "proxy", proxies.PARAMETER: proxies.parameter(setting.topology, hosts)} if hosts else {}
+
+
+def _few_beacons(draw: Random, setting: Setting) -> Parameters:
+    return {"beacon_interval_ns": setting.span_ns // draw.randint(2, 4)}
+
+
+def _few_nodes(topology: Topology) -> bool:
+    """Each beacon goes over all links to a proxy host, and what is made of it over all links back."""
+    return len(topology.nodes) <= 6 and all_answered(topology)
+
+
+def _proxied(environment: Environment) -> RunKind:
+    draws = _all_of(environment, _few_beacons, _two_processors, _proxy_hosts, _timeout)
+    fails = _befalls(_that_end) if environment.loses else nothing_fails
+    return RunKind(name=f"{environment}, proxy hosts", parameters=draws, faults=_LOSES, suits=_few_nodes, fails=fails)
+
+
 def _detected(draw: Random, setting: Setting) -> Parameters:
     """Links are given up after some intervals of silence."""
     interval = setting.span_ns // draw.randint(5, 15)
@@ -172,6 +196,8 @@ def _failing(environment: Environment) -> RunKind:
     return RunKind(name=name, parameters=draws, faults=_LOSES, often_faulty=True, suits=in_a_tree, fails=fails)
 
 
+# Where data carry no barriers.
+_BARE = (Environment.D8, Environment.D7, Environment.B)
 # Where failures are handled.
 _HANDLED = (Environment.D9, Environment.D8, Environment.D7, Environment.D6)
 KINDS = (
@@ -179,8 +205,8 @@ KINDS = (
     *(_lossy(environment) for environment in Environment if environment.loses),
     # Where something is at hand to tell the time: data, or beacons.
     *(_adjusting(environment) for environment in (Environment.C, Environment.B, *_HANDLED, Environment.A)),
-    # Where data carry no barriers.
-    *(_split(environment) for environment in (Environment.D8, Environment.D7, Environment.B)),
+    *(_split(environment) for environment in _BARE),
+    *(_proxied(environment) for environment in _BARE),
     *(_crashing(environment) for environment in _HANDLED),
     *(_restarting(environment) for environment in _HANDLED),
     *(_stopping(environment) for environment in WITHOUT_LOSS),

@@ -211,13 +211,14 @@ def arrived_is_delivered(trace: Trace) -> set[int]:
         and (event.node, event.sender, event.number) not in delivered
     ]
     without_beacons = whole.environment in (Environment.A, Environment.D5)
-    if without_beacons or whole.of(Kind.CRASHED) or whole.failure_timeout:
+    out = _still_out(whole)
+    if without_beacons or out or whole.failure_timeout:
         kept = [event for event in kept if _must_be_delivered(whole, event)]
     if whole.failure_timeout:
         kept = [event for event in kept if not (whole.fell_silent(event.node) or _is_discarded(whole, event))]
     began = {switch: whole.began(switch, len(whole.events)) for switch in whole.topology.switches()}
     # As long as a host that crashed is sent to, the last messages may be in a switch that may be late.
-    for_ever = whole.failure_timeout or (whole.late and whole.of(Kind.CRASHED))
+    for_ever = whole.failure_timeout or (whole.late and out)
     swallowed = not for_ever and any(
         sum(event.node == switch and event.position > since for event in for_others)
         > sum(event.node == switch and event.position > since and event.packet in forwarded for event in whole.sent)
@@ -225,6 +226,17 @@ def arrived_is_delivered(trace: Trace) -> set[int]:
         if not whole.stopped(switch)
     )
     return positions(event for event in whole.of(Kind.ENDED) if event.settled and (kept or swallowed))
+
+
+def _still_out(whole: Whole) -> int:
+    """How many nodes and links stopped and did not come back; a host that begins anew has lost what it had to do."""
+    out = 0
+    for event in whole.events:
+        if event.kind == Kind.CRASHED:
+            out += 1
+        elif event.kind == Kind.RESTARTED and not (event.link < 0 and whole.is_host(event.node)):
+            out = max(0, out - 1)
+    return out
 
 
 def _is_discarded(whole: Whole, message: Event) -> bool:
