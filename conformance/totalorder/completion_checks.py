@@ -206,27 +206,53 @@ def is_passing(packet: int, late: int) -> bool:
     return packet in (DATA, ACK) or (packet in (ADJUST, ADJUSTED) and not late)
 
 
-@check(
-    "TO-COMPLETE",
-    kinds=(Kind.SENT, Kind.ARRIVED, Kind.CRASHED, Kind.RESTARTED, Kind.ENDED),
-    order=Order.NODE,
-    ways=(
-        "messages that arrived were never delivered, {found} in all; the first of them has timestamp {expected}",
-        "node {expected_node} never sent on {found} of the messages for others that arrived there",
-    ),
-    derived=(newest_barriers, loss_registers, awaited_deliveries, cut_offs, stoppages),
+@derive(
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.CRASHED, Kind.RESTARTED),
     newest_seq=PerLink(-1),
     life=PerLink(0),
     passing=PerNode(0),
     outages=Cell(0),
 )
-def arrived_is_delivered(
+def unsent_messages(
     kind: int,
     node: int,
     link: int,
     link_seq: int,
     flags: int,
     packet: int,
+    late: int,
+    node_is_host: Ints,
+    newest_seq: State,
+    life: State,
+    passing: State,
+    outages: State,
+) -> None:
+    """passing: what arrived at each switch and did not leave, since it began; a copy that the network makes does not
+    count. outages: how much stopped and did not come back; a host that did has lost what it had, and stays one."""
+    if kind == SENT and is_passing(packet, late):
+        passing[node] -= 1
+    elif kind == ARRIVED and is_passing(packet, late) and is_original(link, link_seq, flags, newest_seq, life):
+        passing[node] += 1
+    elif kind == CRASHED:
+        outages[0] += 1
+    elif kind == RESTARTED and link == ABSENT:
+        passing[node] = 0  # what it had is lost
+    if kind == RESTARTED and outages[0] > 0 and not (link == ABSENT and node_is_host[node]):
+        outages[0] -= 1
+
+
+@check(
+    "TO-COMPLETE",
+    kinds=(Kind.ENDED,),
+    order=Order.NODE,
+    ways=(
+        "messages that arrived were never delivered, {found} in all; the first of them has timestamp {expected}",
+        "node {expected_node} never sent on {found} of the messages for others that arrived there",
+    ),
+    derived=(newest_barriers, loss_registers, awaited_deliveries, unsent_messages, cut_offs, stoppages),
+)
+def arrived_is_delivered(
+    flags: int,
     environment: int,
     late: int,
     failure_timeout_ns: int,
@@ -240,31 +266,20 @@ def arrived_is_delivered(
     waiting: TableState,
     cut: Ints,
     delivered: Ints,
-    newest_seq: State,
-    life: State,
-    passing: State,
+    passing: Ints,
+    outages: Ints,
     stopped: Ints,
-    outages: State,
 ) -> Outcome:
     """At the end of a run that settled, what arrived at its receiver is delivered. Where nobody need raise barriers
     any more, since there are no beacons (environment A, structure 5) or something stopped for good, only what the
-    receiver's barriers have passed; what came back counts again, but for hosts, which have lost what they had. A switch
-    that keeps what it should send on is judged here too: no other clause speaks of it. passing: what arrived at each
-    switch and did not leave, since it began; a copy that the network makes does not count.
+    receiver's barriers have passed. A switch that keeps what it should send on is judged here too: no other clause
+    speaks of it.
 
     Where failures are handled, what a receiver's ack barriers have passed is delivered, unless a notice or a recall
     told the receiver to discard it; one that was silent for the time-out in the end has stopped, and what switches
     discard is not told.
     """
-    if kind == SENT and is_passing(packet, late):
-        passing[node] -= 1
-    elif kind == ARRIVED and is_passing(packet, late) and is_original(link, link_seq, flags, newest_seq, life):
-        passing[node] += 1
-    elif kind == RESTARTED and link == ABSENT:
-        passing[node] = 0  # what it had is lost
-    if kind == CRASHED or (kind == RESTARTED and outages[0] > 0 and not (link == ABSENT and node_is_host[node])):
-        outages[0] += 1 if kind == CRASHED else -1
-    if kind in (SENT, ARRIVED, CRASHED, RESTARTED) or not settled(flags):
+    if not settled(flags):
         return SILENT
     handled = failure_timeout_ns > 0
     only_passed = environment in (A, D5) or outages[0] > 0 or handled
