@@ -133,6 +133,7 @@ KILLED = {
     "greatest_not_raised": ("TO-SWLOSS/first-link", "TO-LOSS-SAFE"),
     "ack_from_data_barrier": ("TO-SWLOSS/first-link", "TO-ACK-MIN"),
     "speaks_at_once": ("TO-RESTART/switch", "TO-RESTART"),
+    "earlier_life_returns": ("TO-RESTART/switch-with-a-proxy-host", "TO-BAR-MIN"),
     "incarnation_not_kept": ("TO-RESTART/one-of-two-switches", "TO-SWLOSS"),
     "sent_back": ("TO-BAR-MIN/example-1", "TO-COMPLETE"),
 }

@@ -91,6 +91,7 @@ MUTANTS = (
     _mutant("ack_from_data_barrier", "TO-ACK-MIN", "The ack barrier's register takes the data barrier."),
     _mutant("no_monotone_guard", "TO-BAR-RISE", "A link that is let back in lowers the barrier."),
     _mutant("speaks_at_once", "TO-RESTART", "A switch that has begun anew reports links that have not spoken."),
+    _mutant("earlier_life_returns", "TO-RESTART", "A beacon that a proxy host made ahead of the restart is taken."),
     _mutant("incarnation_not_kept", "TO-RESTART", "That a neighbour has begun anew is forgotten at once."),
     _mutant("sent_back", "TO-COMPLETE", "Data leave where they came in."),
     _mutant("payload_on_beacons", "TO-FMT-8", "What caused a beacon hangs on to it."),

@@ -63,8 +63,9 @@ control Handover(inout headers_t hdr, inout metadata_t meta, inout standard_meta
                 bit<32> place = (bit<32>) standard.egress_spec;
                 returned_barriers.read(held, place);
                 returned_acks.read(held_ack, place);
-                if ((hdr.inner.barrier_flag == 1 && hdr.inner.barrier < held)
-                    || (hdr.inner.ack_barrier_flag == 1 && hdr.inner.ack_barrier < held_ack)) {
+                if (OF_THIS_LIFE(hdr.inner.incarnation, meta.incarnation)
+                    && ((hdr.inner.barrier_flag == 1 && hdr.inner.barrier < held)
+                        || (hdr.inner.ack_barrier_flag == 1 && hdr.inner.ack_barrier < held_ack))) {
                     meta.refusal = RETURNED_WRONGLY;
                 }
             }
@@ -72,20 +73,31 @@ control Handover(inout headers_t hdr, inout metadata_t meta, inout standard_meta
     }
 }
 
-// Once it is taken, what came back is a beacon of this switch.
-control Unwrap(inout headers_t hdr, in standard_metadata_t standard) {
-    apply {
-        bit<32> place = (bit<32>) standard.egress_spec;
-        if (hdr.inner.barrier_flag == 1) {
-            returned_barriers.write(place, hdr.inner.barrier);
-        }
-        if (hdr.inner.ack_barrier_flag == 1) {
-            returned_acks.write(place, hdr.inner.ack_barrier);
-        }
+// Once it is taken, what came back is a beacon of this switch; nothing, where it was made from what the switch knew
+// ahead of its restart (TO-RESTART).
+control Unwrap(inout headers_t hdr, in metadata_t meta, inout standard_metadata_t standard) {
+    action become_beacon() {
         hdr.message = hdr.inner;
         hdr.inner.setInvalid();
         hdr.udp.length = 80;
         hdr.ipv4.total_length = 100;
+    }
+    action nothing() {
+        mark_to_drop(standard);
+    }
+    apply {
+        bit<32> place = (bit<32>) standard.egress_spec;
+        if (OF_THIS_LIFE(hdr.inner.incarnation, meta.incarnation)) {
+            if (hdr.inner.barrier_flag == 1) {
+                returned_barriers.write(place, hdr.inner.barrier);
+            }
+            if (hdr.inner.ack_barrier_flag == 1) {
+                returned_acks.write(place, hdr.inner.ack_barrier);
+            }
+            become_beacon();
+        } else {
+            nothing();
+        }
     }
 }
 
@@ -110,13 +122,16 @@ control HandOver(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         hdr.ethernet.destination = to_mac;
         hdr.inner.setValid();
         hdr.inner = hdr.message;
+        hdr.inner.incarnation = meta.incarnation;   // so that what is made of it can be told from what was made earlier
         hdr.message.kind = HANDED;
         hdr.message.sender = this_switch;
         hdr.message.receiver = host;
         hdr.message.payload_length = 72;
         hdr.message.number = link;
         hdr.message.barrier_flag = 0;
+        hdr.message.barrier = 0;
         hdr.message.ack_barrier_flag = 0;
+        hdr.message.ack_barrier = 0;
         hdr.udp.length = 152;
         hdr.ipv4.total_length = 172;
         hdr.ipv4.time_to_live = 64;

@@ -108,6 +108,13 @@
 #define MAY_TELL(incarnation, value) ((incarnation) == 0 || (value) > 0)
 #endif
 
+// Whether a beacon that came back was made since this switch last began anew (TO-RESTART).
+#if defined(MUTANT_EARLIER_LIFE_RETURNS)
+#define OF_THIS_LIFE(life, own) true
+#else
+#define OF_THIS_LIFE(life, own) ((life) == (own))
+#endif
+
 // What a link is told when the least of those counted is below what could be told before (TO-BAR-RISE): a link that was
 // let back in does not lower it.
 #if defined(MUTANT_NO_MONOTONE_GUARD) || defined(LITERAL_RESENT_WITH_ITS_OLD_BARRIER)

@@ -114,7 +114,7 @@ control SwitchIngress(inout headers_t hdr, inout metadata_t meta, inout standard
                         nowhere();
                     }
                 } else if (meta.what == MADE) {
-                    unwrap.apply(hdr, standard);
+                    unwrap.apply(hdr, meta, standard);
                 }
                 meta.waiting = standard.egress_spec < PORTS ? meta.queues : 0;
 #if defined(LITERAL_BEACON_OVERTAKES_DATA)
