@@ -140,14 +140,12 @@ def plain_seconds(address: str, workers: int, messages: int) -> float:
 
     def put(database: Database) -> None:
         for _ in range(messages // workers + 1):
-            with database.transaction() as execute:
-                execute(_PUT, body=BODY)
+            database.run((_PUT, {"body": BODY}))
 
     def take(database: Database) -> None:
         statement = _TAKE.format(**database.words)
         while not done.reached.is_set():
-            with database.transaction() as execute:
-                taken = execute(statement)
+            (taken,) = database.run((statement, {}))
             if taken:
                 done()
             else:

@@ -10,25 +10,32 @@ between the two loses the hint, and the poll finds the group.
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
-from typing import Any
+from select import select
+from typing import Any, TypeAlias
 
 import psycopg
 
 from scatterproof.impl.workqueue.stores.access import OutcomeUnknown, Unavailable
-from scatterproof.impl.workqueue.stores.sql import Execute, Row, SqlStore, prepare
+from scatterproof.impl.workqueue.stores.sql import Execute, Row, SqlStore, Statement, prepare
 from scatterproof.spec.errors import BadInput, CannotRun
+
+# It warns of what a lost connection leaves undone, and our errors say that.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 CHANNEL = "scatterproof_queue"
 LISTEN_S = 0.2  # how soon a listener that is ended ends
 RECONNECT_S = 1.0
 # clock_timestamp() is the time now, and not that of the transaction's beginning.
 _NOW = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT * 1000"
+_LOCK = "SELECT pg_advisory_xact_lock(:key)"
+Cursor: TypeAlias = psycopg.Cursor[Any]
 _WORDS = {
     "identity": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     "bytes": "BYTEA",
@@ -41,19 +48,37 @@ _WORDS = {
 
 class PostgresqlDatabase:
     """`Database` on a server. address: a connection string or address of libpq. clock: only for tests; the store's is
-    the server's. A connection that is lost is made again by the next transaction."""
+    the server's. A connection that is lost is made again by the next transaction: at once where the loss was seen, by
+    then, without asking."""
 
     def __init__(self, address: str, clock: Callable[[], int] | None = None) -> None:
         self._address, self._clock = address, clock
         self.words: Mapping[str, str] = _WORDS if clock is None else {**_WORDS, "now": ":now::BIGINT"}
         self._connection = _connect(address)
 
+    def run(
+        self, *statements: Statement, correlation: str | None = None, durable: bool = True
+    ) -> Sequence[Sequence[Row]]:
+        # All is sent at once, the commit too: what is lost on the way may have been carried out.
+        self._connect_again()
+        locking = [] if correlation is None else [(_LOCK, {"key": _key(correlation)})]
+        try:
+            with self._connection.pipeline():
+                self._connection.execute("BEGIN")
+                cursors = [self._cursor(*statement) for statement in (*locking, *statements)]
+                self._connection.execute("COMMIT")
+            return [_rows(cursor) for cursor in cursors[len(locking) :]]
+        except psycopg.Error as error:
+            if self._connection.closed:
+                raise OutcomeUnknown(f"PostgreSQL: lost during the call ({_sentence(error)})") from None
+            self._roll_back()
+            raise Unavailable(f"PostgreSQL: {_sentence(error)}; nothing was changed") from None
+
     @contextmanager
     def transaction(self, *, durable: bool = True) -> Iterator[Execute]:
         begun = False
         try:
-            if self._connection.closed:
-                self._connection = _connect(self._address)
+            self._connect_again()
             # Synced, durable or not (the session has synchronous_commit as the server has it, and on at least): what is
             # committed without it is lost with the server's processes, and not with the machine alone.
             self._connection.execute("BEGIN")
@@ -70,9 +95,7 @@ class PostgresqlDatabase:
                 self._roll_back()
 
     def lock(self, execute: Execute, correlation: str) -> None:
-        # Of 64 bits: that two correlations share one costs them parallelism, and nothing else.
-        digest = blake2b(b"scatterproof queue " + correlation.encode(), digest_size=8).digest()
-        execute("SELECT pg_advisory_xact_lock(:key)", key=int.from_bytes(digest, "big", signed=True))
+        execute(_LOCK, key=_key(correlation))
 
     def wake(self) -> None:
         with suppress(psycopg.Error):
@@ -94,11 +117,21 @@ class PostgresqlDatabase:
     def close(self) -> None:
         self._connection.close()
 
+    def _connect_again(self) -> None:
+        """Connect where the connection is lost: that the server has ended it since the last call can be read."""
+        with suppress(psycopg.Error):
+            while not self._connection.closed and select([self._connection], [], [], 0)[0]:
+                self._connection.pgconn.consume_input()
+        if self._connection.closed:
+            self._connection = _connect(self._address)
+
     def _execute(self, statement: str, **parameters: Any) -> list[Row]:
+        return _rows(self._cursor(statement, parameters))
+
+    def _cursor(self, statement: str, parameters: Mapping[str, Any]) -> Cursor:
         if ":now" in statement and self._clock is not None:
-            parameters["now"] = self._clock()
-        cursor = self._connection.execute(_placed(statement), parameters)
-        return cursor.fetchall() if cursor.description is not None else []
+            parameters = {**parameters, "now": self._clock()}
+        return self._connection.execute(_placed(statement), parameters)
 
     def _commit(self) -> None:
         try:
@@ -118,6 +151,16 @@ class PostgresqlDatabase:
             and self._connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
         ):
             self._connection.close()
+
+
+def _rows(cursor: Cursor) -> list[Row]:
+    return cursor.fetchall() if cursor.description is not None else []
+
+
+def _key(correlation: str) -> int:
+    """Of 64 bits: that two correlations share one costs them parallelism, and nothing else."""
+    digest = blake2b(b"scatterproof queue " + correlation.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
 @cache

@@ -26,6 +26,7 @@ from scatterproof.impl.workqueue.stores.access import (
 from scatterproof.spec.errors import BadInput
 
 Row: TypeAlias = Sequence[Any]
+Statement: TypeAlias = tuple[str, Mapping[str, Any]]
 # A statement with its parameters; the rows that it returns.
 Execute: TypeAlias = Callable[..., list[Row]]
 
@@ -35,10 +36,17 @@ class Database(Protocol):
 
     words: Mapping[str, str]
 
+    def run(
+        self, *statements: Statement, correlation: str | None = None, durable: bool = True
+    ) -> Sequence[Sequence[Row]]:
+        """One transaction of these statements, in one exchange with the database; the rows of each. Raises Unavailable
+        and OutcomeUnknown as a call of `Access` does. correlation: whose lock is held. durable: False where a power
+        failure may take it back; no crash of a process may, the database's own among them."""
+        ...
+
     def transaction(self, *, durable: bool = True) -> AbstractContextManager[Execute]:
-        """One transaction: committed at the end, rolled back where the block raises. Raises Unavailable and
-        OutcomeUnknown as a call of `Access` does. durable: False where a power failure may take it back; no crash of a
-        process may, the database's own among them."""
+        """The same for statements that depend on what others found: committed at the end, rolled back where the block
+        raises."""
         ...
 
     def lock(self, execute: Execute, correlation: str) -> None:
@@ -62,107 +70,88 @@ class SqlStore:
         named = {name: text for name, text in vars(statements).items() if name.isupper()}
         words = database.words
         self.sql = {name: text.format(**{"whose": "{whose}", **words}) for name, text in named.items()}
+        # Of the groups that this client holds: what is locked must be known ahead of the transaction.
+        self._correlations: dict[int, str] = {}
 
     def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
         check_group(type, priority, correlation, server)
-        with self.database.transaction() as execute:
-            self.database.lock(execute, correlation)
-            given = {"type": type, "priority": priority, "correlation": correlation, "server": server}
-            ((group,),) = execute(self.sql["OPEN"], **given)
+        given = {"type": type, "priority": priority, "correlation": correlation, "server": server}
+        (((group,),),) = self._run("OPEN", given=given, locked=correlation)
+        self._correlations[group] = correlation
         return Opened(group, 1)
 
     def send_message(self, group: int, token: int, body: bytes) -> int:
-        with self.database.transaction() as execute:
-            counted = execute(self.sql["COUNT_MESSAGE"], group=group, token=token)
-            if not counted:
-                raise refused("send_message", group, token)
-            message: int = counted[0][0]
-            execute(self.sql["ADD_MESSAGE"], group=group, message=message, body=bytes(body))
+        given = {"group": group, "token": token, "body": bytes(body)}
+        _, added = self._run("COUNT_MESSAGE", "ADD_MESSAGE", given=given)
+        if not added:
+            raise refused("send_message", group, token)
+        message: int = added[0][0]
         return message
 
     def close_group(self, group: int, token: int) -> None:
-        with self.database.transaction() as execute:
-            correlation = self._lock_of("close_group", execute, group, token, schema.SENDING)
-            given = {"group": group, "token": token}
-            if not execute(self.sql["CLOSE"], **given) and not execute(self.sql["FLUSH"], **given):
-                raise refused("close_group", group, token)
-            promoted = execute(self.sql["PROMOTE"], correlation=correlation)
-        self._wake(promoted)
+        self._end("close_group", group, token, "CLOSE", "FLUSH")
 
     def flush_group(self, group: int, token: int) -> None:
-        self._remove("flush_group", "FLUSH", group, token, schema.SENDING)
+        self._end("flush_group", group, token, "FLUSH")
 
     def next_group(self, server: str) -> Group | None:
         check_name("server", server)
-        with self.database.transaction() as execute:
-            taken = execute(self.sql["NEXT"], server=server)
+        (taken,) = self._run("NEXT", given={"server": server})
         if not taken:
             return None
         names = ("group", "token", "type", "priority", "correlation", "last_message", "group_retries")
-        return Group(**dict(zip(names, taken[0], strict=True)))
+        group = Group(**dict(zip(names, taken[0], strict=True)))
+        self._correlations[group.group] = group.correlation
+        return group
 
     def read_message(self, group: int, token: int) -> Message | None:
-        with self.database.transaction(durable=False) as execute:
-            self._hold("read_message", execute, group, token)
-            first = execute(self.sql["READ"], group=group)
+        held, first = self._run("HOLD", "READ", given={"group": group, "token": token}, durable=False)
+        if not held:
+            raise refused("read_message", group, token)
         return Message(first[0][0], bytes(first[0][1]), first[0][2]) if first else None
 
     def pop_message(self, group: int, token: int, message: int) -> None:
-        with self.database.transaction() as execute:
-            self._hold("pop_message", execute, group, token)
-            if not execute(self.sql["POP"], group=group, message=message):
-                raise refused("pop_message", group, token)
+        _, popped = self._run("HOLD_AT", "POP", given={"group": group, "token": token, "message": message})
+        if not popped:
+            raise refused("pop_message", group, token)
 
     def pop_group(self, group: int, token: int) -> None:
-        self._remove("pop_group", "POP_GROUP", group, token, schema.RECEIVING)
+        self._end("pop_group", group, token, "POP_GROUP")
 
     def release_group(self, group: int, token: int) -> None:
-        with self.database.transaction() as execute:
-            released = execute(self.sql["RELEASE"], group=group, token=token)
-            if not released:
-                raise refused("release_group", group, token)
+        (released,) = self._run("RELEASE", given={"group": group, "token": token})
+        self._correlations.pop(group, None)
+        if not released:
+            raise refused("release_group", group, token)
         self._wake(released)
 
     def set_aside_message(self, group: int, token: int, message: int, reason: str) -> None:
-        with self.database.transaction() as execute:
-            ((correlation, type_, priority),) = self._hold("set_aside_message", execute, group, token)
-            popped = execute(self.sql["POP"], group=group, message=message)
-            if not popped:
-                raise refused("set_aside_message", group, token)
-            body, tries = popped[0]
-            execute(
-                self.sql["SET_ASIDE"],
-                group=group,
-                message=message,
-                correlation=correlation,
-                type=type_,
-                priority=priority,
-                tries=tries,
-                # PostgreSQL keeps no NUL in a text.
-                reason=reason.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode(),
-                body=bytes(body),
-            )
+        # PostgreSQL keeps no NUL in a text.
+        text = reason.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+        given = {"group": group, "token": token, "message": message, "reason": text}
+        _, _, popped = self._run("HOLD_AT", "SET_ASIDE", "POP", given=given)
+        if not popped:
+            raise refused("set_aside_message", group, token)
 
     def unlock_server_groups(self, server: str) -> int:
         check_name("server", server)
-        with self.database.transaction() as execute:
-            released = execute(self.sql["UNLOCK"].format(whose=statements.OF_SERVER), server=server)
+        (released,) = self.database.run((self.sql["UNLOCK"].format(whose=statements.OF_SERVER), {"server": server}))
         self._wake(released)
         return len(released)
 
     def clean(self, senders_before_ns: int, receivers_before_ns: int) -> Cleaned:
-        with self.database.transaction() as execute:
-            released = execute(self.sql["UNLOCK"].format(whose=statements.UNUSED), before=receivers_before_ns)
-            dead = execute(self.sql["DEAD"], before=senders_before_ns)
-        removed = 0
-        promoted: list[Row] = []
+        released, dead = self.database.run(
+            (self.sql["UNLOCK"].format(whose=statements.UNUSED), {"before": receivers_before_ns}),
+            (self.sql["DEAD"], {"before": senders_before_ns}),
+        )
+        ready, removed = list(released), 0
         for group, correlation in dead:
             # Each for itself: who holds the locks of several correlations at once waits in circles.
-            with self.database.transaction() as execute:
-                self.database.lock(execute, correlation)
-                removed += len(execute(self.sql["REMOVE"], group=group, before=senders_before_ns))
-                promoted += execute(self.sql["PROMOTE"], correlation=correlation)
-        self._wake([*released, *promoted])
+            given = {"group": group, "correlation": correlation, "before": senders_before_ns}
+            gone, promoted = self._run("REMOVE", "PROMOTE", given=given, locked=correlation)
+            removed += len(gone)
+            ready += promoted
+        self._wake(ready)
         return Cleaned(removed, len(released))
 
     def now_ns(self) -> int:
@@ -199,29 +188,25 @@ class SqlStore:
     def close(self) -> None:
         self.database.close()
 
-    def _hold(self, call: str, execute: Execute, group: int, token: int) -> list[Row]:
-        """Lock the row of a group that is held with this token until the end of the transaction: nobody releases it or
-        hands it out meanwhile."""
-        held = execute(self.sql["HOLD"], group=group, token=token)
-        if not held:
-            raise refused(call, group, token)
-        return held
+    def _run(
+        self, *names: str, given: Mapping[str, Any], locked: str | None = None, durable: bool = True
+    ) -> Sequence[Sequence[Row]]:
+        """The statements of these names in one transaction. locked: a correlation."""
+        return self.database.run(*((self.sql[name], given) for name in names), correlation=locked, durable=durable)
 
-    def _lock_of(self, call: str, execute: Execute, group: int, token: int, state: int) -> str:
-        """Hold the lock of the group's correlation; that the group is as is asked has to be looked at again then."""
-        found = execute(self.sql["CORRELATION"], group=group, token=token, state=state)
-        if not found:
-            raise refused(call, group, token)
-        correlation: str = found[0][0]
-        self.database.lock(execute, correlation)
-        return correlation
-
-    def _remove(self, call: str, statement: str, group: int, token: int, state: int) -> None:
-        with self.database.transaction() as execute:
-            correlation = self._lock_of(call, execute, group, token, state)
-            if not execute(self.sql[statement], group=group, token=token):
+    def _end(self, call: str, group: int, token: int, *ending: str) -> None:
+        """Carry out one of these statements, the first that can be; the next group of the correlation may be ready."""
+        correlation = self._correlations.pop(group, None)
+        if correlation is None:
+            with self.database.transaction(durable=False) as execute:
+                found = execute(self.sql["CORRELATION"], group=group)
+            if not found:
                 raise refused(call, group, token)
-            promoted = execute(self.sql["PROMOTE"], correlation=correlation)
+            correlation = found[0][0]
+        given = {"group": group, "token": token, "correlation": correlation}
+        *done, promoted = self._run(*ending, "PROMOTE", given=given, locked=correlation)
+        if not any(done):
+            raise refused(call, group, token)
         self._wake(promoted)
 
     def _wake(self, ready: Sequence[Row]) -> None:

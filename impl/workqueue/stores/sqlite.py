@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from scatterproof.impl.workqueue.stores.access import OutcomeUnknown, Unavailable
-from scatterproof.impl.workqueue.stores.sql import Execute, Row, SqlStore, prepare
+from scatterproof.impl.workqueue.stores.sql import Execute, Row, SqlStore, Statement, prepare
 from scatterproof.spec.errors import BadInput, CannotRun
 
 BUSY_MS = 30_000
@@ -69,6 +69,12 @@ class SqliteDatabase:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                     raise
                 time.sleep(0.01)
+
+    def run(
+        self, *statements: Statement, correlation: str | None = None, durable: bool = True
+    ) -> Sequence[Sequence[Row]]:
+        with self.transaction(durable=durable) as execute:
+            return [execute(statement, **parameters) for statement, parameters in statements]
 
     @contextmanager
     def transaction(self, *, durable: bool = True) -> Iterator[Execute]:

@@ -7,6 +7,9 @@ Whatever changes which group of a correlation is the first, or whether that one 
 correlation (`Database.lock`), and then says anew which group is ready (PROMOTE). Without it two transactions that pass
 each other, the pop of the first group and the close of the second, would each see the other's group as it was, and
 nobody would make the second one ready. A row `ready` changes to `receiving` and back under its row lock alone.
+
+The statements of a call are sent together, so that none may ask what another one found: each says in its own conditions
+for which group, token and state it holds. The first of them locks the group's row, and the later ones see it so.
 """
 
 from __future__ import annotations
@@ -21,11 +24,13 @@ VALUES (:type, :priority, :correlation, :server, 1, 1, 0, 0, {now}) RETURNING gr
 COUNT_MESSAGE = """
 UPDATE scatterproof_groups SET last_message = last_message + 1, used_ns = {now}
 WHERE group_id = :group AND token = :token AND state = 1 RETURNING last_message"""
-ADD_MESSAGE = "INSERT INTO scatterproof_messages (group_id, message, tries, body) VALUES (:group, :message, 0, :body)"
+ADD_MESSAGE = """
+INSERT INTO scatterproof_messages (group_id, message, tries, body)
+SELECT group_id, last_message, 0, :body FROM scatterproof_groups
+WHERE group_id = :group AND token = :token AND state = 1 RETURNING message"""
 
 # The correlation never changes, so that it may be read without a lock.
-CORRELATION = """
-SELECT correlation FROM scatterproof_groups WHERE group_id = :group AND token = :token AND state = :state"""
+CORRELATION = "SELECT correlation FROM scatterproof_groups WHERE group_id = :group"
 
 CLOSE = """
 UPDATE scatterproof_groups SET state = 2
@@ -48,21 +53,23 @@ SET state = 4, token = token + 1, group_retries = group_retries + 1, server = :s
 WHERE group_id = (SELECT group_id FROM first)
 RETURNING group_id, token, type, priority, correlation, last_message, group_retries"""
 
+# Nobody releases the group or hands it out until the end of the transaction.
 HOLD = """
 UPDATE scatterproof_groups SET used_ns = {now}
-WHERE group_id = :group AND token = :token AND state = 4 RETURNING correlation, type, priority"""
+WHERE group_id = :group AND token = :token AND state = 4 RETURNING group_id"""
 
-READ = """
-UPDATE scatterproof_messages SET tries = tries + 1
-WHERE group_id = :group AND message =
-  (SELECT message FROM scatterproof_messages WHERE group_id = :group ORDER BY message LIMIT 1)
+_FIRST = "(SELECT message FROM scatterproof_messages WHERE group_id = :group ORDER BY message LIMIT 1)"
+_HELD = "(SELECT group_id FROM scatterproof_groups WHERE group_id = :group AND token = :token AND state = 4)"
+READ = f"""
+UPDATE scatterproof_messages SET tries = tries + 1 WHERE group_id = {_HELD} AND message = {_FIRST}
 RETURNING message, body, tries"""
 
-POP = """
-DELETE FROM scatterproof_messages
-WHERE group_id = :group AND message = :message AND message =
-  (SELECT message FROM scatterproof_messages WHERE group_id = :group ORDER BY message LIMIT 1)
-RETURNING body, tries"""
+HOLD_AT = f"""
+UPDATE scatterproof_groups SET used_ns = {{now}}
+WHERE group_id = :group AND token = :token AND state = 4 AND :message = {_FIRST} RETURNING group_id"""
+POP = f"""
+DELETE FROM scatterproof_messages WHERE group_id = {_HELD} AND message = :message AND message = {_FIRST}
+RETURNING message"""
 
 POP_GROUP = """
 DELETE FROM scatterproof_groups
@@ -80,9 +87,11 @@ UPDATE scatterproof_groups SET state = 3 WHERE state = 4 AND group_id IN
 RETURNING group_id"""
 OF_SERVER, UNUSED = "server = :server", "used_ns < :before"
 
-SET_ASIDE = """
+SET_ASIDE = f"""
 INSERT INTO scatterproof_aside (group_id, message, correlation, type, priority, tries, reason, body)
-VALUES (:group, :message, :correlation, :type, :priority, :tries, :reason, :body)"""
+SELECT held.group_id, message, correlation, type, priority, tries, :reason, body
+FROM scatterproof_groups held JOIN scatterproof_messages ON scatterproof_messages.group_id = held.group_id
+WHERE held.group_id = {_HELD} AND message = :message AND message = {_FIRST}"""
 
 DEAD = """
 SELECT group_id, correlation FROM scatterproof_groups WHERE state = 1 AND used_ns < :before ORDER BY group_id"""

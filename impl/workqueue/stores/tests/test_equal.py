@@ -40,6 +40,7 @@ class Emptied:
                     execute(f"DELETE FROM {table}")
                 execute("DELETE FROM sqlite_sequence")
         self.stores.clock.now = 1_000
+        self.store._correlations.clear()  # of groups whose numbers come again
         return Calling(self.store, self.stores.clock)
 
 
@@ -94,8 +95,17 @@ DAMAGE = (
     *(("NEXT", "group_retries = group_retries + 1, ", ""), ("NEXT", "server = :server, ", "")),
     *(("NEXT", ", used_ns = :now", ""), ("NEXT", "WHERE state = 3", "WHERE state IN (2, 3)")),
     *(("HOLD", "AND token = :token", ""), ("HOLD", "AND state = 4", ""), ("HOLD", "used_ns = :now", "state = state")),
+    *(
+        ("HOLD_AT", "AND token = :token", ""),
+        ("HOLD_AT", "AND state = 4", ""),
+        ("HOLD_AT", "AND :message =", "AND 0 <"),
+    ),
+    *(("ADD_MESSAGE", "AND token = :token", ""), ("ADD_MESSAGE", "AND state = 1", "")),
     *(("READ", "tries = tries + 1", "tries = tries"), ("READ", "ORDER BY message", "ORDER BY message DESC")),
-    *(("POP", "AND message =\n", "AND 1 OR message =\n"), ("POP", "ORDER BY message", "ORDER BY message DESC")),
+    *(("READ", "AND token = :token", ""), ("READ", "AND state = 4", ""), ("READ", "group_id = (", "0 < (")),
+    *(("POP", "AND message = (", "AND 0 < ("), ("POP", "ORDER BY message", "ORDER BY message DESC")),
+    *(("POP", "AND token = :token", ""), ("POP", "AND state = 4", "")),
+    *(("SET_ASIDE", "AND token = :token", ""), ("SET_ASIDE", "AND state = 4", "")),
     ("POP_GROUP", "AND NOT EXISTS", "AND 1 OR NOT EXISTS"),
     *(("RELEASE", "AND state = 4", ""), ("RELEASE", "AND token = :token", ""), ("RELEASE", "state = 3", "state = 2")),
     *(("UNLOCK", "AND {whose}", ""), ("UNLOCK", "state = 3", "state = 2"), ("UNLOCK", "state = 4", "state IN (1, 4)")),

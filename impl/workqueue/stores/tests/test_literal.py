@@ -82,8 +82,8 @@ LITERAL: dict[Callable[[Access], bool], list[Damage]] = {
         ("PROMOTE", "WHERE state = 2 AND group_id =", "WHERE state IN (2, 3) AND group_id ="),
         ("PROMOTE", "ORDER BY group_id", "ORDER BY priority, group_id"),
     ],
-    slow_worker_dequeues: [("HOLD", " AND token = :token", "")],
-    slow_sender_adds_to_a_held_group: [("COUNT_MESSAGE", " AND state = 1", "")],
+    slow_worker_dequeues: [("POP", " AND token = :token", "")],
+    slow_sender_adds_to_a_held_group: [(name, " AND state = 1", "") for name in ("COUNT_MESSAGE", "ADD_MESSAGE")],
 }
 
 

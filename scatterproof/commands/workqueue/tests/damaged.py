@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Sequence
 from typing import Any
 
-from scatterproof.impl.workqueue.stores.sql import SqlStore
+from scatterproof.impl.workqueue.stores.sql import Row, SqlStore, Statement
 
 
 def unsynced(store: SqlStore, number: int) -> None:
@@ -18,26 +19,23 @@ def unsynced(store: SqlStore, number: int) -> None:
 def unlocked(store: SqlStore, number: int) -> None:
     """A group that is handed out stays ready: two workers hold it (Q-ONCE)."""
     store.sql["NEXT"] = store.sql["NEXT"].replace("state = 4", "state = 3")
-    for name in ("HOLD", "POP_GROUP"):
+    for name in ("HOLD", "HOLD_AT", "READ", "POP", "POP_GROUP"):
         store.sql[name] = store.sql[name].replace(" AND state = 4", "")
 
 
 def halfway(store: SqlStore, number: int) -> None:
     """A group is removed, and what waits behind it is made ready in a transaction of its own: a client that is killed
     in between holds its correlation up for ever (Q-NEXT)."""
-    removed = store.sql["POP_GROUP"]
-    execute = store.database._execute  # type: ignore[attr-defined]
-    times = 0
+    run, times = store.database.run, 0
 
-    def executed(statement: str, **parameters: Any) -> Any:
+    def in_two(*asked: Statement, **settings: Any) -> Sequence[Sequence[Row]]:
         nonlocal times
-        rows = execute(statement, **parameters)
-        if statement == removed and rows:
-            times += 1
-            store.database._commit()  # type: ignore[attr-defined]
-            if times == 5:
-                os.kill(os.getpid(), signal.SIGKILL)
-            execute("BEGIN")
-        return rows
+        if asked[0][0] != store.sql["POP_GROUP"]:
+            return run(*asked, **settings)
+        removed = run(asked[0], **settings)
+        times += 1
+        if times == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return [*removed, *run(*asked[1:], **settings)]
 
-    store.database._execute = executed  # type: ignore[attr-defined]
+    store.database.run = in_two  # type: ignore[method-assign]
