@@ -1,7 +1,8 @@
 """Benchmarks of the queue: messages a second from end to end, beside a plain queue that keeps no order, and the cost of
 selection against the number of groups that wait. Wall time; a server of its own for PostgreSQL, with syncing on.
 
-Senders and workers are threads of one process, as many of one as of the other. The plain queue is one table from which
+Senders and workers are threads of one process, as many of one as of the other. Groups are sent whole, or message by
+message, where each is on the disk when its call returns, as in the plain queue. That is one table from which
 each worker deletes the first row, on PostgreSQL by FOR UPDATE SKIP LOCKED: it is what a queue costs that has neither
 groups nor correlations, and hands out no message twice."""
 
@@ -25,6 +26,7 @@ from scatterproof.impl.workqueue.stores.tests.cluster import cluster, why_not
 from scatterproof.spec.errors import CannotRun
 
 Figure = tuple[str, str]
+Sending = Callable[[Sender, range, int], None]
 MESSAGES, IN_GROUP, BODY = 500, 5, b"x" * 1024
 # Workers and correlations.
 RUNS = ((1, 1), (1, 100), (1, 10_000), (4, 1), (4, 100), (4, 10_000), (16, 1), (16, 100), (16, 10_000))
@@ -89,10 +91,13 @@ def queue(messages: int = MESSAGES, waiting: tuple[int, ...] = WAITING) -> Itera
         for name, address in stores.items():
             for workers, correlations in RUNS:
                 plain = messages / plain_seconds(address(), workers, messages)
-                rate = messages / seconds(address(), workers, correlations, messages)
+                whole, single = (
+                    messages / seconds(address(), workers, correlations, messages, send) for send in (_send, _send_each)
+                )
                 yield (
                     f"queue, {name}, workers {workers}, correlations {correlations:,}, 1 KiB, {IN_GROUP} in a group",
-                    f"{rate:,.0f} messages/s; {plain:,.0f} by the plain queue: {rate / plain:.2f} of it",
+                    f"{whole:,.0f} messages/s, {single:,.0f} sent one by one; {plain:,.0f} by the plain queue: "
+                    f"{whole / plain:.2f} and {single / plain:.2f} of it",
                 )
             for shape, most in (("each of its own correlation", max(waiting)), ("of 1,000 correlations", 1_000)):
                 costs = [selection_us(address(), groups, most) for groups in waiting]
@@ -103,7 +108,7 @@ def queue(messages: int = MESSAGES, waiting: tuple[int, ...] = WAITING) -> Itera
                 )
 
 
-def seconds(address: str, workers: int, correlations: int, messages: int) -> float:
+def seconds(address: str, workers: int, correlations: int, messages: int, send: Sending) -> float:
     """From the first begin until the last message is processed."""
     make, done = factory(address), _Until(messages)
     make().close()
@@ -112,7 +117,7 @@ def seconds(address: str, workers: int, correlations: int, messages: int) -> flo
     receiver.start()
     senders = [
         threading.Thread(
-            target=_send, args=(Sender(make, "bench"), range(n, messages // IN_GROUP, workers), correlations)
+            target=send, args=(Sender(make, "bench"), range(n, messages // IN_GROUP, workers), correlations)
         )
         for n in range(workers)
     ]
@@ -124,6 +129,12 @@ def seconds(address: str, workers: int, correlations: int, messages: int) -> flo
 
 
 def _send(sender: Sender, groups: range, correlations: int) -> None:
+    for group in groups:
+        sender.send_group(0, 1, f"c{group % correlations}", [BODY] * IN_GROUP)
+    sender.close()
+
+
+def _send_each(sender: Sender, groups: range, correlations: int) -> None:
     for group in groups:
         with sender.group(0, 1, f"c{group % correlations}") as put:
             for _ in range(IN_GROUP):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ci.bench_queue import IN_GROUP, plain_seconds, seconds, selection_us
+import pytest
+
+from ci.bench_queue import IN_GROUP, Sending, _send, _send_each, plain_seconds, seconds, selection_us
 from scatterproof.impl.workqueue.stores.opening import factory
 
 
-def test_a_run_is_over_when_all_is_processed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("send", [_send, _send_each])
+def test_a_run_is_over_when_all_is_processed(tmp_path: Path, send: Sending) -> None:
     address = f"sqlite:{tmp_path / 'queue.db'}"
-    assert seconds(address, workers=2, correlations=3, messages=6 * IN_GROUP) > 0
+    assert seconds(address, workers=2, correlations=3, messages=6 * IN_GROUP, send=send) > 0
     access = factory(address)()
     assert access.contents().messages == 0
     access.close()

@@ -11,7 +11,7 @@ One sender is for one thread at a time, and for group after group.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -46,8 +46,7 @@ class Sender:
     def begin_group(self, type: int, priority: int, correlation: str) -> int:
         """The number of a new group, locked for sending; its place in the queue is taken. priority: 1 is the highest.
         BadInput while a group is open, and for what no group may have."""
-        if self._open is not None:
-            raise BadInput(f"group {self._open.group} is still open: end or cancel it before another one is begun")
+        self._absent()
         self._in_doubt = False
         self._open = self._access.open_group(type=type, priority=priority, correlation=correlation, server=self._server)
         return self._open.group
@@ -84,6 +83,15 @@ class Sender:
             self._access.flush_group(opened.group, opened.token)
         self._open = None
 
+    def send_group(self, type: int, priority: int, correlation: str, bodies: Iterable[Any]) -> int:
+        """Send a whole group in one step; its number. It is durable and visible when this returns; where that raises
+        OutcomeUnknown it is there whole, or not at all. BadInput while a group is open, and for no bodies."""
+        self._absent()
+        whole = [self._bytes(body) for body in bodies]
+        return self._access.send_group(
+            type=type, priority=priority, correlation=correlation, server=self._server, bodies=whole
+        )
+
     @contextmanager
     def group(self, type: int, priority: int, correlation: str) -> Iterator[Callable[[Any], int]]:
         """A group as a context, with `send`: ended where the block ends, cancelled where it raises."""
@@ -104,6 +112,10 @@ class Sender:
     def close(self) -> None:
         """Give up the connection. A group that is still open is left to cleaning."""
         self._access.close()
+
+    def _absent(self) -> None:
+        if self._open is not None:
+            raise BadInput(f"group {self._open.group} is still open: end or cancel it before another one is begun")
 
     def _present(self, call: str) -> Opened:
         if self._open is None:

@@ -73,30 +73,44 @@ class Work:
 
     def _messages(self, group: Group, context: Context, death: Death) -> bool:
         """Process message after message, until a handler raises; whether all are done."""
-        tries = self._policy.tries
+        tries, message = self._policy.tries, None
         while not self._stopping.is_set() and death.error is None:
-            message = self._access.read_message(group.group, group.token)
+            message = message or self._access.read_message(group.group, group.token)
             if message is None:
                 return True
-            if tries and message.retries > tries:
-                self._set_aside(group, message, "its worker died, or was stopped, in the last of them")
+            tried, message = message, None
+            if tries and tried.retries > tries:
+                self._set_aside(group, tried, "its worker died, or was stopped, in the last of them")
                 continue
-            context.retries, context.sleep_before_retry_ms = message.retries, self._policy.retry_ms
+            context.retries, context.sleep_before_retry_ms = tried.retries, self._policy.retry_ms
             is_done = False
             with death:
-                is_done = self._handler.process(message, group, context)
+                is_done = self._handler.process(tried, group, context)
             if is_done:
-                self._access.pop_message(group.group, group.token, message.message)
-                self._counters.add("processed")
+                message, is_last = self._dequeue(group, tried)
+                if is_last:
+                    return True
                 continue
             self._counters.add("failed")
-            if tries and message.retries >= tries:
+            if tries and tried.retries >= tries:
                 error = death.error
                 why = "the handler returned false" if error is None else f"{type(error).__name__}: {error}"
-                self._set_aside(group, message, why)
+                self._set_aside(group, tried, why)
             elif death.error is None:
                 self._stopping.wait(context.sleep_before_retry_ms / 1000)
         return False
+
+    def _dequeue(self, group: Group, message: Message) -> tuple[Message | None, bool]:
+        """Take the message off the queue; the next one, and whether there is none. One that will not be processed is
+        not read: that would count as a try."""
+        if self._stopping.is_set():
+            self._access.pop_message(group.group, group.token, message.message)
+            following, is_last = None, False
+        else:
+            following = self._access.pop_and_read(group.group, group.token, message.message)
+            is_last = following is None
+        self._counters.add("processed")
+        return following, is_last
 
     def _set_aside(self, group: Group, message: Message, why: str) -> None:
         reason = f"given up after {self._policy.tries} tries: {why}"

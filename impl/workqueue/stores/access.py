@@ -138,6 +138,11 @@ class Access(Protocol):
         """Cancel: the group goes whole. Refused without the send lock."""
         ...
 
+    def send_group(self, *, type: int, priority: int, correlation: str, server: str, bodies: Sequence[bytes]) -> int:
+        """Open, fill and close a group in one step; its number. After OutcomeUnknown it is there whole, or not at all.
+        BadInput for what no group may have, no messages among that."""
+        ...
+
     def next_group(self, server: str) -> Group | None:
         """Lock the ready group that comes first, by priority and then by place (Q-NEXT), for receiving on this server;
         None where no group is ready. Ready is the first group of a correlation, if it is locked neither way. Selecting
@@ -153,6 +158,10 @@ class Access(Protocol):
     def pop_message(self, group: int, token: int, message: int) -> None:
         """Dequeue the group's first message. Refused without the receive lock, and for any other message (Q-ORDER-MSG).
         The lock counts as used now."""
+        ...
+
+    def pop_and_read(self, group: int, token: int, message: int) -> Message | None:
+        """`pop_message` and then `read_message`, in one step. Refused as the first of them."""
         ...
 
     def pop_group(self, group: int, token: int) -> None:
@@ -211,6 +220,12 @@ def check_group(type: int, priority: int, correlation: str, server: str) -> None
             raise BadInput(f"{what} is {number}; give a whole number from {least} to {_INT64 - 1}")
     check_name("correlation", correlation)
     check_name("server", server)
+
+
+def check_bodies(bodies: Sequence[bytes]) -> None:
+    """BadInput for a group without messages."""
+    if not bodies:
+        raise BadInput("a group holds at least one message; give some, or send none")
 
 
 def check_name(what: str, name: str) -> None:

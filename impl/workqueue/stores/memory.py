@@ -21,6 +21,7 @@ from scatterproof.impl.workqueue.stores.access import (
     Message,
     Opened,
     SetAside,
+    check_bodies,
     check_group,
     refused,
 )
@@ -79,11 +80,8 @@ class MemoryStore:
     def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
         check_group(type, priority, correlation, server)
         with self._lock:
-            self._opened += 1
-            number = self._correlations.setdefault(correlation, len(self._correlations))
-            entry = Entry(self._opened, type, priority, number, correlation, server, self.now_ns())
-            self._entries[self._opened] = entry
-            return Opened(self._opened, entry.token)
+            entry = self._open(type, priority, correlation, server)
+            return Opened(entry.group, entry.token)
 
     def send_message(self, group: int, token: int, body: bytes) -> int:
         with self._lock:
@@ -107,6 +105,16 @@ class MemoryStore:
             del self._entries[group]
         self._wake()
 
+    def send_group(self, *, type: int, priority: int, correlation: str, server: str, bodies: Sequence[bytes]) -> int:
+        check_group(type, priority, correlation, server)
+        check_bodies(bodies)
+        with self._lock:
+            entry = self._open(type, priority, correlation, server)
+            entry.messages = {message: bytes(body) for message, body in enumerate(bodies, 1)}
+            entry.last_message, entry.lock = len(bodies), Lock.NONE
+        self._wake()
+        return entry.group
+
     def next_group(self, server: str) -> Group | None:
         with self._lock:
             chosen = selected((entry.standing for entry in self._entries.values()), RULES)
@@ -128,16 +136,16 @@ class MemoryStore:
 
     def read_message(self, group: int, token: int) -> Message | None:
         with self._lock:
-            entry = self._locked("read_message", group, token, Lock.RECEIVE)
-            first = entry.first
-            if not first:
-                return None
-            entry.tries[first] = RULES.tries_with(entry.tries.get(first, 0))
-            return Message(first, entry.messages[first], entry.tries[first])
+            return _first_of(self._locked("read_message", group, token, Lock.RECEIVE))
 
     def pop_message(self, group: int, token: int, message: int) -> None:
         with self._lock:
             self._pop("pop_message", group, token, message)
+
+    def pop_and_read(self, group: int, token: int, message: int) -> Message | None:
+        with self._lock:
+            entry, _ = self._pop("pop_and_read", group, token, message)
+            return _first_of(entry)
 
     def pop_group(self, group: int, token: int) -> None:
         with self._lock:
@@ -228,6 +236,13 @@ class MemoryStore:
     def close(self) -> None:
         """Nothing: there is one store for all."""
 
+    def _open(self, type: int, priority: int, correlation: str, server: str) -> Entry:
+        self._opened += 1
+        number = self._correlations.setdefault(correlation, len(self._correlations))
+        entry = Entry(self._opened, type, priority, number, correlation, server, self.now_ns())
+        self._entries[self._opened] = entry
+        return entry
+
     def _locked(self, call: str, group: int, token: int, lock: Lock, *, use: bool = True) -> Entry:
         """The group, whose lock this token is of, and which is used by the call."""
         entry = self._entries.get(group)
@@ -249,3 +264,12 @@ class MemoryStore:
             listening = list(self._listening)
         for wake in listening:
             wake()
+
+
+def _first_of(entry: Entry) -> Message | None:
+    """The first message that was not popped, tried once more."""
+    first = entry.first
+    if not first:
+        return None
+    entry.tries[first] = RULES.tries_with(entry.tries.get(first, 0))
+    return Message(first, entry.messages[first], entry.tries[first])

@@ -19,6 +19,7 @@ from scatterproof.impl.workqueue.stores.access import (
     Message,
     Opened,
     SetAside,
+    check_bodies,
     check_group,
     check_name,
     refused,
@@ -94,6 +95,24 @@ class SqlStore:
     def flush_group(self, group: int, token: int) -> None:
         self._end("flush_group", group, token, "FLUSH")
 
+    def send_group(self, *, type: int, priority: int, correlation: str, server: str, bodies: Sequence[bytes]) -> int:
+        check_group(type, priority, correlation, server)
+        check_bodies(bodies)
+        given = {"type": type, "priority": priority, "correlation": correlation, "server": server}
+        adding = [
+            (self.sql["ADD_TO_WHOLE"], {"correlation": correlation, "message": message, "body": bytes(body)})
+            for message, body in enumerate(bodies, 1)
+        ]
+        opened, *_, promoted = self.database.run(
+            (self.sql["OPEN_WHOLE"], {**given, "messages": len(bodies)}),
+            *adding,
+            (self.sql["PROMOTE"], given),
+            correlation=correlation,
+        )
+        self._wake(promoted)
+        group: int = opened[0][0]
+        return group
+
     def next_group(self, server: str) -> Group | None:
         check_name("server", server)
         (taken,) = self._run("NEXT", given={"server": server})
@@ -108,12 +127,19 @@ class SqlStore:
         held, first = self._run("HOLD", "READ", given={"group": group, "token": token}, durable=False)
         if not held:
             raise refused("read_message", group, token)
-        return Message(first[0][0], bytes(first[0][1]), first[0][2]) if first else None
+        return _message(first)
 
     def pop_message(self, group: int, token: int, message: int) -> None:
         _, popped = self._run("HOLD_AT", "POP", given={"group": group, "token": token, "message": message})
         if not popped:
             raise refused("pop_message", group, token)
+
+    def pop_and_read(self, group: int, token: int, message: int) -> Message | None:
+        given = {"group": group, "token": token, "message": message}
+        _, following, popped = self._run("HOLD_AT", "READ_NEXT", "POP", given=given)
+        if not popped:
+            raise refused("pop_and_read", group, token)
+        return _message(following)
 
     def pop_group(self, group: int, token: int) -> None:
         self._end("pop_group", group, token, "POP_GROUP")
@@ -212,6 +238,10 @@ class SqlStore:
     def _wake(self, ready: Sequence[Row]) -> None:
         if ready:
             self.database.wake()
+
+
+def _message(rows: Sequence[Row]) -> Message | None:
+    return Message(rows[0][0], bytes(rows[0][1]), rows[0][2]) if rows else None
 
 
 def prepare(database: Database) -> None:

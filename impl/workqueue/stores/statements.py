@@ -21,6 +21,15 @@ INSERT INTO scatterproof_groups
   (type, priority, correlation, server, state, token, last_message, group_retries, used_ns)
 VALUES (:type, :priority, :correlation, :server, 1, 1, 0, 0, {now}) RETURNING group_id"""
 
+# A group that comes whole waits at once. It is the last of its correlation, whose lock is held: so it is found again.
+OPEN_WHOLE = """
+INSERT INTO scatterproof_groups
+  (type, priority, correlation, server, state, token, last_message, group_retries, used_ns)
+VALUES (:type, :priority, :correlation, :server, 2, 1, :messages, 0, {now}) RETURNING group_id"""
+ADD_TO_WHOLE = """
+INSERT INTO scatterproof_messages (group_id, message, tries, body)
+SELECT MAX(group_id), :message, 0, :body FROM scatterproof_groups WHERE correlation = :correlation"""
+
 COUNT_MESSAGE = """
 UPDATE scatterproof_groups SET last_message = last_message + 1, used_ns = {now}
 WHERE group_id = :group AND token = :token AND state = 1 RETURNING last_message"""
@@ -67,6 +76,11 @@ RETURNING message, body, tries"""
 HOLD_AT = f"""
 UPDATE scatterproof_groups SET used_ns = {{now}}
 WHERE group_id = :group AND token = :token AND state = 4 AND :message = {_FIRST} RETURNING group_id"""
+# Ahead of the pop of `message`, which has to be the first.
+READ_NEXT = f"""
+UPDATE scatterproof_messages SET tries = tries + 1 WHERE group_id = {_HELD} AND :message = {_FIRST} AND message =
+  (SELECT message FROM scatterproof_messages WHERE group_id = :group AND message > :message ORDER BY message LIMIT 1)
+RETURNING message, body, tries"""
 POP = f"""
 DELETE FROM scatterproof_messages WHERE group_id = {_HELD} AND message = :message AND message = {_FIRST}
 RETURNING message"""

@@ -33,6 +33,19 @@ def test_q_sender_one_sender_sends_group_after_group(stores: Stores) -> None:
     assert bodies(stores()) == [[b"00", b"01"], [b"10", b"11"], [b"20", b"21"]]
 
 
+def test_q_sender_a_group_is_sent_whole_and_only_between_others(stores: Stores) -> None:
+    sender = Sender(stores, "s", encode=lambda body: json.dumps(body).encode())
+    sender.send_group(0, 1, "c", iter([b"1", {"two": 2}]))
+    sender.begin_group(0, 1, "c")
+    with pytest.raises(BadInput, match="still open"):
+        sender.send_group(0, 1, "c", [b"x"])
+    sender.send(b"3")
+    sender.end_group()
+    with pytest.raises(BadInput, match="at least one message"):
+        sender.send_group(0, 1, "c", [])
+    assert bodies(stores()) == [[b"1", b'{"two": 2}'], [b"3"]]
+
+
 def test_q_sender_what_is_cancelled_or_empty_is_not_there(stores: Stores) -> None:
     sender = Sender(stores, "s")
     sender.begin_group(1, 1, "c")

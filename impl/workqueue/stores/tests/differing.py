@@ -12,8 +12,8 @@ from scatterproof.impl.workqueue.stores.access import Access, Group, Message, Op
 # A call, and numbers that choose its arguments.
 Step = tuple[str, int, int, int]
 CALLS = (
-    *("open", "open", "send", "send", "send", "close", "close", "flush"),
-    *("next", "next", "read", "read", "pop", "pop", "pop", "finish", "finish", "release", "aside"),
+    *("open", "open", "send", "send", "send", "close", "close", "flush", "whole"),
+    *("next", "next", "read", "read", "pop", "pop", "advance", "finish", "finish", "release", "aside"),
     *("unlock", "clean", "contents", "aside_list"),
 )
 SERVERS = ("r", "s")
@@ -55,6 +55,12 @@ class Calling:
     def _flush(self, x: int, y: int, z: int) -> None:
         self.access.flush_group(*self._lock(x))
 
+    def _whole(self, x: int, y: int, z: int) -> int:
+        bodies = [b"%d" % n for n in range(1 + z % 3)]
+        return self.access.send_group(
+            type=z, priority=1 + y % 3, correlation=f"c{x % 3}", server=SERVERS[z % 2], bodies=bodies
+        )
+
     def _next(self, x: int, y: int, z: int) -> Group | None:
         group = self.access.next_group(SERVERS[x % 2])
         if group is not None:
@@ -66,6 +72,9 @@ class Calling:
 
     def _pop(self, x: int, y: int, z: int) -> None:
         self.access.pop_message(*self._lock(x), 1 + y % 3)
+
+    def _advance(self, x: int, y: int, z: int) -> Message | None:
+        return self.access.pop_and_read(*self._lock(x), 1 + y % 3)
 
     def _finish(self, x: int, y: int, z: int) -> None:
         self.access.pop_group(*self._lock(x))

@@ -131,6 +131,38 @@ def test_q_order_msg_only_the_first_message_can_be_popped(stores: Stores) -> Non
     assert (read.message, read.body) == (2, b"2")
 
 
+def test_q_order_msg_popping_and_reading_go_on_with_the_next_message_and_end_with_none(stores: Stores) -> None:
+    access = stores()
+    send(access, "c", b"1", b"2")
+    group = take(access)
+    with pytest.raises(Refused):
+        access.pop_and_read(group.group, group.token, 2)
+    read = access.read_message(group.group, group.token)
+    following = access.pop_and_read(group.group, group.token, 1)
+    assert read is not None
+    assert following is not None
+    assert (read.retries, following.message, following.body, following.retries) == (1, 2, b"2", 1)
+    with pytest.raises(Refused):
+        access.pop_and_read(group.group, group.token, 1)
+    assert access.pop_and_read(group.group, group.token, 2) is None
+    access.pop_group(group.group, group.token)
+
+
+def test_q_atomic_a_group_that_is_sent_whole_is_as_one_that_was_opened_filled_and_closed(stores: Stores) -> None:
+    access = stores()
+    half = access.open_group(type=0, priority=1, correlation="c", server="s")
+    bodies = [b"", b"2", b"3"]
+    number = access.send_group(type=7, priority=2, correlation="c", server="s", bodies=bodies)
+    assert access.next_group("r") is None  # the earlier group of its correlation is not closed
+    access.flush_group(half.group, half.token)
+    group = take(access)
+    assert (group.group, group.type, group.priority, group.last_message) == (number, 7, 2, 3)
+    assert finish(access, group) == bodies
+    with pytest.raises(BadInput, match="at least one message"):
+        access.send_group(type=7, priority=2, correlation="c", server="s", bodies=[])
+    assert access.contents().messages == 0
+
+
 def test_q_retry_reading_counts_and_a_group_that_comes_back_goes_on_where_it_was(stores: Stores) -> None:
     access = stores()
     send(access, "c", b"1", b"2")
@@ -148,8 +180,8 @@ def test_q_retry_reading_counts_and_a_group_that_comes_back_goes_on_where_it_was
 
 
 CALLS_OF_SENDERS = ("send_message", "close_group", "flush_group")
-CALLS_OF_WORKERS = ("read_message", "pop_message", "pop_group", "release_group", "set_aside_message")
-MORE = {"send_message": (b"x",), "pop_message": (1,), "set_aside_message": (1, "why")}
+CALLS_OF_WORKERS = ("read_message", "pop_message", "pop_and_read", "pop_group", "release_group", "set_aside_message")
+MORE = {"send_message": (b"x",), "pop_message": (1,), "pop_and_read": (1,), "set_aside_message": (1, "why")}
 
 
 def refuses(access: Access, call: str, group: int, token: int) -> None:

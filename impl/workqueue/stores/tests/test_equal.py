@@ -78,7 +78,7 @@ def test_postgresql_does_what_the_store_in_memory_does(on_postgresql: Emptied, s
     assert difference(in_memory(), on_postgresql.calling(), steps) is None
 
 
-def walk(seed: int, steps: int = 60) -> list[Step]:
+def walk(seed: int, steps: int = 120) -> list[Step]:
     draw = Random(seed)
     return [(draw.choice(CALLS), draw.randrange(8), draw.randrange(8), draw.randrange(8)) for _ in range(steps)]
 
@@ -106,6 +106,14 @@ DAMAGE = (
     *(("POP", "AND message = (", "AND 0 < ("), ("POP", "ORDER BY message", "ORDER BY message DESC")),
     *(("POP", "AND token = :token", ""), ("POP", "AND state = 4", "")),
     *(("SET_ASIDE", "AND token = :token", ""), ("SET_ASIDE", "AND state = 4", "")),
+    *(
+        ("READ_NEXT", "AND token = :token", ""),
+        ("READ_NEXT", "AND state = 4", ""),
+        ("READ_NEXT", "AND :message =", "AND 0 <"),
+    ),
+    *(("READ_NEXT", "tries + 1", "tries"), ("READ_NEXT", "message LIMIT", "message DESC LIMIT")),
+    *(("OPEN_WHOLE", "2, 1, :messages", "2, 1, 1"), ("OPEN_WHOLE", "2, 1, :messages", "3, 1, :messages")),
+    ("ADD_TO_WHOLE", "MAX", "MIN"),
     ("POP_GROUP", "AND NOT EXISTS", "AND 1 OR NOT EXISTS"),
     *(("RELEASE", "AND state = 4", ""), ("RELEASE", "AND token = :token", ""), ("RELEASE", "state = 3", "state = 2")),
     *(("UNLOCK", "AND {whose}", ""), ("UNLOCK", "state = 3", "state = 2"), ("UNLOCK", "state = 4", "state IN (1, 4)")),
