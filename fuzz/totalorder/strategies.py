@@ -51,15 +51,15 @@ def beacon_intervals() -> SearchStrategy[int]:
 
 def parameters() -> SearchStrategy[dict[str, Parameter]]:
     """Without loss: `environment` and `beacon_interval_ns`; on some draws variants, or rounds of adjustment."""
-    more = st.one_of(_variants("fill_barrier", "every_beacon", "causal"), _rounds_on_some())
+    variants = _variants("fill_barrier", "every_beacon", "causal")
+    more = st.one_of(variants, variants, _rounds_on_some())
     return _set_to(environments(), beacon_intervals(), more)
 
 
 def lossy_parameters() -> SearchStrategy[dict[str, Parameter]]:
     """Under loss; on some draws variants. The time-out is short: some expire in vain, and runs end sooner."""
-    return _set_to(
-        lossy_environments(), _long_intervals(), _variants("host_flags", "every_beacon", "causal"), _timeouts()
-    )
+    variants = _variants("host_flags", "fill_barrier", "every_beacon", "causal")
+    return _set_to(lossy_environments(), _long_intervals(), variants, _timeouts())
 
 
 def adjusting_parameters() -> SearchStrategy[dict[str, Parameter]]:
