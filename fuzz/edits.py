@@ -68,8 +68,8 @@ def blocks_of(node: ast.AST) -> Iterator[tuple[ast.AST, str, list[ast.stmt]]]:
         for statement in block:
             if not is_misuse(statement):
                 yield from blocks_of(statement)
-    for handler in getattr(node, "handlers", ()):
-        yield from blocks_of(handler)
+    for way in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield from blocks_of(way)
 
 
 def is_docstring(statement: ast.stmt) -> bool:

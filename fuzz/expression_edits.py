@@ -13,6 +13,8 @@ from scatterproof.fuzz.mutations import OPERATORS, Signature
 
 _NUMBERS = ("int", "NodeId", "LinkId")
 _MOST_ALIKE = 8
+# What is said of an error, or to a type checker; and what a value is matched with.
+_LEFT_OUT = (ast.JoinedStr, ast.Assert, ast.Raise, ast.pattern)
 _NO_OTHER = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
@@ -25,11 +27,24 @@ def conditions(function: ast.FunctionDef) -> Iterator[Edit]:
     """Always met, or never."""
     for statement, parent, field, at, node in _expressions_in(function):
         is_test = field == "test" and isinstance(parent, ast.If | ast.IfExp | ast.While)
-        if not is_test and not (field == "ifs" and isinstance(parent, ast.comprehension)):
+        if not is_test and not _is_further_test(parent, field):
             continue
         if not (isinstance(parent, ast.While) or isinstance(node, ast.Constant)):
             yield Edit("always", statement, parent, field, at, ast.Constant(True))
         yield Edit("never", statement, parent, field, at, ast.Constant(False))
+    for match in (node for node in ast.walk(function) if isinstance(node, ast.Match)):
+        for case in match.cases:
+            if case.guard is None and not _is_never_met(case):
+                yield Edit("never", match, case, "guard", None, ast.Constant(False))
+
+
+def _is_further_test(parent: ast.AST, field: str) -> bool:
+    """Of a comprehension, or of a case."""
+    return field in ("ifs", "guard") and isinstance(parent, ast.comprehension | ast.match_case)
+
+
+def _is_never_met(case: ast.match_case) -> bool:
+    return ast.unparse(case.body[0]).startswith("assert_never")
 
 
 def expressions(function: ast.FunctionDef) -> Iterator[Edit]:
@@ -61,7 +76,7 @@ def _is_made_elsewhere(operator: str, node: ast.expr, parent: ast.AST, field: st
     """Whether another edit has the same effect: a condition is forced, or a part of it dropped; a sum is one off, or a
     comparison strict; and an argument is where it is used."""
     if operator == "dropped-guard":
-        return isinstance(node, ast.Compare) and (field in ("test", "ifs") or isinstance(parent, ast.BoolOp))
+        return isinstance(node, ast.Compare) and (field in ("test", "ifs", "guard") or isinstance(parent, ast.BoolOp))
     order = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
     compared = isinstance(parent, ast.Compare) and isinstance(parent.ops[0], order)
     summed = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add | ast.Sub)
@@ -95,6 +110,10 @@ def _others(node: ast.expr, parent: ast.AST, signature: Signature) -> Iterator[t
         if named in ("any", "all"):
             other = ast.Name("all" if named == "any" else "any", ast.Load())
             yield "any-all", ast.Call(other, node.args, node.keywords)
+        if ast.unparse(node.func).rpartition(".")[2] == "replace":
+            for at in range(len(node.keywords)):
+                kept = [*node.keywords[:at], *node.keywords[at + 1 :]]
+                yield "dropped-field", ast.Call(node.func, node.args, kept)
         for at in range(len(node.args) - 1):
             one, two = node.args[at : at + 2]
             if named not in ("min", "max") and _both_numbers(one, two, signature):
@@ -193,7 +212,7 @@ def _expressions_in(
             ):
                 continue
             for at, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
-                if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr | ast.Assert | ast.Raise):
+                if not isinstance(child, ast.AST) or isinstance(child, _LEFT_OUT):
                     continue
                 if isinstance(child, ast.stmt):
                     if not is_misuse(child) and not is_docstring(child):

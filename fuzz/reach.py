@@ -91,4 +91,6 @@ def _way(owner: ast.AST, field: str) -> str:
         return f"for {ast.unparse(owner.target)} in {ast.unparse(owner.iter)}"
     if isinstance(owner, ast.ExceptHandler):
         return f"except {ast.unparse(owner.type) if owner.type is not None else ''}"
+    if isinstance(owner, ast.match_case):
+        return ast.unparse(owner).partition("\n")[0].strip().removesuffix(":")
     return "called" if isinstance(owner, ast.FunctionDef) else field
