@@ -23,17 +23,17 @@ from scatterproof.spec.topology import NodeId
 from scatterproof.spec.workqueue.messages import CallName
 
 KINDS = 16
+_NOBODYS = 9  # a server id under which nothing is locked
 _LATE = 40  # by how much the second half of an episode comes later, in times what a call takes
 
 
 def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> tuple[Call, ...]:
-    """kind: below KINDS, which groups and work are most of. more: from what correlation, priority, server id,
-    numbers of
-    messages and the like are taken. hop_ns: about what a packet takes."""
+    """kind: below KINDS, which groups and work are most of. more: from what correlation, priority, server id, numbers
+    of messages and the like are taken. hop_ns: about what a packet takes."""
     correlation, priority, server, messages = 1 + more % 3, 1 + more // 3 % 3, 1 + client % 2, 1 + more // 9 % 3
     bodies = [b"%d.%d" % (more, number) for number in range(messages)]
     begun = begins(time_ns, client, correlation=correlation, priority=priority, server=server)
-    later_ns = time_ns + hop_ns * (1 + more % _LATE)
+    later_ns, way = time_ns + hop_ns * (1 + more % _LATE), more // 27 % 3
     match kind:
         case 0 | 1 | 2 | 3:
             return group(time_ns, client, *bodies, correlation=correlation, priority=priority, server=server)
@@ -44,23 +44,31 @@ def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> 
                 *sends(later_ns, client, b"slow"),
                 closes(later_ns, client),
             )
-        case 5:  # one that never ends its group, or cancels it
-            end = (call(later_ns, client, CallName.FLUSH_GROUP),) if more % 2 else ()
+        case 5:  # one that never ends its group, or cancels it, or does with it as a worker would
+            end = ((), (call(later_ns, client, CallName.FLUSH_GROUP),), _as_a_worker(later_ns, client))[way]
             return (begun, *sends(time_ns, client, *bodies), *end)
         case 6:  # an empty group, or one that goes on when it is closed
             some = sends(time_ns, client, *bodies[: more % 3])
             return (begun, *some, closes(time_ns, client), *sends(later_ns, client, b"late"))
         case 7 | 8 | 9 | 10:
             return (takes(time_ns, client, server), *works(time_ns, client, messages))
-        case 11:  # a slow worker
-            return (takes(time_ns, client, server), reads(time_ns, client), *works(later_ns, client, messages))
-        case 12:  # one that stops half-way, or asks twice
-            return (takes(time_ns, client, server), reads(time_ns, client), takes(later_ns, client, server))
-        case 13:  # one that does things out of turn
+        case 11:  # a slow worker, that may pop what it read before it called something else
+            late = () if way else (boots(later_ns, client, _NOBODYS), pops(later_ns, client))
+            return (takes(time_ns, client, server), reads(time_ns, client), *late, *works(later_ns, client, messages))
+        case 12:  # one that stops half-way, or asks twice, and may begin anew with what it holds
+            twice = (takes(time_ns, client, server), reads(time_ns, client), takes(later_ns, client, server))
+            return twice if way else (*twice, boots(later_ns, client, server))
+        case 13:  # one that does things out of turn, or as a sender would
             odd = (pops(time_ns, client, message=1 + more % 3), finishes(time_ns, client))
+            if way:
+                odd = (closes(time_ns, client), call(time_ns, client, CallName.FLUSH_GROUP))
             return (takes(time_ns, client, server), reads(time_ns, client), *odd, *works(later_ns, client, messages))
         case 14:
             return (boots(time_ns, client, server), takes(time_ns, client, server), *works(later_ns, client, messages))
         case _:
             senders, receivers = (ALL if more % 2 else NOBODY), (ALL if more % 3 else NOBODY)
             return (cleans(time_ns, client, senders, receivers), takes(later_ns, client, server))
+
+
+def _as_a_worker(time_ns: int, client: NodeId) -> tuple[Call, ...]:
+    return (reads(time_ns, client), pops(time_ns, client, message=1), finishes(time_ns, client))

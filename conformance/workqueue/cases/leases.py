@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scatterproof.conformance.case_building import case_of
+from scatterproof.conformance.case_building import case_of, lose
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.protocol import Case
 from scatterproof.conformance.workqueue.cases.building import (
@@ -10,12 +10,13 @@ from scatterproof.conformance.workqueue.cases.building import (
     PAUSE_NS,
     RETRY_NS,
     STORE,
+    asks,
     call,
     down_and_up,
     spread,
 )
 from scatterproof.spec.core import Parameter
-from scatterproof.spec.schedule import Call, Delay, Failure, Schedule
+from scatterproof.spec.schedule import Call, Delay, Failure, Fault, Schedule
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.workqueue.messages import CallName
 
@@ -44,7 +45,13 @@ def gives_back(time_ns: int, client: NodeId, newest: int = 0) -> Call:
 
 
 def leased(
-    name: str, stimulus: str, duty: str, *calls: Call, failures: tuple[Failure, ...] = (), **parameters: Parameter
+    name: str,
+    stimulus: str,
+    duty: str,
+    *calls: Call,
+    faults: tuple[Fault, ...] = (),
+    failures: tuple[Failure, ...] = (),
+    **parameters: Parameter,
 ) -> Case:
     made = spread(sorted(calls, key=lambda one: one.time_ns), PAUSE_NS)
     network = served(max(one.node for one in made))
@@ -55,6 +62,7 @@ def leased(
         submissions=(),
         calls=made,
         parameters={"retry_ns": RETRY_NS, "tries": 3, "leased": 1, **parameters},
+        faults=faults,
         failures=failures,
         seed=1,
     )
@@ -113,11 +121,12 @@ CASES = (
         "Q-LEASE/extended",
         "a consumer extends its lease, and lets it end; another asks meanwhile, and after that",
         "hands the message to nobody until the lease ends as it was extended",
-        puts(0, 1),
-        receives(1_000, 2, lease_ns=3_000),
-        extends(2_000, 2, 10_000),
-        receives(6_000, 3),
-        receives(14_000, 3),
+        puts(20_000, 1),
+        receives(21_000, 2, lease_ns=3_000),
+        extends(22_000, 2, 10_000),
+        receives(26_000, 3),
+        receives(29_000, 3),
+        receives(33_000, 3),
     ),
     leased(
         "Q-LEASE/the-store-begins-anew",
@@ -152,6 +161,28 @@ CASES = (
         deletes(10_000, 2),
         deletes(11_000, 2),
         receives(12_000, 2),
+    ),
+    leased(
+        "Q-LEASE-ALL/nothing-comes-through",
+        "all requests of a consumer are lost, and those of another come through",
+        "hands the message to the second",
+        puts(0, 1),
+        receives(1_000, 2),
+        receives(6_000, 3),
+        deletes(7_000, 3),
+        receives(8_000, 3),
+        faults=lose(asks(2), 0, 1, 2),
+    ),
+    leased(
+        "Q-RECEIPT/one-of-two",
+        "a consumer receives two messages, deletes the first or the last of them, and lets the other lease end",
+        "hands out the other alone, again",
+        *(puts(1_000 * number, 1, group=1 + number // 2) for number in range(4)),
+        receives(5_000, 2, most=2, lease_ns=4_000),
+        receives(6_000, 3, most=2, lease_ns=4_000),
+        deletes(7_000, 2),
+        deletes(7_000, 3, newest=1),
+        receives(12_000, 4, most=4),
     ),
     leased(
         "Q-RECEIPT/deletes-too-late",
@@ -190,6 +221,20 @@ CASES = (
         deletes(7_000, 3),
     ),
     leased(
+        "Q-ANSWER/of-leases",
+        "consumers delete, extend and give back messages that are theirs, are gone, and are others'",
+        "answers each one's last call",
+        *(puts(1_000 * number, 1, group=1 + number) for number in range(5)),
+        *(receives(6_000 + 500 * number, 2 + number, lease_ns=1_000 if number > 2 else LONG_NS) for number in range(5)),
+        deletes(9_000, 2),
+        extends(9_000, 3, LONG_NS),
+        gives_back(9_000, 4),
+        *(receives(10_000 + 500 * number, 7) for number in range(3)),
+        *(deletes(12_000, 7) for _ in range(2)),
+        deletes(13_000, 5),
+        deletes(13_000, 6),
+    ),
+    leased(
         "Q-DEDUP/put-again",
         "two clients put a message with one id, and one of them again when the first was deleted",
         "takes all, and hands out the first alone",
@@ -213,6 +258,7 @@ CASES = (
         receives(5_000, 2),
         puts(20_000, 1, dedup=5),
         receives(21_000, 2),
+        deletes(21_500, 2),
         puts(22_000, 1, dedup=5),
         receives(23_000, 2),
         window_ns=10_000,

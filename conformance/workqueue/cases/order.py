@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scatterproof.conformance.workqueue.cases.building import (
     begins,
+    boots,
     call,
     case,
     closes,
@@ -54,6 +55,19 @@ CASES = (
         works(4_000, 2, 1),
     ),
     case(
+        "Q-LOCK-SEND/workers-do-as-senders",
+        "of three workers with groups one sends to its own, one closes it, one cancels it; then they begin anew",
+        "refuses the three calls, releases the three locks, and hands out the groups as they were",
+        *(group(0, 1, b"a", correlation=number) for number in (1, 2, 3)),
+        *(takes(4_000 + 500 * number, 2 + number) for number in range(3)),
+        sends(6_000, 2, b"late"),
+        closes(6_000, 3),
+        call(6_000, 4, CallName.FLUSH_GROUP),
+        boots(8_000, 5),
+        *(one for _ in range(3) for one in (takes(9_000, 5), *works(9_000, 5, 1))),
+        also=("Q-CRASH-BOOT",),
+    ),
+    case(
         "Q-ATOMIC/two-senders-in-turn",
         "two senders send their messages in turn, and two workers take the groups",
         "gives each group its own messages, all of them",
@@ -99,6 +113,19 @@ CASES = (
         pops(2_000, 2, message=2),
         pops(2_000, 2, message=3),
         works(2_000, 2, 3),
+    ),
+    case(
+        "Q-ORDER-MSG/popped-when-none-is-left",
+        "a worker pops once more when it has popped all messages, then removes the group",
+        "refuses the pop, and removes the group",
+        group(0, 1, b"a"),
+        takes(2_000, 2),
+        reads(2_000, 2),
+        pops(2_000, 2),
+        reads(2_000, 2),
+        pops(2_000, 2),
+        finishes(2_000, 2),
+        takes(2_000, 2),
     ),
     case(
         "Q-ORDER-CORR/slow-sender-first",
