@@ -9,6 +9,7 @@ from typing import Any
 from scatterproof.conformance.network.run import MakeNode
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
 from scatterproof.fuzz.workqueue import leases
+from scatterproof.fuzz.workqueue.areas import AREAS
 from scatterproof.fuzz.workqueue.breaks import BREAKS
 from scatterproof.fuzz.workqueue.equivalences import EQUIVALENCES
 from scatterproof.fuzz.workqueue.mutants import MUTANTS
@@ -44,4 +45,5 @@ PLUGIN = FuzzPlugin(
     on_model=ON_MODEL,
     shrinking=60,
     breaks=BREAKS,
+    areas=AREAS,
 )
