@@ -1,20 +1,22 @@
-"""`python -m scatterproof.conformance.workqueue.products [PRODUCT...] [--runs N] [--seed S] [--results FOLDER]`: start
-products, drive them at random, and judge each by what its documentation promises. What is not installed is not run."""
+"""`python -m scatterproof.conformance.workqueue.products [PRODUCT...] [--runs N] [--seed S] [--quiet] [--results DIR]`:
+start products, drive them at random, and judge each by what its documentation promises. What is not installed is not
+run. With `--quiet` runs keep clear of the mistakes that are known: what breaks then is new, or a false alarm."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from scatterproof.conformance.verdict import Verdict
-from scatterproof.conformance.workqueue.products import sqs
+from scatterproof.conformance.workqueue.products import emulators
 from scatterproof.conformance.workqueue.products.product import Product
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import ScatterproofError
 
-PRODUCTS: tuple[Product, ...] = (sqs.PRODUCT,)
+PRODUCTS: tuple[Product, ...] = tuple(map(emulators.product, emulators.EMULATORS))
 
 
 def main(words: Sequence[str] | None = None, products: Sequence[Product] = PRODUCTS) -> int:
@@ -25,6 +27,7 @@ def main(words: Sequence[str] | None = None, products: Sequence[Product] = PRODU
     parser.add_argument("products", metavar="PRODUCT", nargs="*", help=f"all when left out. {listed}")
     parser.add_argument("--runs", type=int, default=10, help="how many, 10 when left out")
     parser.add_argument("--seed", type=int, default=0, help="of the first run; each next one has the next")
+    parser.add_argument("--quiet", action="store_true", help="keep clear of the mistakes that are known of a product")
     parser.add_argument("--results", type=Path, default=Path("results/products"), help="where traces are kept")
     given = parser.parse_args(words)
     strangers = [name for name in given.products if name not in known]
@@ -38,7 +41,9 @@ def main(words: Sequence[str] | None = None, products: Sequence[Product] = PRODU
             print(f"{product.name}: not run: {reason}", file=sys.stderr)
             continue
         try:
-            failed = _run(product, range(given.seed, given.seed + given.runs), given.results / product.name)
+            failed = _run(
+                product, range(given.seed, given.seed + given.runs), given.results / product.name, quiet=given.quiet
+            )
         except ScatterproofError as error:
             print(f"{product.name}: {error}", file=sys.stderr)
             return error.exit_code
@@ -47,17 +52,21 @@ def main(words: Sequence[str] | None = None, products: Sequence[Product] = PRODU
     return 1 if broken else 3 if missing else 0
 
 
-def _run(product: Product, seeds: Sequence[int], folder: Path) -> int:
+def _run(product: Product, seeds: Sequence[int], folder: Path, *, quiet: bool) -> int:
     """How many of the runs break something. Their traces are kept in the folder."""
-    broken = 0
-    with product.start(folder) as play:
+    broken, stakes = 0, Counter[str]()
+    with product.start(folder, quiet) as play:
         for seed in seeds:
             trace = play(seed)
             trace_ndjson.write(folder / f"run-{seed}.ndjson", trace)
-            failed = [result for result in product.judged(trace) if result.verdict is Verdict.FAIL]
+            results = product.judged(trace)
+            failed = [result for result in results if result.verdict is Verdict.FAIL]
+            # That a clause was never at stake is no praise for it.
+            stakes.update({result.clause: int(result.held + result.broken > 0) for result in results})
             broken += bool(failed)
             for result in failed:
                 print(f"{product.name}: run {seed}: {result.violations[0].sentence}")
+    print(f"{product.name}: at stake: {', '.join(f'{clause} in {runs}' for clause, runs in stakes.items())}")
     return broken
 
 

@@ -23,14 +23,15 @@ class Product:
     text: what it is, for people.
     profile: the file of what it promises, by its documentation.
     why_not: why it cannot be driven here, with what installs it; None where it can.
-    start: its server, in a folder, until the context ends; then a run of a seed, at a queue of its own.
+    start: its server, in a folder, until the context ends; then a run of a seed, at a queue of its own. Where the
+        second argument is true, runs keep clear of the mistakes that are known of it, and break nothing.
     """
 
     name: str
     text: str
     profile: Path
     why_not: Callable[[], str | None]
-    start: Callable[[Path], AbstractContextManager[Play]]
+    start: Callable[[Path, bool], AbstractContextManager[Play]]
 
     def judged(self, trace: Trace) -> list[ClauseResult]:
         """Of the clauses that the profile claims."""

@@ -1,89 +1,29 @@
-"""FIFO queues with the interface of Amazon SQS, driven by boto3 at random and judged: moto's server, on loopback.
+"""FIFO queues with the interface of Amazon SQS, driven by boto3: calls at one queue, recorded, and drawn runs.
 
 Each run has a queue of its own and three clients that call one after the other. Leases are in whole seconds, as the
-interface has them, and a run waits for some to end.
+interface has them, and a run waits for some to end. The servers are in `emulators`.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import shutil
-import socket
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from scatterproof.conformance.network.topologies import served
-from scatterproof.conformance.supervisor import LIMITS, Child, stop
 from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
-from scatterproof.conformance.workqueue.products.product import Play, Product
 from scatterproof.conformance.workqueue.recording import Recorder
 from scatterproof.spec.core import Outcome, Parameter, Return
-from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.errors import BadInput
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace
 from scatterproof.spec.workqueue.messages import CallName, Handed
 
-LOOPBACK, START_S = "127.0.0.1", 30.0
 SECOND_NS = 1_000_000_000
 CLIENTS = 3
 PARAMETERS: dict[str, Parameter] = {"leased": 1, "window_ns": 300 * SECOND_NS, "margin_ns": SECOND_NS // 10}
-MEND = "install boto3 and moto[server] of PyPI into this environment"
-
-
-def _program() -> str | None:
-    beside = Path(sys.executable).with_name("moto_server")
-    return shutil.which("moto_server") or (str(beside) if beside.is_file() else None)
-
-
-def why_not() -> str | None:
-    """Why the server cannot be driven here; None where it can."""
-    if _program() is None or importlib.util.find_spec("boto3") is None:
-        return f"there is no moto_server, or no boto3; {MEND}"
-    return None
-
-
-class Server:
-    """moto_server on a free port of loopback; what it writes is in the folder."""
-
-    def __init__(self, folder: Path) -> None:
-        found, reason = _program(), why_not()
-        if found is None or reason is not None:
-            raise CannotRun(str(reason))
-        with socket.socket() as opened:
-            opened.bind((LOOPBACK, 0))
-            self._port: int = opened.getsockname()[1]
-        self._child = Child("moto", [found, "-H", LOOPBACK, "-p", str(self._port)], folder, LIMITS)
-        deadline = time.monotonic() + START_S
-        while True:
-            try:
-                socket.create_connection((LOOPBACK, self._port), timeout=1).close()
-            except OSError:
-                if time.monotonic() > deadline or not self._child.is_running():
-                    self.end()
-                    raise CannotRun(f"moto_server took no connection; see {folder}/moto.stderr") from None
-                time.sleep(0.02)
-            else:
-                return
-
-    def client(self) -> Any:
-        boto3 = importlib.import_module("boto3")
-        return boto3.client(
-            "sqs",
-            endpoint_url=f"http://{LOOPBACK}:{self._port}",
-            region_name="us-east-1",
-            aws_access_key_id="none",
-            aws_secret_access_key="none",
-        )
-
-    def end(self) -> None:
-        self._child.terminate()
-        stop([self._child])
 
 
 class Driver:
@@ -136,17 +76,15 @@ class Driver:
             if call.call == CallName.DELETE:
                 self._client.delete_message(**about)
             else:
-                seconds = int(given.get("lease_ns", 0)) // SECOND_NS
-                self._client.change_message_visibility(**about, VisibilityTimeout=seconds)
+                self._client.change_message_visibility(**about, VisibilityTimeout=_seconds(call))
             return {"sender": one.sender, "number": one.number, "receipt": one.receipt}
         return {}
 
     def _receive(self, call: Call) -> None:
-        given = call.arguments
-        seconds = int(given["lease_ns"]) // SECOND_NS
+        seconds = _seconds(call)
         got = self._client.receive_message(
             QueueUrl=self._url,
-            MaxNumberOfMessages=given["most"],
+            MaxNumberOfMessages=call.arguments["most"],
             VisibilityTimeout=seconds,
             WaitTimeSeconds=0,
             AttributeNames=["MessageGroupId"],
@@ -181,57 +119,60 @@ def _body(client: int, number: int) -> bytes:
     return b"%d.%d" % (client, number)
 
 
-def drawn(seed: int, steps: int = 24) -> list[Call | float]:
+def _seconds(call: Call) -> int:
+    """Of the lease. A part of a second would be cut off, and the queue be held to what nobody asked of it."""
+    seconds, rest = divmod(int(call.arguments.get("lease_ns", 0)), SECOND_NS)
+    if rest:
+        raise BadInput(
+            f"a lease of {call.arguments['lease_ns']} ns: SQS has whole seconds alone; give a multiple of 1 s"
+        )
+    return seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What is drawn. The default is all there is; less keeps a run clear of a mistake that is known.
+
+    apart: each message has a group of its own. ends: leases end while the run lasts. deletes: messages are deleted.
+    ids: some messages have a deduplication id.
+    """
+
+    apart: bool = False
+    ends: bool = True
+    deletes: bool = True
+    ids: bool = True
+
+
+def drawn(seed: int, shape: Shape = Shape(), steps: int = 24) -> list[Call | float]:
     """Calls, and seconds to wait between them."""
     draw = Random(seed)
-    found: list[Call | float] = [puts(0, 1, 1), puts(0, 1, 1)]
-    for _ in range(steps):
+    found: list[Call | float] = [puts(0, 1, 1), puts(0, 1, 2 if shape.apart else 1)]
+    for number in range(steps):
         client, group, newest = draw.randint(1, CLIENTS), draw.randint(1, 2), draw.randint(0, 1)
-        lease_ns = draw.choice((1, 30)) * SECOND_NS
+        lease_ns = draw.choice((1, 30) if shape.ends else (30, 30)) * SECOND_NS
         kind = draw.randrange(12)
         if kind < 3:
-            found.append(puts(0, client, group, draw.choice((0, 0, 1, 2))))
+            dedup = draw.choice((0, 0, 1, 2))
+            found.append(puts(0, client, 3 + number if shape.apart else group, dedup if shape.ids else 0))
         elif kind < 7:
             found.append(receives(0, client, draw.randint(1, 3), lease_ns))
-        elif kind == 7:
+        elif kind == 7 and shape.deletes:
             found.append(deletes(0, client, newest))
         elif kind == 8:
             found.append(extends(0, client, lease_ns, newest))
         elif kind < 11:
             found.append(gives_back(0, client, newest))
-        else:
+        elif shape.ends:
             found.append(1.3)
     return found
 
 
-def play(server: Server, name: str, steps: Sequence[Call | float], seed: int = 0) -> Trace:
-    """Carry the steps out at a queue of this name, that is new."""
-    return play_at(Driver(server.client(), name), steps, seed)
-
-
-def play_at(driver: Driver, steps: Sequence[Call | float], seed: int) -> Trace:
+def play(client: Any, name: str, iut: str, steps: Sequence[Call | float], seed: int = 0) -> Trace:
+    """Carry the steps out at a queue of this name, that is new. iut: what is under test, with its version."""
+    driver = Driver(client, name)
     for step in steps:
         if isinstance(step, float):
             time.sleep(step)
         else:
             driver.make(step)
-    return driver.trace(seed, "moto")
-
-
-@contextmanager
-def started(folder: Path) -> Iterator[Play]:
-    """A server until the context ends, and what plays the run of a seed."""
-    server = Server(folder)
-    try:
-        yield lambda seed: play(server, f"run-{seed}", drawn(seed), seed)
-    finally:
-        server.end()
-
-
-PRODUCT = Product(
-    name="moto",
-    text="FIFO queues of moto's SQS, by boto3",
-    profile=Path(__file__).with_name("sqs-fifo.toml"),
-    why_not=why_not,
-    start=started,
-)
+    return driver.trace(seed, iut)

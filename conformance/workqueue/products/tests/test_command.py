@@ -11,8 +11,10 @@ import pytest
 
 from scatterproof.conformance.workqueue.cases.leases import puts, receives
 from scatterproof.conformance.workqueue.products.__main__ import main
+from scatterproof.conformance.workqueue.products.emulators import PROFILE
 from scatterproof.conformance.workqueue.products.product import Play, Product
-from scatterproof.conformance.workqueue.products.sqs import PRODUCT, Driver, play_at
+from scatterproof.conformance.workqueue.products.sqs import play
+from scatterproof.spec.errors import BadInput
 
 LONG_NS = 30_000_000_000
 
@@ -38,12 +40,13 @@ class _Sqs:
 
 def _product(order: tuple[int, int], reason: str | None = None) -> Product:
     @contextmanager
-    def start(folder: Path) -> Iterator[Play]:
+    def start(folder: Path, quiet: bool) -> Iterator[Play]:
         folder.mkdir(parents=True)
-        steps = [puts(0, 1), puts(0, 1), receives(0, 2, 1, LONG_NS)]
-        yield lambda seed: play_at(Driver(_Sqs(order), f"run-{seed}"), steps, seed)
+        # Of one message there is no order to break.
+        steps = [*[puts(0, 1)] * (1 if quiet else 2), receives(0, 2, 1, LONG_NS)]
+        yield lambda seed: play(_Sqs((0, 0) if quiet else order), f"run-{seed}", "toy 1", steps, seed)
 
-    return Product(name="toy", text="a toy", profile=PRODUCT.profile, why_not=lambda: reason, start=start)
+    return Product(name="toy", text="a toy", profile=PROFILE, why_not=lambda: reason, start=start)
 
 
 @pytest.mark.parametrize(("order", "code", "broken"), [((0, 1), 0, 0), ((1, 0), 1, 2)])
@@ -53,6 +56,16 @@ def test_the_exit_code_says_whether_a_run_broke_a_claim(
     assert main(["toy", "--runs", "2", "--results", str(tmp_path)], [_product(order)]) == code
     assert f"toy: {broken} of 2 runs break" in capsys.readouterr().out
     assert (tmp_path / "toy" / "run-1.ndjson").is_file()
+
+
+def test_a_quiet_run_keeps_clear_of_what_the_product_breaks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["toy", "--runs", "2", "--quiet", "--results", str(tmp_path)], [_product((1, 0))]) == 0
+    assert "toy: 0 of 2 runs break" in capsys.readouterr().out
+
+
+def test_it_is_said_in_how_many_runs_a_clause_was_at_stake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["toy", "--runs", "2", "--results", str(tmp_path)], [_product((0, 1))])
+    assert "toy: at stake: Q-LEASE in 2, Q-RECEIPT in 0, Q-DEDUP in 0" in capsys.readouterr().out
 
 
 def test_what_is_not_installed_is_not_run_and_the_sentence_says_what_installs_it(
@@ -66,3 +79,9 @@ def test_an_unknown_product_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit, match="2"):
         main(["stranger"])
     assert "'stranger' is unknown; choose of moto" in capsys.readouterr().err
+
+
+def test_a_lease_with_a_part_of_a_second_is_refused_and_not_cut_off() -> None:
+    # The queue would be held to a lease that it was not asked for: a false alarm.
+    with pytest.raises(BadInput, match="1500000000 ns: SQS has whole seconds alone"):
+        play(_Sqs((0, 0)), "run", "toy 1", [puts(0, 1), receives(0, 2, 1, LONG_NS // 20)])

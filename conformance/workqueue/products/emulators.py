@@ -1,0 +1,155 @@
+"""Emulators of Amazon SQS as products: a record each, of how it is started on loopback, and one driver (`sqs`)."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scatterproof.conformance.supervisor import LIMITS, Child, stop
+from scatterproof.conformance.workqueue.products.product import Play, Product
+from scatterproof.conformance.workqueue.products.sqs import Shape, drawn, play
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.schedule import Call
+from scatterproof.spec.trace import Trace
+
+LOOPBACK, START_S = "127.0.0.1", 30.0
+PROFILE = Path(__file__).with_name("sqs-fifo.toml")
+NODE_MODULE = Path(sys.prefix) / "node_modules" / "local-aws-sqs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emulator:
+    """A server with the interface of Amazon SQS.
+
+    name, text: as of a product.
+    lacks: what of it is not installed here, or nothing.
+    install: the end of the sentence that says so.
+    command: what starts it at a port of loopback, and at no other address.
+    version: of what is installed.
+    quiet: runs of these shapes keep clear of the mistakes that its report has, and break nothing; seeds take them in
+        turn.
+    profile: what it is held to.
+    """
+
+    name: str
+    text: str
+    lacks: Callable[[], str]
+    install: str
+    command: Callable[[int], Sequence[str]]
+    version: Callable[[], str]
+    quiet: tuple[Shape, ...]
+    profile: Path = PROFILE
+
+    def why_not(self) -> str | None:
+        """Why it cannot be driven here; None where it can."""
+        lacking = self.lacks() or ("boto3" if importlib.util.find_spec("boto3") is None else "")
+        return f"there is no {lacking}; {self.install}" if lacking else None
+
+    def steps(self, seed: int, quiet: bool) -> list[Call | float]:
+        return drawn(seed, self.quiet[seed % len(self.quiet)] if quiet else Shape())
+
+
+def _program(name: str) -> str | None:
+    beside = Path(sys.executable).with_name(name)
+    return shutil.which(name) or (str(beside) if beside.is_file() else None)
+
+
+def _lacks_module() -> str:
+    missing = [] if NODE_MODULE.is_dir() else ["local-aws-sqs"]
+    return " and no ".join(missing if _program("node") else ["node", *missing])
+
+
+MOTO = Emulator(
+    name="moto",
+    text="FIFO queues of moto's SQS, by boto3",
+    lacks=lambda: "" if _program("moto_server") else "moto_server",
+    install="install boto3 and moto[server] of PyPI into this environment",
+    command=lambda port: (_program("moto_server") or "", "-H", LOOPBACK, "-p", str(port)),
+    version=lambda: importlib.metadata.version("moto"),
+    # What is wrong with its leases, is when a time-out has ended; and it forgets the id of what is deleted.
+    quiet=(Shape(ends=False, deletes=False), Shape(ends=False, ids=False)),
+)
+LOCAL_AWS_SQS = Emulator(
+    name="local-aws-sqs",
+    text="FIFO queues of local-aws-sqs, by boto3",
+    lacks=_lacks_module,
+    install="install boto3 of PyPI into this environment, and Node.js, and then run "
+    f"npm install --prefix {sys.prefix} local-aws-sqs@2.0.2",
+    command=lambda port: (
+        *(_program("node") or "", "-e"),
+        f"require({json.dumps(str(NODE_MODULE))}).createSqsServer({{port: {port}, hostname: '{LOOPBACK}'}})",
+    ),
+    version=lambda: str(json.loads((NODE_MODULE / "package.json").read_text())["version"]),
+    # It knows no groups, and forgets the id of what is deleted.
+    quiet=(Shape(apart=True, deletes=False), Shape(apart=True, ids=False)),
+)
+EMULATORS = (MOTO, LOCAL_AWS_SQS)
+
+
+class Server:
+    """An emulator on a free port of loopback; what it writes is in the folder."""
+
+    def __init__(self, emulator: Emulator, folder: Path) -> None:
+        reason = emulator.why_not()
+        if reason is not None:
+            raise CannotRun(reason)
+        self._name, self.iut = emulator.name, f"{emulator.name} {emulator.version()}"
+        with socket.socket() as opened:
+            opened.bind((LOOPBACK, 0))
+            self._port: int = opened.getsockname()[1]
+        self._child = Child(emulator.name, emulator.command(self._port), folder, LIMITS)
+        deadline = time.monotonic() + START_S
+        while True:
+            try:
+                socket.create_connection((LOOPBACK, self._port), timeout=1).close()
+            except OSError:
+                if time.monotonic() > deadline or not self._child.is_running():
+                    self.end()
+                    raise CannotRun(
+                        f"{emulator.name} took no connection; see {folder / emulator.name}.stderr"
+                    ) from None
+                time.sleep(0.02)
+            else:
+                return
+
+    def play(self, queue: str, steps: Sequence[Call | float], seed: int = 0) -> Trace:
+        return play(self._client(), queue, self.iut, steps, seed)
+
+    def _client(self) -> Any:
+        boto3 = importlib.import_module("boto3")
+        return boto3.client(
+            "sqs",
+            endpoint_url=f"http://{LOOPBACK}:{self._port}",
+            region_name="us-east-1",
+            aws_access_key_id="none",
+            aws_secret_access_key="none",
+        )
+
+    def end(self) -> None:
+        self._child.terminate()
+        stop([self._child])
+
+
+def product(emulator: Emulator) -> Product:
+    @contextmanager
+    def start(folder: Path, quiet: bool) -> Iterator[Play]:
+        server = Server(emulator, folder)
+        try:
+            yield lambda seed: server.play(f"run-{seed}", emulator.steps(seed, quiet), seed)
+        finally:
+            server.end()
+
+    return Product(
+        name=emulator.name, text=emulator.text, profile=emulator.profile, why_not=emulator.why_not, start=start
+    )
