@@ -71,7 +71,8 @@ class PostgresqlDatabase:
         except psycopg.Error as error:
             if self._connection.closed:
                 raise OutcomeUnknown(f"PostgreSQL: lost during the call ({_sentence(error)})") from None
-            self._roll_back()
+            # psycopg takes statements for prepared that were skipped after the one that failed.
+            self._connection.close()
             raise Unavailable(f"PostgreSQL: {_sentence(error)}; nothing was changed") from None
 
     @contextmanager

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -20,6 +20,7 @@ from urllib.parse import quote
 import psycopg
 
 from scatterproof.impl.workqueue.stores.access import Unavailable
+from scatterproof.impl.workqueue.stores.tests.small_disk import SmallDisk, small_disk
 from scatterproof.spec.errors import CannotRun
 
 # Where Debian and its kin put what is not meant for every PATH.
@@ -43,10 +44,12 @@ def why_not() -> str | None:
 
 
 class Cluster:
-    """One server with one database, and a schema for each queue."""
+    """One server with one database, and a schema for each queue. disk: where its data are; None for the machine's."""
 
-    def __init__(self, folder: Path, bin_folder: Path, user: str, settings: Mapping[str, str]) -> None:
-        self._folder, self._bin, self._user = folder, bin_folder, user
+    def __init__(
+        self, folder: Path, bin_folder: Path, user: str, settings: Mapping[str, str], disk: SmallDisk | None
+    ) -> None:
+        self._folder, self._bin, self._user, self.disk = folder, bin_folder, user, disk
         self._settings = {"listen_addresses": "", "unix_socket_directories": str(folder), **settings}
         self._process: subprocess.Popen[str] | None = None
         self.session: dict[str, str] = {}  # settings of the sessions of queues
@@ -66,7 +69,9 @@ class Cluster:
         return self.address(search_path=name, **self.session)
 
     def make(self) -> None:
-        self._run("initdb", "--auth=trust", f"--username={ROLE}", "--no-sync", "--no-instructions", "--no-locale",
+        # Where room is short its log is in small pieces, none of them kept, so that it needs another one soon.
+        pieces = ["--wal-segsize=1"] if self.disk else []
+        self._run("initdb", *pieces, "--auth=trust", f"--username={ROLE}", "--no-sync", "--no-instructions", "--no-locale",
                   "--encoding=UTF8", f"--pgdata={self._folder / 'data'}")  # fmt: skip
 
     def start(self) -> None:
@@ -76,8 +81,9 @@ class Cluster:
             words += ["-c", f"{name}={value}"]
         # The server ends with us, however we end.
         ending = [shutil.which("setpriv") or "", "--pdeathsig", "QUIT"] if shutil.which("setpriv") else []
+        inside = self.disk.inside if self.disk else ()
         self._process = subprocess.Popen(
-            [*ending, *words], stderr=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL, **_as(self._user)
+            [*inside, *ending, *words], stderr=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL, **_as(self._user)
         )
         stream = self._process.stderr
         assert stream is not None
@@ -90,11 +96,20 @@ class Cluster:
                 raise CannotRun(f"PostgreSQL did not start: {self.log.read_text()[-2000:]}")
         threading.Thread(target=_keep, args=(stream, self.log), daemon=True).start()
 
+    @property
+    def has_ended(self) -> bool:
+        return self._process is None or self._process.poll() is not None
+
     def crash(self) -> None:
         """End it at once, without a checkpoint: it recovers from its log at the next start."""
         assert self._process is not None
         self._process.send_signal(signal.SIGQUIT)
         self._process.wait()
+
+    def end(self) -> None:
+        """`crash` where it has not ended by itself."""
+        if not self.has_ended:
+            self.crash()
 
     def kill(self) -> None:
         """Kill -9 of every process of it, at no moment of theirs. `start` finds the memory that they shared free."""
@@ -110,33 +125,40 @@ class Cluster:
             threading.Event().wait(0.001)
 
     def _run(self, program: str, *words: str) -> None:
+        inside = self.disk.inside if self.disk else ()
         done = subprocess.run(
-            [str(self._bin / program), *words], capture_output=True, text=True, cwd=self._folder, **_as(self._user)
+            [*inside, str(self._bin / program), *words],
+            capture_output=True,
+            text=True,
+            cwd=self._folder,
+            **_as(self._user),
         )
         if done.returncode:
             raise CannotRun(f"{program}: {done.stderr.strip()}")
 
 
 @contextmanager
-def cluster(**settings: str) -> Iterator[Cluster]:
-    """A server that runs while the context is entered. settings: of its configuration. CannotRun where none can be."""
+def cluster(disk_mb: int = 0, **settings: str) -> Iterator[Cluster]:
+    """A server that runs while the context is entered. disk_mb: of a disk of its own, which can be full; 0 for none.
+    settings: of its configuration. CannotRun where none can be."""
     found = programs()
     if found is None:
         raise CannotRun(why_not() or "")
     user = _user()
     # Not in pytest's folder, which is too deep for the name of a socket, and for nobody's eyes but one user's.
     folder = Path(tempfile.mkdtemp(prefix="queue-"))
-    shutil.chown(folder, user)
-    made = Cluster(folder, found, user, settings)
-    try:
+    with ExitStack() as opened:
+        opened.callback(shutil.rmtree, folder, ignore_errors=True)
+        (folder / "data").mkdir(mode=0o700)
+        for each in (folder, folder / "data"):
+            shutil.chown(each, user)
+        disk = opened.enter_context(small_disk(folder / "data", disk_mb, **_as(user))) if disk_mb else None
+        short = {"wal_recycle": "off", "min_wal_size": "2MB", "max_wal_size": "4MB"} if disk else {}
+        made = Cluster(folder, found, user, short | settings, disk)
         made.make()
+        opened.callback(made.end)
         made.start()
         yield made
-        made.crash()
-    finally:
-        if made._process is not None and made._process.poll() is None:
-            made.crash()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_running(process: int) -> bool:

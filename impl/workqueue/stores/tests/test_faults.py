@@ -75,6 +75,20 @@ def test_q_durable_what_returned_is_there_after_the_server_crashed(postgres_serv
     access.close()
 
 
+def test_q_store_calls_go_on_after_some_have_failed_in_the_middle(postgres_server: Cluster) -> None:
+    access = postgresql_store(postgres_server.queue())
+    fails = "SELECT 1 / :zero::INT", {"zero": 0}
+    for _ in range(12):  # psycopg prepares what comes again and again
+        with pytest.raises(Unavailable, match="division by zero; nothing was changed"):
+            access.database.run(fails, ("SELECT :one::INT", {"one": 1}))
+        assert access.database.run(("SELECT :one::INT", {"one": 1})) == [[(1,)]]
+        send(access)
+        group = take(access)
+        assert bodies(access, group) == [b"x"]
+        access.pop_group(group.group, group.token)
+    access.close()
+
+
 def test_q_retry_a_count_of_tries_is_there_after_the_server_crashed(postgres_server: Cluster) -> None:
     # The log is written by who commits: its writer would come too late to save what was committed without it.
     with cluster(wal_writer_delay="10s") as server:

@@ -131,10 +131,11 @@ class Client:
             return results
         raise Refused(f"{name}") if outcome is Outcome.REFUSED else Lost(f"{name}")
 
-    def wait(self) -> None:
+    def wait(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Until the store answers; nothing is journaled: what fails meanwhile need not weaken what is judged."""
         until = time.monotonic() + LIMIT_S
         while True:
+            meanwhile()
             try:
                 self.access.now_ns()
                 return

@@ -41,6 +41,7 @@ from scatterproof.spec.workqueue.messages import CallName
 NAMES = schema("workqueue")
 ALL = (1 << 63) - 1
 QUIET_S = 5.0  # when nothing is handed out for so long, nothing will be
+DISK_MB = 64  # a new server takes 28
 HOUR_NS = 3_600_000_000_000
 MODULE = "scatterproof.commands.workqueue.tests.clients"
 
@@ -52,6 +53,9 @@ class Scenario:
     faults: names of methods of `Round`, one drawn for each fault.
     servers: the server id of each worker.
     most_s: how long a client works before something happens.
+    jumps: whether the store's clock does.
+    pages: as of `Place`.
+    disk_mb: of the server's disk, which can be full; 0 for the machine's.
     """
 
     on_postgresql: bool
@@ -61,6 +65,7 @@ class Scenario:
     most_s: float = 0.06
     jumps: bool = False
     pages: int = 0
+    disk_mb: int = 0
 
 
 SCENARIOS = {
@@ -73,6 +78,7 @@ SCENARIOS = {
     "postgresql-cut": Scenario(on_postgresql=True, faults=("cut", "cut", "terminate", "kill")),
     "postgresql-clock": Scenario(on_postgresql=True, faults=("kill", "jump"), jumps=True),
     "postgresql-server": Scenario(on_postgresql=True, faults=("kill_server", "kill_backend", "kill"), most_s=0.25),
+    "postgresql-full": Scenario(on_postgresql=True, faults=("fill", "fill", "kill"), disk_mb=DISK_MB),
 }
 
 
@@ -161,6 +167,22 @@ class Round:
         self._befell(Kind.RESTARTED, 0)
         self._server.start()
         self._client.wait()
+
+    def fill(self) -> None:
+        """No room on the server's disk for a while. It ends where it cannot write its log, and is started again."""
+        assert self._server is not None
+        assert self._server.disk is not None
+        self._server.disk.fill()
+        Event().wait(self._draw.uniform(0.0, 8 * self._most_s))
+        self._server.disk.free()
+        self._client.wait(self._start_again)
+
+    def _start_again(self) -> None:
+        assert self._server is not None
+        if self._server.has_ended:
+            self._befell(Kind.CRASHED, 0)
+            self._befell(Kind.RESTARTED, 0)
+            self._server.start()
 
     def jump(self) -> None:
         """The store's clock goes an hour ahead or back, for all."""
@@ -324,7 +346,7 @@ def campaign(name: str, faults: int, seed: int, each: int = 12) -> Iterator[Play
     """Rounds, each of `each` faults and one for every client in the end, until there were so many."""
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-        server = opened.enter_context(cluster()) if SCENARIOS[name].on_postgresql else None
+        server = opened.enter_context(cluster(SCENARIOS[name].disk_mb)) if SCENARIOS[name].on_postgresql else None
         while faults > 0:
             found = play(name, folder / str(seed), each, seed, server)
             yield found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,19 @@ from scatterproof.commands.workqueue.tests.faults import SCENARIOS, campaign, lo
 from scatterproof.conformance.network.topologies import served
 from scatterproof.impl.workqueue.stores.sql import SqlStore
 from scatterproof.impl.workqueue.stores.tests.cluster import Cluster, cluster, why_not
+from scatterproof.impl.workqueue.stores.tests.small_disk import why_no_disk
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Trace, schema
 
 NAMES = schema("workqueue")
-HERE = {name for name, scenario in SCENARIOS.items() if not scenario.on_postgresql or why_not() is None}
-if len(HERE) < len(SCENARIOS):
-    warnings.warn(pytest.PytestWarning(f"not run: faults on PostgreSQL: {why_not()}"), stacklevel=1)
+NOT_HERE = {
+    name: reason
+    for name, scenario in SCENARIOS.items()
+    if scenario.on_postgresql and (reason := why_not() or (why_no_disk() if scenario.disk_mb else None))
+}
+HERE = set(SCENARIOS) - set(NOT_HERE)
+for name, reason in NOT_HERE.items():
+    warnings.warn(pytest.PytestWarning(f"not run: faults of {name}: {reason}"), stacklevel=1)
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +40,14 @@ def server() -> Iterator[Cluster | None]:
         yield started
 
 
-def server_of(name: str, server: Cluster | None) -> Cluster | None:
-    return server if SCENARIOS[name].on_postgresql else None
+@contextmanager
+def server_of(name: str, server: Cluster | None) -> Iterator[Cluster | None]:
+    """The server of all tests, or one on a disk of its own."""
+    with ExitStack() as opened:
+        if SCENARIOS[name].disk_mb:
+            yield opened.enter_context(cluster(SCENARIOS[name].disk_mb))
+        else:
+            yield server if SCENARIOS[name].on_postgresql else None
 
 
 def test_q_durable_senders_and_workers_are_killed_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -47,10 +60,14 @@ def test_q_durable_senders_and_workers_are_killed_and_nothing_is_lost(tmp_path: 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(HERE))
 def test_faults_for_real_leave_every_clause_whole(name: str, tmp_path: Path, server: Cluster | None) -> None:
-    found = play(name, tmp_path, faults=10, seed=1, server=server_of(name, server))
+    with server_of(name, server) as chosen:
+        found = play(name, tmp_path, faults=10, seed=1, server=chosen)
+        if SCENARIOS[name].disk_mb:
+            assert chosen is not None
+            assert "No space left on device" in chosen.log.read_text()
     assert list(found.wrongs()) == []
     assert any(result.clause == "Q-ONCE" and result.held for result in found.results)
-    if name in ("sqlite-full", "postgresql-cut", "postgresql-server"):
+    if name in ("sqlite-full", "postgresql-cut", "postgresql-full", "postgresql-server"):
         # It happened: there are calls of which a client that lives does not know what became.
         assert Outcome.UNKNOWN in found.trace.column("outcome")
 
@@ -77,7 +94,8 @@ def test_a_damaged_store_is_found_out(
     server: Cluster | None,
 ) -> None:
     for seed in range(8):
-        found = play(name, tmp_path / str(seed), 10, seed, server_of(name, server), damage)
+        with server_of(name, server) as chosen:
+            found = play(name, tmp_path / str(seed), 10, seed, chosen, damage)
         if any(wrong.startswith(clauses) for wrong in found.wrongs()):
             return
     raise AssertionError("in 8 rounds nothing was said of it")
