@@ -41,6 +41,7 @@ _FOUND, _DIGEST = b"scatterproof_found", b"scatterproof_found_sha256"
 _ROOT = Path(__file__).resolve().parent.parent
 # What a kept result depends on: all that says what a trace is and what holds of it, and what puts it into a result.
 _JUDGING = ("spec", "conformance", *(f"spark/{name}.py" for name in ("found", "judge_part", "measured", "read")))
+_GRAVEST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.NOT_RUN)
 _LAST_BYTES = 8  # of a Parquet file: the length of its footer, and PAR1
 
 
@@ -103,16 +104,21 @@ def judge_and_keep(part: Part, identity: Identity, path: Path, *, interpret: boo
         run = span.header.run
         entries.append(entry_of_header(span.header, events=span.rows, source=part.events, family="unknown"))
         replay = f"scatterproof replay --corpus {shlex.quote(identity.corpus)} --run {run}"
+        of_clause: dict[str, list[Verdict]] = {}
         for result in results:
             tally = tallies.setdefault(result.clause, Tally(result.name))
-            tally.runs[result.verdict] = tally.runs.get(result.verdict, 0) + 1
+            of_clause.setdefault(result.clause, []).append(result.verdict)
             tally.held += result.held
             if result.broken:
-                tally.broken_in[run] = result.broken
+                tally.broken_in[run] = tally.broken_in.get(run, 0) + result.broken
             tally.reason = tally.reason or result.reason
             for broken in result.violations:
                 numbers = (broken.position, broken.expected, broken.found, broken.witness)
                 violations.append((broken.clause, run, *numbers, broken.sentence, replay))
+        for clause, verdicts in of_clause.items():
+            # A clause may have several checks, one of which leaves open what another one passes.
+            verdict = min(verdicts, key=_GRAVEST.index)
+            tallies[clause].runs[verdict] = tallies[clause].runs.get(verdict, 0) + 1
     found = PartFindings(
         identity=identity,
         protocol=part.protocol,

@@ -115,15 +115,19 @@ def _times(every: Iterable[PartFindings]) -> dict[tuple[str, int], int]:
 
 
 def _summaries(protocol: str, every: Sequence[PartFindings]) -> Iterable[ClauseSummary]:
+    """One of each clause, which may have several checks."""
+    names: dict[str, str] = {}
     for check in load(protocol).checks:
-        own = [found.tallies[check.clause] for found in every if check.clause in found.tallies]
+        names.setdefault(check.clause, check.name)
+    for clause, name in names.items():
+        own = [found.tallies[clause] for found in every if clause in found.tallies]
         runs: Counter[Verdict] = sum((Counter(tally.runs) for tally in own), Counter())
         order = (Verdict.FAIL, Verdict.PASS, Verdict.INCONCLUSIVE)
         verdict = next((verdict for verdict in order if runs[verdict]), Verdict.NOT_APPLICABLE)
         decided = verdict in (Verdict.FAIL, Verdict.PASS)
         yield ClauseSummary(
-            clause=check.clause,
-            name=check.name,
+            clause=clause,
+            name=name,
             verdict=verdict,
             runs=dict(runs),
             held=sum(tally.held for tally in own),

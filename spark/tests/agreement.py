@@ -137,14 +137,21 @@ def _broken(results: Iterable[ClauseResult]) -> Broken:
 
 def _counts(judged: Iterable[Sequence[ClauseResult]]) -> Counts:
     """A clause may have several results in a trace: of doubts those are told of that there are."""
-    by_clause: dict[str, list[ClauseResult]] = {}
+    verdicts: dict[str, Counter[Verdict]] = {}
+    rows: dict[str, tuple[int, int]] = {}
     for results in judged:
-        for one in results:
-            by_clause.setdefault(one.clause, []).append(one)
-    return {
-        clause: (Counter(one.verdict for one in own), sum(one.held for one in own), sum(one.broken for one in own))
-        for clause, own in by_clause.items()
-    }
+        for clause in {one.clause for one in results}:
+            own = [one for one in results if one.clause == clause]
+            verdicts.setdefault(clause, Counter())[gravest(own)] += 1
+            held, broken = rows.get(clause, (0, 0))
+            rows[clause] = held + sum(one.held for one in own), broken + sum(one.broken for one in own)
+    return {clause: (verdicts[clause], *rows[clause]) for clause in verdicts}
+
+
+def gravest(results: Iterable[ClauseResult]) -> Verdict:
+    """What is said of a clause in one trace."""
+    order = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_APPLICABLE)
+    return min((one.verdict for one in results), key=order.index)
 
 
 def parted(agreement: Agreement) -> list[str]:
