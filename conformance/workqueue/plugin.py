@@ -42,13 +42,13 @@ def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
 
 @cache
 def _judges() -> Judges:
-    from scatterproof.conformance.checks.premises import compiled_apart
     from scatterproof.conformance.workqueue import crash_checks, group_checks, lease_checks, message_checks
     from scatterproof.conformance.workqueue.oracles import ORACLES
+    from scatterproof.conformance.workqueue.premises import PREMISES
 
     # Those of a part rest on the same knowledge, which would be compiled once for each.
     checks = in_parts({"": (group_checks, message_checks, crash_checks), "leases": (lease_checks,)})
-    return Judges(checks=checks, oracles=ORACLES, premises=compiled_apart("workqueue"))
+    return Judges(checks=checks, oracles=ORACLES, premises=PREMISES)
 
 
 def _cases() -> tuple[Case, ...]:
