@@ -1,0 +1,1 @@
+"""What fuzzing says of publish and subscribe."""
