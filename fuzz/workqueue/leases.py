@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.workqueue.cases.building import spread
-from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.lease_episodes import KINDS, step
 from scatterproof.fuzz.protocol import HandMutant
 from scatterproof.fuzz.strategies import delays
 from scatterproof.fuzz.workqueue.strategies import failures, faults
@@ -52,7 +52,7 @@ def _runs(draw: DrawFn) -> Schedule:
     for number in range(6 + numbers[0] % (_MAX_STEPS - 5)):
         kind, who, gap, more = numbers[1 + _STEP * number :][:_STEP]
         now += gap % _MAX_GAP_NS
-        made += step(kind % 16 if number > 1 else 0, now, clients[who % len(clients)], more)
+        made += step(kind % KINDS if number > 1 else 0, now, clients[who % len(clients)], more, _LEASES_NS)
     calls = spread(sorted(made, key=lambda one: one.time_ns), draw(st.sampled_from([0, 6, 30])))
     return Schedule(
         protocol="workqueue",
@@ -71,24 +71,6 @@ def _runs(draw: DrawFn) -> Schedule:
         failures=draw(failures(clients, max(call.time_ns for call in calls))),
         seed=draw(st.integers(0, 255)),
     )
-
-
-def step(kind: int, now: int, client: int, more: int) -> tuple[Call, ...]:
-    """What a client does at once. more: what groups, ids, leases and the like are taken from."""
-    group, lease_ns, most, newest = 1 + more % 2, _LEASES_NS[more % 3], 1 + more // 4 % 3, more // 16 % 2
-    match kind:
-        case 0 | 1 | 2 | 3 | 4:
-            return (puts(now, client, group, more // 8 % 4),)
-        case 5 | 6 | 7 | 8 | 9:
-            return (receives(now, client, most, lease_ns),)
-        case 10:
-            return (receives(now, client, most, lease_ns), *[deletes(now, client, newest)] * most)
-        case 11 | 12:
-            return (deletes(now, client, newest),)
-        case 13:
-            return (extends(now, client, lease_ns, newest),)
-        case _:
-            return (gives_back(now, client, newest),)
 
 
 def drawn() -> SearchStrategy[Schedule]:

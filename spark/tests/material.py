@@ -27,7 +27,8 @@ class Material:
 
     plant: rules that change run 1 of any corpus. plants: wrong rules, each with a word of the kinds of runs that are
     looked through for it, in the corpus of `seed`, and a clause that it shall break there. damaged: columns that damage
-    changes; by_damage: clauses that it breaks.
+    changes; by_damage: clauses that it breaks. reconciled: columns in which an arrival says what was sent; owed: kinds
+    of packets without which, sent for the first time, a run has not settled.
     """
 
     environments: Collection[str]
@@ -39,6 +40,8 @@ class Material:
     seed: int
     damaged: tuple[str, ...]
     by_damage: Collection[str]
+    reconciled: tuple[str, ...]
+    owed: Collection[int]
 
 
 def material(protocol: str) -> Material:

@@ -16,8 +16,8 @@ from scatterproof.conformance.checks.online import Broken, Monitor
 from scatterproof.conformance.judge import columns_of
 from scatterproof.conformance.protocol import load
 from scatterproof.spark.corpus import simulate_run
-from scatterproof.spark.tests.material import PROTOCOLS, change, value
-from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row, Trace
+from scatterproof.spark.tests.material import PROTOCOLS, change, material, value
+from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row, Trace, schema
 
 RUNS, SEED = 60, 1
 LONGEST = 600
@@ -93,9 +93,9 @@ def is_missed(trace: Trace, at: int) -> bool:
     overtaken = plugin.fifo_links and any(
         value(trace, row, "kind") == Kind.ARRIVED and value(trace, row, "link") == link for row in trace.rows[at + 1 :]
     )
-    is_data = value(trace, trace.rows[at], "packet") == 1
-    is_new = plugin.fifo_links or value(trace, trace.rows[at], "flags") & 1 == 0
-    return overtaken or (settled(trace) and is_data and is_new)
+    is_owed = value(trace, trace.rows[at], "packet") in material(trace.header.protocol).owed
+    is_new = plugin.fifo_links or max(0, value(trace, trace.rows[at], "flags")) & 1 == 0
+    return overtaken or (settled(trace) and is_owed and is_new)
 
 
 def number_of_a_sending(draw: Random, trace: Trace) -> tuple[Trace, bool] | None:
@@ -107,15 +107,18 @@ def number_of_a_sending(draw: Random, trace: Trace) -> tuple[Trace, bool] | None
 
 
 def number_of_an_arrival(draw: Random, trace: Trace) -> tuple[Trace, bool] | None:
-    """Where links are not FIFO it may be taken for a second copy of the next packet; but then its own is missed."""
+    """Where links are not FIFO it may be taken for a second copy of the next packet, or for the first where that says
+    the same; but then its own is missed."""
     arrivals = places(trace, Kind.ARRIVED)
     if not arrivals:
         return None
     at = draw.choice(arrivals)
     link, number = packet_of(trace, trace.rows[at])
     before = [row for row in trace.rows[:at] if packet_of(trace, row) == (link, number + 1)]
-    is_second = len(before) > 1 and not load(trace.header.protocol).fifo_links
-    return with_row(trace, at, link_seq=number + 1), not is_second or is_missed(trace, at)
+    first = schema(trace.header.protocol).index("sender")
+    is_alike = len(before) > 1 or any(row[first:] == trace.rows[at][first:] for row in before)
+    may_be = is_alike and not load(trace.header.protocol).fifo_links
+    return with_row(trace, at, link_seq=number + 1), not may_be or is_missed(trace, at)
 
 
 def clock_set_back(draw: Random, trace: Trace) -> tuple[Trace, bool] | None:
@@ -185,10 +188,13 @@ DAMAGES: dict[str, Damage] = {
     "sending dropped": sending_dropped,
     "digest on arrival": lowered_on_arrival("digest"),
 }
-OWN = {"totalorder": ("barrier", "timestamp", "greatest"), "broadcast": ("pseq", "count", "flags")}
 EACH = [
     *((protocol, name, damage) for protocol in PROTOCOLS for name, damage in DAMAGES.items()),
-    *((protocol, f"{name} on arrival", lowered_on_arrival(name)) for protocol in PROTOCOLS for name in OWN[protocol]),
+    *(
+        (protocol, f"{name} on arrival", lowered_on_arrival(name))
+        for protocol in PROTOCOLS
+        for name in material(protocol).reconciled
+    ),
 ]
 
 

@@ -10,7 +10,7 @@ from scatterproof.impl.broadcast import RULES
 from scatterproof.impl.broadcast.literal_rules import LITERAL
 from scatterproof.spark.corpus import Plant
 from scatterproof.spark.tests.material import Material
-from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.broadcast.messages import Level, PacketKind
 from scatterproof.spec.schedule import FailureKind, FaultKind, Schedule
 
 
@@ -89,4 +89,6 @@ MATERIAL = Material(
     seed=0,
     damaged=("number", "digest", "pseq", "count", "clock_sum"),
     by_damage={"BC-PL-PSEQ", "BC-PL-RESEND", "BC-PL-MEMORY", "BC-URB-MAJ", "BC-URB-REAL", "BC-FIFO-FLOW"},
+    reconciled=("pseq", "count", "flags"),
+    owed={PacketKind.DATA},
 )

@@ -10,7 +10,7 @@ from scatterproof.impl.totalorder import RULES
 from scatterproof.spark.corpus import Plant
 from scatterproof.spark.tests.material import Material
 from scatterproof.spec.schedule import Schedule
-from scatterproof.spec.totalorder.messages import Environment
+from scatterproof.spec.totalorder.messages import Environment, PacketKind
 from scatterproof.spec.trace import Trace
 
 
@@ -96,4 +96,6 @@ MATERIAL = Material(
     seed=4,
     damaged=("timestamp", "barrier", "number", "digest"),
     by_damage={"TO-ACK-MIN", "TO-LOSSCTR", "TO-ADJ-2", "TO-ORDER"},
+    reconciled=("barrier", "timestamp", "greatest"),
+    owed={PacketKind.DATA},
 )

@@ -1,0 +1,29 @@
+"""What clients of a queue with leases do in drawn runs, at once or in a row. Fuzzing and corpora draw the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
+from scatterproof.spec.schedule import Call
+from scatterproof.spec.topology import NodeId
+
+KINDS = 16
+
+
+def step(kind: int, now: int, client: NodeId, more: int, leases_ns: Sequence[int]) -> tuple[Call, ...]:
+    """kind: below KINDS. more: what groups, ids, leases and so on are taken from. leases_ns: three, short to long."""
+    group, lease_ns, most, newest = 1 + more % 2, leases_ns[more % 3], 1 + more // 4 % 3, more // 16 % 2
+    match kind:
+        case 0 | 1 | 2 | 3 | 4:
+            return (puts(now, client, group, more // 8 % 4),)
+        case 5 | 6 | 7 | 8 | 9:
+            return (receives(now, client, most, lease_ns),)
+        case 10:
+            return (receives(now, client, most, lease_ns), *[deletes(now, client, newest)] * most)
+        case 11 | 12:
+            return (deletes(now, client, newest),)
+        case 13:
+            return (extends(now, client, lease_ns, newest),)
+        case _:
+            return (gives_back(now, client, newest),)
