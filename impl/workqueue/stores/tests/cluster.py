@@ -71,8 +71,8 @@ class Cluster:
     def make(self) -> None:
         # Where room is short its log is in small pieces, none of them kept, so that it needs another one soon.
         pieces = ["--wal-segsize=1"] if self.disk else []
-        self._run("initdb", *pieces, "--auth=trust", f"--username={ROLE}", "--no-sync", "--no-instructions", "--no-locale",
-                  "--encoding=UTF8", f"--pgdata={self._folder / 'data'}")  # fmt: skip
+        self._run("initdb", *pieces, "--auth=trust", f"--username={ROLE}", "--no-sync", "--no-instructions",
+                  "--no-locale", "--encoding=UTF8", f"--pgdata={self._folder / 'data'}")  # fmt: skip
 
     def start(self) -> None:
         """Returns when it takes connections."""
