@@ -26,7 +26,7 @@ from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import read_bytes, write_atomically
 from scatterproof.spec.protocol import refuse_network
 from scatterproof.spec.topology import NodeId, Topology, validate
-from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Row, Trace, schema
+from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace, schema
 from scatterproof.spec.trace_ndjson import decode_row, encode_row
 
 RUN_FILE = "run.json"
@@ -34,6 +34,7 @@ BEFELL_FILE = "befell.ndjson"
 SUFFIX = ".log.ndjson"
 # What a node can log of itself. Failures are the doing of whoever runs it.
 LOGGED = (Kind.SUBMITTED, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.REFUSED, Kind.BEGUN)
+CALLS = (Kind.CALLED, Kind.RETURNED)  # and a client alone
 _BEFALLS = (Kind.CRASHED, Kind.RESTARTED, Kind.LOST)
 
 
@@ -86,6 +87,9 @@ def read_run(folder: Path) -> RecordedRun:
         refuse_network(run.protocol, run.topology)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
+    if schema(run.protocol).calls and run.order is not Order.GLOBAL and len(run.topology.clients()) > 1:
+        raise BadInput(f'{path}: calls of several clients are compared by their times, and order is "link"; write '
+                       '"order": "global" where time_ns of all logs is of one clock')  # fmt: skip
     for kind, recorded in (run.complete or {}).items():
         if kind not in schema(run.protocol).kinds or not set(recorded) <= set(nodes):
             kinds = ", ".join(schema(run.protocol).kinds)
@@ -117,7 +121,7 @@ def read_logs(folder: Path, name: str) -> Trace:
         log.read_more()
     complete = run.complete
     if complete is None:
-        complete = {kind.name.lower(): tuple(there) for kind in LOGGED} if run.clean else {}
+        complete = _complete(run, there) if run.clean else {}
         if run.clean and len(there) == len(everybody) and load(run.protocol).fifo_links:
             # A packet that later ones on its link overtook, or that never arrived in a run that settled.
             complete[Kind.LOST.name.lower()] = tuple(there)
@@ -133,6 +137,16 @@ def read_logs(folder: Path, name: str) -> Trace:
         notes=run.notes,
     )
     return assemble(lives, befell, header, (), clean=run.clean)
+
+
+def _complete(run: RecordedRun, there: Sequence[NodeId]) -> dict[str, tuple[NodeId, ...]]:
+    """What the logs of these nodes have all of, where the run was clean."""
+    complete = {kind.name.lower(): tuple(there) for kind in LOGGED}
+    if schema(run.protocol).calls:
+        silent = set(run.topology.clients()) - set(there)
+        called = tuple(node for node in range(len(run.topology.nodes)) if node not in silent)
+        complete |= {kind.name.lower(): called for kind in CALLS}
+    return complete
 
 
 def _begun_anew(befell: Sequence[Row], node: NodeId, protocol: str) -> int:

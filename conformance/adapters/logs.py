@@ -104,8 +104,9 @@ def merge(
     logs: Sequence[Sequence[Row]], protocol: str, known_lost: Collection[tuple[int, int]] = ()
 ) -> tuple[list[Row], list[str]]:
     """One sequence of the rows of all nodes: each node's in its order, a packet's arrival after its sending, otherwise
-    by time_ns and node. A packet that is known to be lost, by link and number, or that later ones on its link overtook,
-    is lost: its row follows the sending.
+    by time_ns and node; of one moment, what is called ahead of what returns, since either may have been first. A packet
+    that is known to be lost, by link and number, or that later ones on its link overtook, is lost: its row follows the
+    sending.
 
     The second value says what is wrong: rows that wait for one another (then they are left out).
     """
@@ -117,10 +118,15 @@ def merge(
     out: set[tuple[int, int]] = set()
     waiting: dict[tuple[int, int], list[int]] = defaultdict(list)
     next_at = [0] * len(logs)
-    heads = [(rows[0][time_at], node) for node, rows in enumerate(logs) if rows]
+
+    def head(node: int) -> tuple[int, bool, int]:
+        row = logs[node][next_at[node]]
+        return row[time_at], row[kind_at] == Kind.RETURNED, node
+
+    heads = [head(node) for node, rows in enumerate(logs) if rows]
     heapify(heads)
     while heads:
-        _, node = heappop(heads)
+        node = heappop(heads)[-1]
         row = logs[node][next_at[node]]
         packet = (row[link_at], row[seq_at])
         if row[kind_at] == Kind.ARRIVED and packet in sent and packet not in out:
@@ -136,7 +142,7 @@ def merge(
                 merged.append((*row[:kind_at], int(Kind.LOST), *row[kind_at + 1 :]))
         for one in woken:
             if next_at[one] < len(logs[one]):
-                heappush(heads, (logs[one][next_at[one]][time_at], one))
+                heappush(heads, head(one))
     stuck = sorted(node for nodes in waiting.values() for node in nodes)
     notes = [f"the logs of nodes {stuck} contradict each other: packets arrived before they were sent"] if stuck else []
     return merged, notes

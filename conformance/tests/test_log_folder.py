@@ -16,12 +16,14 @@ from scatterproof.conformance.network.run import SimulatedIut
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.impl.totalorder import make_core
 from scatterproof.spec import trace_ndjson
+from scatterproof.spec.clauses import protocols
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.topology import Node, Role
 from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Order, Trace, schema
 
 NAMES = schema("totalorder")
 NODE, KIND, FLAGS = NAMES.index("node"), NAMES.index("kind"), NAMES.index("flags")
+TRACES = Path(__file__).parents[1] / "traces"
 CASE = next(case for case in cases("totalorder") if case.id == "TO-ORDER/ties")
 
 
@@ -34,6 +36,7 @@ def leave(folder: Path, trace: Trace, **rest: Any) -> Path:
     """What nodes that write logs would have left of the run."""
     header = trace.header
     settings: dict[str, Any] = {"clean": True, **rest}
+    folder.mkdir(exist_ok=True)
     write_run(folder, RecordedRun(header.protocol, header.topology, header.parameters, **settings))
     for node, there in enumerate(header.topology.nodes):
         rows = [row for row in trace.rows if row[NODE] == node and row[KIND] not in (Kind.LOST, Kind.ENDED)]
@@ -65,6 +68,40 @@ def test_a_delivery_that_is_exchanged_with_the_next_breaks_the_order(tmp_path: P
     rows[second] = rows[second][: columns.start] + trace.rows[first][columns]
 
     assert verdicts(read_logs(leave(tmp_path, Trace(trace.header, rows)), "logs"))["TO-ORDER"] is Verdict.FAIL
+
+
+CALLED = [protocol for protocol in protocols() if schema(protocol).calls]
+
+
+@pytest.mark.parametrize("protocol", CALLED)
+def test_calls_are_judged_by_their_clients_logs_as_the_run_was(tmp_path: Path, protocol: str) -> None:
+    for path in sorted(TRACES.glob(f"{protocol}/[cv]*/*.ndjson")):
+        run = trace_ndjson.read(path)
+        again = read_logs(leave(tmp_path / path.stem, run, order=Order.GLOBAL), "logs")
+        broken, found = (
+            {clause for clause, verdict in verdicts(each).items() if verdict is Verdict.FAIL} for each in (run, again)
+        )
+        assert found == broken, path.stem
+        if path.parent.name == "conforming":
+            assert Verdict.PASS in verdicts(again).values(), path.stem
+
+
+def test_calls_by_clocks_of_their_own_are_refused(tmp_path: Path) -> None:
+    leave(tmp_path, trace_ndjson.read(TRACES / "workqueue/conforming/Q-PRIORITY.two-ask-at-once.ndjson"))
+    with pytest.raises(BadInput, match=r'run\.json: calls of several clients .* write "order": "global"'):
+        read_logs(tmp_path, "logs")
+
+
+def test_what_is_called_as_another_returns_overlaps_it(tmp_path: Path) -> None:
+    run = trace_ndjson.read(TRACES / "workqueue/conforming/Q-PRIORITY.higher-first.ndjson")
+    names = schema("workqueue")
+    node, kind, time = (names.index(name) for name in ("node", "kind", "time_ns"))
+    ends = [(row[kind], row[node]) for row in run.rows]
+    at = next(at for at in range(1, len(ends)) if ends[at - 1 : at + 1] == [(Kind.RETURNED, 1), (Kind.CALLED, 2)])
+    rows = [*run.rows]
+    rows[at - 1] = (*rows[at - 1][:time], rows[at][time], *rows[at - 1][time + 1 :])
+    again = read_logs(leave(tmp_path, Trace(run.header, rows), order=Order.GLOBAL), "logs")
+    assert [row[kind] for row in again.rows[at - 1 : at + 1]] == [Kind.CALLED, Kind.RETURNED]
 
 
 def test_a_run_that_is_not_called_clean_says_nothing_of_what_is_missing(tmp_path: Path, trace: Trace) -> None:
