@@ -16,7 +16,7 @@ from scatterproof.conformance.workqueue.products.product import Product
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import ScatterproofError
 
-PRODUCTS: tuple[Product, ...] = tuple(map(emulators.product, emulators.EMULATORS))
+PRODUCTS: tuple[Product, ...] = emulators.PRODUCTS
 
 
 def main(words: Sequence[str] | None = None, products: Sequence[Product] = PRODUCTS) -> int:
@@ -55,9 +55,9 @@ def main(words: Sequence[str] | None = None, products: Sequence[Product] = PRODU
 def _run(product: Product, seeds: Sequence[int], folder: Path, *, quiet: bool) -> int:
     """How many of the runs break something. Their traces are kept in the folder."""
     broken, stakes = 0, Counter[str]()
-    with product.start(folder, quiet) as play:
+    with product.serve(folder) as play:
         for seed in seeds:
-            trace = play(seed)
+            trace = play(f"run-{seed}", product.steps(seed, quiet), seed)
             trace_ndjson.write(folder / f"run-{seed}.ndjson", trace)
             results = product.judged(trace)
             failed = [result for result in results if result.verdict is Verdict.FAIL]

@@ -6,24 +6,20 @@ import importlib
 import importlib.metadata
 import importlib.util
 import json
-import shutil
-import socket
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scatterproof.conformance.supervisor import LIMITS, Child, stop
 from scatterproof.conformance.workqueue.products.product import Play, Product
+from scatterproof.conformance.workqueue.products.serving import LOOPBACK, Served, free_ports, program
 from scatterproof.conformance.workqueue.products.sqs import Shape, drawn, play
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.trace import Trace
 
-LOOPBACK, START_S = "127.0.0.1", 30.0
 PROFILE = Path(__file__).with_name("sqs-fifo.toml")
 NODE_MODULE = Path(sys.prefix) / "node_modules" / "local-aws-sqs"
 
@@ -60,22 +56,17 @@ class Emulator:
         return drawn(seed, self.quiet[seed % len(self.quiet)] if quiet else Shape())
 
 
-def _program(name: str) -> str | None:
-    beside = Path(sys.executable).with_name(name)
-    return shutil.which(name) or (str(beside) if beside.is_file() else None)
-
-
 def _lacks_module() -> str:
     missing = [] if NODE_MODULE.is_dir() else ["local-aws-sqs"]
-    return " and no ".join(missing if _program("node") else ["node", *missing])
+    return " and no ".join(missing if program("node") else ["node", *missing])
 
 
 MOTO = Emulator(
     name="moto",
     text="FIFO queues of moto's SQS, by boto3",
-    lacks=lambda: "" if _program("moto_server") else "moto_server",
+    lacks=lambda: "" if program("moto_server") else "moto_server",
     install="install boto3 and moto[server] of PyPI into this environment",
-    command=lambda port: (_program("moto_server") or "", "-H", LOOPBACK, "-p", str(port)),
+    command=lambda port: (program("moto_server") or "", "-H", LOOPBACK, "-p", str(port)),
     version=lambda: importlib.metadata.version("moto"),
     # What is wrong with its leases, is when a time-out has ended; and it forgets the id of what is deleted.
     quiet=(Shape(ends=False, deletes=False), Shape(ends=False, ids=False)),
@@ -87,7 +78,7 @@ LOCAL_AWS_SQS = Emulator(
     install="install boto3 of PyPI into this environment, and Node.js, and then run "
     f"npm install --prefix {sys.prefix} local-aws-sqs@2.0.2",
     command=lambda port: (
-        *(_program("node") or "", "-e"),
+        *(program("node") or "", "-e"),
         f"require({json.dumps(str(NODE_MODULE))}).createSqsServer({{port: {port}, hostname: '{LOOPBACK}'}})",
     ),
     version=lambda: str(json.loads((NODE_MODULE / "package.json").read_text())["version"]),
@@ -104,24 +95,9 @@ class Server:
         reason = emulator.why_not()
         if reason is not None:
             raise CannotRun(reason)
-        self._name, self.iut = emulator.name, f"{emulator.name} {emulator.version()}"
-        with socket.socket() as opened:
-            opened.bind((LOOPBACK, 0))
-            self._port: int = opened.getsockname()[1]
-        self._child = Child(emulator.name, emulator.command(self._port), folder, LIMITS)
-        deadline = time.monotonic() + START_S
-        while True:
-            try:
-                socket.create_connection((LOOPBACK, self._port), timeout=1).close()
-            except OSError:
-                if time.monotonic() > deadline or not self._child.is_running():
-                    self.end()
-                    raise CannotRun(
-                        f"{emulator.name} took no connection; see {folder / emulator.name}.stderr"
-                    ) from None
-                time.sleep(0.02)
-            else:
-                return
+        self.iut = f"{emulator.name} {emulator.version()}"
+        (port,) = free_ports(1)
+        self._served = Served(emulator.name, emulator.command(port), port, folder)
 
     def play(self, queue: str, steps: Sequence[Call | float], seed: int = 0) -> Trace:
         return play(self._client(), queue, self.iut, steps, seed)
@@ -130,26 +106,33 @@ class Server:
         boto3 = importlib.import_module("boto3")
         return boto3.client(
             "sqs",
-            endpoint_url=f"http://{LOOPBACK}:{self._port}",
+            endpoint_url=f"http://{LOOPBACK}:{self._served.port}",
             region_name="us-east-1",
             aws_access_key_id="none",
             aws_secret_access_key="none",
         )
 
     def end(self) -> None:
-        self._child.terminate()
-        stop([self._child])
+        self._served.end()
 
 
 def product(emulator: Emulator) -> Product:
     @contextmanager
-    def start(folder: Path, quiet: bool) -> Iterator[Play]:
+    def serve(folder: Path) -> Iterator[Play]:
         server = Server(emulator, folder)
         try:
-            yield lambda seed: server.play(f"run-{seed}", emulator.steps(seed, quiet), seed)
+            yield server.play
         finally:
             server.end()
 
     return Product(
-        name=emulator.name, text=emulator.text, profile=emulator.profile, why_not=emulator.why_not, start=start
+        name=emulator.name,
+        text=emulator.text,
+        profile=emulator.profile,
+        why_not=emulator.why_not,
+        serve=serve,
+        steps=emulator.steps,
     )
+
+
+PRODUCTS = tuple(map(product, EMULATORS))

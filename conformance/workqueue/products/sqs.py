@@ -12,73 +12,58 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
-from scatterproof.conformance.workqueue.recording import Recorder
-from scatterproof.spec.core import Outcome, Parameter, Return
+from scatterproof.conformance.workqueue.products.history import CLIENTS, SECOND_NS, History
+from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.schedule import Call
-from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import Trace
 from scatterproof.spec.workqueue.messages import CallName, Handed
-
-SECOND_NS = 1_000_000_000
-CLIENTS = 3
-PARAMETERS: dict[str, Parameter] = {"leased": 1, "window_ns": 300 * SECOND_NS, "margin_ns": SECOND_NS // 10}
 
 
 class Driver:
-    """Carries out calls at one queue, and records them. The body of a message names it: its sender and number."""
+    """Carries out calls at one queue, and records them."""
 
     def __init__(self, client: Any, name: str, clock: Callable[[], int] = time.monotonic_ns) -> None:
         made = client.create_queue(QueueName=f"{name}.fifo", Attributes={"FifoQueue": "true"})
-        self._client, self._url, self._clock = client, made["QueueUrl"], clock
-        self._recorder, self._begun_ns = Recorder(), clock()
+        self._client, self._url, self.history = client, made["QueueUrl"], History(clock)
         self._receipts: dict[str, int] = {}
-        self._hands: dict[int, list[tuple[Handed, str]]] = {}
-        self._operations: dict[int, int] = {}
-        self.rows: list[Row] = []
+        self._hands: dict[NodeId, list[tuple[Handed, str]]] = {}
 
     def make(self, call: Call) -> None:
-        number = self._operations[call.node] = self._operations.get(call.node, 0) + 1
-        call = Call(call.time_ns, call.node, call.call, call.arguments, _body(call.node, number))
-        self._note(Kind.CALLED, call.node, self._recorder.called(call.node, number, call))
-        outcome, results = Outcome.OK, dict[str, Parameter]()
+        body, about, outcome = self.history.called(call), None, Outcome.OK
         try:
-            results = self._carry_out(call, number)
+            about = self._carry_out(call, body.decode())
         except self._client.exceptions.ClientError:
             outcome = Outcome.REFUSED
         except LookupError:  # there is nothing in hand
             outcome = Outcome.REFUSED
-        self._note(Kind.RETURNED, call.node, self._recorder.returned(call.node, call, Return(number, outcome, results)))
+        self.history.returned(call.node, outcome, about)
 
-    def _note(self, kind: Kind, node: int, tail: Row) -> None:
-        now = self._clock() - self._begun_ns
-        self.rows.append((now, now, node, int(kind), ABSENT, ABSENT, *tail))
-
-    def _carry_out(self, call: Call, number: int) -> dict[str, Parameter]:
+    def _carry_out(self, call: Call, body: str) -> Handed | None:
         given, hand = call.arguments, self._hands.setdefault(call.node, [])
         if call.call == CallName.PUT_MESSAGE:
-            own = f"own-{call.node}-{number}"
             self._client.send_message(
                 QueueUrl=self._url,
-                MessageBody=call.payload.decode(),
+                MessageBody=body,
                 MessageGroupId=str(given["group"]),
-                MessageDeduplicationId=str(given["dedup"]) if given["dedup"] else own,
+                MessageDeduplicationId=str(given["dedup"]) if given["dedup"] else f"own-{body}",
             )
-        elif call.call == CallName.RECEIVE:
+            return None
+        if call.call == CallName.RECEIVE:
             self._receive(call)
+            return None
+        at = -1 if given.get("newest") == 1 else 0
+        one, handle = hand[at]
+        if call.call != CallName.EXTEND:
+            del hand[at]
+        about: dict[str, Any] = {"QueueUrl": self._url, "ReceiptHandle": handle}
+        if call.call == CallName.DELETE:
+            self._client.delete_message(**about)
         else:
-            at = -1 if given.get("newest") == 1 else 0
-            one, handle = hand[at]
-            if call.call != CallName.EXTEND:
-                del hand[at]
-            about: dict[str, Any] = {"QueueUrl": self._url, "ReceiptHandle": handle}
-            if call.call == CallName.DELETE:
-                self._client.delete_message(**about)
-            else:
-                self._client.change_message_visibility(**about, VisibilityTimeout=_seconds(call))
-            return {"sender": one.sender, "number": one.number, "receipt": one.receipt}
-        return {}
+            self._client.change_message_visibility(**about, VisibilityTimeout=_seconds(call))
+        return one
 
     def _receive(self, call: Call) -> None:
         seconds = _seconds(call)
@@ -90,33 +75,10 @@ class Driver:
             AttributeNames=["MessageGroupId"],
         )
         for message in got.get("Messages", ()):
-            sender, number = map(int, message["Body"].split("."))
             receipt = self._receipts.setdefault(message["ReceiptHandle"], len(self._receipts) + 1)
             group = int(message["Attributes"]["MessageGroupId"])
-            handed = Handed(sender, number, group, receipt, message["Body"].encode())
+            handed = self.history.handed(call.node, message["Body"].encode(), receipt, group)
             self._hands[call.node].append((handed, message["ReceiptHandle"]))
-            self._note(Kind.DELIVERED, call.node, self._recorder.delivery(call.node, handed))
-
-    def trace(self, seed: int, iut: str) -> Trace:
-        now = self._clock() - self._begun_ns
-        topology = served(CLIENTS)
-        ended = (now, now, ABSENT, int(Kind.ENDED), ABSENT, ABSENT, *self._recorder.ended(CLEAN | QUIESCENT))
-        kinds = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.CRASHED, Kind.RESTARTED)
-        complete = {kind.name.lower(): tuple(range(len(topology.nodes))) for kind in kinds}
-        header = Header(
-            protocol="workqueue",
-            topology=topology,
-            parameters=PARAMETERS,
-            complete=complete,
-            order=Order.LINK,
-            iut=iut,
-            seed=seed,
-        )
-        return Trace(header, [*self.rows, ended])
-
-
-def _body(client: int, number: int) -> bytes:
-    return b"%d.%d" % (client, number)
 
 
 def _seconds(call: Call) -> int:
@@ -175,4 +137,4 @@ def play(client: Any, name: str, iut: str, steps: Sequence[Call | float], seed: 
             time.sleep(step)
         else:
             driver.make(step)
-    return driver.trace(seed, iut)
+    return driver.history.trace(seed, iut)

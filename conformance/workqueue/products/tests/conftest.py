@@ -6,26 +6,29 @@ import warnings
 
 import pytest
 
-from scatterproof.conformance.workqueue.products.emulators import Emulator
+from scatterproof.conformance.workqueue.products.product import Product
 
-SERVER = "server"
+PRODUCT = "product"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    given = [(item, _emulator(item)) for item in items]
-    for emulator in sorted({one for _, one in given if one is not None}, key=lambda one: one.name):
-        reason = emulator.why_not()
+    given = [(item, _product(item)) for item in items]
+    for name, product in sorted({one.name: one for _, one in given if one is not None}.items()):
+        reason = product.why_not()
         if reason is not None:
-            here = [item for item, one in given if one is emulator]
+            here = [item for item, one in given if one is product]
             items[:] = [item for item in items if item not in here]
             config.hook.pytest_deselected(items=here)
-            what = f"not run: {len(here)} tests on the server of {emulator.name}: {reason}"
+            what = f"not run: {len(here)} tests on the server of {name}: {reason}"
             warnings.warn(pytest.PytestWarning(what), stacklevel=1)
+    # One after the other, so that each server is started once.
+    names = {item: product.name for item, product in given if product is not None}
+    items.sort(key=lambda item: names.get(item, ""))
 
 
-def _emulator(item: pytest.Item) -> Emulator | None:
+def _product(item: pytest.Item) -> Product | None:
     """Whose server the test is about."""
     if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
         return None
-    found = item.callspec.params.get(SERVER)
-    return found if isinstance(found, Emulator) else None
+    found = item.callspec.params.get(PRODUCT)
+    return found if isinstance(found, Product) else None

@@ -15,6 +15,7 @@ from scatterproof.conformance.workqueue.products.emulators import PROFILE
 from scatterproof.conformance.workqueue.products.product import Play, Product
 from scatterproof.conformance.workqueue.products.sqs import play
 from scatterproof.spec.errors import BadInput
+from scatterproof.spec.schedule import Call
 
 LONG_NS = 30_000_000_000
 
@@ -40,13 +41,15 @@ class _Sqs:
 
 def _product(order: tuple[int, int], reason: str | None = None) -> Product:
     @contextmanager
-    def start(folder: Path, quiet: bool) -> Iterator[Play]:
+    def serve(folder: Path) -> Iterator[Play]:
         folder.mkdir(parents=True)
-        # Of one message there is no order to break.
-        steps = [*[puts(0, 1)] * (1 if quiet else 2), receives(0, 2, 1, LONG_NS)]
-        yield lambda seed: play(_Sqs((0, 0) if quiet else order), f"run-{seed}", "toy 1", steps, seed)
+        yield lambda name, steps, seed: play(_Sqs(order if len(steps) > 2 else (0, 0)), name, "toy 1", steps, seed)
 
-    return Product(name="toy", text="a toy", profile=PROFILE, why_not=lambda: reason, start=start)
+    def steps(seed: int, quiet: bool) -> list[Call]:
+        # Of one message there is no order to break.
+        return [*[puts(0, 1)] * (1 if quiet else 2), receives(0, 2, 1, LONG_NS)]
+
+    return Product(name="toy", text="a toy", profile=PROFILE, why_not=lambda: reason, serve=serve, steps=steps)
 
 
 @pytest.mark.parametrize(("order", "code", "broken"), [((0, 1), 0, 0), ((1, 0), 1, 2)])

@@ -1,0 +1,76 @@
+"""What clients of a product call and are handed, as rows: one history a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from scatterproof.conformance.network.topologies import served
+from scatterproof.conformance.workqueue.recording import Recorder
+from scatterproof.spec.core import Outcome, Parameter, Return
+from scatterproof.spec.schedule import Call
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace
+from scatterproof.spec.workqueue.messages import Handed
+
+SECOND_NS = 1_000_000_000
+CLIENTS = 3
+PARAMETERS: dict[str, Parameter] = {"leased": 1, "window_ns": 300 * SECOND_NS, "margin_ns": SECOND_NS // 10}
+
+
+class History:
+    """Numbers the calls of clients 1 to CLIENTS, and records them. The body of a message names it: its sender and
+    number."""
+
+    def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        self._clock, self._begun_ns = clock, clock()
+        self._recorder = Recorder()
+        self._operations: dict[NodeId, int] = {}
+        self._open: dict[NodeId, Call] = {}
+        self.rows: list[Row] = []
+
+    def now_ns(self) -> int:
+        return self._clock() - self._begun_ns
+
+    def called(self, call: Call, since_ns: int | None = None) -> bytes:
+        """The body of what it puts. since_ns: when it was called; now, if left out."""
+        number = self._operations[call.node] = self._operations.get(call.node, 0) + 1
+        body = b"%d.%d" % (call.node, number)
+        call = self._open[call.node] = Call(call.time_ns, call.node, call.call, call.arguments, body)
+        self._note(Kind.CALLED, call.node, self._recorder.called(call.node, number, call), since_ns)
+        return body
+
+    def handed(self, node: NodeId, body: bytes, receipt: int, group: int = 1) -> Handed:
+        """A message that the client's call in progress is given. receipt: differs from all others."""
+        sender, number = map(int, body.split(b"."))
+        handed = Handed(sender, number, group, receipt, body)
+        self._note(Kind.DELIVERED, node, self._recorder.delivery(node, handed))
+        return handed
+
+    def returned(self, node: NodeId, outcome: Outcome = Outcome.OK, about: Handed | None = None) -> None:
+        """about: the message of a call about one."""
+        results: Mapping[str, Parameter] = (
+            {} if about is None else {"sender": about.sender, "number": about.number, "receipt": about.receipt}
+        )
+        call, number = self._open.pop(node), self._operations[node]
+        self._note(Kind.RETURNED, node, self._recorder.returned(node, call, Return(number, outcome, results)))
+
+    def trace(self, seed: int, iut: str) -> Trace:
+        """iut: what is under test, with its version."""
+        now, topology = self.now_ns(), served(CLIENTS)
+        ended = (now, now, ABSENT, int(Kind.ENDED), ABSENT, ABSENT, *self._recorder.ended(CLEAN | QUIESCENT))
+        kinds = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.CRASHED, Kind.RESTARTED)
+        header = Header(
+            protocol="workqueue",
+            topology=topology,
+            parameters=PARAMETERS,
+            complete={kind.name.lower(): tuple(range(len(topology.nodes))) for kind in kinds},
+            order=Order.LINK,
+            iut=iut,
+            seed=seed,
+        )
+        return Trace(header, [*self.rows, ended])
+
+    def _note(self, kind: Kind, node: NodeId, tail: Row, at_ns: int | None = None) -> None:
+        now = self.now_ns() if at_ns is None else at_ns
+        self.rows.append((now, now, node, int(kind), ABSENT, ABSENT, *tail))

@@ -1,0 +1,44 @@
+"""Runs at products: what they keep, and the mistakes of docs/reports, each 1-minimal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scatterproof.conformance.workqueue.cases.leases import deletes, gives_back, puts, receives
+from scatterproof.conformance.workqueue.products.__main__ import PRODUCTS
+from scatterproof.conformance.workqueue.products.history import SECOND_NS
+from scatterproof.conformance.workqueue.products.product import Product
+from scatterproof.spec.schedule import Call
+
+Kept = tuple[Product, str, Sequence[object]]
+Broken = tuple[Product, str, str, Sequence[object]]
+
+
+def _receives(client: int, most: int = 1, seconds: int = 30) -> Call:
+    return receives(0, client, most, seconds * SECOND_NS)
+
+
+_moto, _local = PRODUCTS
+
+_GIVES_BACK = [puts(0, 1), _receives(2), gives_back(0, 2), _receives(3), deletes(0, 3)]
+_PUT_TWICE = [puts(0, 1, dedup=5), puts(0, 2, dedup=5), _receives(3, 5), deletes(0, 3), _receives(3)]
+KEPT: list[Kept] = [
+    (_moto, "Q-LEASE", [puts(0, 1), _receives(2), puts(0, 1), _receives(3), deletes(0, 2), _receives(3)]),
+    (_moto, "Q-RECEIPT", _GIVES_BACK),
+    (_moto, "Q-DEDUP", _PUT_TWICE),
+    (_local, "Q-LEASE", [puts(0, 1), puts(0, 1), _receives(2, 2), gives_back(0, 2), gives_back(0, 2), _receives(3)]),
+    (_local, "Q-RECEIPT", _GIVES_BACK),
+    (_local, "Q-DEDUP", _PUT_TWICE),
+]
+
+_HOLDS = "holds a message of its group"
+_OVERTAKES = "put into its group before it"
+_COPY = "with its deduplication id was, put within the window"
+_PUT_AGAIN = [puts(0, 1, dedup=5), _receives(2), deletes(0, 2), puts(0, 1, dedup=5), _receives(2)]
+BROKEN: list[Broken] = [
+    (_moto, "Q-LEASE", _OVERTAKES, [puts(0, 1), puts(0, 1), _receives(2, 3, 1), 1.3, _receives(1, 1, 1)]),
+    (_moto, "Q-LEASE", _HOLDS, [puts(0, 1), _receives(3, 1, 1), 1.3, _receives(2), gives_back(0, 3), _receives(1)]),
+    (_moto, "Q-DEDUP", _COPY, _PUT_AGAIN),
+    (_local, "Q-LEASE", _HOLDS, [puts(0, 1), puts(0, 1), _receives(2), _receives(3)]),
+    (_local, "Q-DEDUP", _COPY, _PUT_AGAIN),
+]
