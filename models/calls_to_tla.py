@@ -11,15 +11,16 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from types import MappingProxyType
 
 from scatterproof.models.validation import Reader
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.topology import Role
-from scatterproof.spec.trace import Kind, Order, Trace, schema
+from scatterproof.spec.trace import ABSENT, Kind, Order, Trace, schema
 
 ACTIONS = ("Call", "GiveUp", "Return")
-_GONE = (Kind.CRASHED, Kind.RESTARTED)
+PART = "Deliver"  # an action, too, where calls give anything ahead of their end
 
 Columns = Mapping[str, int]
 """A row of the trace by the names of its columns."""
@@ -29,13 +30,18 @@ class Words:
     """Calls and ends by their names alone. A protocol with arguments and results has a class of its own; there is one
     object for each trace, which is asked in the order of the rows. Clients count from 1."""
 
-    def called(self, client: int, call: str, called: Columns, returned: Columns | None) -> str:
-        """The call in TLA+; returned: the row in which it returns ok or refused, if it does."""
+    def called(self, client: int, call: str, called: Columns, returned: Columns | None) -> str | None:
+        """The call in TLA+; returned: the row in which it returns ok or refused, if it does. None for a call without a
+        known end that explains nothing: it is not read."""
         return f'"{call}"'
 
     def returned(self, client: int, call: str, returned: Columns) -> str:
         """How it ended, in TLA+; ok or refused."""
         return f'"{Outcome(returned["outcome"]).name.lower()}"'
+
+    def delivered(self, client: int, delivered: Columns) -> str | None:
+        """What a call that the client is in gives it ahead of its end, in TLA+; None for nothing to be read."""
+        return None
 
     def gone(self, client: int) -> None:
         """The client fails, or begins anew."""
@@ -50,17 +56,25 @@ class _Line:
     text: str
 
 
-def reader_of_calls(trace: Trace, module: str, configuration: str, words: Words | None = None) -> Reader:
-    """The run in TLA+. CannotRun for one in which a call returns that was not made, or of which the order is not
-    known."""
+def reader_of_calls(
+    trace: Trace,
+    module: str,
+    configuration: str,
+    words: Words | None = None,
+    around: Mapping[str, str] = MappingProxyType({}),
+    reasons: Mapping[str, str] = MappingProxyType({}),
+) -> Reader:
+    """The run in TLA+. around: more fields of it, in TLA+. reasons: as of `Reader`. CannotRun for one in which a call
+    returns that was not made, or of which the order is not known."""
     lines = _in_reading_order(_lines(trace, words or Words()), is_global=trace.header.order is Order.GLOBAL)
     rows = ",\n  ".join(line.text for line in lines)
+    more = "".join(f"{name} |-> {value}, " for name, value in around.items())
     return Reader(
         module=module,
         configuration=configuration,
-        text=f"[clients |-> {len(trace.header.topology.clients())},\n  rows |-> <<\n  {rows}>>]",
+        text=f"[clients |-> {len(trace.header.topology.clients())}, {more}\n  rows |-> <<\n  {rows}>>]",
         times={},
-        reasons={},
+        reasons=reasons,
         rules=(),
         positions=tuple(line.position for line in lines),
     )
@@ -73,13 +87,18 @@ def _lines(trace: Trace, words: Words) -> Iterator[_Line]:
     calls = {code: name for name, code in names.calls.items()}
     ends = _ends(trace)
     in_call: dict[int, str] = {}
+    unread: set[int] = set()
     for position, row in enumerate(trace.rows):
         columns = dict(zip(names.columns, row, strict=True))
         kind, node, time_ns = columns["kind"], columns["node"], columns["time_ns"]
-        if kind in _GONE and trace.header.topology.nodes[node].role is Role.CLIENT:
+        if is_gone(columns) and trace.header.topology.nodes[node].role is Role.CLIENT:
             words.gone(number[node])
-            if in_call.pop(node, None) is not None:
+            if in_call.pop(node, None) is not None and node not in unread:
                 yield _Line(time_ns, node, False, position, f'<<"unknown", {number[node]}>>')
+        if kind == Kind.DELIVERED and node in in_call:
+            part = words.delivered(number[node], columns)
+            if part is not None:
+                yield _Line(time_ns, node, False, position, f'<<"delivered", {number[node]}, {part}>>')
         if kind not in (Kind.CALLED, Kind.RETURNED):
             continue
         call = calls.get(columns["call"])
@@ -88,14 +107,21 @@ def _lines(trace: Trace, words: Words) -> Iterator[_Line]:
         if kind == Kind.CALLED:
             in_call[node] = call
             told = words.called(number[node], call, columns, ends.get(position))
-            yield _Line(time_ns, node, True, position, f'<<"called", {number[node]}, {told}>>')
+            (unread.add if told is None else unread.discard)(node)
+            if told is not None:
+                yield _Line(time_ns, node, True, position, f'<<"called", {number[node]}, {told}>>')
         elif columns["outcome"] not in tuple(Outcome):
             raise CannotRun(f"row {position}: a call returns without an outcome")
-        elif columns["outcome"] == Outcome.UNKNOWN:
-            yield _Line(time_ns, node, False, position, f'<<"unknown", {number[node]}>>')
-        else:
+        elif columns["outcome"] != Outcome.UNKNOWN:
             told = words.returned(number[node], call, columns)
             yield _Line(time_ns, node, False, position, f'<<"returned", {number[node]}, {told}>>')
+        elif node not in unread:
+            yield _Line(time_ns, node, False, position, f'<<"unknown", {number[node]}>>')
+
+
+def is_gone(columns: Columns) -> bool:
+    """Whether a node fails or begins anew, and no link of its own."""
+    return columns["kind"] in (Kind.CRASHED, Kind.RESTARTED) and columns["link"] == ABSENT
 
 
 def _ends(trace: Trace) -> dict[int, Columns]:
@@ -111,7 +137,7 @@ def _ends(trace: Trace) -> dict[int, Columns]:
             at = begun.pop(columns["node"])
             if columns["outcome"] in (Outcome.OK, Outcome.REFUSED):
                 found[at] = columns
-        elif columns["kind"] in _GONE:
+        elif is_gone(columns):
             begun.pop(columns["node"], None)
     return found
 

@@ -22,8 +22,8 @@ SERVED = Topology(
 )
 
 
-def row(time_ns: int, kind: Kind, node: int, call: str | None = None, outcome: int = ABSENT) -> Row:
-    said = {"time_ns": time_ns, "kind": int(kind), "node": node, "outcome": outcome}
+def row(time_ns: int, kind: Kind, node: int, call: str | None = None, outcome: int = ABSENT, **more: int) -> Row:
+    said = {"time_ns": time_ns, "kind": int(kind), "node": node, "outcome": outcome, **more}
     said |= {} if call is None else {"call": NAMES.calls[call]}
     return tuple(said.get(name, ABSENT) for name in NAMES.columns)
 
@@ -133,3 +133,31 @@ def test_a_protocol_s_words_are_told_how_a_call_ends_and_who_fails() -> None:
     assert read(*first, *rest, words=words)[0] == '"called", 1, 1'
     assert words.known == [Outcome.REFUSED, None, None]
     assert words.failed == [1]
+
+
+class _Chosen(Words):
+    """Leaves out what does not return, and reads what is given ahead of an end."""
+
+    def called(self, client: int, call: str, called: Columns, returned: Columns | None) -> str | None:
+        return None if returned is None else "1"
+
+    def delivered(self, client: int, delivered: Columns) -> str | None:
+        return str(delivered["number"]) if delivered["number"] > 0 else None
+
+
+def test_what_a_protocol_leaves_out_is_not_read_to_its_end() -> None:
+    lost = (called(0, 1), returned(1, 1, outcome=Outcome.UNKNOWN), called(2, 1), row(3, Kind.CRASHED, 1))
+    assert read(*lost, called(4, 2), returned(5, 2), words=_Chosen()) == ['"called", 2, 1', '"returned", 2, "ok"']
+
+
+def test_what_is_given_ahead_of_an_end_is_a_row_if_the_protocol_says_so() -> None:
+    given = (row(1, Kind.DELIVERED, 2), row(1, Kind.DELIVERED, 2, number=7))
+    told = read(called(0, 2), *given, returned(1, 2), *given, words=_Chosen())
+    assert told == ['"called", 2, 1', '"delivered", 2, 7', '"returned", 2, "ok"']
+    assert read(called(0, 2), *given, returned(1, 2))[1:] == ['"returned", 2, "ok"']
+
+
+def test_a_link_that_fails_is_no_client_that_does() -> None:
+    words = _Told()
+    assert len(read(called(0, 1), row(1, Kind.CRASHED, 1, link=0), returned(2, 1), words=words)) == 2
+    assert words.failed == []

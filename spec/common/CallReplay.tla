@@ -6,7 +6,9 @@
 (* What no order explains is rejected at the row that the longest attempt  *)
 (* comes to.  A call of unknown outcome may take effect at any later       *)
 (* moment, or never, and so may one that never returns.  What a call and   *)
-(* its end are is the protocol's affair: names, or records.                *)
+(* its end are is the protocol's affair: names, or records.  An end that   *)
+(* comes in parts, each a row ahead of the return, is a record with the    *)
+(* sequence of those that are to come (parts).                             *)
 (***************************************************************************)
 EXTENDS TraceReplay
 
@@ -57,6 +59,17 @@ ReadReturn ==
      ELSE Reject("Return", Blamed(state, open[Row[2]][1], Row[3]), NoBound) /\ UNCHANGED <<state, open, effect>>
   /\ UNCHANGED loose
 
+(* Part of what came back. *)
+ReadPart ==
+  /\ Row[1] = "delivered"
+  /\ effect[Row[2]] # <<>>
+  /\ LET end == effect[Row[2]][1]
+     IN  IF end.parts # <<>> /\ Head(end.parts) = Row[3]
+         THEN /\ effect' = [effect EXCEPT ![Row[2]] = <<[end EXCEPT !.parts = Tail(@)]>>]
+              /\ Accept("Deliver")
+         ELSE Reject("Deliver", Blamed(state, open[Row[2]][1], Row[3]), NoBound) /\ UNCHANGED effect
+  /\ UNCHANGED <<state, open, loose>>
+
 (* It makes no difference when, but for the order, and that only matters when somebody hears of it. *)
 TakeEffect(c) ==
   /\ open[c] # <<>> /\ effect[c] = <<>>
@@ -71,8 +84,9 @@ TakeEffectLate(one) ==
 
 Next ==
   \/ /\ Reading
-     /\ \/ ReadCall \/ ReadUnknown \/ ReadReturn
-        \/ Row[1] = "returned" /\ ((\E c \in Clients : TakeEffect(c)) \/ \E one \in loose : TakeEffectLate(one))
+     /\ \/ ReadCall \/ ReadUnknown \/ ReadReturn \/ ReadPart
+        \/ /\ Row[1] \in {"returned", "delivered"}
+           /\ ((\E c \in Clients : TakeEffect(c)) \/ \E one \in loose : TakeEffectLate(one))
   \/ (Finish \/ Over) /\ UNCHANGED <<state, open, effect, loose>>
 
 Spec == Init /\ [][Next]_<<reading, state, open, effect, loose>>
