@@ -38,5 +38,10 @@ def tla_sequence(values: Iterable[str]) -> str:
     return f"<<{', '.join(values)}>>"
 
 
+def tla_record(fields: Mapping[str, object]) -> str:
+    """Of values that are written in TLA+ already, or are numbers."""
+    return "[" + ", ".join(f"{name} |-> {value}" for name, value in fields.items()) + "]"
+
+
 def tla_truth(value: bool) -> str:
     return "TRUE" if value else "FALSE"

@@ -347,14 +347,13 @@ def shortest_difference(
 
 
 SHORT, FLOOD = 300, 3_000  # rows
-UNREAD = {("workqueue", 1)}  # queues with leases: no module reads their traces
 # Every protocol that is fuzzed, with each group of rules that mutants are generated from.
 MUTATED = [
     (protocol, group)
     for protocol in clauses.protocols()
     if find_spec(f"scatterproof.fuzz.{protocol}") is not None and models_of(protocol).traces is not None
     for group, one in enumerate(load(protocol).groups)
-    if one.rules is not None and (protocol, group) not in UNREAD
+    if one.rules is not None
 ]
 
 

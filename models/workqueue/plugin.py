@@ -24,10 +24,10 @@ def _narration() -> Narration:
 
 
 def _traces() -> TraceModule:
-    from scatterproof.models.calls_to_tla import ACTIONS
+    from scatterproof.models.calls_to_tla import ACTIONS, PART
     from scatterproof.models.workqueue.trace_to_tla import reader_of
 
-    return TraceModule(reader_of=reader_of, actions=ACTIONS)
+    return TraceModule(reader_of=reader_of, actions=(*ACTIONS, PART))
 
 
 PLUGIN = ModelsPlugin(claims=_claims, narration=_narration, traces=_traces)

@@ -1,4 +1,5 @@
 """Recorded calls of the work queue as TraceWorkQueue.tla reads them: with what they are about, and what came back.
+Those of a queue with leases are in `leases_to_tla`.
 
 What a client has in hand is not in the rows; it follows from what its earlier calls returned, as
 spec/workqueue/trace.toml says.
@@ -10,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scatterproof.models.calls_to_tla import Columns, Words, reader_of_calls
-from scatterproof.models.validation import Reader
+from scatterproof.models.validation import Reader, tla_record
+from scatterproof.models.workqueue.leases_to_tla import reader_of_leased
 from scatterproof.spec.core import Outcome
-from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.trace import ABSENT, Kind, Trace, schema
 
@@ -53,15 +54,15 @@ class GroupWords(Words):
         fields |= {
             "senders": f'"{_whose(called["senders_before"])}"',
             "receivers": f'"{_whose(called["receivers_before"])}"',
-            "told": _record({name: str(self._told(call, returned, name)) for name in _ENDS}),
+            "told": tla_record({name: str(self._told(call, returned, name)) for name in _ENDS}),
         }
-        return _record({"call": f'"{call}"', **fields})
+        return tla_record({"call": f'"{call}"', **fields})
 
     def returned(self, client: int, call: str, returned: Columns) -> str:
         if returned["outcome"] == Outcome.OK:
             self._take(self._hands.setdefault(client, _Hand()), call, returned)
         fields = {name: str(self._told(call, returned, name)) for name in _ENDS}
-        return _record({"outcome": f'"{Outcome(returned["outcome"]).name.lower()}"', **fields})
+        return tla_record({"outcome": f'"{Outcome(returned["outcome"]).name.lower()}"', **fields})
 
     def gone(self, client: int) -> None:
         self._hands.pop(client, None)
@@ -104,12 +105,8 @@ def _whose(before_ns: int) -> str:
     return "all" if before_ns == _ALL else "some"
 
 
-def _record(fields: dict[str, str]) -> str:
-    return "[" + ", ".join(f"{name} |-> {value}" for name, value in fields.items()) + "]"
-
-
 def reader_of(trace: Trace) -> Reader:
-    """The run in TLA+; CannotRun for one in which a call returns that was not made, and for a queue with leases."""
+    """The run in TLA+; CannotRun for one in which a call returns that was not made."""
     if Parameters("workqueue", trace.header.parameters).number("leased") == 1:
-        raise CannotRun("the trace is of a queue with leases, of which no module reads traces")
+        return reader_of_leased(trace)
     return reader_of_calls(trace, "TraceWorkQueue", "MCTraceWorkQueue.cfg", GroupWords(trace))
