@@ -1,0 +1,42 @@
+"""Publish and subscribe, as `spec` sees it."""
+
+from __future__ import annotations
+
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.protocol import SpecPlugin
+from scatterproof.spec.pubsub.messages import Delivery, Packet
+from scatterproof.spec.topology import NodeId, Role, Topology
+
+
+def refuse_network(topology: Topology) -> None:
+    """Appliances come first; they are joined as a tree, and each client is joined to one of them, both ways."""
+    hosts = len(topology.hosts())
+    if topology.switches() or topology.hosts() != tuple(range(hosts)):
+        raise BadInput("topology: give appliances (hosts) first, then clients, and nothing else")
+    joined = {(link.source, link.target) for link in topology.links}
+    for source, target in sorted(joined):
+        if (target, source) not in joined or len(joined) < len(topology.links):
+            raise BadInput(f"topology: nodes {source} and {target} are joined one way or twice; join them by two links")
+    for client in topology.clients():
+        near = [target for source, target in joined if source == client]
+        if len(near) != 1 or topology.nodes[near[0]].role is not Role.HOST:
+            raise BadInput(
+                f"topology: {topology.nodes[client].name} has {len(near)} links out; join it to one appliance"
+            )
+    between = sum(source < target < hosts for source, target in joined)
+    if between != hosts - 1 or len(_reached(joined, hosts)) < hosts:
+        raise BadInput(f"topology: {hosts} appliances are joined by {between} pairs of links; join them as one tree")
+
+
+def _reached(joined: set[tuple[NodeId, NodeId]], hosts: int) -> set[NodeId]:
+    """The appliances that there is a way to from the first."""
+    found, left = {0}, [0]
+    while left:
+        node = left.pop()
+        new = {target for source, target in joined if source == node and target < hosts} - found
+        found |= new
+        left += new
+    return found
+
+
+PLUGIN = SpecPlugin(packet=Packet, delivery=Delivery, refuse_network=refuse_network)
