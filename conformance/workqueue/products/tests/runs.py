@@ -8,6 +8,7 @@ from scatterproof.conformance.workqueue.cases.leases import deletes, gives_back,
 from scatterproof.conformance.workqueue.products.__main__ import PRODUCTS
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
 from scatterproof.conformance.workqueue.products.product import Product
+from scatterproof.conformance.workqueue.products.rabbitmq import LEASE_NS, Move, Step
 from scatterproof.spec.schedule import Call
 
 Kept = tuple[Product, str, Sequence[object]]
@@ -18,10 +19,18 @@ def _receives(client: int, most: int = 1, seconds: int = 30) -> Call:
     return receives(0, client, most, seconds * SECOND_NS)
 
 
-_moto, _local = PRODUCTS
+def _takes(client: int, most: int = 1) -> Call:
+    return receives(0, client, most, LEASE_NS)
+
+
+_of = {product.name: product for product in PRODUCTS}
+_moto, _local = _of["moto"], _of["local-aws-sqs"]
+_classic, _quorum = _of["rabbitmq-classic"], _of["rabbitmq-quorum"]
 
 _GIVES_BACK = [puts(0, 1), _receives(2), gives_back(0, 2), _receives(3), deletes(0, 3)]
 _PUT_TWICE = [puts(0, 1, dedup=5), puts(0, 2, dedup=5), _receives(3, 5), deletes(0, 3), _receives(3)]
+_TWO_CONSUMERS = [Step(Move.SINGLE), Step(Move.JOIN, 2), Step(Move.JOIN, 3), puts(0, 1), puts(0, 1)]
+_GOES_IN_TURN = [puts(0, 1), puts(0, 1), _takes(2, 2), gives_back(0, 2, newest=1), gives_back(0, 2), _takes(2)]
 KEPT: list[Kept] = [
     (_moto, "Q-LEASE", [puts(0, 1), _receives(2), puts(0, 1), _receives(3), deletes(0, 2), _receives(3)]),
     (_moto, "Q-RECEIPT", _GIVES_BACK),
@@ -29,11 +38,18 @@ KEPT: list[Kept] = [
     (_local, "Q-LEASE", [puts(0, 1), puts(0, 1), _receives(2, 2), gives_back(0, 2), gives_back(0, 2), _receives(3)]),
     (_local, "Q-RECEIPT", _GIVES_BACK),
     (_local, "Q-DEDUP", _PUT_TWICE),
+    (_classic, "Q-LEASE", [*_TWO_CONSUMERS, _takes(2), Step(Move.LEAVE, 2), _takes(3), deletes(0, 3), _takes(3)]),
+    (_classic, "Q-LEASE", _GOES_IN_TURN),
+    (_classic, "Q-LEASE-ALL", [*_TWO_CONSUMERS, _takes(2), Step(Move.RESTART), Step(Move.JOIN, 3), _takes(3)]),
+    (_quorum, "Q-LEASE", [*_TWO_CONSUMERS, _takes(2), gives_back(0, 2), _takes(2), deletes(0, 2), _takes(2)]),
+    (_quorum, "Q-LEASE-ALL", [*_TWO_CONSUMERS, _takes(2), Step(Move.FINISH, 2), _takes(3)]),
+    (_quorum, "Q-LEASE-ALL", [*_TWO_CONSUMERS, _takes(2), Step(Move.RESTART), Step(Move.JOIN, 3), _takes(3)]),
 ]
 
 _HOLDS = "holds a message of its group"
 _OVERTAKES = "put into its group before it"
 _COPY = "with its deduplication id was, put within the window"
+_LEFT = "nothing is handed out, and message"
 _PUT_AGAIN = [puts(0, 1, dedup=5), _receives(2), deletes(0, 2), puts(0, 1, dedup=5), _receives(2)]
 BROKEN: list[Broken] = [
     (_moto, "Q-LEASE", _OVERTAKES, [puts(0, 1), puts(0, 1), _receives(2, 3, 1), 1.3, _receives(1, 1, 1)]),
@@ -41,4 +57,7 @@ BROKEN: list[Broken] = [
     (_moto, "Q-DEDUP", _COPY, _PUT_AGAIN),
     (_local, "Q-LEASE", _HOLDS, [puts(0, 1), puts(0, 1), _receives(2), _receives(3)]),
     (_local, "Q-DEDUP", _COPY, _PUT_AGAIN),
+    (_classic, "Q-LEASE-ALL", _LEFT, [*_TWO_CONSUMERS, _takes(2), Step(Move.FINISH, 2), _takes(3)]),
+    (_quorum, "Q-LEASE", _OVERTAKES, [*_TWO_CONSUMERS, Step(Move.LEAVE, 2), _takes(3)]),
+    (_quorum, "Q-LEASE", _OVERTAKES, _GOES_IN_TURN),
 ]

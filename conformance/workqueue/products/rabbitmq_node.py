@@ -1,0 +1,142 @@
+"""RabbitMQ as products: a node of its own on loopback, with classic queues and with quorum queues."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from scatterproof.conformance.supervisor import Limits
+from scatterproof.conformance.workqueue.products.product import Play, Product
+from scatterproof.conformance.workqueue.products.rabbitmq import Driver, Shape, Steps, drawn
+from scatterproof.conformance.workqueue.products.serving import LOOPBACK, Served, free_ports
+from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.trace import Trace
+
+# Debian's program on the path is for root alone, and changes the user.
+PLACE = Path("/usr/lib/rabbitmq/bin")
+STOP_S = 30.0
+INSTALL = "install pika of PyPI into this environment, and rabbitmq-server of Debian (apt-get install rabbitmq-server)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueType:
+    """name, text: as of a product. arguments: of its queues; runs take them in turn. quiet: runs of these shapes keep
+    clear of the mistakes that its report has; seeds take them in turn."""
+
+    name: str
+    text: str
+    arguments: tuple[Mapping[str, Any], ...]
+    quiet: tuple[Shape, ...]
+
+    def steps(self, seed: int, quiet: bool) -> Steps:
+        return drawn(seed, self.quiet[seed % len(self.quiet)] if quiet else Shape())
+
+
+CLASSIC = QueueType(
+    name="rabbitmq-classic",
+    text="classic queues of RabbitMQ, by pika",
+    arguments=({}, {"x-queue-version": 2}, {"x-queue-mode": "lazy"}),
+    # When the active consumer is cancelled, the next is sent nothing.
+    quiet=(Shape(finishes=False),),
+)
+QUORUM = QueueType(
+    name="rabbitmq-quorum",
+    text="quorum queues of RabbitMQ with a delivery limit, by pika",
+    arguments=({"x-queue-type": "quorum", "x-delivery-limit": 1000},),
+    # When the active consumer goes, the next is sent a later message first; and a message that is given back does not
+    # come back to its place.
+    quiet=(Shape(leaves=False, any_order=False),),
+)
+TYPES = (CLASSIC, QUORUM)
+
+
+def why_not() -> str | None:
+    lacking = [] if _program("rabbitmq-server") else ["rabbitmq-server"]
+    lacking += [] if importlib.util.find_spec("pika") else ["pika"]
+    return f"there is no {' and no '.join(lacking)}; {INSTALL}" if lacking else None
+
+
+def _program(name: str) -> str | None:
+    return str(PLACE / name) if (PLACE / name).is_file() else shutil.which(name)
+
+
+class RabbitNode:
+    """A node that no other knows, with a folder of its own. What it listens on, is on loopback."""
+
+    def __init__(self, folder: Path) -> None:
+        reason = why_not()
+        if reason is not None:
+            raise CannotRun(reason)
+        # Its folder is new: what an earlier run has left, would be there.
+        self._folder = folder.resolve() / "node"
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        (self._folder / "plugins").write_text("[].\n")
+        (self._folder / "rabbitmq.conf").write_text("heartbeat = 0\n")
+        done = subprocess.run([_program("rabbitmqctl") or "", "version"], capture_output=True, text=True, check=False)
+        self.iut = f"RabbitMQ {done.stdout.strip()}"
+        self._pika = importlib.import_module("pika")
+        self.persistent = self._pika.BasicProperties(delivery_mode=2)
+        self.refusals: tuple[type[Exception], ...] = (self._pika.exceptions.NackError,)
+        ports = free_ports(3)
+        self._served = Served("rabbitmq", self._command(*ports), ports[0], self._folder, Limits(stop_s=STOP_S))
+
+    def _command(self, port: int, between_nodes: int, names: int) -> list[str]:
+        given = {
+            "HOME": self._folder,
+            "RABBITMQ_NODENAME": f"scatterproof-{port}@localhost",
+            "RABBITMQ_MNESIA_BASE": self._folder / "mnesia",
+            "RABBITMQ_LOG_BASE": self._folder / "log",
+            "RABBITMQ_CONF_ENV_FILE": self._folder / "no-such-file",
+            "RABBITMQ_CONFIG_FILE": self._folder / "rabbitmq.conf",
+            "RABBITMQ_ENABLED_PLUGINS_FILE": self._folder / "plugins",
+            "RABBITMQ_NODE_IP_ADDRESS": LOOPBACK,
+            "RABBITMQ_NODE_PORT": port,
+            "RABBITMQ_DIST_PORT": between_nodes,
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
+            "ERL_EPMD_ADDRESS": LOOPBACK,
+            "ERL_EPMD_PORT": names,
+        }
+        return ["env", *(f"{name}={value}" for name, value in given.items()), _program("rabbitmq-server") or ""]
+
+    def connect(self) -> Any:
+        return self._pika.BlockingConnection(self._pika.ConnectionParameters(LOOPBACK, self._served.port))
+
+    def restart(self) -> None:
+        self._served.end()
+        self._served.begin()
+
+    def play(self, of: QueueType, name: str, steps: Steps, seed: int = 0) -> Trace:
+        """Carry the steps out at a queue of this name."""
+        driver = Driver(self, name, of.arguments[seed % len(of.arguments)])
+        for step in steps:
+            driver.make(step)
+        driver.end()
+        return driver.history.trace(seed, self.iut)
+
+    def end(self) -> None:
+        self._served.end()
+
+
+def product(of: QueueType) -> Product:
+    @contextmanager
+    def serve(folder: Path) -> Iterator[Play]:
+        node = RabbitNode(folder)
+        try:
+            yield partial(node.play, of)
+        finally:
+            node.end()
+
+    profile = Path(__file__).with_name(f"{of.name}.toml")
+    return Product(name=of.name, text=of.text, profile=profile, why_not=why_not, serve=serve, steps=of.steps)
+
+
+PRODUCTS = tuple(map(product, TYPES))
