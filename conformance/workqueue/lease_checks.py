@@ -43,9 +43,11 @@ from scatterproof.conformance.workqueue.lease_records import (
     PUT_NS,
     RECEIPT,
     RECEIVE,
+    SENDER,
     SURE,
     comes_first,
     earlier,
+    is_before,
     later,
     receiving,
     same_id,
@@ -93,11 +95,7 @@ def returns_to_its_place(
         elif handed and field(messages, other, ENDS_FROM) > time_ns and field(messages, other, HAND_NS) < until_ns:
             # Of two receives that overlap either may come first: then the lease of this one lasts as the other ends.
             held = other if comes_first(messages, other, held) else held
-        elif (
-            other != one
-            and is_due(messages, other)
-            and field(messages, other, PUT_NS) < field(messages, one, PUT_CALLED)
-        ):
+        elif other != one and is_due(messages, other) and is_before(messages, other, one):
             ahead = other if comes_first(messages, other, ahead) else ahead
     if held >= 0:
         return violated(0, field(messages, held, HOLDER), number, field(messages, held, HAND_AT))
@@ -130,7 +128,9 @@ def available_is_handed_out(
         return SILENT
     found, begun_ns = -1, field(users, own, CALLED_NS)
     for one in range(room(messages)):
-        if not used(messages, one) or not is_due(messages, one) or field(messages, one, PUT_NS) >= begun_ns:
+        if not used(messages, one) or not is_due(messages, one):
+            continue
+        if field(messages, one, SENDER) != node and field(messages, one, PUT_NS) >= begun_ns:
             continue
         if is_free(messages, field(messages, one, GROUP), begun_ns) and comes_first(messages, one, found):
             found = one
@@ -190,11 +190,13 @@ def ended_lease_is_fenced(
     "Q-DEDUP",
     "message {found} of {sender} is handed out, and message {expected} with its deduplication id was, put within the "
     "window",
-    "message {found} is refused, which has the deduplication id of message {expected}",
+    "message {found} is refused, a copy of message {expected}, which was put within the window",
+    "message {found} of {sender} is handed out, a copy of message {expected}, which was put within the window",
 )
 def duplicates_deliver_once(
     kind: int,
     node: int,
+    time_ns: int,
     sender: int,
     number: int,
     outcome: int,
@@ -217,13 +219,40 @@ def duplicates_deliver_once(
         if other == one or not used(messages, other) or not same_id(messages, one, other, by_group):
             continue
         at_stake = True
-        copied = kind == RETURNED or field(messages, other, HANDED) > 0
-        if copied and (kind == RETURNED or are_near(messages, one, other, window_ns, margin_ns)):
+        handed = kind == DELIVERED and field(messages, other, HANDED) > 0
+        if handed and are_near(messages, one, other, window_ns, margin_ns):
             found = other if comes_first(messages, other, found) else found
-    if found < 0:
-        return HOLDS if at_stake else SILENT
-    way = int(kind == RETURNED)
-    return violated(way, field(messages, found, NUMBER), field(messages, one, NUMBER), field(messages, found, HAND_AT))
+    if found >= 0:
+        return violated(0, field(messages, found, NUMBER), number, field(messages, found, HAND_AT))
+    first = first_of(messages, one, min(time_ns, field(messages, one, PUT_NS)), by_group, window_ns, margin_ns)
+    if first >= 0:
+        way = 1 if kind == RETURNED else 2
+        return violated(
+            way, field(messages, first, NUMBER), field(messages, one, NUMBER), field(messages, first, PUT_AT)
+        )
+    return HOLDS if at_stake and kind == DELIVERED else SILENT
+
+
+@register_jitable
+def first_of(messages: TableState, one: int, put_by_ns: int, by_group: int, window_ns: int, margin_ns: int) -> int:
+    """A message put before this one, which is surely in the window of that, or of what that is itself a copy of; -1 for
+    none. put_by_ns: when this one was taken, or refused, at the latest."""
+    found = -1
+    for other in range(room(messages)):
+        if other == one or not used(messages, other) or not same_id(messages, one, other, by_group):
+            continue
+        lasts = is_before(messages, other, one)
+        for first in range(room(messages)):
+            if first == one or not used(messages, first) or not same_id(messages, other, first, by_group):
+                continue
+            over_ns = later(later(field(messages, first, PUT_NS), window_ns), margin_ns)
+            if is_before(messages, other, first) or over_ns < field(messages, other, PUT_CALLED):
+                continue
+            ends_ns = earlier(later(field(messages, first, PUT_CALLED), window_ns), margin_ns)
+            lasts = lasts and ends_ns > put_by_ns
+        if lasts and comes_first(messages, other, found):
+            found = other
+    return found
 
 
 @register_jitable

@@ -68,6 +68,16 @@ def same_id(messages: TableState, one: int, other: int, by_group: int) -> bool:
 
 
 @register_jitable
+def is_before(messages: TableState, one: int, other: int) -> bool:
+    """Whether the put of one message surely took effect before that of another: it returned ok strictly below the other
+    was called, or the same client put both, one after the other."""
+    put_ns = field(messages, one, PUT_NS)
+    if put_ns < FOREVER and field(messages, one, SENDER) == field(messages, other, SENDER):
+        return field(messages, one, NUMBER) < field(messages, other, NUMBER)
+    return put_ns < field(messages, other, PUT_CALLED)
+
+
+@register_jitable
 def comes_first(messages: TableState, one: int, other: int) -> bool:
     """Which of two messages a check tells, whatever the slots they are in; other: -1 for none."""
     if other < 0:

@@ -125,6 +125,21 @@ class _Refuses(LeaseStore):
         return answer if self._all.taken > taken else replace(answer, outcome=2)
 
 
+class _KeepsTheLatest(LeaseStore):
+    """A copy takes the place of the first, if that is there."""
+
+    def _put(self, asked: Packet, now: int) -> Packet:
+        taken = self._all.taken
+        answer = super()._put(asked, now)
+        key = self._rules.key_of(asked.group, asked.dedup, self._by_group)
+        first = next((one for one in self._all.messages.values() if asked.dedup > 0 and one.key == key), None)
+        if self._all.taken == taken and first is not None:
+            del self._all.messages[first.sender, first.number]
+            first.sender, first.number, first.body = asked.client, asked.operation, asked.payload
+            self._all.messages[first.sender, first.number] = first
+        return answer
+
+
 class _Shuffles(LeaseStore):
     """The messages of an answer come in the other order."""
 
@@ -171,6 +186,7 @@ MUTANTS: tuple[HandMutant, ...] = (
     _store("lease-store/forgets-leases", "A restart ends all leases.", _Forgets),
     _store("lease-store/keeps-deleted", "A deleted message comes back when its lease ends.", _KeepsDeleted),
     _store("lease-store/refuses-copies", "Copies are refused.", _Refuses),
+    _store("lease-store/keeps-the-latest", "A copy takes the place of the first, if that is there.", _KeepsTheLatest),
     _store("lease-store/last-first", "The messages of an answer come in the other order.", _Shuffles),
     _store("lease-store/loses-given-back", "A message that is given back is lost.", _Loses),
     _store("lease-store/ignores-giving-back", "A message is not given back until its lease ends.", _Ignores),

@@ -203,6 +203,11 @@ class Queue:
         deletes = (use for use in self.uses(name, row) if use.call is DELETE and use.end(row) is Outcome.OK)
         return min((use.over_ns for use in deletes if self.lasted(use)), default=MOST)
 
+    def is_before(self, name: Name, other: Name) -> bool:
+        """Whether the put of one, as it returned ok, surely took effect before that of the other."""
+        one, two = self.puts[name], self.puts[other]
+        return one.over_ns < two.ns or (one.client == two.client and one.row < two.row)
+
     def is_due(self, name: Name, row: int) -> bool:
         return self.is_taken(name, row) and not self.may_be_deleted(name, row)
 
@@ -237,7 +242,7 @@ def _is_early(queue: Queue, one: HandOut) -> bool:
             if other == one.name:
                 return True
         elif (latest is not None and queue.ends_from(other, row) > one.ns and latest.ns < until) or (
-            queue.is_due(other, row) and queue.puts[other].over_ns < queue.puts[one.name].ns
+            queue.is_due(other, row) and queue.is_before(other, one.name)
         ):
             return True
     return False
@@ -259,7 +264,8 @@ def _was_available(queue: Queue, me: Call, row: int) -> bool:
     if any(call is not me for call in queue.receives(row)):
         return False
     for name in queue.known(row):
-        if queue.is_due(name, row) and queue.puts[name].over_ns < me.ns:
+        put = queue.puts[name]
+        if queue.is_due(name, row) and (put.over_ns < me.ns or put.client == me.client):
             group = [other for other in queue.known(row) if queue.group(other) == queue.group(name)]
             held = [other for other in group if queue.of(other, row) and queue.ends_by(other, row) >= me.ns]
             if not held:
@@ -285,20 +291,54 @@ def ended_lease_is_fenced(trace: Trace) -> set[int]:
 
 
 def duplicates_deliver_once(trace: Trace) -> set[int]:
-    queue, found = Queue(trace), set()
-    for one in queue.handed:
-        if not queue.is_known(one.name, one.row):
-            continue
-        others = (name for name in queue.known(one.row) if name != one.name and queue.same_id(name, one.name))
-        if any(queue.of(other, one.row) and _are_near(queue, other, one) for other in others):
-            found.add(one.row)
-    for row, call in queue.ended.items():
-        if call.call is not PUT or call.outcome is not Outcome.REFUSED or call.given["dedup"] < 1:
-            continue
-        name = (call.client, call.given["operation"])
-        if any(other != name and queue.same_id(name, other) for other in queue.known(row)):
-            found.add(row)
-    return found
+    queue = Queue(trace)
+    handed = {one.row for one in queue.handed if queue.is_known(one.name, one.row) and _is_second(queue, one)}
+    refused = {
+        row
+        for row, call in queue.ended.items()
+        if call.call is PUT and call.outcome is Outcome.REFUSED and _is_refused_copy(queue, call, row)
+    }
+    return handed | refused
+
+
+def _is_second(queue: Queue, one: HandOut) -> bool:
+    """Whether another with its id was handed out, or was surely put before it."""
+    others = [name for name in queue.known(one.row) if name != one.name and queue.same_id(name, one.name)]
+    put = queue.puts[one.name]
+    by_ns = min(one.ns, put.over_ns) if put.end(one.row) is Outcome.OK else one.ns
+    return any(
+        (queue.of(other, one.row) and _are_near(queue, other, one)) or _is_copy(queue, one.name, other, one.row, by_ns)
+        for other in others
+    )
+
+
+def _is_refused_copy(queue: Queue, call: Call, row: int) -> bool:
+    name = (call.client, call.given["operation"])
+    return queue.puts[name] is call and any(
+        _is_copy(queue, name, other, row, call.over_ns) for other in queue.known(row)
+    )
+
+
+def _is_copy(queue: Queue, name: Name, other: Name, row: int, by_ns: int) -> bool:
+    """Whether the message, which was put by then, surely came within the window of another that came before it, or of
+    any that this may be a copy of."""
+    puts = queue.puts
+    if name == other or not queue.same_id(name, other) or puts[other].end(row) is not Outcome.OK:
+        return False
+    return queue.is_before(other, name) and all(
+        _sum(puts[first].ns, queue.window) - queue.margin > by_ns
+        for first in queue.known(row)
+        if first != name and queue.same_id(first, other) and _may_be_first(queue, first, other, row)
+    )
+
+
+def _may_be_first(queue: Queue, first: Name, other: Name, row: int) -> bool:
+    """Whether one message may have been taken for a copy of the first, or is it."""
+    if first == other:
+        return True
+    put = queue.puts[first]
+    is_over = put.end(row) is Outcome.OK and _sum(_sum(put.over_ns, queue.window), queue.margin) < queue.puts[other].ns
+    return not is_over and not queue.is_before(other, first)
 
 
 def _are_near(queue: Queue, other: Name, one: HandOut) -> bool:
