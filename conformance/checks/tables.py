@@ -27,13 +27,14 @@ FIRST_CAPACITY = 1 << 5
 
 
 class PlainTable:
-    """The form for the online monitor. entries: by slot, its key and its fields."""
+    """The form for the online monitor. keys, fields: by slot; none where it is not used."""
 
-    __slots__ = ("entries", "free", "places")
+    __slots__ = ("fields", "free", "keys", "places")
 
     def __init__(self) -> None:
         self.places: dict[Key, int] = {}
-        self.entries: list[tuple[Key, list[int]] | None] = []
+        self.keys: list[Key] = []
+        self.fields: list[list[int]] = []
         self.free: list[int] = []
 
 
@@ -44,47 +45,43 @@ def find(table: PlainTable, key: Key) -> int:
 
 def field(table: PlainTable, slot: int, number: int) -> int:
     """A field of a used slot, counted from 0."""
-    return _entry(table, slot)[1][number]
+    return table.fields[slot][number]
 
 
 def change(table: PlainTable, slot: int, number: int, value: int) -> None:
     """Give a field of a used slot another value."""
-    _entry(table, slot)[1][number] = value
+    table.fields[slot][number] = value
 
 
 def put(table: PlainTable, key: Key, fields: Key) -> None:
     """Enter the fields under the key, instead of those that are there."""
     slot = table.places.get(key, -1)
     if slot < 0:
-        slot = table.free.pop() if table.free else len(table.entries)
-        if slot == len(table.entries):
-            table.entries.append(None)
+        if table.free:
+            slot = table.free.pop()
+            table.keys[slot] = key
+        else:
+            slot = len(table.keys)
+            table.keys.append(key)
+            table.fields.append([])
         table.places[key] = slot
-    table.entries[slot] = (key, list(fields))
+    table.fields[slot] = list(fields)
 
 
 def remove(table: PlainTable, slot: int) -> None:
     """Take out the entry of a used slot."""
-    key, _ = _entry(table, slot)
-    del table.places[key]
-    table.entries[slot] = None
+    del table.places[table.keys[slot]]
+    table.keys[slot], table.fields[slot] = (), []
     table.free.append(slot)
 
 
 def room(table: PlainTable) -> int:
     """How many slots there are, used or not."""
-    return len(table.entries)
+    return len(table.keys)
 
 
 def used(table: PlainTable, slot: int) -> bool:
-    return table.entries[slot] is not None
-
-
-def _entry(table: PlainTable, slot: int) -> tuple[Key, list[int]]:
-    entry = table.entries[slot]
-    if entry is None:
-        raise IndexError(f"slot {slot} is not used")
-    return entry
+    return table.keys[slot] != ()
 
 
 # ---------------------------------------------------------------- compiled
