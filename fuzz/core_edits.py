@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Sequence
+from itertools import chain
+from types import MappingProxyType
 
 from scatterproof.fuzz.edits import Edit, blocks_of, is_docstring, is_misuse
-from scatterproof.fuzz.expression_edits import conditions, expressions, state
+from scatterproof.fuzz.expression_edits import Records, conditions, expressions, state
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
 _NO_EFFECT = ("assert_never", "super().__init__")  # or none that a mutant could do without
@@ -20,10 +22,10 @@ _NO_EFFECT = ("assert_never", "super().__init__")  # or none that a mutant could
 _IDEMPOTENT = ("add", "discard", "update", "clear", "allow", "heapify")
 
 
-def edits_of(function: ast.FunctionDef) -> Iterator[Edit]:
-    """Every edit of the function by every operator; some have the same effect."""
-    for make in (_statements, conditions, expressions, state, _returns):
-        yield from make(function)
+def edits_of(function: ast.FunctionDef, records: Records = MappingProxyType({})) -> Iterator[Edit]:
+    """Every edit of the function by every operator; some have the same effect. records: those that its module knows."""
+    yield from chain(_statements(function), conditions(function), expressions(function, records))
+    yield from chain(state(function), _returns(function))
 
 
 def _statements(function: ast.FunctionDef) -> Iterator[Edit]:

@@ -94,7 +94,7 @@ def mutants_of(place: str, area: str) -> Iterator[CoreMutant]:
     outermost = {id(node): statement for statement in tree.body for node in ast.walk(statement)}
     before_of: dict[int, str] = {}
     block_of = {id(s): at for at, (_, _, block) in enumerate(blocks_of(tree)) for s in block}
-    for number, edit in enumerate(edits_of(tree)):
+    for number, edit in enumerate(edits_of(tree, records_of(module))):
         around = outermost[id(edit.place)]
         kept = texts.pop(id(around))  # the others are as they were
         if id(edit.place) not in before_of:
@@ -150,6 +150,18 @@ def functions_of(module: str) -> dict[str, ast.FunctionDef]:
     return {name: function for name, function in found.items() if not _is_stub(function)}
 
 
+@cache
+def records_of(module: str) -> dict[str, dict[str, str]]:
+    """The records that a module knows: by name, the annotations of their fields."""
+    known = vars(importlib.import_module(module)).items()
+    records = {name: one for name, one in known if isinstance(one, type) and hasattr(one, "_fields")}
+    hints = {name: inspect.get_annotations(record) for name, record in records.items()}
+    return {
+        name: {field: getattr(hint, "__forward_arg__", str(hint)) for field, hint in of.items()}
+        for name, of in hints.items()
+    }
+
+
 def _is_stub(function: ast.FunctionDef) -> bool:
     return all(isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in function.body)
 
@@ -158,7 +170,9 @@ def apply(mutant: CoreMutant) -> None:
     """Put the mutant's code in the place of its function's, for good: everybody who holds the function runs it."""
     module = importlib.import_module(mutant.module)
     tree = functions_of(mutant.module)[mutant.function]
-    edit = next(edit for number, edit in enumerate(edits_of(tree)) if number == mutant.number)
+    edit = next(
+        edit for number, edit in enumerate(edits_of(tree, records_of(mutant.module))) if number == mutant.number
+    )
     undo = edit.swap()
     try:
         code = code_of(tree, mutant.function, module)

@@ -6,11 +6,14 @@ Those that change one expression by itself are the operators of `mutations`, whi
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from scatterproof.fuzz.edits import Edit, blocks_of, is_docstring, is_misuse
-from scatterproof.fuzz.mutations import OPERATORS, Signature
+from scatterproof.fuzz.mutations import OPERATORS, Signature, argument
 
+# By the name of a NamedTuple, its fields and their annotations.
+Records: TypeAlias = Mapping[str, Mapping[str, str]]
 _NUMBERS = ("int", "NodeId", "LinkId")
 _MOST_ALIKE = 8
 # What is said of an error, or to a type checker; and what a value is matched with.
@@ -47,9 +50,9 @@ def _is_never_met(case: ast.match_case) -> bool:
     return ast.unparse(case.body[0]).startswith("assert_never")
 
 
-def expressions(function: ast.FunctionDef) -> Iterator[Edit]:
+def expressions(function: ast.FunctionDef, records: Records) -> Iterator[Edit]:
     """The operators of rules; and those that rules have no use for."""
-    signature = _signature(function)
+    signature = _signature(function, records)
     for statement, parent, field, at, node in _expressions_in(function):
         if isinstance(node, ast.Tuple | ast.List):
             continue
@@ -66,10 +69,9 @@ def expressions(function: ast.FunctionDef) -> Iterator[Edit]:
 
 def _is_near(node: ast.expr, other: ast.expr, signature: Signature) -> bool:
     """Whether one argument may be taken for the other: of very many of one type, for the next or the one before."""
-    assert isinstance(node, ast.Name)
-    assert isinstance(other, ast.Name)
-    alike = [name for name, kind in signature.parameters.items() if kind == signature.parameters[node.id]]
-    return len(alike) <= _MOST_ALIKE or abs(alike.index(node.id) - alike.index(other.id)) == 1
+    one, two = argument(node), argument(other)
+    alike = [name for name, kind in signature.parameters.items() if kind == signature.parameters[one]]
+    return len(alike) <= _MOST_ALIKE or abs(alike.index(one) - alike.index(two)) == 1
 
 
 def _is_made_elsewhere(operator: str, node: ast.expr, parent: ast.AST, field: str) -> bool:
@@ -85,8 +87,8 @@ def _is_made_elsewhere(operator: str, node: ast.expr, parent: ast.AST, field: st
 
 def _both_numbers(one: ast.expr, two: ast.expr, signature: Signature) -> bool:
     """Whether both are arguments that are numbers, or attributes of one thing: others would but crash."""
-    if isinstance(one, ast.Name) and isinstance(two, ast.Name):
-        return signature.parameters.get(one.id) in _NUMBERS and signature.parameters.get(two.id) in _NUMBERS
+    if all(signature.parameters.get(argument(each)) in _NUMBERS for each in (one, two)):
+        return True
     if isinstance(one, ast.Attribute) and isinstance(two, ast.Attribute):
         return ast.unparse(one.value) == ast.unparse(two.value)
     return False
@@ -193,9 +195,11 @@ def _of_comprehensions(function: ast.FunctionDef) -> set[str]:
     }
 
 
-def _signature(function: ast.FunctionDef) -> Signature:
+def _signature(function: ast.FunctionDef, records: Records) -> Signature:
     arguments = [a for a in (*function.args.args, *function.args.kwonlyargs) if a.annotation is not None]
     parameters = {a.arg: ast.unparse(a.annotation) for a in arguments if a.annotation is not None}
+    for name, annotation in list(parameters.items()):
+        parameters |= {f"{name}.{field}": of for field, of in records.get(annotation, {}).items()}
     return Signature(parameters, ast.unparse(function.returns) if function.returns is not None else "")
 
 

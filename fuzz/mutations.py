@@ -23,7 +23,8 @@ Change: TypeAlias = tuple[str, ast.expr]
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What an operator may know of the function: its parameters' annotations in order, and that of its result."""
+    """What an operator may know of the function: its parameters' annotations in order, of records those of their fields
+    too (`row.number`), and that of its result."""
 
     parameters: dict[str, str]
     result: str
@@ -73,6 +74,18 @@ _OTHERS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 }
 
 
+def argument(node: ast.expr) -> str:
+    """An argument that is read, or a field of one, as signatures name it; empty for anything else."""
+    if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+        return ast.unparse(node)
+    return ""
+
+
+def _read(name: str) -> ast.expr:
+    record, _, field = name.rpartition(".")
+    return ast.Attribute(ast.Name(record, ast.Load()), field, ast.Load()) if record else ast.Name(field, ast.Load())
+
+
 def _comparison(node: ast.expr, signature: Signature) -> Iterator[Change]:
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         sign = type(node.ops[0])
@@ -88,9 +101,9 @@ def _least_or_greatest(node: ast.expr, signature: Signature) -> Iterator[Change]
 
 
 def _one_off(node: ast.expr, signature: Signature) -> Iterator[Change]:
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and signature.parameters.get(node.id) == "int":
-        yield f"{node.id}-plus-one", ast.BinOp(node, ast.Add(), ast.Constant(1))
-        yield f"{node.id}-minus-one", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+    if signature.parameters.get(argument(node)) == "int":
+        yield f"{_short(node)}-plus-one", ast.BinOp(node, ast.Add(), ast.Constant(1))
+        yield f"{_short(node)}-minus-one", ast.BinOp(node, ast.Sub(), ast.Constant(1))
 
 
 def _dropped_term(node: ast.expr, signature: Signature) -> Iterator[Change]:
@@ -133,9 +146,8 @@ def _dropped_guard(node: ast.expr, signature: Signature) -> Iterator[Change]:
 
 
 def _stale_value(node: ast.expr, signature: Signature) -> Iterator[Change]:
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        for other in signature.alike(node.id):
-            yield f"{other}-for-{node.id}", ast.Name(other, ast.Load())
+    for other in signature.alike(argument(node)):
+        yield f"{other}-for-{argument(node)}", _read(other)
 
 
 OPERATORS = (

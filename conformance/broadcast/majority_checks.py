@@ -5,21 +5,21 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from scatterproof.conformance.broadcast.checking import check_of_hosts
-from scatterproof.conformance.broadcast.knowledge import AT, DIGEST, SUM, WEIGHTED, has, how_many, is_data, knowledge
-from scatterproof.conformance.broadcast.packets import packets
-from scatterproof.conformance.broadcast.parameters import PL
-from scatterproof.conformance.checks.step import (
-    HOLDS,
-    SILENT,
-    Ints,
-    Outcome,
-    PerLink,
-    PerNode,
-    State,
-    TableState,
-    settled,
-    violated,
+from scatterproof.conformance.broadcast.knowledge import (
+    AT,
+    DIGEST,
+    SUM,
+    WEIGHTED,
+    Knowledge,
+    Learnt,
+    has,
+    how_many,
+    knowledge,
 )
+from scatterproof.conformance.broadcast.packets import Earlier, packets
+from scatterproof.conformance.broadcast.parameters import PL
+from scatterproof.conformance.broadcast.rows import Net, Row, well_formed
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, PerLink, PerNode, State, settled, violated
 from scatterproof.conformance.checks.tables import field, find, room, used
 from scatterproof.conformance.kinds import ARRIVED, DELIVERED, ENDED, SENT
 from scatterproof.spec.trace import CLEAN, Kind
@@ -33,84 +33,58 @@ from scatterproof.spec.trace import CLEAN, Kind
         "{node} forwards message {found} of {sender} in a packet that did not come to it so",
         "{expected_node} has not forwarded to every live process all that it has: {found} are missing on a link",
     ),
-    derived=(knowledge, packets),
+    derived=(well_formed, knowledge, packets),
     forwarded=PerLink(0),
-    known=PerNode(0),
+    have=PerNode(0),
 )
 def majority_has_it(
-    kind: int,
-    node: int,
-    link: int,
-    sender: int,
-    number: int,
-    digest: int,
-    flags: int,
-    packet: int,
-    pseq: int,
-    count: int,
-    clock_sum: int,
-    clock_weighted: int,
-    new: int,
-    again: int,
-    carriers: int,
-    is_new: int,
-    level: int,
-    node_count: int,
+    row: Row,
+    net: Net,
+    known: Knowledge,
+    learnt: Learnt,
+    earlier: Earlier,
     link_count: int,
-    link_source: Ints,
-    link_target: Ints,
-    delivered: Ints,
-    beyond: TableState,
-    coming: TableState,
-    down: Ints,
     forwarded: State,
-    known: State,
+    have: State,
 ) -> Outcome:
-    """A delivery needs a majority that has the message: those from whom it came, its creator, and oneself. known: how
+    """A delivery needs a majority that has the message: those from whom it came, its creator, and oneself. have: how
     many messages a process began with or received; forwarded: it put on a link; in the end they are as many."""
-    if level == PL:
+    if net.level == PL:
         return SILENT
-    if kind == DELIVERED:
-        if again:
+    if row.kind == DELIVERED:
+        if learnt.again:
             return SILENT
-        return HOLDS if 2 * carriers > node_count else violated(0, node_count // 2 + 1, carriers, -1)
-    if kind == SENT:
-        forwarded[link] += count if is_new else 0
-        if not is_data(packet, sender, number, count, pseq, node_count) or sender == node:
+        enough = 2 * learnt.carriers > net.node_count
+        return HOLDS if enough else violated(0, net.node_count // 2 + 1, learnt.carriers, -1)
+    if row.kind == SENT:
+        forwarded[row.link] += row.count if earlier.is_new else 0
+        if not row.is_data or row.sender == row.node:
             return SILENT
-        packed = (sender, number, count, digest, clock_sum, clock_weighted)
-        so = is_forwarded_so(node, node_count, packed, delivered, beyond, coming)
-        return SILENT if so else violated(1, 0, number, -1)
-    if kind != ENDED:
-        known[node] += new
-    elif settled(flags):
+        return SILENT if is_forwarded_so(row, net, known) else violated(1, 0, row.number, -1)
+    if row.kind != ENDED:
+        have[row.node] += learnt.new
+    elif settled(row.flags):
         for at in range(link_count):
-            source = link_source[at]
-            if down[source] == 0 and down[link_target[at]] == 0 and forwarded[at] < known[source]:
-                return violated(2, source, known[source] - forwarded[at], -1)
+            source = net.link_source[at]
+            if known.down[source] == 0 and known.down[net.link_target[at]] == 0 and forwarded[at] < have[source]:
+                return violated(2, source, have[source] - forwarded[at], -1)
     return SILENT
 
 
 @register_jitable
-def is_forwarded_so(
-    node: int,
-    node_count: int,
-    packed: tuple[int, int, int, int, int, int],
-    delivered: Ints,
-    beyond: TableState,
-    coming: TableState,
-) -> bool:
+def is_forwarded_so(row: Row, net: Net, known: Knowledge) -> bool:
     """Whether messages came so; of what is delivered, nothing but that it is, is remembered."""
-    creator, first, count, digest, clock_sum, clock_weighted = packed
+    coming = known.coming
     wrong = 0
-    for one in range(first, first + count):
-        slot = find(coming, (node, creator, one))
+    for one in range(row.number, row.number + row.count):
+        slot = find(coming, (row.node, row.sender, one))
         if slot < 0:
-            wrong += not has(delivered, beyond, node, node_count, creator, one)
+            wrong += not has(row.node, row.sender, one, net, known)
         else:
-            wrong += field(coming, slot, DIGEST) != digest
-            if one == first:
-                wrong += field(coming, slot, SUM) != clock_sum or field(coming, slot, WEIGHTED) != clock_weighted
+            wrong += field(coming, slot, DIGEST) != row.digest
+            if one == row.number:
+                clock = field(coming, slot, SUM), field(coming, slot, WEIGHTED)
+                wrong += clock[0] != row.clock_sum or clock[1] != row.clock_weighted
     return wrong == 0
 
 
@@ -118,32 +92,23 @@ def is_forwarded_so(
     "BC-URB-GC",
     kinds=(Kind.BEGUN, Kind.SENT, Kind.ARRIVED),
     ways=("{node} has put {found} messages on {link}, having {expected} only: some again, as if they were new",),
-    derived=(knowledge, packets),
+    derived=(well_formed, knowledge, packets),
     forwarded=PerLink(0),
-    known=PerNode(0),
+    have=PerNode(0),
 )
 def delivered_is_forgotten(
-    kind: int,
-    node: int,
-    link: int,
-    count: int,
-    new: int,
-    late_copy: int,
-    is_new: int,
-    level: int,
-    forwarded: State,
-    known: State,
+    row: Row, net: Net, learnt: Learnt, earlier: Earlier, forwarded: State, have: State
 ) -> Outcome:
     """What can be seen of it: a late copy is not forwarded as if it were new."""
-    if level == PL:
+    if net.level == PL:
         return SILENT
-    if kind == SENT:
-        forwarded[link] += count if is_new else 0
-        if is_new and forwarded[link] > known[node]:
-            return violated(0, known[node], forwarded[link], -1)
+    if row.kind == SENT:
+        forwarded[row.link] += row.count if earlier.is_new else 0
+        if earlier.is_new and forwarded[row.link] > have[row.node]:
+            return violated(0, have[row.node], forwarded[row.link], -1)
         return SILENT
-    known[node] += new
-    return HOLDS if late_copy else SILENT
+    have[row.node] += learnt.new
+    return HOLDS if learnt.late_copy else SILENT
 
 
 @check_of_hosts(
@@ -154,40 +119,24 @@ def delivered_is_forgotten(
     ),
     heard_of=PerNode(0),
 )
-def minority_delivers_nothing(
-    kind: int,
-    node: int,
-    link: int,
-    sender: int,
-    number: int,
-    flags: int,
-    packet: int,
-    pseq: int,
-    count: int,
-    again: int,
-    level: int,
-    node_count: int,
-    link_source: Ints,
-    coming: TableState,
-    down: Ints,
-    heard_of: State,
-) -> Outcome:
+def minority_delivers_nothing(row: Row, net: Net, known: Knowledge, learnt: Learnt, heard_of: State) -> Outcome:
     """Who has heard of no majority of processes, oneself among them, delivers nothing. At stake where a live one has
     something to deliver."""
-    if level == PL:
+    if net.level == PL:
         return SILENT
-    if kind == ARRIVED:
-        if is_data(packet, sender, number, count, pseq, node_count):
-            heard_of[node] |= (1 << link_source[link]) | (1 << sender)
+    if row.kind == ARRIVED:
+        if row.is_data:
+            heard_of[row.node] |= (1 << net.link_source[row.link]) | (1 << row.sender)
         return SILENT
-    if kind == DELIVERED:
-        found = how_many(heard_of[node] | (1 << node))
-        if again or 2 * found > node_count:
+    if row.kind == DELIVERED:
+        found = how_many(heard_of[row.node] | (1 << row.node))
+        if learnt.again or 2 * found > net.node_count:
             return SILENT
-        return violated(0, node_count // 2 + 1, found, -1)
-    if kind == ENDED and flags >= 0 and flags & CLEAN:
+        return violated(0, net.node_count // 2 + 1, found, -1)
+    if row.kind == ENDED and row.flags >= 0 and row.flags & CLEAN:
+        coming = known.coming
         for slot in range(room(coming)):
             at = field(coming, slot, AT) if used(coming, slot) else -1
-            if at >= 0 and down[at] == 0 and 2 * how_many(heard_of[at] | (1 << at)) <= node_count:
+            if at >= 0 and known.down[at] == 0 and 2 * how_many(heard_of[at] | (1 << at)) <= net.node_count:
                 return HOLDS
     return SILENT

@@ -14,24 +14,22 @@ from scatterproof.conformance.broadcast.knowledge import (
     SINCE,
     SUM,
     WEIGHTED,
-    Past,
+    Knowledge,
+    Learnt,
     how_many,
-    is_data,
-    is_run,
     missing_at,
 )
 from scatterproof.conformance.broadcast.parameters import FIFO, LCB, MAX_NUMBER
+from scatterproof.conformance.broadcast.rows import Net, Row
 from scatterproof.conformance.broadcast.uniform_checks import majority_lives
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Cell,
-    Ints,
     Outcome,
     PerNode,
     PerPair,
     State,
-    TableState,
     settled,
     violated,
 )
@@ -45,10 +43,10 @@ from scatterproof.spec.trace import Kind, Order
     kinds=(Kind.DELIVERED,),
     ways=("{node} delivered message {found} of {sender} before an earlier one",),
 )
-def delivered_in_sending_order(number: int, again: int, ahead: int) -> Outcome:
-    if again:
+def delivered_in_sending_order(row: Row, learnt: Learnt) -> Outcome:
+    if learnt.again:
         return SILENT
-    return violated(0, 0, number, -1) if ahead else HOLDS
+    return violated(0, 0, row.number, -1) if learnt.ahead else HOLDS
 
 
 @check_of_hosts(
@@ -60,34 +58,22 @@ def delivered_in_sending_order(number: int, again: int, ahead: int) -> Outcome:
     ),
     handed=PerNode(0),
 )
-def own_undelivered_is_bounded(
-    kind: int,
-    node: int,
-    number: int,
-    flags: int,
-    count: int,
-    level: int,
-    most_undelivered: int,
-    node_count: int,
-    begun: Ints,
-    delivered: Ints,
-    down: Ints,
-    handed: State,
-) -> Outcome:
+def own_undelivered_is_bounded(row: Row, net: Net, known: Knowledge, most_undelivered: int, handed: State) -> Outcome:
     """From the first undelivered of its own messages to the last begun with there are at most `most_undelivered`; and
     all that was handed over is begun with by the end of a run that settled with a live majority."""
-    if level < FIFO:
+    if net.level < FIFO:
         return SILENT
-    own = node * node_count + node
-    if kind == SUBMITTED:
-        handed[node] += 1
-    elif kind == BEGUN and is_run(number, count):
-        found = begun[own] - delivered[own]
+    if row.kind == SUBMITTED:
+        handed[row.node] += 1
+    elif row.kind == BEGUN and row.is_run:
+        own = row.node * net.node_count + row.node
+        found = known.begun[own] - known.delivered[own]
         return HOLDS if found <= most_undelivered else violated(0, most_undelivered, found, -1)
-    elif kind == ENDED and settled(flags) and majority_lives(down, node_count):
-        for process in range(node_count):
-            if down[process] == 0 and begun[process * node_count + process] < handed[process]:
-                return violated(1, process, begun[process * node_count + process] + 1, -1)
+    elif row.kind == ENDED and settled(row.flags) and majority_lives(net, known):
+        for process in range(net.node_count):
+            begun = known.begun[process * net.node_count + process]
+            if known.down[process] == 0 and begun < handed[process]:
+                return violated(1, process, begun + 1, -1)
     return SILENT
 
 
@@ -99,32 +85,19 @@ def own_undelivered_is_bounded(
         "{node} delivered message {number} of {sender} before message {found} of {expected_node}, which it depends on",
     ),
 )
-def dependencies_first(
-    node: int,
-    sender: int,
-    number: int,
-    again: int,
-    level: int,
-    node_count: int,
-    depends: Ints,
-    begun: Ints,
-    delivered: Ints,
-    beyond: TableState,
-    firsts: TableState,
-    disordered: Ints,
-    down: Ints,
-) -> Outcome:
+def dependencies_first(row: Row, net: Net, known: Knowledge, learnt: Learnt) -> Outcome:
     """What a process delivers of `sender` comes after all that `sender` had delivered of those it depends on when it
     began with the message. At stake where there was something."""
-    if level != LCB or again or down[node]:
+    node, sender, firsts = row.node, row.sender, known.firsts
+    if net.level != LCB or learnt.again or known.down[node]:
         return SILENT
-    if not (0 <= sender < node_count and 1 <= number <= begun[sender * node_count + sender]):
+    if not (0 <= sender < net.node_count and 1 <= row.number <= known.begun[sender * net.node_count + sender]):
         return SILENT  # nobody began with it: BC-URB-REAL's
-    slot = missing_at(sender, number, node, node_count, (depends, delivered, beyond, firsts, disordered))
+    slot = missing_at(sender, row.number, node, net, known)
     if slot >= 0:
         return violated(0, field(firsts, slot, OF), field(firsts, slot, NUMBER), field(firsts, slot, SINCE))
-    for other in range(node_count):
-        if depends[sender * node_count + other] and delivered[node * node_count + other] > 0:
+    for other in range(net.node_count):
+        if net.depends[sender * net.node_count + other] and known.delivered[node * net.node_count + other] > 0:
             return HOLDS
     return SILENT
 
@@ -141,49 +114,31 @@ def dependencies_first(
     ready_at=PerPair(-1),
 )
 def others_delay_nothing(
-    position: int,
-    kind: int,
-    node: int,
-    sender: int,
-    new: int,
-    again: int,
-    origin: int,
-    level: int,
-    node_count: int,
-    depends: Ints,
-    begun: Ints,
-    delivered: Ints,
-    beyond: TableState,
-    coming: TableState,
-    firsts: TableState,
-    disordered: Ints,
-    down: Ints,
-    ready: State,
-    ready_at: State,
+    row: Row, net: Net, known: Knowledge, learnt: Learnt, ready: State, ready_at: State
 ) -> Outcome:
     """A message that could be delivered when another one first came is not delivered after that other one, unless it
     depends on its creator. ready: by process and creator, the message that could be, at that moment; ready_at: when.
     Nothing ties the moment to beginnings elsewhere: a message counts whose creator had begun with it when it came."""
-    if level != LCB or down[node] or (kind == ARRIVED and not new) or (kind == DELIVERED and (again or origin < 0)):
+    node, delivered = row.node, known.delivered
+    if net.level != LCB or known.down[node]:
         return SILENT
-    past = (depends, delivered, beyond, firsts, disordered)
-    if kind == ARRIVED:
-        for creator in range(node_count):
-            pair = node * node_count + creator
+    if row.kind == ARRIVED and learnt.new:
+        for creator in range(net.node_count):
+            pair = node * net.node_count + creator
             first = delivered[pair] + 1
             if ready[pair] == first:
                 continue
-            slot = find(coming, (node, creator, first))
-            made = slot >= 0 and field(coming, slot, MADE) != 0
-            if made and is_deliverable(node, creator, node_count, begun, coming, past):
-                ready[pair], ready_at[pair] = first, position
-    elif kind == DELIVERED:
+            slot = find(known.coming, (node, creator, first))
+            made = slot >= 0 and field(known.coming, slot, MADE) != 0
+            if made and is_deliverable(node, creator, net, known):
+                ready[pair], ready_at[pair] = first, row.position
+    elif row.kind == DELIVERED and not learnt.again and learnt.origin >= 0:
         at_stake = False
-        for creator in range(node_count):
-            pair = node * node_count + creator
-            if creator == sender or depends[creator * node_count + sender]:
+        for creator in range(net.node_count):
+            pair = node * net.node_count + creator
+            if creator == row.sender or net.depends[creator * net.node_count + row.sender]:
                 continue
-            if ready[pair] == delivered[pair] + 1 and origin >= ready_at[pair]:
+            if ready[pair] == delivered[pair] + 1 and learnt.origin >= ready_at[pair]:
                 return violated(0, creator, ready[pair], ready_at[pair])
             at_stake = at_stake or delivered[pair] > 0
         return HOLDS if at_stake else SILENT
@@ -191,17 +146,16 @@ def others_delay_nothing(
 
 
 @register_jitable
-def is_deliverable(node: int, creator: int, node_count: int, begun: Ints, coming: TableState, past: Past) -> bool:
+def is_deliverable(node: int, creator: int, net: Net, known: Knowledge) -> bool:
     """Whether the creator's next message has come from a majority with the process itself, and what it depends on is
     delivered there."""
-    delivered = past[1]
-    first = delivered[node * node_count + creator] + 1
-    slot = find(coming, (node, creator, first))
-    if slot < 0 or 2 * how_many(field(coming, slot, HEARD)) <= node_count:
+    first = known.delivered[node * net.node_count + creator] + 1
+    slot = find(known.coming, (node, creator, first))
+    if slot < 0 or 2 * how_many(field(known.coming, slot, HEARD)) <= net.node_count:
         return False
-    if begun[creator * node_count + creator] < first:
+    if known.begun[creator * net.node_count + creator] < first:
         return False  # nobody began with it
-    return missing_at(creator, first, node, node_count, past) < 0
+    return missing_at(creator, first, node, net, known) < 0
 
 
 @check_of_hosts(
@@ -209,10 +163,10 @@ def is_deliverable(node: int, creator: int, node_count: int, begun: Ints, coming
     kinds=(Kind.DELIVERED,),
     ways=("{node} delivered message {found} of {sender} before an earlier one, whatever the two depend on",),
 )
-def fifo_without_dependencies(number: int, again: int, ahead: int) -> Outcome:
-    if again:
+def fifo_without_dependencies(row: Row, learnt: Learnt) -> Outcome:
+    if learnt.again:
         return SILENT
-    return violated(0, 0, number, -1) if ahead else HOLDS
+    return violated(0, 0, row.number, -1) if learnt.ahead else HOLDS
 
 
 @check_of_hosts(
@@ -223,32 +177,21 @@ def fifo_without_dependencies(number: int, again: int, ahead: int) -> Outcome:
         "{node} put a clock with sum by place {found} on its message {number}; at the beginning it was {expected}",
     ),
 )
-def dependency_clock_at_beginning(
-    node: int,
-    sender: int,
-    number: int,
-    packet: int,
-    pseq: int,
-    count: int,
-    clock_sum: int,
-    clock_weighted: int,
-    level: int,
-    node_count: int,
-    coming: TableState,
-) -> Outcome:
+def dependency_clock_at_beginning(row: Row, net: Net, known: Knowledge) -> Outcome:
     """A message carries what its creator had delivered of its dependencies when it began with it, and how many of its
     own were before. The trace has two sums of the clock. Judged as long as the creator has not delivered it."""
-    if level != LCB or node != sender:
+    coming = known.coming
+    if net.level != LCB or row.node != row.sender:
         return SILENT
-    if not is_data(packet, sender, number, count, pseq, node_count):
+    if not row.is_data:
         return SILENT
-    slot = find(coming, (node, node, number))
+    slot = find(coming, (row.node, row.node, row.number))
     if slot < 0:
         return SILENT
-    if clock_sum != field(coming, slot, SUM):
-        return violated(0, field(coming, slot, SUM), clock_sum, field(coming, slot, ORIGIN))
-    if clock_weighted != field(coming, slot, WEIGHTED):
-        return violated(1, field(coming, slot, WEIGHTED), clock_weighted, field(coming, slot, ORIGIN))
+    if row.clock_sum != field(coming, slot, SUM):
+        return violated(0, field(coming, slot, SUM), row.clock_sum, field(coming, slot, ORIGIN))
+    if row.clock_weighted != field(coming, slot, WEIGHTED):
+        return violated(1, field(coming, slot, WEIGHTED), row.clock_weighted, field(coming, slot, ORIGIN))
     return HOLDS
 
 
@@ -259,40 +202,21 @@ def dependency_clock_at_beginning(
     ways=("{expected_node} never delivered a message, number {found} of its creator, that waits for nothing any more",),
     waited=Cell(0),
 )
-def waiting_is_looked_at_again(
-    kind: int,
-    node: int,
-    sender: int,
-    number: int,
-    flags: int,
-    ahead: int,
-    level: int,
-    node_count: int,
-    depends: Ints,
-    begun: Ints,
-    delivered: Ints,
-    beyond: TableState,
-    coming: TableState,
-    firsts: TableState,
-    disordered: Ints,
-    down: Ints,
-    waited: State,
-) -> Outcome:
+def waiting_is_looked_at_again(row: Row, net: Net, known: Knowledge, waited: State) -> Outcome:
     """At the end of a run that settled no live process has a message that it could deliver. At stake where one had to
     wait that came from a majority."""
-    if level != LCB:
+    if net.level != LCB:
         return SILENT
-    past = (depends, delivered, beyond, firsts, disordered)
-    if kind == ARRIVED:
+    if row.kind == ARRIVED:
         slot = -1
-        if 0 <= sender < node_count and 1 <= number <= MAX_NUMBER:
-            slot = find(coming, (node, sender, number))
-        if slot >= 0 and down[node] == 0 and 2 * how_many(field(coming, slot, HEARD)) > node_count:
-            waited[0] |= not is_deliverable(node, sender, node_count, begun, coming, past)
-    elif kind == ENDED and settled(flags):
-        for process in range(node_count):
-            for creator in range(node_count):
-                if down[process] == 0 and is_deliverable(process, creator, node_count, begun, coming, past):
-                    return violated(0, process, delivered[process * node_count + creator] + 1, -1)
+        if 0 <= row.sender < net.node_count and 1 <= row.number <= MAX_NUMBER:
+            slot = find(known.coming, (row.node, row.sender, row.number))
+        if slot >= 0 and known.down[row.node] == 0 and 2 * how_many(field(known.coming, slot, HEARD)) > net.node_count:
+            waited[0] |= not is_deliverable(row.node, row.sender, net, known)
+    elif row.kind == ENDED and settled(row.flags):
+        for process in range(net.node_count):
+            for creator in range(net.node_count):
+                if known.down[process] == 0 and is_deliverable(process, creator, net, known):
+                    return violated(0, process, known.delivered[process * net.node_count + creator] + 1, -1)
         return HOLDS if waited[0] else SILENT
     return SILENT

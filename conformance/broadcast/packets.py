@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from numba.extending import register_jitable
 
-from scatterproof.conformance.broadcast.knowledge import is_data
-from scatterproof.conformance.broadcast.parameters import MAX_NUMBER
+from scatterproof.conformance.broadcast.rows import Net, Row
 from scatterproof.conformance.checks.step import Ints, PerLink, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED
-from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.conformance.kinds import ARRIVED, SENT
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import Kind
 
-ACK = int(PacketKind.ACK)
 # The fields of a packet on its way; tables by link and pseq begin with these two.
 LINK, PSEQ, CREATOR, FIRST, COUNT, DIGEST, SUM, WEIGHTED, POSITION = range(9)
 
 
-@register_jitable
-def is_ack(packet: int, number: int, count: int, pseq: int) -> bool:
-    """Whether a packet's row is that of an acknowledgement that can be."""
-    return packet == ACK and 0 <= number <= MAX_NUMBER and 1 <= pseq <= MAX_NUMBER and 1 <= count <= MAX_NUMBER
+class OnLinks(NamedTuple):
+    """By link. highest: the greatest number put on it.
+    unacked: what is on its way, oldest its least; twins: by run, how many of its packets are.
+    all_acked: up to it all is acknowledged by a packet that said so.
+    arrived, arrived_beyond: the numbers that have come.
+    """
+
+    highest: State
+    unacked: TableState
+    twins: TableState
+    oldest: State
+    all_acked: State
+    arrived: State
+    arrived_beyond: TableState
+
+
+class Earlier(NamedTuple):
+    """Of data sent, is_new: whether the number is; highest_before: the greatest one before; oldest_before: the least
+    that was on its way, 0 for none; has_twin: whether the same run was on its way."""
+
+    is_new: int
+    highest_before: int
+    oldest_before: int
+    has_twin: int
+
+
+NOTHING = (0, 0, 0, 0)
 
 
 @register_jitable
@@ -47,8 +69,9 @@ def take_out(table: TableState, link: int, first: int, last: int) -> None:
 
 
 @register_jitable
-def acknowledge(unacked: TableState, twins: TableState, link: int, first: int, last: int) -> None:
-    """Take out what is acknowledged. twins: by link and run, how many of its packets are on their way."""
+def acknowledge(on: OnLinks, link: int, first: int, last: int) -> None:
+    """Take out what is acknowledged."""
+    unacked, twins = on.unacked, on.twins
     few = last - first < room(unacked)
     at = first if few else 0
     end = last + 1 if few else room(unacked)
@@ -104,8 +127,26 @@ def note_arrived(arrived: State, arrived_beyond: TableState, link: int, pseq: in
     return False
 
 
+@register_jitable
+def note_sent(row: Row, on: OnLinks) -> tuple[int, ...]:
+    link, pseq = row.link, row.pseq
+    before, least = on.highest[link], on.oldest[link]
+    if pseq <= before:
+        return (0, before, least, 0)
+    on.highest[link] = pseq
+    on.oldest[link] = least if least else pseq
+    said = (link, pseq, row.sender, row.number, row.count, row.digest, row.clock_sum, row.clock_weighted, row.position)
+    put(on.unacked, (link, pseq), said)
+    twin = find(on.twins, (link, row.sender, row.number))
+    if twin < 0:
+        put(on.twins, (link, row.sender, row.number), (1,))
+        return (1, before, least, 0)
+    change(on.twins, twin, 0, field(on.twins, twin, 0) + 1)
+    return (1, before, least, 1)
+
+
 @derive(
-    *("is_new", "highest_before", "oldest_before", "has_twin", "copy"),
+    *Earlier._fields,
     kinds=(Kind.SENT, Kind.ARRIVED),
     at=Role.HOST,
     highest=PerLink(0),
@@ -116,57 +157,19 @@ def note_arrived(arrived: State, arrived_beyond: TableState, link: int, pseq: in
     arrived=PerLink(0),
     arrived_beyond=Table(2, 2),
 )
-def packets(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    sender: int,
-    number: int,
-    digest: int,
-    packet: int,
-    pseq: int,
-    count: int,
-    clock_sum: int,
-    clock_weighted: int,
-    node_count: int,
-    link_source: Ints,
-    next_link: Ints,
-    highest: State,
-    unacked: TableState,
-    twins: TableState,
-    oldest: State,
-    all_acked: State,
-    arrived: State,
-    arrived_beyond: TableState,
-) -> tuple[int, int, int, int, int]:
-    """highest: the greatest number put on a link; unacked: what is on its way, oldest its least; all_acked: up to it
-    all is acknowledged by a packet that said so. arrived, arrived_beyond: the numbers that have come. Names: of data
-    sent, whether the number is new, the greatest before, the least on its way before (0: none), and whether the same
-    run was; of data arrived, whether the number had come before."""
-    if is_data(packet, sender, number, count, pseq, node_count):
-        if kind == ARRIVED:
-            return (0, 0, 0, 0, int(note_arrived(arrived, arrived_beyond, link, pseq)))
-        before, least = highest[link], oldest[link]
-        if pseq <= before:
-            return (0, before, least, 0, 0)
-        highest[link] = pseq
-        oldest[link] = least if least else pseq
-        fields = (link, pseq, sender, number, count, digest, clock_sum, clock_weighted, position)
-        put(unacked, (link, pseq), fields)
-        twin = find(twins, (link, sender, number))
-        if twin < 0:
-            put(twins, (link, sender, number), (1,))
-            return (1, before, least, 0, 0)
-        change(twins, twin, 0, field(twins, twin, 0) + 1)
-        return (1, before, least, 1, 0)
-    if kind == ARRIVED and is_ack(packet, number, count, pseq):
-        back = next_link[node * node_count + link_source[link]]
-        last = min(pseq + count - 1, highest[back])
-        acknowledge(unacked, twins, back, pseq, last)
-        upto = min(number, highest[back])
-        if upto > all_acked[back]:
-            acknowledge(unacked, twins, back, all_acked[back] + 1, upto)
-            all_acked[back] = upto
-        oldest[back] = oldest_of(unacked, back, oldest[back], highest[back])
-    return (0, 0, 0, 0, 0)
+def packets(row: Row, net: Net, on: OnLinks) -> tuple[int, ...]:
+    """As `Earlier`."""
+    if row.is_data:
+        if row.kind == SENT:
+            return note_sent(row, on)
+        note_arrived(on.arrived, on.arrived_beyond, row.link, row.pseq)
+    elif row.kind == ARRIVED and row.is_ack:
+        back = net.next_link[row.node * net.node_count + net.link_source[row.link]]
+        last = min(row.pseq + row.count - 1, on.highest[back])
+        acknowledge(on, back, row.pseq, last)
+        upto = min(row.number, on.highest[back])
+        if upto > on.all_acked[back]:
+            acknowledge(on, back, on.all_acked[back] + 1, upto)
+            on.all_acked[back] = upto
+        on.oldest[back] = oldest_of(on.unacked, back, on.oldest[back], on.highest[back])
+    return NOTHING

@@ -5,27 +5,19 @@ from __future__ import annotations
 
 from scatterproof.conformance.broadcast.parameters import PL
 from scatterproof.conformance.broadcast.recording import RESENT
-from scatterproof.conformance.checks.premises import compiled_apart, follow, packet_fields, packet_ways
-from scatterproof.conformance.checks.step import (
-    HOLDS,
-    Ints,
-    Outcome,
-    PerLink,
-    PerNode,
-    PerPair,
-    State,
-    Table,
-    TableState,
-    check,
-    violated,
+from scatterproof.conformance.broadcast.rows import DATA
+from scatterproof.conformance.checks.premises import (
+    EndsRecorded,
+    Followed,
+    Passage,
+    compiled_apart,
+    follow,
+    premise_of_packets,
 )
-from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.conformance.checks.step import HOLDS, Outcome, PerNode, PerPair, State, check, violated
 from scatterproof.spec.schedule import EVERYBODY
 from scatterproof.spec.topology import Role
-from scatterproof.spec.trace import Kind, Order, schema
-
-DATA = int(PacketKind.DATA)
-CONTENTS = schema("broadcast").columns[schema("broadcast").index("sender") :]
+from scatterproof.spec.trace import Kind, Order
 
 
 @check(
@@ -60,61 +52,13 @@ def submissions_are_counted(
     return HOLDS if number == expected else violated(1, expected, number, -1)
 
 
-@check(
-    "PREMISE",
-    kinds=(Kind.SENT, Kind.ARRIVED, Kind.LOST, Kind.ENDED),
-    order=Order.LINK,
-    despite_gaps=True,
-    ways=packet_ways(CONTENTS),
-    sent=PerLink(0),
-    latest=PerLink(-1),
-    missing=PerLink(0),
-    on_link=Table(2, packet_fields(CONTENTS)),
-)
+@premise_of_packets("broadcast")
 def packets_arrive_as_sent(
-    position: int,
-    kind: int,
-    link: int,
-    link_seq: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    digest: int,
-    flags: int,
-    packet: int,
-    pseq: int,
-    count: int,
-    clock_sum: int,
-    clock_weighted: int,
-    link_count: int,
-    both_ends_recorded: Ints,
-    losses_recorded: Ints,
-    sent: State,
-    latest: State,
-    missing: State,
-    on_link: TableState,
+    row: Passage, contents: tuple[int, ...], recorded: EndsRecorded, so_far: Followed
 ) -> Outcome:
     """What arrives is what was put on the link; data sent for the first time came, or were lost. What is sent again for
     ever, to a process that has crashed, keeps no run from being over."""
-    contents = (sender, receiver, number, digest, flags, packet, pseq, count, clock_sum, clock_weighted)
-    is_owed, is_fifo = packet == DATA and flags & RESENT == 0, False
-    return follow(
-        position,
-        kind,
-        link,
-        link_seq,
-        flags,
-        contents,
-        is_owed,
-        is_fifo,
-        link_count,
-        both_ends_recorded,
-        losses_recorded,
-        sent,
-        latest,
-        missing,
-        on_link,
-    )
+    return follow(row, contents, row.packet == DATA and row.flags & RESENT == 0, False, recorded, so_far)
 
 
 PREMISES = (submissions_are_counted, *compiled_apart("broadcast", packets_arrive_as_sent))

@@ -5,13 +5,23 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from scatterproof.conformance.broadcast.checking import check_of_hosts
-from scatterproof.conformance.broadcast.contents import begun_wrongly, delivered_wrongly
-from scatterproof.conformance.broadcast.knowledge import AT, CREATOR, DATA, HEARD, MESSAGE, ORIGIN, has, how_many
+from scatterproof.conformance.broadcast.contents import begun_wrongly, delivered_wrongly, is_begun
+from scatterproof.conformance.broadcast.knowledge import (
+    AT,
+    CREATOR,
+    HEARD,
+    MESSAGE,
+    ORIGIN,
+    Knowledge,
+    Learnt,
+    has,
+    how_many,
+)
 from scatterproof.conformance.broadcast.parameters import FIFO, PL
+from scatterproof.conformance.broadcast.rows import DATA, Net, Row
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
-    Ints,
     Outcome,
     PerNode,
     State,
@@ -26,11 +36,11 @@ from scatterproof.spec.trace import Kind
 
 
 @register_jitable
-def majority_lives(down: Ints, node_count: int) -> bool:
+def majority_lives(net: Net, known: Knowledge) -> bool:
     gone = 0
-    for node in range(node_count):
-        gone += down[node]
-    return 2 * gone < node_count
+    for node in range(net.node_count):
+        gone += known.down[node]
+    return 2 * gone < net.node_count
 
 
 @check_of_hosts(
@@ -39,32 +49,22 @@ def majority_lives(down: Ints, node_count: int) -> bool:
     ways=("{expected_node}, which lives, never delivered its own message {found}",),
     handed=PerNode(0),
 )
-def own_is_delivered(
-    kind: int,
-    node: int,
-    flags: int,
-    level: int,
-    node_count: int,
-    begun: Ints,
-    delivered: Ints,
-    down: Ints,
-    handed: State,
-) -> Outcome:
+def own_is_delivered(row: Row, net: Net, known: Knowledge, handed: State) -> Outcome:
     """At the end of a run that settled, with a live majority, live processes have delivered what they began with, and
     at level urb, where nothing may hold it back (BC-FIFO-FLOW), what was handed over."""
-    if kind == SUBMITTED:
-        handed[node] += 1
+    if row.kind == SUBMITTED:
+        handed[row.node] += 1
         return SILENT
-    if not settled(flags) or not majority_lives(down, node_count):
+    if not settled(row.flags) or not majority_lives(net, known):
         return SILENT
     any_due = False
-    for process in range(node_count):
-        own = process * node_count + process
-        due = max(begun[own], handed[process]) if level < FIFO else begun[own]
-        if down[process] == 0 and due > 0:
+    for process in range(net.node_count):
+        own = process * net.node_count + process
+        due = max(known.begun[own], handed[process]) if net.level < FIFO else known.begun[own]
+        if known.down[process] == 0 and due > 0:
             any_due = True
-            if delivered[own] < due:
-                return violated(0, process, delivered[own] + 1, -1)
+            if known.delivered[own] < due:
+                return violated(0, process, known.delivered[own] + 1, -1)
     return HOLDS if any_due else SILENT
 
 
@@ -73,8 +73,8 @@ def own_is_delivered(
     kinds=(Kind.DELIVERED,),
     ways=("{node} delivered message {number} of {sender} again",),
 )
-def delivered_once(number: int, again: int) -> Outcome:
-    return violated(0, 0, number, -1) if again else HOLDS
+def delivered_once(row: Row, learnt: Learnt) -> Outcome:
+    return violated(0, 0, row.number, -1) if learnt.again else HOLDS
 
 
 @check_of_hosts(
@@ -90,41 +90,24 @@ def delivered_once(number: int, again: int) -> Outcome:
     last_handed=PerNode(0),
 )
 def delivered_was_begun(
-    kind: int,
-    node: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    digest: int,
-    packet: int,
-    count: int,
-    again: int,
-    same: int,
-    content: int,
-    origin: int,
-    begun_before: int,
-    level: int,
-    node_count: int,
-    begun: Ints,
-    handed: TableState,
-    last_handed: State,
+    row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableState, last_handed: State
 ) -> Outcome:
     """A process delivers what it began with or what came, begins with what was handed over, and sends as its own what
     it began with. That it sends of others what came is BC-URB-MAJ's; so nothing comes that was never begun with."""
-    if level == PL:
+    if net.level == PL:
         return SILENT
-    if kind == DELIVERED:
-        return delivered_wrongly(number, digest, again, same, content, origin)
-    if kind == SENT:
-        last = begun[node * node_count + node]
-        if packet == DATA and sender == node and (number < 1 or number > last or count > last - number + 1):
-            return violated(3, last, number, -1)
+    if row.kind == DELIVERED:
+        return delivered_wrongly(row, learnt)
+    if row.kind == SENT:
+        last = known.begun[row.node * net.node_count + row.node]
+        if row.packet == DATA and row.sender == row.node and not is_begun(row, last):
+            return violated(3, last, row.number, -1)
         return SILENT
-    if kind == SUBMITTED:
-        put(handed, (node, receiver, number), (digest,))
-        last_handed[node] = number
+    if row.kind == SUBMITTED:
+        put(handed, (row.node, row.receiver, row.number), (row.digest,))
+        last_handed[row.node] = row.number
         return SILENT
-    return begun_wrongly(node, receiver, number, count, digest, begun_before, last_handed[node], handed)
+    return begun_wrongly(row, learnt, last_handed[row.node], handed)
 
 
 @check_of_hosts(
@@ -132,26 +115,27 @@ def delivered_was_begun(
     kinds=(Kind.ENDED,),
     ways=("{expected_node}, which lives, never delivered message {found}, which another process delivered",),
 )
-def uniform_agreement(flags: int, node_count: int, delivered: Ints, beyond: TableState, down: Ints) -> Outcome:
+def uniform_agreement(row: Row, net: Net, known: Knowledge) -> Outcome:
     """What any process delivered, crashed ones too, all live ones have delivered at the end of a run that settled,
     with a live majority."""
-    if not settled(flags) or not majority_lives(down, node_count):
+    if not settled(row.flags) or not majority_lives(net, known):
         return SILENT
+    delivered, beyond = known.delivered, known.beyond
     highest = 0
-    for creator in range(node_count):
+    for creator in range(net.node_count):
         most = 0
-        for node in range(node_count):
-            most = max(most, delivered[node * node_count + creator])
-        for node in range(node_count):
-            if down[node] == 0 and delivered[node * node_count + creator] < most:
-                return violated(0, node, delivered[node * node_count + creator] + 1, -1)
+        for node in range(net.node_count):
+            most = max(most, delivered[node * net.node_count + creator])
+        for node in range(net.node_count):
+            if known.down[node] == 0 and delivered[node * net.node_count + creator] < most:
+                return violated(0, node, delivered[node * net.node_count + creator] + 1, -1)
         highest = max(highest, most)
     least, lacking = -1, -1
     for slot in range(room(beyond)):
         if used(beyond, slot) and (least < 0 or field(beyond, slot, 0) < field(beyond, least, 0)):
-            for node in range(node_count):
+            for node in range(net.node_count):
                 creator, number = field(beyond, slot, 2), field(beyond, slot, 3)
-                if down[node] == 0 and not has(delivered, beyond, node, node_count, creator, number):
+                if known.down[node] == 0 and not has(node, creator, number, net, known):
                     least, lacking = slot, node
     if least >= 0:
         return violated(0, lacking, field(beyond, least, 3), field(beyond, least, 0))
@@ -179,28 +163,20 @@ def came_earlier(coming: TableState, one: int, other: int) -> bool:
     kinds=(Kind.DELIVERED, Kind.ENDED),
     ways=("{expected_node} never delivered message {found}, which it has, and which came from enough others",),
 )
-def oneself_counts(
-    kind: int,
-    flags: int,
-    heard: int,
-    level: int,
-    node_count: int,
-    delivered: Ints,
-    coming: TableState,
-    down: Ints,
-) -> Outcome:
+def oneself_counts(row: Row, net: Net, known: Knowledge, learnt: Learnt) -> Outcome:
     """What came from a majority, oneself counted, is delivered in the end, in its turn at level fifo.
     At stake where one delivers by oneself's counting."""
-    if kind == DELIVERED and 2 * heard > node_count >= 2 * (heard - 1):
+    if row.kind == DELIVERED and 2 * learnt.heard > net.node_count >= 2 * (learnt.heard - 1):
         return HOLDS
-    if kind != ENDED or not settled(flags):
+    if row.kind != ENDED or not settled(row.flags):
         return SILENT
+    coming = known.coming
     least = -1
     for slot in range(room(coming)):
         if used(coming, slot) and (least < 0 or came_earlier(coming, slot, least)):
             node, creator, first = field(coming, slot, AT), field(coming, slot, CREATOR), field(coming, slot, MESSAGE)
-            in_turn = level < FIFO or first <= delivered[node * node_count + creator] + 1
-            if down[node] == 0 and in_turn and 2 * how_many(field(coming, slot, HEARD)) > node_count:
+            in_turn = net.level < FIFO or first <= known.delivered[node * net.node_count + creator] + 1
+            if known.down[node] == 0 and in_turn and 2 * how_many(field(coming, slot, HEARD)) > net.node_count:
                 least = slot
     if least >= 0:
         return violated(0, field(coming, least, AT), field(coming, least, MESSAGE), field(coming, least, ORIGIN))

@@ -23,6 +23,7 @@ from scatterproof.conformance.checks.online import Broken
 from scatterproof.conformance.checks.source import (
     are_tables,
     compiled_source,
+    records,
     state_place,
     units,
     used_columns,
@@ -225,7 +226,8 @@ def _written(text: str, checks: Sequence[Check]) -> Path:
     """The text as a file of the cache. numba's own cache does not notice a change in a called step, so the file's name
     is a digest of the text, of everything that the steps compile, and of numba's version."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}\n{text}".encode())
-    for name in sorted({unit.step.__module__ for unit in units(checks)}):
+    steps = {unit.step.__module__ for unit in units(checks)}
+    for name in sorted(steps | {record.__module__ for record in records(checks)}):
         digest.update(_compiled_from(sys.modules[name]).encode())
     path = cache_folder() / "kernels" / f"kernel_{digest.hexdigest()[:24]}.py"
     if not path.is_file():

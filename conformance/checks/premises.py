@@ -11,7 +11,9 @@ trace that breaks it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 from numba.extending import register_jitable
 
@@ -23,8 +25,10 @@ from scatterproof.conformance.checks.step import (
     Check,
     Ints,
     Outcome,
+    PerLink,
     PerNode,
     State,
+    Table,
     TableState,
     check,
     settled,
@@ -32,7 +36,7 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
 from scatterproof.conformance.kinds import ENDED, LOST, RESTARTED, SENT
-from scatterproof.spec.trace import ABSENT, Order, schema
+from scatterproof.spec.trace import ABSENT, Kind, Order, schema
 
 _LEAST = -(1 << 63)
 ALL: tuple[int, ...] = ()  # every kind that the protocol has, which `compiled_apart` knows
@@ -83,9 +87,52 @@ def clocks_do_not_fall(
 _LINK, _NUMBER, _OWED, _POSITION, _CONTENTS = range(5)
 
 
-def packet_fields(contents: tuple[str, ...]) -> int:
-    """How many fields the table `on_link` has."""
-    return _CONTENTS + len(contents)
+class Passage(NamedTuple):
+    """A row of a packet, or the last one."""
+
+    position: int
+    kind: int
+    link: int
+    link_seq: int
+    packet: int
+    flags: int
+
+
+class EndsRecorded(NamedTuple):
+    """What the trace has of each link (`scatterproof.conformance.checks.surroundings`)."""
+
+    link_count: int
+    both_ends_recorded: Ints
+    losses_recorded: Ints
+
+
+class Followed(NamedTuple):
+    """By link, sent: how many; latest: the greatest number that arrived; missing: how many were overtaken of which
+    nothing is known yet. on_link: (link, number) -> link, number, whether a run with it in flight has not settled,
+    position, contents, of those in flight."""
+
+    sent: State
+    latest: State
+    missing: State
+    on_link: TableState
+
+
+def premise_of_packets(protocol: str) -> Callable[[Callable[..., Outcome]], Check]:
+    """As `check`, for a step that calls `follow`. `contents`: what a packet says, the columns from `sender` on."""
+    columns = schema(protocol).columns
+    contents = columns[columns.index("sender") :]
+    return check(
+        "PREMISE",
+        kinds=(Kind.SENT, Kind.ARRIVED, Kind.LOST, Kind.ENDED),
+        order=Order.LINK,
+        despite_gaps=True,
+        ways=packet_ways(contents),
+        tuples={"contents": contents},
+        sent=PerLink(0),
+        latest=PerLink(-1),
+        missing=PerLink(0),
+        on_link=Table(2, _CONTENTS + len(contents)),
+    )
 
 
 def packet_ways(contents: tuple[str, ...]) -> tuple[str, ...]:
@@ -113,9 +160,10 @@ _UNCOUNTED, _FROM_NOWHERE, _BEHIND, _TWICE, _OVERTAKEN, _IN_FLIGHT, _SAID = rang
 
 
 @register_jitable
-def _still_on_links(flags: int, link_count: int, losses_recorded: Ints, missing: Ints, on_link: TableState) -> Outcome:
+def _still_on_links(flags: int, recorded: EndsRecorded, missing: Ints, on_link: TableState) -> Outcome:
     """At a run's end: what is not accounted for."""
-    for link in range(link_count):
+    losses_recorded = recorded.losses_recorded
+    for link in range(recorded.link_count):
         if losses_recorded[link] and missing[link] > 0:
             return violated(_OVERTAKEN, link, missing[link], -1)
     first = -1
@@ -144,38 +192,24 @@ def _overtaken(link: int, first: int, end: int, on_link: TableState) -> int:
 
 @register_jitable
 def follow(
-    position: int,
-    kind: int,
-    link: int,
-    link_seq: int,
-    flags: int,
-    contents: tuple[int, ...],
-    is_owed: bool,
-    is_fifo: bool,
-    link_count: int,
-    both_ends_recorded: Ints,
-    losses_recorded: Ints,
-    sent: State,
-    latest: State,
-    missing: State,
-    on_link: TableState,
+    row: Passage, contents: tuple[int, ...], is_owed: bool, is_fifo: bool, recorded: EndsRecorded, so_far: Followed
 ) -> Outcome:
     """Follow the packets of every link of which both ends are recorded: what was sent, arrived or was lost.
 
     contents: of the packet, in the order of the columns in `packet_ways`. is_owed: whether a run with it in flight has
-    not settled. By link, sent: how many; latest: the greatest number that arrived; missing: how many were overtaken of
-    which nothing is known yet. on_link: (link, number) -> link, is_owed, position, contents, of those in flight. Where
-    links are not FIFO a packet may be there twice: only the first copy is followed.
+    not settled. Where links are not FIFO a packet may be there twice: only the first copy is followed.
     """
+    kind, link, link_seq = row.kind, row.link, row.link_seq
+    sent, latest, missing, on_link = so_far.sent, so_far.latest, so_far.missing, so_far.on_link
     if kind == ENDED:
-        return _still_on_links(flags, link_count, losses_recorded, missing, on_link)
-    if both_ends_recorded[link] == 0:
+        return _still_on_links(row.flags, recorded, missing, on_link)
+    if recorded.both_ends_recorded[link] == 0:
         return SILENT
     if kind == SENT:
         if link_seq != sent[link]:
             return violated(_UNCOUNTED, sent[link], link_seq, -1)
         sent[link] += 1
-        put(on_link, (link, link_seq), (link, link_seq, int(is_owed), position) + contents)  # noqa: RUF005
+        put(on_link, (link, link_seq), (link, link_seq, int(is_owed), row.position) + contents)  # noqa: RUF005
         return HOLDS
     if not 0 <= link_seq < sent[link]:
         return violated(_FROM_NOWHERE, sent[link], link_seq, -1)

@@ -7,15 +7,30 @@ same step functions; neither has any rule of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TypeAlias
 
-from scatterproof.conformance.checks.step import Bins, Cell, Check, Derived, PerLink, PerNode, PerPair, StateKind, Table
+from scatterproof.conformance.checks.step import (
+    Bins,
+    Cell,
+    Check,
+    Derived,
+    PerLink,
+    PerNode,
+    PerPair,
+    Record,
+    StateKind,
+    Table,
+    fields_of,
+)
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import Kind
 
 COUNTS = ("node_count", "link_count")
 
 Unit: TypeAlias = Check | Derived
+Names: TypeAlias = frozenset[str]
+_Made: TypeAlias = tuple[Record, tuple[str, ...]]  # a record, and what stands for the values in it
 
 
 def deriveds(checks: Sequence[Check]) -> tuple[Derived, ...]:
@@ -29,6 +44,19 @@ def deriveds(checks: Sequence[Check]) -> tuple[Derived, ...]:
 def units(checks: Sequence[Check]) -> tuple[Unit, ...]:
     """The checks, then what they share, in the order in which the loops number their steps."""
     return (*checks, *deriveds(checks))
+
+
+def records(checks: Sequence[Check]) -> tuple[Record, ...]:
+    """The records that steps are called with, each once."""
+    given = (record for unit in units(checks) for record in unit.arguments.values())
+    return tuple(dict.fromkeys(record for record in given if isinstance(record, type)))
+
+
+@cache
+def slotted(record: Record) -> type[object]:
+    """What stands for a record in Python: an object with slots, filled anew for each row. Tuples with names take three
+    times as long to make and to read. One class for all lists of checks, or the steps that they share were slower."""
+    return type(record.__name__, (), {"__slots__": fields_of(record)})
 
 
 def used_columns(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, ...]:
@@ -52,23 +80,29 @@ def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     """Text of `make(steps, around, held, broken)`, which returns `observe(position, row)` and the state of all steps,
     as `state_place` numbers it."""
     around = used_surroundings(checks, columns)
-    lines = ["from scatterproof.conformance.checks.tables import PlainTable"]
-    lines += ["def make(steps, around, held, broken):"]
-    lines += [f"    step_{number} = steps[{number}]" for number in range(len(units(checks)))]
-    lines += [f"    {name} = around[{name!r}]" for name in dict.fromkeys((*around, *COUNTS))]
-    lines += [f"    {name} = {_plain_state(kind)}" for name, kind in _states(checks)]
-    lines += ["    def observe(position, row):", f"        {', '.join(columns)}, = row"]
+    named = _Names(checks, columns, plain=True)
 
-    def call(number: int, check: Check) -> list[str]:
+    def call(number: int, arguments: str) -> list[str]:
         return [
-            f"_outcome = step_{number}({_arguments(checks, check)})",
-            "if _outcome[0] == 1:",
+            f"_outcome = step_{number}({arguments})",
+            "if _outcome is SILENT:",  # as most are
+            "    pass",
+            "elif _outcome[0] == 1:",
             f"    held[{number}] += 1",
             "elif _outcome[0]:",
             f"    broken.append(({number}, position, *_outcome))",
         ]
 
-    lines += _dispatch(checks, call, " " * 8, _has_clients(columns))
+    calls = _dispatch(named, call, " " * 8)
+    lines = ["from scatterproof.conformance.checks.source import slotted"]
+    lines += ["from scatterproof.conformance.checks.step import SILENT"]
+    lines += ["from scatterproof.conformance.checks.tables import PlainTable", *named.imports]
+    lines += ["def make(steps, around, held, broken):"]
+    lines += [f"    step_{number} = steps[{number}]" for number in range(len(units(checks)))]
+    lines += [f"    {name} = around[{name!r}]" for name in dict.fromkeys((*around, *COUNTS))]
+    lines += [f"    {name} = {_plain_state(kind)}" for name, kind in _states(checks)]
+    lines += [f"    {line}" for line in named.lasting]
+    lines += ["    def observe(position, row):", f"        {', '.join(columns)}, = row", *calls]
     lines += [f"    return observe, ({''.join(name + ', ' for name, _ in _states(checks))})"]
     return "\n".join(lines) + "\n"
 
@@ -81,37 +115,11 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     """
     modules = sorted({unit.step.__module__ for unit in units(checks)})
     states, shown = _states(checks), used_columns(checks, columns)
-    lines = [
-        "import numpy as np",
-        "from numba import njit",
-        "from scatterproof.conformance.checks.tables import empty_slots",
-    ]
-    lines += [f"import {module}" for module in modules]
-    # Called by `judge` alone: what Python or C would call them by is a sixth of the time that compiling takes.
-    lines.append("inner = njit(_nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)")
-    for number, unit in enumerate(units(checks)):
-        lines.append(f"step_{number} = inner({unit.step.__module__}.{unit.step.__name__}.step)")
-    lines += ["def fresh(node_count, link_count):"]
-    lines += [f"    {name} = {_compiled_state(kind)}" for name, kind in states]
-    lines += [f"    return ({''.join(name + ', ' for name, _ in states)})"]
-    # Without numba's memory management: nothing is allocated here, and counting references would cost most of the time.
-    lines += ["@njit(cache=True, _nrt=False)", "def judge(columns, start, stop, base, around, state, held, broken):"]
-    lines += [f"    {name} = around[{at}]" for at, name in enumerate(used_surroundings(checks, columns))]
-    lines += [f"    {name} = state[{at}]" for at, (name, _) in enumerate(states)]
-    lines += [f"    column_{name} = columns[{at}]" for at, name in enumerate(shown)]
-    lines += [
-        "    written = 0",
-        f"    last = broken.shape[0] - {len(checks)}",
-        "    for row in range(start, stop):",
-        "        if written > last:",
-        "            return row, written",
-        "        position = base + row",
-    ]
-    lines += [f"        {name} = column_{name}[row]" for name in shown]
+    named = _Names(checks, columns, plain=False)
 
-    def call(number: int, check: Check) -> list[str]:
+    def call(number: int, arguments: str) -> list[str]:
         return [
-            f"_outcome = step_{number}({_arguments(checks, check)})",
+            f"_outcome = step_{number}({arguments})",
             "if _outcome[0] == 1:",
             f"    held[{number}] += 1",
             "elif _outcome[0] > 1:",
@@ -125,8 +133,35 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
         tables = [_named(number, name) for name, kind in unit.state.items() if isinstance(kind, Table)]
         return [line for table in tables for line in (f"if {_is_full(table)}:", "    return row, written")]
 
-    lines += _dispatch(checks, call, " " * 8, _has_clients(columns), guard)
-    lines += ["    return stop, written"]
+    calls = _dispatch(named, call, " " * 8, guard)
+    lines = [
+        "import numpy as np",
+        "from numba import njit",
+        "from scatterproof.conformance.checks.tables import empty_slots",
+    ]
+    lines += [f"import {module}" for module in modules] + named.imports
+    # Called by `judge` alone: what Python or C would call them by is a sixth of the time that compiling takes.
+    lines.append("inner = njit(_nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)")
+    for number, unit in enumerate(units(checks)):
+        lines.append(f"step_{number} = inner({unit.step.__module__}.{unit.step.__name__}.step)")
+    lines += ["def fresh(node_count, link_count):"]
+    lines += [f"    {name} = {_compiled_state(kind)}" for name, kind in states]
+    lines += [f"    return ({''.join(name + ', ' for name, _ in states)})"]
+    # Without numba's memory management: nothing is allocated here, and counting references would cost most of the time.
+    lines += ["@njit(cache=True, _nrt=False)", "def judge(columns, start, stop, base, around, state, held, broken):"]
+    lines += [f"    {name} = around[{at}]" for at, name in enumerate(used_surroundings(checks, columns))]
+    lines += [f"    {name} = state[{at}]" for at, (name, _) in enumerate(states)]
+    lines += [f"    column_{name} = columns[{at}]" for at, name in enumerate(shown)]
+    lines += [f"    {line}" for line in named.lasting]
+    lines += [
+        "    written = 0",
+        f"    last = broken.shape[0] - {len(checks)}",
+        "    for row in range(start, stop):",
+        "        if written > last:",
+        "            return row, written",
+        "        position = base + row",
+    ]
+    lines += [*(f"        {name} = column_{name}[row]" for name in shown), *calls, "    return stop, written"]
     return "\n".join(lines) + "\n"
 
 
@@ -141,64 +176,116 @@ def _is_full(table: str) -> str:
     return f"({table}[{last}, 0] + {table}[{last}, 2]) * 2 >= {last}"
 
 
+class _Names:
+    """What stands for the values that steps are called with, in the loops. plain: for Python, where a record is
+    `slotted`."""
+
+    def __init__(self, checks: Sequence[Check], columns: Sequence[str], *, plain: bool) -> None:
+        self.columns = columns
+        self.units = list(enumerate(units(checks)))
+        self._plain = plain
+        self._classes = {record: f"record_{number}" for number, record in enumerate(records(checks))}
+        self._of_rows = {"position", *columns, *(name for derived in deriveds(checks) for name in derived.names)}
+        self._states = {id(unit): {name: _named(number, name) for name in unit.state} for number, unit in self.units}
+        # By what is in them, the variables that hold records: states of one name may be of several units.
+        self._holders: dict[_Made, str] = {}
+
+    @property
+    def imports(self) -> list[str]:
+        return [f"from {one.__module__} import {one.__name__} as {name}" for one, name in self._classes.items()]
+
+    @property
+    def lasting(self) -> list[str]:
+        """Lines that make the records of no row in particular: state, which changes within, and what the run is. To be
+        asked for when all arguments have been."""
+        made = [f"{name} = slotted({self._classes[one[0]]})()" for one, name in self._holders.items() if self._plain]
+        return made + [line for one in self._holders if self._lasts(one) for line in self._filled(one)]
+
+    def of_row(self, unit: Unit, absent: Names) -> list[str]:
+        """Lines that make the records of a row that the unit reads."""
+        made = self._records(unit, absent).values()
+        return [line for one in made if not self._lasts(one) for line in self._filled(one)]
+
+    def arguments(self, unit: Unit, absent: Names) -> str:
+        """What the unit's step is called with: records, tuples, its own state, that of what it shares, or a value.
+        absent: names of what nothing is found out about in this kind of rows; 0 stands for them."""
+        held = {name: self._held(one) for name, one in self._records(unit, absent).items()}
+        for name, of in unit.arguments.items():
+            if isinstance(of, tuple):
+                held[name] = f"({''.join(self._value(unit, one, absent) + ', ' for one in of)})"
+        return ", ".join(held.get(name) or self._value(unit, name, absent) for name in unit.arguments)
+
+    def _records(self, unit: Unit, absent: Names) -> dict[str, _Made]:
+        """Those that the unit's step is called with, by parameter."""
+        given = {name: record for name, record in unit.arguments.items() if isinstance(record, type)}
+        return {
+            name: (one, tuple(self._value(unit, of, absent) for of in fields_of(one))) for name, one in given.items()
+        }
+
+    def _held(self, made: _Made) -> str:
+        return self._holders.setdefault(made, f"held_{len(self._holders)}")
+
+    def _lasts(self, made: _Made) -> bool:
+        return self._of_rows.isdisjoint(made[1])
+
+    def _filled(self, made: _Made) -> list[str]:
+        record, values = made
+        if self._plain:
+            return [f"{self._held(made)}.{name} = {of}" for name, of in zip(fields_of(record), values, strict=True)]
+        return [f"{self._held(made)} = {self._classes[record]}({', '.join(values)})"]
+
+    def _value(self, unit: Unit, name: str, absent: Names) -> str:
+        owners: tuple[Unit, ...] = (unit, *unit.derived) if isinstance(unit, Check) else (unit,)
+        own = next((self._states[id(owner)][name] for owner in owners if name in owner.state), name)
+        return "0" if own in absent else own
+
+
 def _dispatch(
-    checks: Sequence[Check],
-    call: Callable[[int, Check], list[str]],
+    named: _Names,
+    call: Callable[[int, str], list[str]],
     indent: str,
-    clients: bool,
     guard: Callable[[int, Unit], list[str]] = lambda number, unit: [],
 ) -> list[str]:
     """One branch a kind, so that a row costs only the checks that read its kind; and for packets sent, one a role.
-    Guards come first: they may leave the row for later, which no step may have seen by then."""
+    Guards come first: they may leave the row for later, which no step may have seen by then. call: what runs a check,
+    by its number and what its step is called with."""
     lines: list[str] = []
-    everything = list(enumerate(units(checks)))
-    for kind in sorted({kind for _, unit in everything for kind in unit.kinds}):
+    for kind in sorted({kind for _, unit in named.units for kind in unit.kinds}):
         lines.append(f"{indent}{'elif' if lines else 'if'} kind == {int(kind)}:")
-        reading = [(number, unit) for number, unit in everything if kind in unit.kinds]
+        reading = [(number, unit) for number, unit in named.units if kind in unit.kinds]
         inner = indent + "    "
         if kind != Kind.SENT:
-            lines += [inner + line for line in _calls(checks, kind, reading, call, guard)]
+            lines += [inner + line for line in _calls(named, reading, call, guard)]
             continue
         heads = {"if node_is_host[node] == 1:": Role.HOST}
-        heads |= {"elif node_is_client[node] == 1:": Role.CLIENT} if clients else {}
+        heads |= {"elif node_is_client[node] == 1:": Role.CLIENT} if _has_clients(named.columns) else {}
         for head, role in (heads | {"else:": Role.SWITCH}).items():
             here = [(number, unit) for number, unit in reading if unit.at in (None, role)]
             lines.append(inner + head)
-            lines += [inner + "    " + line for line in [*_calls(checks, kind, here, call, guard), "pass"]]
+            lines += [inner + "    " + line for line in [*_calls(named, here, call, guard), "pass"]]
     return lines
 
 
 def _calls(
-    checks: Sequence[Check],
-    kind: int,
+    named: _Names,
     reading: Sequence[tuple[int, Unit]],
-    call: Callable[[int, Check], list[str]],
+    call: Callable[[int, str], list[str]],
     guard: Callable[[int, Unit], list[str]],
 ) -> list[str]:
-    """The guards, what is derived, then the checks, of those units that read this kind."""
+    """The guards, what is derived, then the checks, of those units that read this kind; records ahead of who reads them
+    first."""
     lines = [line for number, unit in reading for line in guard(number, unit)]
-    for derived in deriveds([unit for _, unit in reading if isinstance(unit, Check)]):
-        if kind not in derived.kinds and derived.names:
-            lines.append(f"{' = '.join(derived.names)} = 0")
-    for number, unit in reading:
-        if isinstance(unit, Derived):
-            names = f"{', '.join(unit.names)} = " if unit.names else ""
-            lines.append(f"{names}step_{number}({_arguments(checks, unit)})")
-    for number, unit in reading:
+    shared = [unit for _, unit in named.units if isinstance(unit, Derived)]
+    absent = frozenset(name for unit in shared if unit not in [one for _, one in reading] for name in unit.names)
+    for number, unit in sorted(reading, key=lambda one: isinstance(one[1], Check)):
+        arguments = named.arguments(unit, absent)
+        lines += [line for line in named.of_row(unit, absent) if line not in lines]
         if isinstance(unit, Check):
-            lines += call(number, unit)
+            lines += call(number, arguments)
+        else:
+            names = f"{', '.join(unit.names)} = " if unit.names else ""
+            lines.append(f"{names}step_{number}({arguments})")
     return lines
-
-
-def _arguments(checks: Sequence[Check], unit: Unit) -> str:
-    """What the unit's step is called with: its own state, that of what it shares, or a value of that name."""
-    everything = units(checks)
-    owners: tuple[Unit, ...] = (unit, *unit.derived) if isinstance(unit, Check) else (unit,)
-    given: list[str] = []
-    for name in unit.parameters:
-        owner = next((owner for owner in owners if name in owner.state), None)
-        given.append(name if owner is None else _named(everything.index(owner), name))
-    return ", ".join(given)
 
 
 def _named(number: int, state: str) -> str:

@@ -5,7 +5,9 @@ The step's parameter names say what it reads, and it is called with just that:
 - a trace column (`kind`, `node`, `timestamp`, ...), or `position`, the row's index in its run;
 - an array or number that describes the run (`scatterproof.conformance.checks.surroundings`);
 - its own state, declared with the check: `PerNode`, `PerLink`, `PerPair`, `Cell`, `Table` or `Bins`;
-- what a `Derived` step, which several checks share, found out about the row, or keeps as its state.
+- what a `Derived` step, which several checks share, found out about the row, or keeps as its state;
+- a record of these, where a parameter's type is a `NamedTuple`: its fields are found by their names;
+- a tuple of these, where the check says of which.
 
 It returns an Outcome: SILENT (this row is not the clause's business), HOLDS (the clause was at stake, and holds), or
 `violated(...)`. It compares column values and never adds to them: in machine arithmetic a sum wraps, in Python it does
@@ -20,7 +22,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from numba.extending import register_jitable
 
@@ -109,6 +111,10 @@ class Bins:
 
 
 StateKind: TypeAlias = PerNode | PerLink | PerPair | Cell | Table | Bins
+# A NamedTuple: columns, state or whatever else steps name, as one parameter.
+Record: TypeAlias = type[tuple[Any, ...]]
+# What a step is called with: a value of that name; a record, or a tuple, of values by these names.
+Arguments: TypeAlias = dict[str, Record | tuple[str, ...] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +125,15 @@ class Derived:
 
     names: tuple[str, ...]
     step: Callable[..., tuple[int, ...] | None]
-    parameters: tuple[str, ...]
+    arguments: Arguments
     kinds: tuple[int, ...]
     state: dict[str, StateKind]
     at: Role | None
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """All that the step reads, by name, that of records too."""
+        return _names_in(self.arguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,7 +155,7 @@ class Check:
     clause: str
     name: str
     step: Callable[..., Outcome]
-    parameters: tuple[str, ...]
+    arguments: Arguments
     kinds: tuple[int, ...]
     order: Order
     ways: tuple[str, ...]
@@ -156,9 +167,15 @@ class Check:
     doubt: bool = False
 
     @property
+    def parameters(self) -> tuple[str, ...]:
+        """All that the step reads, by name, that of records too."""
+        return _names_in(self.arguments)
+
+    @property
     def reads(self) -> tuple[int, ...]:
-        """Every kind that the verdict rests on."""
-        return tuple(sorted({*self.kinds, *(kind for derived in self.derived for kind in derived.kinds)}))
+        """Every kind that the verdict rests on. What is derived without state says nothing but of its own row."""
+        kept = (kind for derived in self.derived if derived.state for kind in derived.kinds)
+        return tuple(sorted({*self.kinds, *kept}))
 
 
 def check(
@@ -168,19 +185,21 @@ def check(
     order: Order,
     ways: tuple[str, ...],
     at: Role | None = None,
+    tuples: dict[str, tuple[str, ...]] | None = None,
     derived: tuple[Derived, ...] = (),
     despite_gaps: bool = False,
     doubt: bool = False,
     **state: StateKind,
 ) -> Callable[[Callable[..., Outcome]], Check]:
-    """Declare the decorated step to be the check of `clause`; further keyword arguments declare its state."""
+    """Declare the decorated step to be the check of `clause`; further keyword arguments declare its state. tuples: by
+    parameter, the names of what it is a tuple of."""
 
     def declare(step: Callable[..., Outcome]) -> Check:
         return Check(
             clause=clause,
             name=step.__name__,
             step=step,
-            parameters=_parameters(step, state),
+            arguments=_arguments(step, state, tuples or {}),
             kinds=kinds,
             order=order,
             ways=ways,
@@ -200,14 +219,34 @@ def derive(
     """Declare the decorated step to find out `names`, none or at least two; keyword arguments declare its state."""
 
     def declare(step: Callable[..., tuple[int, ...] | None]) -> Derived:
-        return Derived(names=names, step=step, parameters=_parameters(step, state), kinds=kinds, state=state, at=at)
+        return Derived(names=names, step=step, arguments=_arguments(step, state, {}), kinds=kinds, state=state, at=at)
 
     return declare
 
 
-def _parameters(step: Callable[..., tuple[int, ...] | None], state: dict[str, StateKind]) -> tuple[str, ...]:
-    parameters = tuple(inspect.signature(step).parameters)
-    idle = set(state) - set(parameters)
+def fields_of(record: Record) -> tuple[str, ...]:
+    fields: tuple[str, ...] = record._fields  # type: ignore[attr-defined]
+    return fields
+
+
+def _record(step: Callable[..., object], annotation: str) -> Record | None:
+    found = step.__globals__.get(annotation)
+    return found if isinstance(found, type) and hasattr(found, "_fields") else None
+
+
+def _names_in(arguments: Arguments) -> tuple[str, ...]:
+    found: list[str] = []
+    for name, of in arguments.items():
+        found += [name] if of is None else of if isinstance(of, tuple) else fields_of(of)
+    return tuple(found)
+
+
+def _arguments(
+    step: Callable[..., object], state: dict[str, StateKind], tuples: dict[str, tuple[str, ...]]
+) -> Arguments:
+    parameters = inspect.signature(step).parameters
+    arguments = {name: tuples.get(name) or _record(step, one.annotation) for name, one in parameters.items()}
+    idle = set(state) - set(_names_in(arguments))
     if idle:
         raise TypeError(f"{step.__qualname__}: state {sorted(idle)} is declared and not used")
-    return parameters
+    return arguments

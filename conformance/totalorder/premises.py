@@ -3,28 +3,21 @@ the packets on links are those that were sent."""
 
 from __future__ import annotations
 
-from scatterproof.conformance.checks.premises import compiled_apart, follow, packet_fields, packet_ways
-from scatterproof.conformance.checks.step import (
-    HOLDS,
-    SILENT,
-    Ints,
-    Outcome,
-    PerLink,
-    PerNode,
-    PerPair,
-    State,
-    Table,
-    TableState,
-    check,
-    violated,
+from scatterproof.conformance.checks.premises import (
+    EndsRecorded,
+    Followed,
+    Passage,
+    compiled_apart,
+    follow,
+    premise_of_packets,
 )
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerNode, PerPair, State, check, violated
 from scatterproof.conformance.kinds import SENT
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import PacketKind
-from scatterproof.spec.trace import Kind, Order, schema
+from scatterproof.spec.trace import Kind, Order
 
 DATA = int(PacketKind.DATA)
-CONTENTS = schema("totalorder").columns[schema("totalorder").index("sender") :]
 
 
 @check(
@@ -77,63 +70,12 @@ def submissions_are_counted(
     return HOLDS
 
 
-@check(
-    "PREMISE",
-    kinds=(Kind.SENT, Kind.ARRIVED, Kind.LOST, Kind.ENDED),
-    order=Order.LINK,
-    despite_gaps=True,
-    ways=packet_ways(CONTENTS),
-    sent=PerLink(0),
-    latest=PerLink(-1),
-    missing=PerLink(0),
-    on_link=Table(2, packet_fields(CONTENTS)),
-)
+@premise_of_packets("totalorder")
 def packets_arrive_as_sent(
-    position: int,
-    kind: int,
-    link: int,
-    link_seq: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    digest: int,
-    flags: int,
-    packet: int,
-    scattering: int,
-    timestamp: int,
-    barrier: int,
-    ack_barrier: int,
-    loss_record: int,
-    greatest: int,
-    link_count: int,
-    both_ends_recorded: Ints,
-    losses_recorded: Ints,
-    sent: State,
-    latest: State,
-    missing: State,
-    on_link: TableState,
+    row: Passage, contents: tuple[int, ...], recorded: EndsRecorded, so_far: Followed
 ) -> Outcome:
     """What arrives is what was put on the link, in its order; data that went on their way came, or were lost."""
-    message = (sender, receiver, number, digest, flags, packet, scattering, timestamp)
-    contents = (*message, barrier, ack_barrier, loss_record, greatest)
-    is_owed, is_fifo = packet == DATA, True
-    return follow(
-        position,
-        kind,
-        link,
-        link_seq,
-        flags,
-        contents,
-        is_owed,
-        is_fifo,
-        link_count,
-        both_ends_recorded,
-        losses_recorded,
-        sent,
-        latest,
-        missing,
-        on_link,
-    )
+    return follow(row, contents, row.packet == DATA, True, recorded, so_far)
 
 
 PREMISES = (submissions_are_counted, *compiled_apart("totalorder", packets_arrive_as_sent))

@@ -82,12 +82,16 @@ ONCE = "uniform_checks:delivered_once"
 @pytest.mark.parametrize(
     ("place", "after", "outcome"),
     [
-        (ONCE, "return violated(0, 0, number, -1) if False else HOLDS", TriedOutcome.BY_CLAUSE),
-        (ONCE, "return violated(0, 1, number, -1) if again else HOLDS", TriedOutcome.SURVIVED),
+        (ONCE, "return violated(0, 0, row.number, -1) if False else HOLDS", TriedOutcome.BY_CLAUSE),
+        (ONCE, "return violated(0, 1, row.number, -1) if learnt.again else HOLDS", TriedOutcome.SURVIVED),
         ("oracles.uniform:majority_has_it", "message = (event.number, event.number)", TriedOutcome.BY_CLAUSE),
-        ("order_checks:fifo_without", "return violated(0, 0, ahead, -1) if ahead else HOLDS", TriedOutcome.BY_WORDS),
+        (
+            "order_checks:fifo_without",
+            "return violated(0, 0, row.receiver, -1) if learnt.ahead else HOLDS",
+            TriedOutcome.BY_WORDS,
+        ),
     ],
-)  # fmt: skip
+)
 def test_mutants_end_as_they_deserve(bench: JudgeBench, place: str, after: str, outcome: TriedOutcome) -> None:
     assert tried(bench, place, after).outcome is outcome
 
