@@ -19,6 +19,7 @@ from scatterproof.impl.pubsub.match_rules import Count
 from scatterproof.spec.errors import BadInput
 
 Topic: TypeAlias = tuple[str, ...]
+_NOT_IN_SUBJECTS = " \t\r\n\0"  # of NATS: its protocol is lines of words
 
 
 class Step(msgspec.Struct, frozen=True, gc=False):
@@ -125,6 +126,8 @@ def _read_mqtt(element: str, last: bool) -> Filter:
 
 def _read_nats(element: str, last: bool) -> Filter:
     """A wildcard is a token of its own; in others the same characters are as any."""
+    if any(letter in _NOT_IN_SUBJECTS for letter in element):
+        raise ValueError(f"{element!r} has a space in it, or the end of a line; leave that out")
     if element == ">":
         if not last:
             raise ValueError("> stands for the rest of the subject; put it at the end")
@@ -141,6 +144,6 @@ def _read_amqp(element: str, last: bool) -> Filter:
 GRAMMARS: dict[str, Grammar] = {
     GrammarName.DOCUMENT: Grammar(separator=".", read=_read_document, reserved="*>[]"),
     GrammarName.MQTT: Grammar(separator="/", read=_read_mqtt, empty_tokens=True, mark="$", reserved="+#\0"),
-    GrammarName.NATS: Grammar(separator=".", read=_read_nats, reserved=" \t\r\n\0", alone=frozenset("*>")),
+    GrammarName.NATS: Grammar(separator=".", read=_read_nats, reserved=_NOT_IN_SUBJECTS, alone=frozenset("*>")),
     GrammarName.AMQP: Grammar(separator=".", read=_read_amqp, empty_tokens=True, empty_topics=True),
 }

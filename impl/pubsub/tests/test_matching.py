@@ -88,6 +88,7 @@ def test_ps_grammar_an_empty_routing_key_is_matched_by_what_needs_no_word() -> N
         (MQTT, "sport+", "no level"),
         (NATS, "a.>.b", "at the end"),
         (NATS, "a..b", "empty token"),
+        (NATS, "a b.*", "space"),
     ],
 )
 def test_ps_match_a_filter_without_a_meaning_is_refused_in_a_sentence(name: GrammarName, text: str, why: str) -> None:

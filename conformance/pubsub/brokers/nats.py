@@ -1,0 +1,50 @@
+"""Who is sent what by NATS: one client with all filters, through nats-py."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from scatterproof.conformance.serving import LOOPBACK
+
+END, LIMIT_S = "zz.end", 60.0
+_AT_ONCE = 200  # messages that are under way to the broker
+
+
+def ask(port: int, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
+    return asyncio.run(_ask(port, filters, topics))
+
+
+async def _ask(port: int, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
+    nats = importlib.import_module("nats")
+    subscriber, publisher = [await nats.connect(f"nats://{LOOPBACK}:{port}") for _ in range(2)]
+    seen: set[tuple[int, int]] = set()
+    ended = asyncio.Event()
+
+    def taking(number: int) -> Callable[[Any], Awaitable[None]]:
+        async def take(message: Any) -> None:
+            if message.data != END.encode():
+                seen.add((number, int(message.data)))
+
+        return take
+
+    async def end(_: object) -> None:
+        ended.set()
+
+    for number, text in enumerate(filters):
+        await subscriber.subscribe(text, cb=taking(number), pending_msgs_limit=-1, pending_bytes_limit=-1)
+    await subscriber.subscribe(END, cb=end)
+    await subscriber.flush()
+    for number, topic in enumerate(topics):
+        await publisher.publish(topic, str(number).encode())
+        if number % _AT_ONCE == 0:
+            await publisher.flush()
+    await publisher.publish(END, END.encode())
+    await publisher.flush()
+    await asyncio.wait_for(ended.wait(), LIMIT_S)
+    # What came ahead of the end may wait still, each subscription in a queue of its own.
+    await subscriber.drain()
+    await publisher.close()
+    return seen
