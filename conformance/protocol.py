@@ -101,7 +101,6 @@ class Plugin:
     judges: checks, oracles and premises.
     cases: the conformance cases, in the order of its files.
     recorder: makes rows of what nodes do in simulation.
-    digest: that of a payload, as rows have it.
     horizon_ns: when a schedule's run has had the time to deliver everything.
     label: a few words for the packet, submission or delivery of a row, given by column, in a diagram.
     parameters: the protocol's parameters as integers for the checks; BadInput when one is missing or wrong.
@@ -124,7 +123,6 @@ class Plugin:
     judges: Callable[[], Judges]
     cases: Callable[[], tuple[Case, ...]]
     recorder: Callable[[], Recorder]
-    digest: Callable[[bytes], int]
     horizon_ns: Callable[[Schedule], int]
     label: Callable[[Mapping[str, int]], str]
     parameters: Callable[[Mapping[str, Parameter]], dict[str, int]] = lambda given: {}

@@ -9,7 +9,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from enum import IntEnum, StrEnum
-from functools import cache
+from functools import cache, lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,6 +24,13 @@ VERSION = 1
 ABSENT = -1
 
 Row: TypeAlias = tuple[int, ...]
+
+
+@lru_cache(maxsize=1 << 12)
+def digest_of(payload: bytes) -> int:
+    """What stands for a payload in the column `digest`: the upper 63 bits of its BLAKE2b digest of 8 bytes, read in
+    network order. A payload is in many rows, one soon after another."""
+    return int.from_bytes(blake2b(payload, digest_size=8).digest()) >> 1
 
 
 class Kind(IntEnum):

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from struct import unpack_from
 from zlib import crc32
 
-from scatterproof.conformance.broadcast.recording import RESENT, digest
+from scatterproof.conformance.broadcast.recording import RESENT
 from scatterproof.conformance.wire import Layout, wire_of
 from scatterproof.spec.broadcast.messages import PacketKind
-from scatterproof.spec.trace import ABSENT
+from scatterproof.spec.trace import ABSENT, digest_of
 
 _WIRE = wire_of("broadcast")
 _HEADER, _PACKET = Layout(_WIRE["field"]), Layout(_WIRE["packet_field"])
@@ -62,7 +62,7 @@ def _columns(
         "sender": field["creator"],
         "receiver": header["receiver"],
         "number": field["first"],
-        "digest": digest(payload) if data else ABSENT,
+        "digest": digest_of(payload) if data else ABSENT,
         "flags": RESENT if field["flags"] & _RESENT else 0,
         "packet": field["kind"],
         "pseq": field["pseq"],

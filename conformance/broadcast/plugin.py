@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scatterproof.conformance.broadcast.labels import label
 from scatterproof.conformance.broadcast.parameters import not_applicable, parameters, tables, without_node
-from scatterproof.conformance.broadcast.recording import Recorder, digest
+from scatterproof.conformance.broadcast.recording import Recorder
 from scatterproof.conformance.broadcast.view import View
 from scatterproof.conformance.protocol import Case, Judges, Plugin, Wire, in_parts
 from scatterproof.spec.schedule import FailureKind, FaultKind, Schedule
@@ -95,7 +95,6 @@ PLUGIN = Plugin(
     judges=_judges,
     cases=_cases,
     recorder=Recorder,
-    digest=digest,
     parameters=parameters,
     not_applicable=not_applicable,
     horizon_ns=horizon_ns,

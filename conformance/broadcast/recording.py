@@ -4,11 +4,10 @@ receiver, number, digest, flags, packet, pseq, count, clock_sum, clock_weighted 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from scatterproof.spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
 from scatterproof.spec.topology import NodeId
-from scatterproof.spec.trace import ABSENT, Row
+from scatterproof.spec.trace import ABSENT, Row, digest_of
 
 _DATA = int(PacketKind.DATA)
 RESENT = 1  # the bit of `flags` in a packet's row
@@ -16,44 +15,32 @@ _NO_CLOCK = (ABSENT, ABSENT)
 _NO_PACKET = (ABSENT, ABSENT, ABSENT, ABSENT, *_NO_CLOCK)  # flags, packet, pseq, count
 
 
-def digest(payload: bytes) -> int:
-    """63-bit digest of a payload."""
-    return int.from_bytes(blake2b(payload, digest_size=8).digest(), "big") >> 1
-
-
 class Recorder:
     """Tails of rows for one run; counts submissions as the harness sees them."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[NodeId, NodeId], int] = {}
-        self._digests: dict[bytes, int] = {}
-
-    def _digest(self, payload: bytes) -> int:
-        known = self._digests.get(payload)
-        if known is None:
-            known = self._digests[payload] = digest(payload)
-        return known
 
     def submission(self, node: NodeId, messages: Sequence[tuple[NodeId, bytes]]) -> Sequence[Row]:
         tails: list[Row] = []
         for receiver, payload in messages:
             number = self._numbers[node, receiver] = self._numbers.get((node, receiver), 0) + 1
-            tails.append((node, receiver, number, self._digest(payload), *_NO_PACKET))
+            tails.append((node, receiver, number, digest_of(payload), *_NO_PACKET))
         return tails
 
     def beginning(self, node: NodeId, beginning: Beginning) -> Row:
-        message = (node, beginning.receiver, beginning.number, self._digest(beginning.payload))
+        message = (node, beginning.receiver, beginning.number, digest_of(beginning.payload))
         return (*message, ABSENT, ABSENT, ABSENT, beginning.count, *_NO_CLOCK)
 
     def packet(self, packet: Packet) -> Row:
-        digest = self._digest(packet.payload) if packet.kind == _DATA else ABSENT
+        digest = digest_of(packet.payload) if packet.kind == _DATA else ABSENT
         clock = packet.clock
         sums = (sum(clock), sum(at * entry for at, entry in enumerate(clock, 1))) if clock else _NO_CLOCK
         message = (packet.creator, packet.receiver, packet.first, digest)
         return (*message, RESENT if packet.resent else 0, packet.kind, packet.pseq, packet.count, *sums)
 
     def delivery(self, node: NodeId, delivery: Delivery) -> Row:
-        return (delivery.creator, node, delivery.number, self._digest(delivery.payload), *_NO_PACKET)
+        return (delivery.creator, node, delivery.number, digest_of(delivery.payload), *_NO_PACKET)
 
     def ended(self, flags: int) -> Row:
         return (ABSENT, ABSENT, ABSENT, ABSENT, flags, ABSENT, ABSENT, ABSENT, *_NO_CLOCK)

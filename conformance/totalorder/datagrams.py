@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scatterproof.conformance.totalorder.recording import INCARNATION, RESENT, digest
+from scatterproof.conformance.totalorder.recording import INCARNATION, RESENT
 from scatterproof.conformance.wire import Layout, wire_of
 from scatterproof.spec.totalorder.messages import PacketKind
-from scatterproof.spec.trace import ABSENT
+from scatterproof.spec.trace import ABSENT, digest_of
 
 _WIRE = wire_of("totalorder")
 _WIDE = [field["name"] for field in _WIRE["field"] if field["bytes"] == 8]
@@ -37,7 +37,7 @@ def packets(datagram: bytes) -> list[dict[str, int]] | str:
     beacon = kind == PacketKind.BEACON
     contents = ABSENT
     if kind == PacketKind.DATA:
-        contents = digest(payload)
+        contents = digest_of(payload)
     elif kind == PacketKind.ADJUSTED:
         contents = int.from_bytes(payload, "big")
     return [

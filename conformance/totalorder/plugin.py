@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scatterproof.conformance.protocol import Case, Judges, Plugin, Wire, in_parts
 from scatterproof.conformance.totalorder.labels import label
 from scatterproof.conformance.totalorder.parameters import SWITCH_CODES, not_applicable, parameters
-from scatterproof.conformance.totalorder.recording import Recorder, digest
+from scatterproof.conformance.totalorder.recording import Recorder
 from scatterproof.conformance.totalorder.view import View
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import FaultKind, Schedule
@@ -173,7 +173,6 @@ PLUGIN = Plugin(
     judges=_judges,
     cases=_cases,
     recorder=Recorder,
-    digest=digest,
     parameters=parameters,
     not_applicable=not_applicable,
     tables=_tables,

@@ -8,11 +8,10 @@ The digest of the second message of timestamp adjustment is the number that it c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.totalorder.messages import Delivery, Packet, PacketKind
-from scatterproof.spec.trace import ABSENT, Row
+from scatterproof.spec.trace import ABSENT, Row, digest_of
 
 _DATA, _BEACON, _ACK, _ADJUSTED = (
     int(kind) for kind in (PacketKind.DATA, PacketKind.BEACON, PacketKind.ACK, PacketKind.ADJUSTED)
@@ -23,31 +22,19 @@ _NO_PACKET = (ABSENT, ABSENT, ABSENT)  # flags, packet, scattering
 _NO_BARRIERS = (ABSENT, ABSENT, ABSENT, ABSENT)
 
 
-def digest(payload: bytes) -> int:
-    """63-bit digest of a payload."""
-    return int.from_bytes(blake2b(payload, digest_size=8).digest(), "big") >> 1
-
-
 class Recorder:
     """Tails of rows for one run; counts submissions as the harness sees them."""
 
     def __init__(self) -> None:
         self._scatterings: dict[NodeId, int] = {}
         self._numbers: dict[tuple[NodeId, NodeId], int] = {}
-        self._digests: dict[bytes, int] = {}
-
-    def _digest(self, payload: bytes) -> int:
-        known = self._digests.get(payload)
-        if known is None:
-            known = self._digests[payload] = digest(payload)
-        return known
 
     def submission(self, node: NodeId, messages: Sequence[tuple[NodeId, bytes]]) -> Sequence[Row]:
         scattering = self._scatterings[node] = self._scatterings.get(node, 0) + 1
         tails: list[Row] = []
         for receiver, payload in messages:
             number = self._numbers[node, receiver] = self._numbers.get((node, receiver), 0) + 1
-            message = (node, receiver, number, self._digest(payload), ABSENT, ABSENT, scattering, ABSENT)
+            message = (node, receiver, number, digest_of(payload), ABSENT, ABSENT, scattering, ABSENT)
             tails.append((*message, *_NO_BARRIERS))
         return tails
 
@@ -59,7 +46,7 @@ class Recorder:
         else:
             digest = ABSENT
             if kind == _DATA:
-                digest = self._digest(packet.payload)
+                digest = digest_of(packet.payload)
             elif kind == _ADJUSTED and len(packet.payload) == _HELD_BYTES:
                 digest = int.from_bytes(packet.payload, "big", signed=True)
             flags = began + RESENT if packet.resent else began
@@ -68,7 +55,7 @@ class Recorder:
         return message + (packet.barrier, packet.ack_barrier, packet.loss_record, packet.greatest)
 
     def delivery(self, node: NodeId, delivery: Delivery) -> Row:
-        payload = self._digest(delivery.payload)
+        payload = digest_of(delivery.payload)
         return (delivery.sender, node, delivery.number, payload, *_NO_PACKET, delivery.timestamp, *_NO_BARRIERS)
 
     def ended(self, flags: int) -> Row:

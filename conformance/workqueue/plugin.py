@@ -7,7 +7,7 @@ from functools import cache
 
 from scatterproof.conformance.protocol import Case, Judges, Plugin, in_parts
 from scatterproof.conformance.workqueue.labels import label
-from scatterproof.conformance.workqueue.recording import Recorder, digest
+from scatterproof.conformance.workqueue.recording import Recorder
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.schedule import FailureKind, Schedule
@@ -62,7 +62,6 @@ PLUGIN = Plugin(
     judges=_judges,
     cases=_cases,
     recorder=Recorder,
-    digest=digest,
     horizon_ns=horizon_ns,
     label=label,
     parameters=parameters,

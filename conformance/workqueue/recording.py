@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import blake2b
 
 from scatterproof.spec.core import Outcome, Parameter, Return
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
-from scatterproof.spec.trace import ABSENT, Row, schema
+from scatterproof.spec.trace import ABSENT, Row, digest_of, schema
 from scatterproof.spec.workqueue.messages import COLUMNS, GIVEN, LEASED, CallName, Handed, Packet
 
 NAMES = schema("workqueue")
 _NOTHING = (ABSENT,) * len(COLUMNS)
 _NAMED = ("group", "message", "token")
-
-
-def digest(payload: bytes) -> int:
-    """63 bits of the payload's digest."""
-    return int.from_bytes(blake2b(payload, digest_size=8).digest()) >> 1
 
 
 def _columns(values: Mapping[str, Parameter]) -> Row:
@@ -31,7 +25,7 @@ class Recorder:
     """Rows from `sender` on: sender, receiver, number, digest, flags, call, operation, outcome, packet, COLUMNS."""
 
     def called(self, node: NodeId, operation: int, call: Call) -> Row:
-        body = digest(call.payload) if call.call in (CallName.SEND_MESSAGE, CallName.PUT_MESSAGE) else ABSENT
+        body = digest_of(call.payload) if call.call in (CallName.SEND_MESSAGE, CallName.PUT_MESSAGE) else ABSENT
         # What the application does not give stands in GIVEN; of a group it names what it does not have in hand.
         given = GIVEN.get(call.call) or LEASED.get(call.call, {})
         told = {**given, **{name: value for name, value in call.arguments.items() if name in given or name in _NAMED}}
@@ -40,7 +34,7 @@ class Recorder:
 
     def returned(self, node: NodeId, call: Call, returned: Return) -> Row:
         read = call.call == CallName.READ_MESSAGE and returned.outcome is Outcome.OK and returned.results.get("message")
-        body = digest(returned.payload) if read else ABSENT
+        body = digest_of(returned.payload) if read else ABSENT
         code, outcome = NAMES.calls[call.call], int(returned.outcome)
         message = (returned.results.get(name, ABSENT) for name in ("sender", "number"))
         sender, number = (one if isinstance(one, int) else ABSENT for one in message)
@@ -49,7 +43,7 @@ class Recorder:
 
     def packet(self, packet: Packet) -> Row:
         kind = NAMES.packets["answer" if packet.outcome else "request"]
-        body = digest(packet.payload) if packet.payload else ABSENT
+        body = digest_of(packet.payload) if packet.payload else ABSENT
         # A node may make up a call or an outcome that there is not: its row says nothing of it.
         call = NAMES.calls.get(packet.call, ABSENT)
         outcome = packet.outcome if packet.outcome in NAMES.outcomes.values() else ABSENT
@@ -58,7 +52,7 @@ class Recorder:
 
     def delivery(self, node: NodeId, handed: Handed) -> Row:
         told = _columns({"group": handed.group, "receipt": handed.receipt})
-        return (handed.sender, ABSENT, handed.number, digest(handed.payload), *[ABSENT] * 5, *told)
+        return (handed.sender, ABSENT, handed.number, digest_of(handed.payload), *[ABSENT] * 5, *told)
 
     def ended(self, flags: int) -> Row:
         return (*[ABSENT] * 4, flags, *[ABSENT] * 4, *_NOTHING)

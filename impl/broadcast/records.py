@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from scatterproof.spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
 from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import digest_of
 
 RESENT = 1
-
-
-def digest(payload: bytes) -> int:
-    """The upper 63 bits of the payload's BLAKE2b digest of 8 bytes, read in network order."""
-    return int.from_bytes(blake2b(payload, digest_size=8).digest()) >> 1
 
 
 class Records:
@@ -29,7 +24,7 @@ class Records:
         for receiver, payload in messages:
             self._numbers[receiver] += 1
             message = {"sender": node, "receiver": receiver, "number": self._numbers[receiver]}
-            rows.append(message | {"digest": digest(payload)})
+            rows.append(message | {"digest": digest_of(payload)})
         return rows
 
     def packet(self, packet: Packet) -> dict[str, int]:
@@ -43,7 +38,7 @@ class Records:
             "count": packet.count,
         }
         if packet.kind == PacketKind.DATA:
-            columns["digest"] = digest(packet.payload)
+            columns["digest"] = digest_of(packet.payload)
             if packet.clock:
                 columns["clock_sum"] = sum(packet.clock)
                 columns["clock_weighted"] = sum(place * entry for place, entry in enumerate(packet.clock, 1))
@@ -51,7 +46,7 @@ class Records:
 
     def delivery(self, node: NodeId, delivery: Delivery) -> dict[str, int]:
         message = {"sender": delivery.creator, "receiver": node, "number": delivery.number}
-        return message | {"digest": digest(delivery.payload)}
+        return message | {"digest": digest_of(delivery.payload)}
 
     def beginning(self, node: NodeId, beginning: Beginning) -> dict[str, int]:
         return {
@@ -59,5 +54,5 @@ class Records:
             "receiver": beginning.receiver,
             "number": beginning.number,
             "count": beginning.count,
-            "digest": digest(beginning.payload),
+            "digest": digest_of(beginning.payload),
         }

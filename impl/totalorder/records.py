@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.totalorder.messages import NO_BARRIER, Delivery, Packet, PacketKind
+from scatterproof.spec.trace import digest_of
 
 HELD_BYTES = 8  # what the second message of timestamp adjustment contains: a number, which stands for its digest
-
-
-def digest(payload: bytes) -> int:
-    """The upper 63 bits of the payload's BLAKE2b digest of 8 bytes, read in network order."""
-    return int.from_bytes(blake2b(payload, digest_size=8).digest()) >> 1
 
 
 class Records:
@@ -35,7 +30,7 @@ class Records:
                     "sender": node,
                     "receiver": receiver,
                     "number": self._numbers[receiver],
-                    "digest": digest(payload),
+                    "digest": digest_of(payload),
                     "scattering": self._scatterings,
                 }
             )
@@ -53,7 +48,7 @@ class Records:
         if packet.kind != PacketKind.BEACON:
             columns |= {"receiver": packet.receiver, "number": packet.number}
             if packet.kind == PacketKind.DATA:
-                columns["digest"] = digest(packet.payload)
+                columns["digest"] = digest_of(packet.payload)
             elif packet.kind == PacketKind.ADJUSTED and len(packet.payload) == HELD_BYTES:
                 columns["digest"] = int.from_bytes(packet.payload, "big", signed=True)
             if packet.kind != PacketKind.ACK:
@@ -69,6 +64,6 @@ class Records:
             "sender": delivery.sender,
             "receiver": node,
             "number": delivery.number,
-            "digest": digest(delivery.payload),
+            "digest": digest_of(delivery.payload),
             "timestamp": delivery.timestamp,
         }

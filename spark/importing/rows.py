@@ -15,7 +15,7 @@ from scatterproof.spark.importing.mapping import ISO, UNITS
 from scatterproof.spark.importing.mapping import Mapping as UserMapping
 from scatterproof.spark.importing.quarantine import Flaw
 from scatterproof.spec.topology import LinkId, NodeId
-from scatterproof.spec.trace import ABSENT, Domain, Header, Kind, Row, schema
+from scatterproof.spec.trace import ABSENT, Domain, Header, Kind, Row, digest_of, schema
 
 Raw = str | int | float | bool | None
 Event = Mapping[str, Raw]
@@ -62,8 +62,7 @@ class Rows:
         self._rules = row_rules(header.protocol, topology)
         self._sent: dict[LinkId, int] = defaultdict(int)
         self._called: dict[NodeId, int] = defaultdict(int)
-        plugin = load(header.protocol)
-        self._recorder, self._digest = plugin.recorder(), plugin.digest
+        self._recorder = load(header.protocol).recorder()
         self._tail_at = names.index("sender")
         self._ended = False
 
@@ -106,7 +105,7 @@ class Rows:
                 row[column] = self._code(column, domain, given[column])
         row["link"] = self._link(given, row["node"], kind)
         if "payload" in given:
-            row["digest"] = self._digest(str(given["payload"]).encode("utf-8", "surrogateescape"))
+            row["digest"] = digest_of(str(given["payload"]).encode("utf-8", "surrogateescape"))
         if self._clock_is_time and "clock_ns" not in given and not ended:
             row["clock_ns"] = row["time_ns"]
         flaw = self._rules.flaw(tuple(row.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from scatterproof.spec import trace_ndjson, trace_parquet
 from scatterproof.spec.clauses import SPEC
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.topology import Link, Node, Role, Topology
-from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
+from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, digest_of, schema
 from scatterproof.spec.trace_parquet import read_runs, write_runs
 
 NETWORK = Topology((Node("a", Role.HOST), Node("b", Role.HOST)), (Link(0, 1),))
@@ -30,6 +31,11 @@ def trace(run: int, length: int = 3, *, notes: tuple[str, ...] = ()) -> Trace:
     edges = [(1 << 63) - 1, -(1 << 63), 0]
     rows = [row(Kind.SENT, time_ns=edges[at % 3], node=0, link=0, link_seq=at) for at in range(length)]
     return Trace(header, [*rows, row(Kind.ENDED, time_ns=9, flags=3)])
+
+
+@pytest.mark.parametrize("payload", [b"", b"x", bytes(100)])
+def test_a_digest_is_the_upper_63_bits_of_eight_bytes(payload: bytes) -> None:
+    assert f"{digest_of(payload):063b}" == f"{int(blake2b(payload, digest_size=8).hexdigest(), 16):064b}"[:63]
 
 
 def test_order_node_is_weakest_and_global_strongest() -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from scatterproof.impl.broadcast.codec import decode
-from scatterproof.impl.broadcast.records import Records, digest
+from scatterproof.impl.broadcast.records import Records
 from scatterproof.impl.drivers.tests.processes import NodeProcess, Row, rows_until
 from scatterproof.impl.protocol import load
 from scatterproof.spec.adapter import (
@@ -32,7 +32,7 @@ from scatterproof.spec.broadcast.messages import Beginning, Delivery, Packet, Pa
 from scatterproof.spec.core import NodeConfig, node_config
 from scatterproof.spec.schedule import EVERYBODY
 from scatterproof.spec.topology import Link, Node, Role, Topology, route
-from scatterproof.spec.trace import schema
+from scatterproof.spec.trace import digest_of, schema
 
 DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 PROCESSES = 3
@@ -115,7 +115,7 @@ def test_over_sockets_a_message_for_everybody_is_begun_and_delivered_everywhere(
     ]
     for own in rows.values():
         found = [(row["sender"], row["number"], row["digest"]) for row in own if row["kind"] == "delivered"]
-        assert found == [(0, 1, digest(b"x")), (0, 2, digest(b"y"))]
+        assert found == [(0, 1, digest_of(b"x")), (0, 2, digest_of(b"y"))]
         assert {name for row in own for name in row} <= {*schema("broadcast").columns, "kind"}
 
 

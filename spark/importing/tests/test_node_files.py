@@ -14,13 +14,12 @@ import scatterproof.spark.totalorder
 from scatterproof.conformance.broadcast.tests import runs as broadcast
 from scatterproof.conformance.judge import judge
 from scatterproof.conformance.tests import runs as totalorder
-from scatterproof.conformance.totalorder.recording import digest
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spark.importing.merging import Links, Merge, NodeRows, Numbers
 from scatterproof.spark.importing.tests.imported import failed, imported, inconclusive
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.trace import ABSENT, Kind, Order, Row, Trace, schema
+from scatterproof.spec.trace import ABSENT, Kind, Order, Row, Trace, digest_of, schema
 
 CONFORMING = {
     "totalorder": totalorder.conforming("star", "D9"),
@@ -222,7 +221,7 @@ def test_logs_of_json_lines_and_counted_submissions(tmp_path: Path) -> None:
     seconds = [1, 2.5, 3, 3, 4]
     assert run.column("time_ns") == [int(second * 1_000_000_000) + 7 * (second == 1) for second in seconds]
     assert run.column("number")[:2] == run.column("scattering")[:2] == [1, 2]
-    assert run.column("digest")[:2] == [digest(b"x"), digest(b"y")]
+    assert run.column("digest")[:2] == [digest_of(b"x"), digest_of(b"y")]
     assert run.column("link_seq") == [ABSENT, ABSENT, 0, 1, ABSENT]
     assert run.column("sender") == [0, 0, 0, 0, 0]  # of the first two nobody said so
     assert run.column("receiver") == [1, 1, 1, 1, 1]
