@@ -20,7 +20,7 @@ from scatterproof.models.tla_values import Function, Value, parse_value
 from scatterproof.models.tlc import TlcOutcome, run_tlc
 from scatterproof.models.validation import Reader
 from scatterproof.spec.clauses import load as load_clauses
-from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.scratch import scratch_folder
 from scatterproof.spec.trace import ABSENT, Header, Kind, Trace
 
@@ -75,7 +75,7 @@ def validate_all(traces: Sequence[Trace]) -> list[Validation]:
     for number, trace in enumerate(traces):
         try:
             readers[number] = (trace, _reader_of(trace))
-        except CannotRun as error:
+        except (BadInput, CannotRun) as error:
             verdicts[number] = Validation(judgement=Judgement.CANNOT_RUN, reason=str(error))
     for batch in _batches(readers):
         verdicts |= _read_or_say_why(batch)

@@ -56,6 +56,13 @@ class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The nodes of these roles, in their order."""
         return tuple(i for i, node in enumerate(self.nodes) if node.role in roles)
 
+    @property
+    def is_full_mesh(self) -> bool:
+        """Whether all nodes are hosts, with one link from each to each other."""
+        mesh = sorted((a, b) for a in self.hosts() for b in self.hosts() if a != b)
+        ends = sorted((link.source, link.target) for link in self.links)
+        return len(self.hosts()) == len(self.nodes) and ends == mesh
+
     def ingress(self, node: NodeId) -> tuple[LinkId, ...]:
         return tuple(i for i, link in enumerate(self.links) if link.target == node)
 

@@ -16,6 +16,7 @@ from hypothesis.strategies import SearchStrategy
 
 from scatterproof.conformance.case_building import crash, pause
 from scatterproof.conformance.network.topologies import mesh
+from scatterproof.spec.broadcast.messages import in_words
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import EVERYBODY, Delay, Failure, Fault, FaultKind, Message, Schedule, Submission
 from scatterproof.spec.topology import NodeId, Topology
@@ -68,7 +69,7 @@ def schedule_of(numbers: bytes) -> Schedule:
     late = next(drawn)
     depends = [_dependencies(process, next(drawn), processes) for process in range(MAX_PROCESSES)][:processes]
     if level == "lcb":
-        parameters["dependencies"] = ";".join(depends)
+        parameters["dependencies"] = in_words(depends)
     if empty:
         parameters["most_in_run"] = _RUNS[empties % len(_RUNS)]
         parameters["most_undelivered"] = _UNDELIVERED[empties // 4 % len(_UNDELIVERED)]
@@ -85,9 +86,9 @@ def schedule_of(numbers: bytes) -> Schedule:
     )
 
 
-def _dependencies(process: NodeId, bits: int, processes: int) -> str:
+def _dependencies(process: NodeId, bits: int, processes: int) -> list[NodeId]:
     """None on few draws; now and then oneself is named, too."""
-    return ",".join(str(other) for other in range(processes) if bits >> other & 1 and (other != process or bits > 192))
+    return [other for other in range(processes) if bits >> other & 1 and (other != process or bits > 192)]
 
 
 def _submissions(drawn: Iterator[int], level: str, processes: int, empty: bool) -> Iterator[Submission]:

@@ -24,7 +24,7 @@ from scatterproof.impl.broadcast.output import Output
 from scatterproof.impl.broadcast.process import Process
 from scatterproof.impl.broadcast.sockets import Mesh
 from scatterproof.impl.drivers.lines import run
-from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.broadcast.messages import Level, in_words
 from scatterproof.spec.core import NodeConfig, Parameter
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.topology import NodeId, Role
@@ -40,7 +40,7 @@ def config_of(me: NodeId, processes: int, assignment: Assignment, given: dict[st
     peers = [peer for peer in range(processes) if peer != me]
     parameters: dict[str, Parameter] = {"level": str(assignment.level), **given}
     if assignment.dependencies:
-        parameters["dependencies"] = ";".join(",".join(map(str, own)) for own in assignment.dependencies)
+        parameters["dependencies"] = in_words(assignment.dependencies)
     return NodeConfig(
         node=me,
         role=Role.HOST,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scatterproof.impl.broadcast.limits import MAX_CLOCK, MAX_PROCESSES
-from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.broadcast.messages import Level, dependencies
 from scatterproof.spec.core import NodeConfig
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.parameters import Parameters
@@ -45,7 +45,7 @@ def settings(config: NodeConfig) -> Settings:
         window=given.number("window"),
         most_undelivered=given.number("most_undelivered"),
         most_in_run=given.number("most_in_run"),
-        dependencies=dependencies(config, processes),
+        dependencies=dependencies(config.parameters, processes, f"node {config.node}: ")[config.node],
     )
 
 
@@ -61,21 +61,3 @@ def _processes(config: NodeConfig) -> int:
     if processes > MAX_PROCESSES:
         raise BadInput(f"node {config.node}: there are {processes} processes; at most {MAX_PROCESSES} have numbers")
     return processes
-
-
-def dependencies(config: NodeConfig, processes: int) -> frozenset[NodeId]:
-    """Whom the node depends on: its part of a text like "1,2;0;" (process 0 on 1 and 2, 1 on 0, 2 on none)."""
-    text = config.parameters.get("dependencies", "")
-    parts = text.split(";") if isinstance(text, str) else []
-    if text == "":
-        return frozenset()
-    if len(parts) != processes:
-        raise BadInput(f"node {config.node}: parameter dependencies is {text!r}; give {processes} lists, parted by ';'")
-    found: set[NodeId] = set()
-    for part in parts[config.node].split(",") if parts[config.node].strip() else ():
-        if not part.strip().isdecimal() or int(part) >= processes:
-            raise BadInput(
-                f"node {config.node}: parameter dependencies names {part!r}; processes are 0 to {processes - 1}"
-            )
-        found.add(int(part))
-    return frozenset(found)

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from scatterproof.models.validation import Reader, tla_sequence, tla_set, tla_truth
-from scatterproof.spec.broadcast.messages import Level, PacketKind
-from scatterproof.spec.core import Parameter
+from scatterproof.spec.broadcast.messages import Level, PacketKind, dependencies
 from scatterproof.spec.errors import CannotRun
+from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.schedule import EVERYBODY
-from scatterproof.spec.topology import Link, NodeId, Role, Topology
+from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 
-MOST_UNDELIVERED = 8_192  # where the parameters say nothing
-WINDOW = 64  # likewise
 MOST_IN_RUN = 4_096  # longer ones TLC would take one by one for long
 _MOST = (1 << 31) - 1  # TLC's integers have 32 bits
 _SETTLED = 3  # the flags of a run that ended as planned, with nothing in flight
@@ -46,12 +44,12 @@ REASONS = {
 
 
 def reader_of(trace: Trace) -> Reader:
-    """The run in TLA+. CannotRun for a run that the module does not describe."""
+    """The run in TLA+. CannotRun for one that the module does not describe, BadInput for parameters that cannot be."""
     header = trace.header
-    _refuse_other_networks(header.topology)
-    level = str(header.parameters.get("level"))
-    if level not in list(Level):
-        raise CannotRun(f"parameter level is {level!r}; the module for traces describes {', '.join(Level)}")
+    if not header.topology.is_full_mesh:
+        raise CannotRun("the network is no full mesh of hosts, which is all that the module for traces describes")
+    set_to = Parameters("broadcast", header.parameters)
+    level = str(set_to["level"])
     columns = {name: at for at, name in enumerate(schema("broadcast").columns)}
     _refuse_uncounted(trace.rows, columns, level)
     digests: dict[int, int] = {}
@@ -59,7 +57,7 @@ def reader_of(trace: Trace) -> Reader:
     return Reader(
         module="TraceBroadcast",
         configuration="MCTraceBroadcast.cfg",
-        text=f"[{_network(header, level)},\n  rows |-> <<\n  {rows}>>]",
+        text=f"[{_network(header, set_to)},\n  rows |-> <<\n  {rows}>>]",
         times={},
         reasons=REASONS,
         rules=("MajorityRules", "CausalRules"),
@@ -101,51 +99,23 @@ def _event(position: int, row: Row, columns: Mapping[str, int], digests: dict[in
     return f"<<{', '.join(map(str, values))}>>"
 
 
-def _network(header: Header, level: str) -> str:
-    topology, parameters = header.topology, header.parameters
+def _network(header: Header, set_to: Parameters) -> str:
+    topology = header.topology
     recorded = [kind.name.lower() for kind in _RECORDED]
+    named = dependencies(header.parameters, len(topology.nodes))
     complete = [f"{kind} |-> {tla_set(sorted(header.complete.get(kind, ())))}" for kind in recorded]
-    usual = {"most_undelivered": MOST_UNDELIVERED, "window": WINDOW}
-    most, window = (_whole(parameters, name, otherwise) for name, otherwise in usual.items())
     return ",\n  ".join(
         (
             *complete,
-            f'level |-> "{level}"',
-            f"most |-> {min(most, _MOST)}",
-            f"window |-> {min(window, _MOST)}",
+            f'level |-> "{set_to["level"]}"',
+            f"most |-> {min(set_to.number('most_undelivered'), _MOST)}",
+            f"window |-> {set_to.number('window')}",
             f"linked |-> {tla_truth(header.order.includes(Order.LINK))}",
-            f"on |-> {tla_sequence(map(tla_set, map(sorted, dependencies(parameters, len(topology.nodes)))))}",
+            f"on |-> {tla_sequence(map(tla_set, map(sorted, named)))}",
             f"source |-> {tla_sequence(str(link.source + 1) for link in topology.links)}",
             f"target |-> {tla_sequence(str(link.target + 1) for link in topology.links)}",
         )
     )
-
-
-def _whole(parameters: Mapping[str, Parameter], name: str, otherwise: int) -> int:
-    value = parameters.get(name, otherwise)
-    if not isinstance(value, int):
-        raise CannotRun(f"parameter {name} is {value!r}; give a whole number")
-    return value
-
-
-def dependencies(parameters: Mapping[str, Parameter], processes: int) -> list[set[NodeId]]:
-    """By process, those that it depends on: "1,2;0;" for process 0 on 1 and 2, 1 on 0, 2 on none."""
-    text = str(parameters.get("dependencies", ""))
-    if not text:
-        return [set() for _ in range(processes)]
-    lists = [[name.strip() for name in part.split(",") if name.strip()] for part in text.split(";")]
-    if len(lists) != processes or not all(n.isdecimal() and int(n) < processes for one in lists for n in one):
-        raise CannotRun(f"parameter dependencies is {text!r}; give {processes} lists of processes, parted by ';'")
-    return [{int(name) for name in one} for one in lists]
-
-
-def _refuse_other_networks(topology: Topology) -> None:
-    count = len(topology.nodes)
-    mesh = {Link(a, b) for a in range(count) for b in range(count) if a != b}
-    if any(node.role is not Role.HOST for node in topology.nodes) or set(topology.links) != mesh:
-        raise CannotRun("the network is no full mesh of hosts, which is all that the module for traces describes")
-    if len(topology.links) != len(mesh):
-        raise CannotRun("the network has two links from one process to another; the module for traces knows one")
 
 
 def _refuse_uncounted(rows: Sequence[Row], columns: Mapping[str, int], level: str) -> None:

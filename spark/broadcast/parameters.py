@@ -11,7 +11,7 @@ from scatterproof.conformance.case_building import crash
 from scatterproof.conformance.network.topologies import mesh
 from scatterproof.spark.kinds import RunKind, Setting, nothing_fails, one_of_ten
 from scatterproof.spark.networks import anywhere
-from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.broadcast.messages import Level, in_words
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import Failure, FailureKind, FaultKind
 from scatterproof.spec.topology import NodeId, Topology
@@ -68,12 +68,8 @@ def _dependencies(draw: Random, processes: int) -> str:
     """From nobody on anybody to all on all, where order is broken soonest; some name themselves, too."""
     likely = draw.choice((0.0, 0.2, 0.5, 1.0, 1.0, 1.0))
     names_itself = draw.random() < 0.25
-    return ";".join(
-        ",".join(
-            str(other) for other in range(processes) if draw.random() < likely and (other != process or names_itself)
-        )
-        for process in range(processes)
-    )
+    others = range(processes)
+    return in_words([o for o in others if draw.random() < likely and (o != p or names_itself)] for p in others)
 
 
 def _empty(draw: Random) -> bytes:

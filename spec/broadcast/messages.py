@@ -6,10 +6,13 @@ process's messages from 1. A run of messages is `first` to `first + count - 1` o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import IntEnum, StrEnum
 
 import msgspec
 
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
 from scatterproof.spec.schedule import EVERYBODY
 from scatterproof.spec.topology import NodeId
 
@@ -75,3 +78,24 @@ class Beginning(msgspec.Struct, frozen=True, gc=False):
     count: int
     payload: bytes
     receiver: NodeId = EVERYBODY
+
+
+def dependencies(given: Mapping[str, Parameter], processes: int, place: str = "") -> list[frozenset[NodeId]]:
+    """By process, those that it names in the parameter `dependencies`: "1,2;0;" for process 0 on 1 and 2, 1 on 0, 2 on
+    none. BadInput, which begins with `place`, for a text that is no such list."""
+    text = given.get("dependencies", "")
+    if text == "":
+        return [frozenset()] * processes
+    parts = text.split(";") if isinstance(text, str) else []
+    if len(parts) != processes:
+        raise BadInput(f"{place}parameter dependencies is {text!r}; give {processes} lists, parted by ';'")
+    named = [[name.strip() for name in part.split(",")] if part.strip() else [] for part in parts]
+    for name in (name for names in named for name in names):
+        if not name.isdecimal() or int(name) >= processes:
+            raise BadInput(f"{place}parameter dependencies names {name!r}; processes are 0 to {processes - 1}")
+    return [frozenset(map(int, names)) for names in named]
+
+
+def in_words(named: Iterable[Iterable[NodeId]]) -> str:
+    """The parameter `dependencies` that says so, by process."""
+    return ";".join(",".join(map(str, names)) for names in named)

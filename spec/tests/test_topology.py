@@ -65,3 +65,12 @@ def test_to_bar_min_a_ring_whose_barriers_wait_for_one_another_is_refused() -> N
 def test_a_broken_topology_is_refused_with_a_sentence(broken: Topology, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         validate(broken)
+
+
+def test_a_full_mesh_has_one_link_from_each_host_to_each_other() -> None:
+    both = (0, 1), (1, 0)
+
+    assert topology(2, 0, *both).is_full_mesh
+    assert not topology(2, 0, *both, (0, 1)).is_full_mesh
+    assert not topology(2, 0, (0, 1)).is_full_mesh
+    assert not topology(2, 1, *both).is_full_mesh

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
-from scatterproof.conformance.broadcast.parameters import dependencies, parameters
+from scatterproof.conformance.broadcast.parameters import parameters
 from scatterproof.conformance.oracles.whole import AnyEvent, AnyWhole, before, once_a_trace
-from scatterproof.spec.broadcast.messages import Level, PacketKind
+from scatterproof.spec.broadcast.messages import Level, PacketKind, dependencies
 from scatterproof.spec.trace import Kind, Trace
 
 GREATEST_NUMBER = 2**32 - 1
@@ -51,7 +51,8 @@ class Whole(AnyWhole[Event]):
         self.links = trace.header.topology.links
         self.set_to = parameters(trace.header.parameters)
         self.level = Level(str(trace.header.parameters["level"]))
-        self.depends = dependencies(trace.header.parameters, len(self.processes))
+        named = dependencies(trace.header.parameters, len(self.processes))
+        self.depends = [others - {process} for process, others in enumerate(named)]
 
     # ---------------------------------------------------------------- the end
 

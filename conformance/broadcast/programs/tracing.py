@@ -19,7 +19,7 @@ from scatterproof.conformance.broadcast.programs.workload import Task
 from scatterproof.conformance.network.topologies import mesh
 from scatterproof.conformance.rows import row_of
 from scatterproof.conformance.stress.contract import Course, Recorded
-from scatterproof.spec.broadcast.messages import Level
+from scatterproof.spec.broadcast.messages import Level, in_words
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import EVERYBODY
 from scatterproof.spec.topology import NodeId
@@ -139,5 +139,5 @@ def _parameters(task: Task) -> dict[str, Parameter]:
     """A program's own threshold is not known, so that none is exceeded."""
     found: dict[str, Parameter] = {"level": task.level.value, "most_undelivered": task.messages}
     if task.level is Level.LCB:
-        found["dependencies"] = ";".join(",".join(str(one - 1) for one in on) for on in task.dependencies[1:])
+        found["dependencies"] = in_words([one - 1 for one in on] for on in task.dependencies[1:])
     return found
