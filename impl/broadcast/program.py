@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import gc
 import selectors
-import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from scatterproof.impl.broadcast.course_files import Assignment, read_config, re
 from scatterproof.impl.broadcast.output import Output
 from scatterproof.impl.broadcast.process import Process
 from scatterproof.impl.broadcast.sockets import Mesh
-from scatterproof.impl.drivers.lines import run
+from scatterproof.impl.drivers.lines import run_until_signal
 from scatterproof.spec.broadcast.messages import Level, in_words
 from scatterproof.spec.core import NodeConfig, Parameter
 from scatterproof.spec.errors import BadInput
@@ -76,7 +75,7 @@ def serve(arguments: argparse.Namespace, alarm: socket.socket, make_mesh: type[M
                 if not ready:
                     output.write()
                 timeout = process.turn(mesh.socket in ready)
-                if output.waits and (timeout is None or timeout > _IDLE_S):
+                if output.waiting and (timeout is None or timeout > _IDLE_S):
                     timeout = _IDLE_S
         process.tell_refusals()
 
@@ -104,15 +103,7 @@ def main(words: Sequence[str] | None = None, make_mesh: type[Mesh] = Mesh) -> in
     arguments = _arguments(words)
     # Nothing here makes cycles: the collector would go through all that waits, in vain.
     gc.disable()
-    woken, waker = socket.socketpair()
-    with woken, waker:
-        waker.setblocking(False)
-        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda _number, _frame: None)  # the wake-up byte says it all
-        code = run(lambda: serve(arguments, woken, make_mesh))
-        signal.set_wakeup_fd(-1)
-    return code
+    return run_until_signal(lambda alarm: serve(arguments, alarm, make_mesh))
 
 
 if __name__ == "__main__":

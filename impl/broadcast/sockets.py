@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import socket
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from types import TracebackType
 
 from scatterproof.impl.broadcast.codec import HEADER, encode_all, size
 from scatterproof.impl.broadcast.course_files import Host
+from scatterproof.impl.drivers.sockets import MAX_DATAGRAM, bound
 from scatterproof.spec.broadcast.messages import Packet
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.topology import NodeId
 
 DATAGRAM_BYTES = 1_400  # below what an Ethernet frame has room for (wire.toml)
 _MOST_PACKETS = (1 << 16) - 1
-_BUFFER_BYTES = 8 << 20
-_SO_RCVBUFFORCE = 33  # Linux: beyond the system's limit, for those who may
-_MAX_DATAGRAM = 65_535
 
 
 class Mesh:
@@ -67,7 +64,7 @@ class Mesh:
         receive = self.socket.recv
         for _ in range(most):
             try:
-                yield receive(_MAX_DATAGRAM)
+                yield receive(MAX_DATAGRAM)
             except BlockingIOError:
                 return
             except OSError:
@@ -93,20 +90,9 @@ def _resolve(host: Host) -> tuple[str, int]:
 
 
 def _open(address: tuple[str, int], host: Host) -> socket.socket:
-    """A bound socket that does not block, with buffers as large as the system grants."""
-    opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
-        opened.setblocking(False)
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
-        if sys.platform == "linux":
-            # Who may not go beyond the system's limit keeps it.
-            with suppress(PermissionError):
-                opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
-        opened.bind(address)
+        return bound(address)
     except OSError as error:
-        opened.close()
         raise CannotRun(
             f"no UDP socket at host {host.name}, port {host.port}: {error.strerror}; free the port or choose another"
         ) from None
-    return opened

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 import sys
 from collections.abc import Callable
+from io import RawIOBase
 from typing import BinaryIO, TypeVar
 
 import msgspec
@@ -42,10 +45,14 @@ def type_of(line: Line) -> str:
 
 def write(out: BinaryIO, lines: list[FromNode]) -> None:
     """Write lines to an unbuffered stream, whole."""
-    rest = memoryview(b"".join(_encoder.encode(line) + b"\n" for line in lines))
+    write_whole(out, b"".join(_encoder.encode(line) + b"\n" for line in lines))
+
+
+def write_whole(out: RawIOBase | BinaryIO, content: bytes) -> None:
+    """Write all of it to an unbuffered stream, which may take a part at a time."""
+    rest = memoryview(content)
     while rest:
-        written = out.write(rest)
-        rest = rest[written or 0 :]
+        rest = rest[out.write(rest) or 0 :]
 
 
 def run(serve: Callable[[], None]) -> int:
@@ -58,3 +65,16 @@ def run(serve: Callable[[], None]) -> int:
         print(error, file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def run_until_signal(serve: Callable[[socket.socket], None]) -> int:
+    """As `run`. From the socket comes a byte for each SIGTERM or SIGINT, on which `serve` is to return."""
+    woken, waker = socket.socketpair()
+    with woken, waker:
+        waker.setblocking(False)
+        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda _number, _frame: None)  # the wake-up byte says it all
+        code = run(lambda: serve(woken))
+        signal.set_wakeup_fd(-1)
+    return code

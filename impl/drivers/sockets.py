@@ -15,7 +15,7 @@ from scatterproof.spec.topology import LinkId
 _LOOPBACK = "127.0.0.1"
 _BUFFER_BYTES = 8 << 20
 _SO_RCVBUFFORCE = 33  # Linux: beyond the system's limit, for those who may
-_MAX_DATAGRAM = 65_535
+MAX_DATAGRAM = 65_535
 # Datagrams taken from one socket in a row, so that a flooded link starves neither the others nor the timer.
 _TURN = 64
 
@@ -30,9 +30,9 @@ class Sockets:
         self._peers: dict[LinkId, tuple[str, int]] = {}
         self._sources: dict[LinkId, int] = {}
         try:
-            self.out = _open()
+            self.out = bound((_LOOPBACK, 0))
             for link in ingress:
-                self.ingress[link] = _open()
+                self.ingress[link] = bound((_LOOPBACK, 0))
         except OSError as error:
             self.close()
             raise CannotRun(f"no UDP socket on {_LOOPBACK}: {error.strerror}; close other programs' sockets") from None
@@ -65,7 +65,7 @@ class Sockets:
         opened = self.ingress[link]
         for _ in range(_TURN):
             try:
-                datagram, source = opened.recvfrom(_MAX_DATAGRAM)
+                datagram, source = opened.recvfrom(MAX_DATAGRAM)
             except BlockingIOError:
                 return
             yield source[1], datagram
@@ -92,15 +92,19 @@ class Sockets:
         self.close()
 
 
-def _open() -> socket.socket:
-    """A bound socket that does not block, with buffers as large as the system grants."""
+def bound(address: tuple[str, int]) -> socket.socket:
+    """A UDP socket at the address that does not block, with buffers as large as the system grants. Raises OSError."""
     opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    opened.setblocking(False)
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
-    if sys.platform == "linux":
-        # Who may not go beyond the system's limit keeps it.
-        with suppress(PermissionError):
-            opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
-    opened.bind((_LOOPBACK, 0))
+    try:
+        opened.setblocking(False)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
+        if sys.platform == "linux":
+            # Who may not go beyond the system's limit keeps it.
+            with suppress(PermissionError):
+                opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
+        opened.bind(address)
+    except OSError:
+        opened.close()
+        raise
     return opened

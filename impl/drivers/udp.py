@@ -12,7 +12,6 @@ from __future__ import annotations
 import io
 import os
 import selectors
-import signal
 import socket
 import sys
 from contextlib import ExitStack
@@ -154,17 +153,9 @@ def serve(source: int, out: BinaryIO, alarm: socket.socket, iut: str = "") -> No
 
 
 def main() -> int:
-    woken, waker = socket.socketpair()
-    with woken, waker:
-        waker.setblocking(False)
-        signal.set_wakeup_fd(waker.fileno())
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda _number, _frame: None)  # the wake-up byte says it all
-        # Unbuffered, so that nothing is left to flush when the harness has gone.
-        out = io.FileIO(sys.stdout.fileno(), "w", closefd=False)
-        code = lines.run(lambda: serve(sys.stdin.fileno(), out, woken, "".join(sys.argv[1:2])))
-        signal.set_wakeup_fd(-1)
-    return code
+    # Unbuffered, so that nothing is left to flush when the harness has gone.
+    out = io.FileIO(sys.stdout.fileno(), "w", closefd=False)
+    return lines.run_until_signal(lambda alarm: serve(sys.stdin.fileno(), out, alarm, "".join(sys.argv[1:2])))
 
 
 if __name__ == "__main__":

@@ -224,7 +224,7 @@ def test_bc_io_out_what_waits_is_written_at_the_end_and_not_after_an_error(tmp_p
     with Output(tmp_path / "out") as output:
         output.begin(Beginning(3, 2, b""))
         output.deliver(Delivery(0, 7, b""))
-        assert output.waits
+        assert output.waiting
     assert (tmp_path / "out").read_text() == "b 3\nb 4\nd 1 7\n"
 
     with (
