@@ -11,21 +11,20 @@ from pathlib import Path
 
 import numpy as np
 
-from scatterproof.conformance.broadcast.programs.ending import Ending
 from scatterproof.conformance.broadcast.programs.lines import Output
 from scatterproof.conformance.broadcast.programs.scan import Marks, Scan, Sort
 from scatterproof.conformance.broadcast.programs.sentences import Sentences
-from scatterproof.conformance.broadcast.programs.tally import Tally
 from scatterproof.conformance.broadcast.programs.unseen import UNSEEN, known_to, seen_at
 from scatterproof.conformance.broadcast.programs.workload import Task
 from scatterproof.conformance.stress.contract import Course, EndedProcess, Judgement
+from scatterproof.conformance.stress.ending import Ending
+from scatterproof.conformance.stress.tally import Tally
 from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.spec import clauses
 from scatterproof.spec.broadcast.messages import Level
 
 # A program that kept so much to itself until it was asked to end cannot be watched at work.
 _HELD_BACK_BYTES = 1 << 16
-_TOLD = 3  # texts of stderr
 
 
 class Judge:
@@ -65,7 +64,7 @@ class Judge:
             deliveries=deliveries,
             seconds=self._course.woke_s + self._ending.last_delivery_s,
             lacks_reference=self._lacks_reference,
-            notes=tuple(self._notes()),
+            notes=tuple(self._ending.notes()),
         )
 
     def _results(self, nothing: str) -> tuple[ClauseResult, ...]:
@@ -295,28 +294,6 @@ class Judge:
         broken = [clause for clause, each in self._tallies.items() if each.is_broken and each is not tally]
         if broken:
             tally.leaves_open(f"this run breaks {', '.join(broken)}, be it for the stress or not")
-
-    def _notes(self) -> list[str]:
-        notes = []
-        for outcome in self._course.outcomes:
-            process = outcome.process + 1
-            if outcome.exited and outcome.correct:
-                notes.append(f"process {process} ended with exit code 0 before it was asked to")
-            if outcome.logs_cut:
-                notes.append(
-                    f"process {process} wrote so much to stdout or stderr that only beginning and end are kept"
-                )
-        told: dict[str, list[str]] = {}
-        for outcome in self._course.outcomes:
-            if outcome.stderr and not outcome.crashed:
-                told.setdefault(outcome.stderr, []).append(str(outcome.process + 1))
-        for words, who in list(told.items())[:_TOLD]:
-            notes.append(f"stderr of process {', '.join(who)} ends: {words}")
-        if len(told) > _TOLD:
-            notes.append(f"{len(told) - _TOLD} processes more wrote to stderr")
-        if self._ending.held_back:
-            notes.append("output was written only at the end: deliveries are timed to the last new datagram")
-        return notes
 
 
 def _is_deaf(outcome: EndedProcess) -> bool:

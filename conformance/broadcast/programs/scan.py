@@ -26,12 +26,11 @@ from scatterproof.conformance.broadcast.programs.lines import (
     Rows,
 )
 from scatterproof.conformance.broadcast.programs.workload import Task
+from scatterproof.conformance.stress.tally import SHOWN
 from scatterproof.spec.broadcast.messages import Level
 
 Marks = npt.NDArray[np.uint8]
 Clocks = npt.NDArray[np.int32]
-
-SHOWN = 5  # findings of one sort that are kept
 
 
 class Sort(IntEnum):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from scatterproof.conformance.broadcast.programs.scan import SHOWN
 from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation
+
+SHOWN = 5  # violations of a clause that are put into words
 
 
 class Tally:

@@ -15,6 +15,7 @@ from scatterproof.conformance.stress.contract import Course
 # A program may take this many times as long as the reference, and this many seconds: it may have to warm up.
 MULTIPLE = 30
 LEAST_S = 30.0
+_TOLD = 3  # texts of stderr
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +88,25 @@ class Ending:
             return f"; it had {course.seconds:.1f} s for what the reference does in {course.reference_s:.1f} s"
         quiet = f", and no new datagram got through in the last {course.quiet_s:.1f} s" if course.at_a_stand else ""
         return f"; no output grew in the last {course.still_s:.1f} of {course.seconds:.1f} s{quiet}"
+
+    def notes(self) -> list[str]:
+        notes = []
+        for outcome in self.course.outcomes:
+            process = outcome.process + 1
+            if outcome.exited and outcome.correct:
+                notes.append(f"process {process} ended with exit code 0 before it was asked to")
+            if outcome.logs_cut:
+                notes.append(
+                    f"process {process} wrote so much to stdout or stderr that only beginning and end are kept"
+                )
+        told: dict[str, list[str]] = {}
+        for outcome in self.course.outcomes:
+            if outcome.stderr and not outcome.crashed:
+                told.setdefault(outcome.stderr, []).append(str(outcome.process + 1))
+        for words, who in list(told.items())[:_TOLD]:
+            notes.append(f"stderr of process {', '.join(who)} ends: {words}")
+        if len(told) > _TOLD:
+            notes.append(f"{len(told) - _TOLD} processes more wrote to stderr")
+        if self.held_back:
+            notes.append("output was written only at the end: deliveries are timed to the last new datagram")
+        return notes
