@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
+from ci import bench_procrastinate
 from scatterproof.impl.workqueue.handling import Context
 from scatterproof.impl.workqueue.receiver import Receiver
 from scatterproof.impl.workqueue.sender import Sender
@@ -94,10 +95,12 @@ def queue(messages: int = MESSAGES, waiting: tuple[int, ...] = WAITING) -> Itera
                 whole, single = (
                     messages / seconds(address(), workers, correlations, messages, send) for send in (_send, _send_each)
                 )
+                said = f"{plain:,.0f} by the plain queue: {whole / plain:.2f} and {single / plain:.2f} of it"
+                if name == "PostgreSQL":
+                    said += f"; {_by_procrastinate(address(), workers, correlations, messages)}"
                 yield (
                     f"queue, {name}, workers {workers}, correlations {correlations:,}, 1 KiB, {IN_GROUP} in a group",
-                    f"{whole:,.0f} messages/s, {single:,.0f} sent one by one; {plain:,.0f} by the plain queue: "
-                    f"{whole / plain:.2f} and {single / plain:.2f} of it",
+                    f"{whole:,.0f} messages/s, {single:,.0f} sent one by one; {said}",
                 )
             for shape, most in (("each of its own correlation", max(waiting)), ("of 1,000 correlations", 1_000)):
                 costs = [selection_us(address(), groups, most) for groups in waiting]
@@ -126,6 +129,14 @@ def seconds(address: str, workers: int, correlations: int, messages: int, send: 
     receiver.stop()
     receiver.wait()
     return spent
+
+
+def _by_procrastinate(address: str, workers: int, correlations: int, messages: int) -> str:
+    reason = bench_procrastinate.why_not()
+    if reason is not None:
+        return f"procrastinate: not run: {reason}"
+    spent = bench_procrastinate.seconds(address, workers, correlations, messages, IN_GROUP, BODY)
+    return f"{messages / spent:,.0f} by procrastinate"
 
 
 def _send(sender: Sender, groups: range, correlations: int) -> None:

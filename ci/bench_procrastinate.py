@@ -1,0 +1,59 @@
+"""The same messages through procrastinate, a queue on PostgreSQL that others have made: jobs with one lock are carried
+out one after the other, as groups of one correlation are."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import logging
+import time
+from contextlib import suppress
+from typing import Any
+
+
+def why_not() -> str | None:
+    """Why it cannot be measured here; None where it can."""
+    found = importlib.util.find_spec("procrastinate") is not None
+    return None if found else "there is no procrastinate; install it of PyPI into this environment"
+
+
+def seconds(address: str, workers: int, correlations: int, messages: int, in_group: int, body: bytes) -> float:
+    """From the first job that is deferred until the last is carried out; as many senders as workers, in one process."""
+    return asyncio.run(_seconds(address, workers, correlations, messages, in_group, body.decode()))
+
+
+async def _seconds(address: str, workers: int, correlations: int, messages: int, in_group: int, body: str) -> float:
+    procrastinate: Any = importlib.import_module("procrastinate")
+    logging.getLogger("procrastinate").setLevel(logging.ERROR)
+    connector = procrastinate.PsycopgConnector(conninfo=address, min_size=1, max_size=2 * workers + 2)
+    app, left, done = procrastinate.App(connector=connector), messages, asyncio.Event()
+
+    @app.task(name="count")  # type: ignore[untyped-decorator]
+    async def count(body: str) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            done.set()
+
+    async def send(first: int) -> None:
+        for number in range(first, messages, workers):
+            await count.configure(lock=f"c{number // in_group % correlations}").defer_async(body=body)
+
+    async with app.open_async():
+        await app.schema_manager.apply_schema_async()
+        start = time.monotonic()
+        working = asyncio.create_task(
+            app.run_worker_async(
+                concurrency=workers,
+                install_signal_handlers=False,
+                fetch_job_polling_interval=0.01,
+                delete_jobs="successful",
+            )
+        )
+        await asyncio.gather(*(send(first) for first in range(workers)), done.wait())
+        spent = time.monotonic() - start
+        working.cancel()
+        with suppress(asyncio.CancelledError):
+            await working
+        return spent
