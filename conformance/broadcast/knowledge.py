@@ -7,17 +7,18 @@ a dependency leaves `firsts` when all live processes have delivered it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from numba.extending import register_jitable
 
 from scatterproof.conformance.broadcast.parameters import LCB, MAX_NUMBER, MAX_RUN, PL
-from scatterproof.conformance.broadcast.rows import Net, Row
-from scatterproof.conformance.checks.step import PerNode, PerPair, State, Table, TableState, derive
+from scatterproof.conformance.broadcast.rows import Net, Row, well_formed
+from scatterproof.conformance.checks.step import PerNode, PerPair, State, Table, TableState, check, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.conformance.kinds import ARRIVED, BEGUN, DELIVERED
 from scatterproof.spec.topology import Role
-from scatterproof.spec.trace import ABSENT, Kind
+from scatterproof.spec.trace import ABSENT, Kind, Order
 
 # The fields of a message at a process. HEARD: the processes from which it came, and itself, as bits. ORIGIN: the row in
 # which it came first. SUM, WEIGHTED: of its clock. MADE: whether its creator had begun with it by then.
@@ -34,6 +35,7 @@ class Knowledge(NamedTuple):
     coming: what p has begun with or received, and not delivered.
     firsts: by owner, of and number, what a creator's messages depend on. disordered[p, c]: not delivered in its order.
     lowest: by creator, what all live processes have delivered. down: who has crashed.
+    have: how many messages p began with or received.
     """
 
     begun: State
@@ -44,6 +46,7 @@ class Knowledge(NamedTuple):
     disordered: State
     lowest: State
     down: State
+    have: State
 
 
 class Learnt(NamedTuple):
@@ -233,6 +236,7 @@ def note_beginning(row: Row, net: Net, known: Knowledge) -> int:
     disordered=PerPair(0),
     lowest=PerNode(0),
     down=PerNode(0),
+    have=PerNode(0),
 )
 def knowledge(row: Row, net: Net, known: Knowledge) -> tuple[int, ...]:
     """As `Learnt`."""
@@ -240,6 +244,7 @@ def knowledge(row: Row, net: Net, known: Knowledge) -> tuple[int, ...]:
         # At level pl nobody forwards.
         if row.is_data and (net.level != PL or row.sender == net.link_source[row.link]):
             new, late = note_arrival(row, net, known)
+            known.have[row.node] += new
             return (new, late, 0, 0, 0, 0, 0, ABSENT, 0, -1)
     elif row.kind == DELIVERED:
         if 0 <= row.sender < net.node_count and 1 <= row.number <= MAX_NUMBER:
@@ -257,7 +262,12 @@ def knowledge(row: Row, net: Net, known: Knowledge) -> tuple[int, ...]:
             if net.level == PL:
                 return (0, 0, 0, 0, 0, 0, 0, ABSENT, before, -1)
             new = note_beginning(row, net, known)
+            known.have[row.node] += new
             return (new, 0, 0, 0, 0, 0, 0, ABSENT, before, -1)
     elif row.link == ABSENT:
         note_crash(row.node, net, known)
     return NOTHING
+
+
+# All nodes are hosts. Most steps read `knowledge`, and need no more than the order of each node.
+check_of_hosts = partial(check, at=Role.HOST, order=Order.NODE, derived=(well_formed, knowledge))

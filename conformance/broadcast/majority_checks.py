@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.broadcast.checking import check_of_hosts
 from scatterproof.conformance.broadcast.knowledge import (
     AT,
     DIGEST,
@@ -12,14 +11,15 @@ from scatterproof.conformance.broadcast.knowledge import (
     WEIGHTED,
     Knowledge,
     Learnt,
+    check_of_hosts,
     has,
     how_many,
     knowledge,
 )
-from scatterproof.conformance.broadcast.packets import Earlier, packets
+from scatterproof.conformance.broadcast.packets import Earlier, OnLinks, packets
 from scatterproof.conformance.broadcast.parameters import PL
 from scatterproof.conformance.broadcast.rows import Net, Row, well_formed
-from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, PerLink, PerNode, State, settled, violated
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, PerNode, State, settled, violated
 from scatterproof.conformance.checks.tables import field, find, room, used
 from scatterproof.conformance.kinds import ARRIVED, DELIVERED, ENDED, SENT
 from scatterproof.spec.trace import CLEAN, Kind
@@ -27,28 +27,17 @@ from scatterproof.spec.trace import CLEAN, Kind
 
 @check_of_hosts(
     "BC-URB-MAJ",
-    kinds=(Kind.BEGUN, Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.ENDED),
+    kinds=(Kind.SENT, Kind.DELIVERED, Kind.ENDED),
     ways=(
         "{node} delivered message {number} of {sender}, knowing of {found} processes that have it; it takes {expected}",
         "{node} forwards message {found} of {sender} in a packet that did not come to it so",
         "{expected_node} has not forwarded to every live process all that it has: {found} are missing on a link",
     ),
     derived=(well_formed, knowledge, packets),
-    forwarded=PerLink(0),
-    have=PerNode(0),
 )
-def majority_has_it(
-    row: Row,
-    net: Net,
-    known: Knowledge,
-    learnt: Learnt,
-    earlier: Earlier,
-    link_count: int,
-    forwarded: State,
-    have: State,
-) -> Outcome:
-    """A delivery needs a majority that has the message: those from whom it came, its creator, and oneself. have: how
-    many messages a process began with or received; forwarded: it put on a link; in the end they are as many."""
+def majority_has_it(row: Row, net: Net, known: Knowledge, learnt: Learnt, on: OnLinks, link_count: int) -> Outcome:
+    """A delivery needs a majority that has the message: those from whom it came, its creator, and oneself. In the end a
+    process has put on each link as many messages as it began with or received."""
     if net.level == PL:
         return SILENT
     if row.kind == DELIVERED:
@@ -57,17 +46,15 @@ def majority_has_it(
         enough = 2 * learnt.carriers > net.node_count
         return HOLDS if enough else violated(0, net.node_count // 2 + 1, learnt.carriers, -1)
     if row.kind == SENT:
-        forwarded[row.link] += row.count if earlier.is_new else 0
         if not row.is_data or row.sender == row.node:
             return SILENT
         return SILENT if is_forwarded_so(row, net, known) else violated(1, 0, row.number, -1)
-    if row.kind != ENDED:
-        have[row.node] += learnt.new
-    elif settled(row.flags):
+    if row.kind == ENDED and settled(row.flags):
         for at in range(link_count):
             source = net.link_source[at]
-            if known.down[source] == 0 and known.down[net.link_target[at]] == 0 and forwarded[at] < have[source]:
-                return violated(2, source, have[source] - forwarded[at], -1)
+            lacking = known.have[source] - on.messages[at]
+            if known.down[source] == 0 and known.down[net.link_target[at]] == 0 and lacking > 0:
+                return violated(2, source, lacking, -1)
     return SILENT
 
 
@@ -90,24 +77,18 @@ def is_forwarded_so(row: Row, net: Net, known: Knowledge) -> bool:
 
 @check_of_hosts(
     "BC-URB-GC",
-    kinds=(Kind.BEGUN, Kind.SENT, Kind.ARRIVED),
+    kinds=(Kind.SENT, Kind.ARRIVED),
     ways=("{node} has put {found} messages on {link}, having {expected} only: some again, as if they were new",),
     derived=(well_formed, knowledge, packets),
-    forwarded=PerLink(0),
-    have=PerNode(0),
 )
 def delivered_is_forgotten(
-    row: Row, net: Net, learnt: Learnt, earlier: Earlier, forwarded: State, have: State
+    row: Row, net: Net, known: Knowledge, learnt: Learnt, on: OnLinks, earlier: Earlier
 ) -> Outcome:
     """What can be seen of it: a late copy is not forwarded as if it were new."""
     if net.level == PL:
         return SILENT
-    if row.kind == SENT:
-        forwarded[row.link] += row.count if earlier.is_new else 0
-        if earlier.is_new and forwarded[row.link] > have[row.node]:
-            return violated(0, have[row.node], forwarded[row.link], -1)
-        return SILENT
-    have[row.node] += learnt.new
+    if row.kind == SENT and earlier.is_new and on.messages[row.link] > known.have[row.node]:
+        return violated(0, known.have[row.node], on.messages[row.link], -1)
     return HOLDS if learnt.late_copy else SILENT
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.broadcast.checking import check_of_hosts
 from scatterproof.conformance.broadcast.knowledge import (
     HEARD,
     MADE,
@@ -16,6 +15,7 @@ from scatterproof.conformance.broadcast.knowledge import (
     WEIGHTED,
     Knowledge,
     Learnt,
+    check_of_hosts,
     how_many,
     missing_at,
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.broadcast.checking import check_of_hosts
-from scatterproof.conformance.broadcast.knowledge import Knowledge, knowledge
+from scatterproof.conformance.broadcast.knowledge import Knowledge, check_of_hosts, knowledge
 from scatterproof.conformance.broadcast.link_checks import earliest_between_live
 from scatterproof.conformance.broadcast.packets import (
     COUNT,

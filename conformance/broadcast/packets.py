@@ -18,13 +18,14 @@ LINK, PSEQ, CREATOR, FIRST, COUNT, DIGEST, SUM, WEIGHTED, POSITION = range(9)
 
 
 class OnLinks(NamedTuple):
-    """By link. highest: the greatest number put on it.
+    """By link. highest: the greatest number put on it; messages: how many messages were, each packet counted once.
     unacked: what is on its way, oldest its least; twins: by run, how many of its packets are.
     all_acked: up to it all is acknowledged by a packet that said so.
     arrived, arrived_beyond: the numbers that have come.
     """
 
     highest: State
+    messages: State
     unacked: TableState
     twins: TableState
     oldest: State
@@ -134,6 +135,7 @@ def note_sent(row: Row, on: OnLinks) -> tuple[int, ...]:
     if pseq <= before:
         return (0, before, least, 0)
     on.highest[link] = pseq
+    on.messages[link] += row.count
     on.oldest[link] = least if least else pseq
     said = (link, pseq, row.sender, row.number, row.count, row.digest, row.clock_sum, row.clock_weighted, row.position)
     put(on.unacked, (link, pseq), said)
@@ -150,6 +152,7 @@ def note_sent(row: Row, on: OnLinks) -> tuple[int, ...]:
     kinds=(Kind.SENT, Kind.ARRIVED),
     at=Role.HOST,
     highest=PerLink(0),
+    messages=PerLink(0),
     unacked=Table(2, 9),
     twins=Table(3, 1),
     oldest=PerLink(0),

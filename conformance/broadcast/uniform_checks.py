@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.broadcast.checking import check_of_hosts
-from scatterproof.conformance.broadcast.contents import begun_wrongly, delivered_wrongly, is_begun
 from scatterproof.conformance.broadcast.knowledge import (
     AT,
     CREATOR,
@@ -14,9 +12,11 @@ from scatterproof.conformance.broadcast.knowledge import (
     ORIGIN,
     Knowledge,
     Learnt,
+    check_of_hosts,
     has,
     how_many,
 )
+from scatterproof.conformance.broadcast.link_checks import begun_wrongly, delivered_wrongly, is_begun
 from scatterproof.conformance.broadcast.parameters import FIFO, PL
 from scatterproof.conformance.broadcast.rows import DATA, Net, Row
 from scatterproof.conformance.checks.step import (
