@@ -16,8 +16,9 @@ from scatterproof.models.claim import Claim, ClaimResult, Mutant, Obligation, Ru
 if TYPE_CHECKING:
     import z3
 
-ParameterKind: TypeAlias = Literal["int", "bool", "ints"]
-"""``ints`` is a tuple of integers; it is tried at each length of `SIZES`."""
+ParameterKind: TypeAlias = Literal["int", "bool", "ints", "bits"]
+"""``ints`` is a tuple of integers; it is tried at each length of `SIZES`. ``bits`` are a set of up to `BITS`."""
+BITS = 64
 SIZES = (1, 2, 3, 4)
 
 
@@ -46,6 +47,26 @@ def prove_equivalent(
     return prove(claim)
 
 
+def prove_alike(
+    name: str, hypothesis: str, mutant: Callable[..., Any], obligations: Callable[[Rules], Iterable[Obligation]]
+) -> ClaimResult:
+    """The same, where the arguments are not so simple: ``obligations`` of ``using["mutant"]`` say that it answers as
+    the rule does. They must not hold of a mutant that differs everywhere."""
+    return prove(
+        Claim(
+            name=name,
+            scope="one call of the rule",
+            clauses=(),
+            sentence="The mutant answers as the rule does.",
+            hypotheses=(hypothesis,),
+            rules={"mutant": mutant},
+            obligations=obligations,
+            normative=False,
+            mutants=(_differs_everywhere(mutant),),
+        )
+    )
+
+
 def equivalence_claim(
     *,
     name: str,
@@ -68,11 +89,7 @@ def equivalence_claim(
     def state(using: Rules) -> Iterable[Obligation]:
         return _obligations(original, using["mutant"], params, using["hypotheses"], least)
 
-    mutants = [
-        Mutant(
-            name="differs_everywhere", sentence="Another answer for all arguments.", rules={"mutant": _spoilt(mutant)}
-        )
-    ]
+    mutants = [_differs_everywhere(mutant)]
     if needed:
         mutants.append(
             Mutant(name="without_hypothesis", sentence="The hypothesis dropped.", rules={"hypotheses": _always})
@@ -111,7 +128,8 @@ def _obligations(
                 arguments.append(items)
                 terms |= {str(item): item for item in items}
             else:
-                term = z3.Int(parameter) if kind == "int" else z3.Bool(parameter)
+                made = {"int": z3.Int, "bool": z3.Bool, "bits": lambda name: z3.BitVec(name, BITS)}
+                term = made[kind](parameter)
                 arguments.append(term)
                 terms[parameter] = term
         expected, found = lift(original)(*arguments), lift(mutant)(*arguments)
@@ -144,6 +162,11 @@ def _named(name: str, value: Any) -> dict[str, z3.ExprRef]:
 
 def _always(*arguments: Any) -> bool:
     return True
+
+
+def _differs_everywhere(mutant: Callable[..., Any]) -> Mutant:
+    sentence = "Another answer for all arguments."
+    return Mutant(name="differs_everywhere", sentence=sentence, rules={"mutant": _spoilt(mutant)})
 
 
 def _spoilt(rule: Callable[..., Any]) -> Callable[..., Any]:

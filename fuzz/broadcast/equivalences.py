@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from scatterproof.fuzz.protocol import Equivalence
-from scatterproof.models.claim import Claim, ClaimResult, Mutant, Obligation, Rules, prove
-from scatterproof.models.equivalence import prove_equivalent
+from scatterproof.models.claim import ClaimResult, Obligation, Rules
+from scatterproof.models.equivalence import prove_alike, prove_equivalent
 
 
 def _from_a_sender(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:
@@ -20,50 +20,8 @@ def _from_a_sender(rule: Callable[..., Any], mutant: Callable[..., Any]) -> Clai
     )
 
 
-def _prove_alike(
-    name: str,
-    hypothesis: str,
-    mutant: Callable[..., Any],
-    other: Callable[..., Any],
-    obligations: Callable[[Rules], Iterable[Obligation]],
-) -> ClaimResult:
-    """other: it answers otherwise than `mutant`, so that the claim must not hold of it."""
-    return prove(
-        Claim(
-            name=name,
-            scope="one call of the rule",
-            clauses=(),
-            sentence="The mutant answers as the rule does.",
-            hypotheses=(hypothesis,),
-            rules={"mutant": mutant},
-            obligations=obligations,
-            normative=False,
-            mutants=(
-                Mutant(
-                    name="differs_everywhere", sentence="Another answer for all arguments.", rules={"mutant": other}
-                ),
-            ),
-        )
-    )
-
-
-def _on_bits(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:
-    """Sets of up to 64 processes, as bits."""
-
-    def state(using: Rules) -> Iterable[Obligation]:
-        import z3
-
-        one, other = z3.BitVecs("one other", 64)
-        expected, found = rule(one, other), using["mutant"](one, other)
-        yield Obligation(name="equal", hypotheses=(), goal=expected == found, show={"one": one, "other": other})
-
-    return _prove_alike(
-        f"{rule.__name__}_alike_on_sets",
-        "Sets have at most 64 processes.",
-        mutant,
-        lambda one, other: mutant(one, other) + 1,
-        state,
-    )
+def _on_sets(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:
+    return prove_equivalent(rule, mutant, {"own": "bits", "forwarder": "bits"})
 
 
 def _in_its_place(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:
@@ -81,13 +39,8 @@ def _in_its_place(rule: Callable[..., Any], mutant: Callable[..., Any]) -> Claim
                 same = z3.And(*alike) if len(expected) == len(found) else z3.BoolVal(False)
                 yield Obligation(name=f"equal_{own}_of_{size}", hypotheses=(), goal=same, show={"begun": begun})
 
-    return _prove_alike(
-        f"{rule.__name__}_alike_in_its_place",
-        "The process is one of those that the clock has an entry for.",
-        mutant,
-        lambda clock, own, begun: mutant(clock, own, begun + 1),
-        state,
-    )
+    name = f"{rule.__name__}_alike_in_its_place"
+    return prove_alike(name, "The process is one of those that the clock has an entry for.", mutant, state)
 
 
 EQUIVALENCES = (
@@ -107,6 +60,6 @@ EQUIVALENCES = (
         rule="heard_first",
         claim="heard_first_alike_on_sets",
         sentence="The mutant gives the same set.",
-        prove=_on_bits,
+        prove=_on_sets,
     ),
 )

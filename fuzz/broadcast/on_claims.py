@@ -35,30 +35,10 @@ class _Next:
         return self._next
 
 
-def _number(rule: Rule) -> Mapping[str, Rule]:
-    return {"number": rule}
-
-
-def _collapse(rule: Rule) -> Mapping[str, Rule]:
-    return {"collapse": lambda prefix, following: rule(prefix, _Next(prefix, following))}
-
-
-def _enough(rule: Rule) -> Mapping[str, Rule]:
-    return {"enough": lambda having, processes: rule(_OfSize(having), processes)}
-
-
-def _pauses(rule: Rule) -> Mapping[str, Rule]:
-    return {"pauses": lambda undelivered, threshold: not rule(undelivered, threshold)}
-
-
-def _own_entry(rule: Rule) -> Mapping[str, Rule]:
-    return {"own_entry": lambda earlier: rule((0,), 0, earlier)[0]}
-
-
 ON_CLAIMS: dict[str, Callable[[Rule], Mapping[str, Rule]]] = {
-    "next_pseq": _number,
-    "prefix_with": _collapse,
-    "majority": _enough,
-    "may_begin": _pauses,
-    "attached": _own_entry,
+    "next_pseq": lambda rule: {"number": rule},
+    "prefix_with": lambda rule: {"collapse": lambda prefix, following: rule(prefix, _Next(prefix, following))},
+    "majority": lambda rule: {"enough": lambda having, processes: rule(_OfSize(having), processes)},
+    "may_begin": lambda rule: {"pauses": lambda undelivered, threshold: not rule(undelivered, threshold)},
+    "attached": lambda rule: {"own_entry": lambda earlier: rule((0,), 0, earlier)[0]},
 }
