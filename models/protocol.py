@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from scatterproof.spec import plugins
@@ -67,6 +68,17 @@ class ModelsPlugin:
     narration: Callable[[], Narration] | None = None
     covered: Callable[[], Covered] | None = None
     traces: Callable[[], TraceModule] | None = None
+
+
+def claims_beside(plugin: str) -> Callable[[], tuple[Claim, ...]]:
+    """Those that the modules of the folder have as CLAIMS in which this module is, a protocol's plugin."""
+
+    def claims() -> tuple[Claim, ...]:
+        from scatterproof.models.z3_claims import claims_in
+
+        return claims_in(import_module(plugin.rpartition(".")[0]))
+
+    return claims
 
 
 def load(protocol: str) -> ModelsPlugin:

@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from scatterproof.models.protocol import ModelsPlugin, Narration, TraceModule
-
-if TYPE_CHECKING:
-    from scatterproof.models.claim import Claim
-
-
-def _claims() -> tuple[Claim, ...]:
-    import scatterproof.models.workqueue
-    from scatterproof.models.z3_claims import claims_in
-
-    return claims_in(scatterproof.models.workqueue)
+from scatterproof.models.protocol import ModelsPlugin, Narration, TraceModule, claims_beside
 
 
 def _narration() -> Narration:
@@ -30,4 +18,4 @@ def _traces() -> TraceModule:
     return TraceModule(reader_of=reader_of, actions=(*ACTIONS, PART))
 
 
-PLUGIN = ModelsPlugin(claims=_claims, narration=_narration, traces=_traces)
+PLUGIN = ModelsPlugin(claims=claims_beside(__name__), narration=_narration, traces=_traces)
