@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -26,14 +27,12 @@ class Refusal(Exception):
     """Why a packet is not taken. Nothing has changed."""
 
 
+@dataclass(slots=True, eq=False)
 class Flight:
     """A packet on its way, and when it was put on the link last."""
 
-    __slots__ = ("packet", "sent_at")
-
-    def __init__(self, packet: Packet, sent_at: int) -> None:
-        self.packet = packet
-        self.sent_at = sent_at
+    packet: Packet
+    sent_at: int
 
 
 class Peer:
@@ -47,24 +46,9 @@ class Peer:
     """
 
     __slots__ = (
-        "ack_due",
-        "acknowledges",
-        "allowed",
-        "asked_at",
-        "deviation",
-        "egress",
-        "flight",
-        "heard_at",
-        "last",
-        "mean",
-        "node",
-        "oldest",
-        "owed",
-        "owed_packets",
-        "received",
-        "tries",
-        "waiting",
-    )
+        "ack_due", "acknowledges", "allowed", "asked_at", "deviation", "egress", "flight", "heard_at", "last",
+        "mean", "node", "oldest", "owed", "owed_packets", "received", "tries", "waiting",
+    )  # fmt: skip
 
     def __init__(self, node: NodeId, egress: LinkId, settings: Settings, rules: Rules) -> None:
         self.node = node

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
@@ -123,14 +124,12 @@ class Waiting:
         return Run(creator, first, end)
 
 
+@dataclass(slots=True, eq=False)
 class Segment:
     """Messages that the same processes are known to have, as bits of `heard`."""
 
-    __slots__ = ("heard", "run")
-
-    def __init__(self, run: Run, heard: int) -> None:
-        self.run = run
-        self.heard = heard
+    run: Run
+    heard: int
 
 
 class Segments:
