@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -47,10 +47,12 @@ class TraceModule:
 
     reader_of: the run in TLA+; CannotRun for a trace that it does not describe.
     actions: what a row may be there.
+    left_out: clauses that it does not ask for, though checks do, each with the reason.
     """
 
     reader_of: Callable[[Trace], Reader]
     actions: tuple[str, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

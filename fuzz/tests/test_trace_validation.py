@@ -81,8 +81,12 @@ def run_with_a_crash() -> Trace:
 
 
 def broken_first(trace: Trace) -> tuple[int | None, frozenset[str]]:
-    """The first row that breaks a clause, by the online checks, and the clauses that it breaks."""
-    found = [one for result in judge(trace, shown=1) if result.verdict is Verdict.FAIL for one in result.violations]
+    """The first row that breaks a clause that TLC is asked for, by the online checks, and the clauses that it
+    breaks."""
+    traces = models_of(trace.header.protocol).traces
+    left_out = traces().left_out if traces is not None else {}
+    failed = [one for one in judge(trace, shown=1) if one.verdict is Verdict.FAIL and one.clause not in left_out]
+    found = [violation for result in failed for violation in result.violations]
     first = min((one.position for one in found), default=None)
     return first, frozenset(one.clause for one in found if one.position == first)
 

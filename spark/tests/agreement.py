@@ -1,7 +1,7 @@
 """What the four judges of traces say of a protocol's traces, and where that differs: the checks in plain Python, the
 oracles, the checks compiled in Spark tasks, and TLC.
 
-The traces are those of ``conformance/traces``. What TLC is not asked for is data of the protocol:
+The traces are those of ``conformance/traces``. Of which TLC says something else is data of the protocol:
 ``spark/tests/<protocol>/differences.py``.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
@@ -20,6 +20,7 @@ import msgspec
 from scatterproof.conformance.judge import judge, judge_by_oracles
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.models.protocol import load as models_of
 from scatterproof.models.trace_validation import Judgement, Validation, validate_all
 from scatterproof.spark.layout import events_path, runs_path
 from scatterproof.spark.mine import mine
@@ -49,8 +50,8 @@ class Otherwise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """left_out: the clauses that the module for traces does not ask for, each with the reason. otherwise: by name, the
-    traces of which TLC says something else for another reason."""
+    """left_out: the clauses that the module for traces does not ask for, each with the reason, as its record has them.
+    otherwise: by name, the traces of which TLC says something else for another reason."""
 
     left_out: Mapping[str, str] = field(default_factory=dict)
     otherwise: Mapping[str, Otherwise] = field(default_factory=dict)
@@ -92,11 +93,13 @@ def traces_of(protocol: str) -> dict[str, tuple[bool, Trace]]:
 
 
 def differences_of(protocol: str) -> Differences:
+    traces = models_of(protocol).traces
+    left_out = traces().left_out if traces is not None else {}
     name = f"scatterproof.spark.tests.{protocol}.differences"
     if find_spec(f"scatterproof.spark.tests.{protocol}") is None or find_spec(name) is None:
-        return Differences()
+        return Differences(left_out=left_out)
     found: Differences = importlib.import_module(name).DIFFERENCES
-    return found
+    return replace(found, left_out=left_out)
 
 
 def agreement_of(protocol: str, folder: Path) -> Agreement:
