@@ -55,8 +55,9 @@ class Judges:
         return self._applicable(header, run.held.tolist(), run.broken)
 
     def _applicable(self, header: Header, held: list[int], broken: list[Broken]) -> tuple[list[int], list[Broken]]:
-        """Of what was found, that which says something under the run's parameters."""
-        without = [self.plugin.not_applicable(check.clause, header.parameters) is not None for check in self.checks]
+        """Of what was found, that which says something under the run's parameters, as premises always do."""
+        applicable = {check.name for check in (*self.plugin.applicable(header), *self.plugin.premises)}
+        without = [check.name not in applicable for check in self.checks]
         return (
             [0 if idle else count for count, idle in zip(held, without, strict=True)],
             [found for found in broken if not without[found.check]],
