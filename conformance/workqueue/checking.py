@@ -10,6 +10,7 @@ from scatterproof.conformance.checks.step import Check, Outcome, State, TableSta
 from scatterproof.conformance.checks.tables import field, find
 from scatterproof.conformance.workqueue.knowledge import knowledge
 from scatterproof.conformance.workqueue.records import (
+    ABOUT,
     ASKED,
     CLOSE,
     CLOSE_ASKED,
@@ -25,6 +26,7 @@ from scatterproof.conformance.workqueue.records import (
     KNOWN,
     LOOSE_NEXT,
     LOOSE_OPEN,
+    LOOSE_READS,
     NEXT,
     OPEN,
     OPENER,
@@ -33,10 +35,12 @@ from scatterproof.conformance.workqueue.records import (
     POP_GROUP,
     READ,
     READING,
+    READS,
     RISK,
     SEND,
     SENT,
     SURE,
+    calling,
     others_calling,
 )
 from scatterproof.spec.trace import Kind, Order
@@ -49,17 +53,32 @@ def check_of_returns(clause: str, *ways: str, doubt: bool = False) -> Callable[[
 
 
 @register_jitable
-def first_left(group: int, below: int, groups: TableState, messages: TableState) -> int:
-    """The first message of the group, of those with ids below this, that was surely sent and that nobody asked to pop;
-    0 for none."""
+def first_left(group: int, below: int, unheard: int, most_tries: int, groups: TableState, messages: TableState) -> int:
+    """The first message of the group, of those with ids below this, that was surely sent, that nobody asked to pop and
+    that was surely not set aside; 0 for none. unheard: see `unheard_reads`."""
     slot = find(groups, (group,))
     if slot < 0:
         return 0
     for message in range(1, min(below - 1, field(groups, slot, SENT)) + 1):
         one = find(messages, (group, message))
-        if one >= 0 and field(messages, one, ASKED) == 0:
+        if one < 0 or field(messages, one, ASKED) > 0:
+            continue
+        if most_tries == 0 or field(messages, one, READS) + unheard < most_tries:
             return message
     return 0
+
+
+@register_jitable
+def unheard_reads(node: int, group: int, node_count: int, groups: TableState, clients: TableState) -> int:
+    """How many calls of read_message came to no known end, or others are in: what they were given nobody knows."""
+    slot = find(groups, (group,))
+    if slot < 0:
+        return 0
+    found = field(groups, slot, LOOSE_READS)
+    for other in range(node_count):
+        own = calling(clients, other, READ)
+        found += int(other != node and own >= 0 and field(clients, own, ABOUT) == group)
+    return found
 
 
 @register_jitable
@@ -97,11 +116,14 @@ def is_refused_for_nothing(
     node: int,
     denied: int,
     about: tuple[int, int, int],
+    unheard: int,
+    most_tries: int,
     groups: TableState,
     messages: TableState,
     clients: TableState,
 ) -> bool:
-    """Whether a call was refused that nothing forbade at any moment of its box. about: group, message and token."""
+    """Whether a call was refused that nothing forbade at any moment of its box. about: group, message and token.
+    unheard: see `unheard_reads`."""
     group, message, token = about
     if denied == 0:
         return False
@@ -120,7 +142,9 @@ def is_refused_for_nothing(
     if denied == POP:
         one = find(messages, (group, message))
         asked = one >= 0 and field(messages, one, ASKED) == 1
-        return asked and field(clients, own, READING) == message
+        # A call that nobody heard of may have set the message aside.
+        is_there = most_tries == 0 or unheard == 0
+        return asked and is_there and field(clients, own, READING) == message
     if denied == POP_GROUP:
         return field(clients, own, DRAINED) == 1 and field(groups, slot, POP_ASKED) == 1
     return field(groups, slot, POP_ASKED) == 0

@@ -17,7 +17,12 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import field, find, room
 from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
-from scatterproof.conformance.workqueue.checking import check_of_returns, is_done_to_nothing, is_refused_for_nothing
+from scatterproof.conformance.workqueue.checking import (
+    check_of_returns,
+    is_done_to_nothing,
+    is_refused_for_nothing,
+    unheard_reads,
+)
 from scatterproof.conformance.workqueue.records import (
     BOOTED,
     BY_BOOT,
@@ -217,6 +222,8 @@ def acknowledged_is_kept(
     about_token: int,
     group: int,
     ready: int,
+    node_count: int,
+    most_tries: int,
     groups: TableState,
     messages: TableState,
     clients: TableState,
@@ -230,8 +237,8 @@ def acknowledged_is_kept(
         better = find(groups, (ready,))
         lost = better >= 0 and field(groups, better, CLOSED_NS) < down_ns
         return violated(0, ready, down_ns, -1) if lost else SILENT
-    told = (about, about_message, about_token)
-    if is_refused_for_nothing(node, denied, told, groups, messages, clients):
+    told, unheard = (about, about_message, about_token), unheard_reads(node, about, node_count, groups, clients)
+    if is_refused_for_nothing(node, denied, told, unheard, most_tries, groups, messages, clients):
         return violated(1, 0, down_ns, -1)
     return HOLDS if done in (NEXT, READ, POP, POP_GROUP, SEND, CLOSE) else SILENT
 
@@ -254,14 +261,15 @@ def calls_take_effect_once(
     group: int,
     token: int,
     node_count: int,
+    most_tries: int,
     groups: TableState,
     gone: TableState,
     messages: TableState,
     clients: TableState,
     loose: State,
 ) -> Outcome:
-    told = (about, about_message, about_token)
-    if is_refused_for_nothing(node, denied, told, groups, messages, clients):
+    told, unheard = (about, about_message, about_token), unheard_reads(node, about, node_count, groups, clients)
+    if is_refused_for_nothing(node, denied, told, unheard, most_tries, groups, messages, clients):
         return violated(0, 0, 0, NO_WITNESS)
     if done == OPEN and (find(groups, (group,)) >= 0 or find(gone, (group,)) >= 0):
         return violated(1, 0, group, NO_WITNESS)

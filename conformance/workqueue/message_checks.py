@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, State, TableState, violated
 from scatterproof.conformance.checks.tables import field, find
-from scatterproof.conformance.workqueue.checking import check_of_returns, first_left
+from scatterproof.conformance.workqueue.checking import check_of_returns, first_left, unheard_reads
 from scatterproof.conformance.workqueue.records import (
     ABOUT,
+    ASKED,
     CORRELATION,
     DIGEST,
     FOREVER,
@@ -14,7 +15,6 @@ from scatterproof.conformance.workqueue.records import (
     HANDED,
     KNOWN,
     LOOSE_NEXT,
-    LOOSE_READS,
     LOOSE_SENDS,
     NEXT,
     POP,
@@ -38,7 +38,16 @@ from scatterproof.conformance.workqueue.records import (
     "group {expected} is said to be finished, and message {found} of it was sent and not popped",
 )
 def visible_together(
-    done: int, about: int, message: int, digest: int, groups: TableState, messages: TableState
+    node: int,
+    done: int,
+    about: int,
+    message: int,
+    digest: int,
+    node_count: int,
+    most_tries: int,
+    groups: TableState,
+    messages: TableState,
+    clients: TableState,
 ) -> Outcome:
     slot = find(groups, (about,))
     if done not in (READ, POP_GROUP) or slot < 0 or field(groups, slot, KNOWN) == 0:
@@ -48,7 +57,8 @@ def visible_together(
         if one < 0:
             return violated(0, about, message, -1) if field(groups, slot, LOOSE_SENDS) == 0 else SILENT
         return HOLDS if field(messages, one, DIGEST) == digest else violated(1, about, message, -1)
-    left = first_left(about, FOREVER, groups, messages)
+    unheard = unheard_reads(node, about, node_count, groups, clients)
+    left = first_left(about, FOREVER, unheard, most_tries, groups, messages)
     return HOLDS if left == 0 else violated(2, about, left, -1)
 
 
@@ -95,13 +105,44 @@ def messages_are_numbered(
     "message {found} is popped, and message {expected} of its group was not",
 )
 def messages_in_order(
-    done: int, about: int, about_message: int, message: int, groups: TableState, messages: TableState
+    node: int,
+    done: int,
+    about: int,
+    about_message: int,
+    message: int,
+    node_count: int,
+    most_tries: int,
+    groups: TableState,
+    messages: TableState,
+    clients: TableState,
 ) -> Outcome:
     if done not in (READ, POP):
         return SILENT
     asked = message if done == READ else about_message
-    left = first_left(about, asked, groups, messages)
+    unheard = unheard_reads(node, about, node_count, groups, clients)
+    left = first_left(about, asked, unheard, most_tries, groups, messages)
     return HOLDS if left == 0 else violated(int(done == POP), left, asked, -1)
+
+
+@check_of_returns(
+    "Q-POISON", "message {found} of group {expected} is handed out once more, and was before as often as it may be"
+)
+def poison_is_set_aside(
+    done: int, about: int, message: int, most_tries: int, groups: TableState, messages: TableState
+) -> Outcome:
+    """At stake where a message was handed out so often and not popped. One that is set aside too early is missing by
+    Q-ORDER-MSG, or by Q-ATOMIC."""
+    slot = find(groups, (about,))
+    if done != READ or slot < 0 or most_tries < 1:
+        return SILENT
+    tried = 0
+    for earlier in range(1, field(groups, slot, SENT) + 1):
+        one = find(messages, (about, earlier))
+        if one >= 0 and field(messages, one, ASKED) == 0 and field(messages, one, READS) >= most_tries:
+            tried += 1
+            if earlier == message:
+                return violated(0, about, message, -1)
+    return HOLDS if tried > 0 else SILENT
 
 
 @check_of_returns(
@@ -134,11 +175,7 @@ def retries_are_counted(
     slot, one = find(groups, (about,)), find(messages, (about, message))
     if done != READ or slot < 0 or one < 0:
         return SILENT
-    if field(messages, one, READ_NS) >= begun_ns or field(groups, slot, LOOSE_READS) > 0:
+    if field(messages, one, READ_NS) >= begun_ns or unheard_reads(node, about, node_count, groups, clients) > 0:
         return SILENT
-    for other in range(node_count):
-        reading = calling(clients, other, READ)
-        if other != node and reading >= 0 and field(clients, reading, ABOUT) == about:
-            return SILENT
     expected = field(messages, one, READS) + 1
     return HOLDS if retries == expected else violated(1, expected, retries, -1)

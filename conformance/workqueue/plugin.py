@@ -26,18 +26,21 @@ def horizon_ns(schedule: Schedule) -> int:
 
 
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
-    """What the checks of leases read; BadInput for one that cannot be."""
+    """What checks read; BadInput for one that cannot be."""
     chosen = Parameters("workqueue", given)
     for name in ("retry_ns", "tries", "leased"):
         chosen.number(name)
-    return {name: chosen.number(name) for name in ("window_ns", "by_group", "margin_ns")}
+    return {name: chosen.number(name) for name in ("window_ns", "by_group", "margin_ns", "most_tries")}
 
 
 def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
-    leased = Parameters("workqueue", given).number("leased") == 1
-    if clause == "Q-ANSWER" or leased == (clause in OF_LEASES):
-        return None
-    return "the store is a queue with leases" if leased else "the store has no leases"
+    chosen = Parameters("workqueue", given)
+    leased = chosen.number("leased") == 1
+    if clause != "Q-ANSWER" and leased != (clause in OF_LEASES):
+        return "the store is a queue with leases" if leased else "the store has no leases"
+    if clause == "Q-POISON" and chosen.number("most_tries") == 0:
+        return "the store hands messages out for ever"
+    return None
 
 
 @cache

@@ -10,6 +10,7 @@ BREAKS = {
     "Q-ORDER-CORR": "literal/Q-ORDER-CORR-lit-end",
     "Q-PRIORITY": "literal/Q-PRIORITY-lit-position",
     "Q-NEXT": "is_listed/never",
+    "Q-POISON": "sets_aside/never",
     "Q-ONCE": "store/keeps-popped",
     "Q-RETRY": "answer/first-try",
     "Q-CRASH-SEND": "store/cleans-in-words",

@@ -62,7 +62,7 @@ class _Client:
 class _Run:
     """rows: so far. `later` has what comes: time, a drawn number, another to tell apart, and what is to be done."""
 
-    def __init__(self, draw: Random) -> None:
+    def __init__(self, draw: Random, most_tries: int) -> None:
         self.draw, self.rows, self.later, self.made = (
             draw,
             list[Row](),
@@ -72,8 +72,8 @@ class _Run:
         self.network = served(draw.choice((2, 2, 3, 3, 4)))
         seen = list[tuple[int, int]]()
         self.clients = {node: _Client(_config(node, self.network), seen) for node in self.network.clients()}
-        self.store, self.carried_out, self.recorder = make_core(_config(STORE, self.network)), 0, Recorder()
-        self.now, self.count = 0, draw.randint(*CALLS)
+        self.store, self.carried_out, self.recorder = make_core(_config(STORE, self.network, most_tries)), 0, Recorder()
+        self.now, self.count, self.most_tries = 0, draw.randint(*CALLS), most_tries
 
     def run(self) -> list[Row]:
         for node in self.clients:
@@ -161,7 +161,7 @@ class _Run:
         name = draw.choice(_CALLS)
         arguments: dict[str, Parameter] = {}
         if self._often(_SUITS):
-            name = _suited(draw, last, client.left, node)
+            name = _suited(draw, last, client.left, node, 1 if self.most_tries else 6)
         elif client.seen and self._often(_NAMES):
             arguments["group"], arguments["token"] = draw.choice(client.seen)
         if name == CallName.POP_MESSAGE and self._often(5):
@@ -177,8 +177,9 @@ class _Run:
         return Call(self.now, node, name, arguments, body)
 
 
-def _suited(draw: Random, last: str, left: bool, node: NodeId) -> CallName:
-    """A call that makes sense after the last one that returned ok."""
+def _suited(draw: Random, last: str, left: bool, node: NodeId, pops: int) -> CallName:
+    """A call that makes sense after the last one that returned ok. pops: how often a message that was read is popped,
+    for each time that it is read again."""
     name = CallName
     if last == name.OPEN_GROUP:
         return draw.choice((name.SEND_MESSAGE,) * 6 + (name.CLOSE_GROUP, name.FLUSH_GROUP))
@@ -188,13 +189,13 @@ def _suited(draw: Random, last: str, left: bool, node: NodeId) -> CallName:
         return draw.choice((name.READ_MESSAGE,) * 6 + (name.POP_GROUP,))
     if last == name.READ_MESSAGE:
         then = name.POP_MESSAGE if left else name.POP_GROUP
-        return draw.choice((then,) * 6 + (name.READ_MESSAGE,))
+        return draw.choice((then,) * pops + (name.READ_MESSAGE,))
     rare = draw.choice((name.UNLOCK_SERVER_GROUPS, name.CLEAN, name.CLEAN))
     usual = name.OPEN_GROUP if node == 1 else name.NEXT_GROUP
     return draw.choice((usual, usual, usual, name.OPEN_GROUP, name.NEXT_GROUP, rare))
 
 
-def _config(node: NodeId, network: Topology) -> NodeConfig:
+def _config(node: NodeId, network: Topology, most_tries: int = 0) -> NodeConfig:
     egress = tuple(network.egress(node))
     return NodeConfig(
         node=node,
@@ -204,20 +205,22 @@ def _config(node: NodeId, network: Topology) -> NodeConfig:
         egress=egress,
         next_link=tuple((network.links[link].target, link) for link in egress),
         reaching=((),) * len(egress),
-        parameters={"retry_ns": 1, "tries": 1},
+        parameters={"retry_ns": 1, "tries": 1, "most_tries": most_tries},
     )
 
 
-def history(number: int) -> Trace:
-    """The history with this number; three of five are damaged."""
+def history(number: int, most_tries: int = 0) -> Trace:
+    """The history with this number; three of five are damaged. most_tries: the store sets messages aside after so
+    many."""
     draw = Random(number)
-    run = _Run(draw)
+    run = _Run(draw, most_tries)
     rows = run.run()
     for _ in range(draw.choice((0, 0, 1, 1, 2))):
         rows = damaged(draw, rows)
     nodes = tuple(range(len(run.network.nodes)))
     complete = dict.fromkeys(("called", "returned", "crashed", "restarted"), nodes)
-    return Trace(Header("workqueue", run.network, {}, complete, Order.LINK), rows)
+    parameters: dict[str, Parameter] = {"most_tries": most_tries} if most_tries else {}
+    return Trace(Header("workqueue", run.network, parameters, complete, Order.LINK), rows)
 
 
 # ---------------------------------------------------------------- damage

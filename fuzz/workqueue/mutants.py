@@ -190,6 +190,10 @@ MUTANTS: tuple[HandMutant, ...] = (
     _rule("head_of/last", "Of a correlation the last group comes first.", lambda groups: max(groups, key=_place)),
     _rule("is_dead/never", "Nobody is ever taken for dead.", lambda heard_ns, before_ns: False),
     _rule("is_dead/always", "Everybody is always taken for dead.", lambda heard_ns, before_ns: True),
+    _rule("sets_aside/never", "A message is handed out for ever.", lambda tries, most: False),
+    _rule(
+        "sets_aside/at-once", "A message that was tried once is set aside.", lambda tries, most: most > 0 and tries > 0
+    ),
     _rule("is_freed/all", "A start releases the receive locks of all servers.", _received),
     _rule("next_token/fixed", "All locks have one token.", lambda token: 1),
     _rule("next_token/falls", "Tokens fall.", lambda token: token - 1),

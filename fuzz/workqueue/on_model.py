@@ -11,5 +11,6 @@ ON_MODEL: dict[str, tuple[str, str]] = {
     "literal/Q-CRASH-DEAD-lit-1": ("MayCall", "Anybody"),
     "is_ready/always": ("Skips", "Nothing"),
     "is_listed/always": ("Listed", "Everything"),
+    "sets_aside/never": ("SetsAside", "Never"),
     "rank/lowest-first": ("Before", "ByLowestPriority"),
 }

@@ -40,7 +40,11 @@ def _runs(draw: DrawFn) -> Schedule:
         submissions=(),
         calls=calls,
         clocks=draw(clocks(network)),
-        parameters={"retry_ns": draw(st.sampled_from([20, 50])), "tries": draw(st.integers(1, 4))},
+        parameters={
+            "retry_ns": draw(st.sampled_from([20, 50])),
+            "tries": draw(st.integers(1, 4)),
+            "most_tries": (0, 0, 1, 2)[numbers[0] // MAX_EPISODES % 4],
+        },
         faults=draw(faults(len(network.links))),
         failures=draw(failures(clients, max(call.time_ns for call in calls))),
         seed=draw(st.integers(0, 255)),

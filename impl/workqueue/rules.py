@@ -92,6 +92,12 @@ def tries_with(tries: int) -> int:
     return tries + 1
 
 
+def sets_aside(tries: int, most: int) -> bool:
+    """Whether a message that was handed out so often is set aside when it would be handed out again. most: how often it
+    may be; 0 for ever (Q-POISON)."""
+    return 0 < most <= tries
+
+
 def is_freed(receiving: bool, own: bool) -> bool:
     """Whether a start of a receiver releases a lock. receiving: for receiving, not for sending. own: held under the
     receiver's server id (Q-CRASH-BOOT)."""
@@ -120,6 +126,7 @@ class Rules:
     may_pop: Callable[[int, int], bool] = may_pop
     is_finished: Callable[[int], bool] = is_finished
     tries_with: Callable[[int], int] = tries_with
+    sets_aside: Callable[[int, int], bool] = sets_aside
     is_freed: Callable[[bool, bool], bool] = is_freed
     is_dead: Callable[[int, int], bool] = is_dead
 

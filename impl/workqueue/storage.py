@@ -27,6 +27,7 @@ class Group:
     handed: how often it was handed out.
     last: the id of the last message sent to it.
     messages: those that were not popped, by id.
+    aside: those that were set aside, by id.
     """
 
     number: int
@@ -41,6 +42,7 @@ class Group:
     handed: int = 0
     last: int = 0
     messages: dict[int, Message] = field(default_factory=dict)
+    aside: dict[int, Message] = field(default_factory=dict)
 
     @property
     def first(self) -> int:

@@ -22,6 +22,7 @@ from scatterproof.spec.core import (
     Refuse,
     Send,
 )
+from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.workqueue.messages import GIVEN, NONE, CallName, Handed, Packet
 
 OK, REFUSED = int(Outcome.OK), int(Outcome.REFUSED)
@@ -32,6 +33,7 @@ class Store:
 
     def __init__(self, config: NodeConfig, rules: Rules) -> None:
         self._me, self._links, self._rules = config.node, dict(config.next_link), rules
+        self._most_tries = Parameters("workqueue", config.parameters, f"node {config.node}").number("most_tries")
         self._all = Storage()
         self._does: dict[str, Callable[[Packet, int], Packet]] = {
             CallName.OPEN_GROUP: self._open_group,
@@ -165,6 +167,9 @@ class Store:
         if group.lock is not Lock.RECEIVE:
             return replace(asked, outcome=REFUSED)
         first = group.first
+        if first and self._rules.sets_aside(group.messages[first].tries, self._most_tries):
+            group.aside[first] = group.messages.pop(first)
+            first = group.first
         if first == 0:
             return replace(asked, outcome=OK, message=NONE)
         message = group.messages[first]

@@ -107,6 +107,8 @@ def _whose(before_ns: int) -> str:
 
 def reader_of(trace: Trace) -> Reader:
     """The run in TLA+; CannotRun for one in which a call returns that was not made."""
-    if Parameters("workqueue", trace.header.parameters).number("leased") == 1:
+    given = Parameters("workqueue", trace.header.parameters)
+    if given.number("leased") == 1:
         return reader_of_leased(trace)
-    return reader_of_calls(trace, "TraceWorkQueue", "MCTraceWorkQueue.cfg", GroupWords(trace))
+    around = {"most_tries": str(given.number("most_tries"))}
+    return reader_of_calls(trace, "TraceWorkQueue", "MCTraceWorkQueue.cfg", GroupWords(trace), around)

@@ -35,7 +35,7 @@ _NETWORKS: Mapping[str, Callable[[Random], Topology]] = {"served": _clients}
 
 
 def _patience(draw: Random, setting: Setting) -> dict[str, Parameter]:
-    return {"retry_ns": 4 * setting.hop_ns, "tries": draw.randint(1, 4)}
+    return {"retry_ns": 4 * setting.hop_ns, "tries": draw.randint(1, 4), "most_tries": draw.choice((0, 0, 1, 2))}
 
 
 def _leased(draw: Random, setting: Setting) -> dict[str, Parameter]:

@@ -105,6 +105,7 @@ def case(
     faults: tuple[Fault, ...] = (),
     failures: tuple[Failure, ...] = (),
     also: Iterable[str] = (),
+    **parameters: Parameter,
 ) -> Case:
     """A case named CLAUSE/what, with as many clients as call."""
     made = spread([one for some in calls for one in (some if isinstance(some, tuple) else (some,))], PAUSE_NS)
@@ -115,7 +116,7 @@ def case(
         delays=(Delay(HOP_NS),) * len(network.links),
         submissions=(),
         calls=made,
-        parameters={"retry_ns": RETRY_NS, "tries": 3},
+        parameters={"retry_ns": RETRY_NS, "tries": 3, **parameters},
         faults=faults,
         failures=failures,
         seed=1,

@@ -50,10 +50,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """groups: that are there, in the order in which they were begun. used: the numbers that were ever given."""
+    """groups: that are there, in the order in which they were begun. used: the numbers that were ever given.
+    most_tries: how often a message is handed out; 0 for ever."""
 
     groups: tuple[Group, ...] = ()
     used: frozenset[int] = frozenset()
+    most_tries: int = 0
 
     def having(self, old: Group, new: Group | None) -> State:
         """The new group, or none, in the place of the old one."""
@@ -116,7 +118,7 @@ def _open(state: State, call: Box) -> Iterator[State]:
         server=call.given["server"],
         token=token,
     )
-    yield State((*state.groups, begun), state.used | {number})
+    yield replace(state, groups=(*state.groups, begun), used=state.used | {number})
 
 
 def _next(state: State, call: Box) -> Iterator[State]:
@@ -186,6 +188,9 @@ def _about(state: State, group: Group, call: Box) -> Iterator[State]:
             yield state.having(group, replace(group, lock=Lock.OPEN) if group.sent else None)
         case CallName.FLUSH_GROUP:
             yield state.having(group, None)
+        case CallName.READ_MESSAGE if 0 < state.most_tries <= tries:  # it is set aside
+            without = replace(group, left=group.left[1:])
+            yield from _about(state.having(group, without), without, call)
         case CallName.READ_MESSAGE if first == 0:
             if _tells(call, message=0):
                 yield state

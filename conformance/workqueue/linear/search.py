@@ -17,6 +17,7 @@ from scatterproof.conformance.workqueue.linear.history import Box, boxes
 from scatterproof.conformance.workqueue.linear.machine import State, carried_out, may_refuse
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput
+from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.trace import Trace
 
 MOST = 1_000_000  # places: what was carried out, and the state after it
@@ -29,9 +30,10 @@ def order_of(trace: Trace, *, by_rows: bool = False) -> list[int] | None:
     calls = boxes(trace)
     ahead = [_ahead(calls, call, by_rows) for call in calls]
     needed = _mask(number for number, call in enumerate(calls) if call.outcome is not Outcome.UNKNOWN)
-    tried = {(0, State())}
+    begin = State(most_tries=Parameters("workqueue", trace.header.parameters).number("most_tries"))
+    tried = {(0, begin)}
     # By place: what was carried out, the state, and the rows in their order.
-    places: list[tuple[int, State, tuple[int, ...]]] = [(0, State(), ())]
+    places: list[tuple[int, State, tuple[int, ...]]] = [(0, begin, ())]
     while places:
         done, state, rows = places.pop()
         if done & needed == needed:

@@ -139,7 +139,8 @@ def _for_nothing(queue: Queue, box: Box, row: int) -> bool:
         return False
     if box.call is POP:
         pops = queue.pops(group, box.message, row)
-        return pops == [box] and box.reading == box.message
+        is_there = not queue.most_tries or not queue.unheard(box, row)
+        return pops == [box] and is_there and box.reading == box.message
     finishing = [one for one in others if one.call is POP_GROUP]
     return not finishing and (box.call is READ or box.drained)
 

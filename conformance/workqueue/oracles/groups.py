@@ -164,7 +164,7 @@ def visible_together(trace: Trace) -> set[int]:
             continue
         sent = queue.sent(box.group, row)
         if box.call is POP_GROUP or box.told["message"] == 0:
-            broken |= {row} if queue.left(box.group, ALL, row) else set()
+            broken |= {row} if queue.left(box, ALL, row) else set()
         elif box.told["message"] in sent:
             if sent[box.told["message"]].given["digest"] != box.told["digest"]:
                 broken.add(row)
@@ -195,7 +195,19 @@ def messages_in_order(trace: Trace) -> set[int]:
     queue, broken = Queue(trace), set[int]()
     for row, box in _ok(queue, READ, POP):
         message = box.told["message"] if box.call is READ else box.message
-        if queue.is_there(box.group, row) and queue.left(box.group, message, row):
+        if queue.is_there(box.group, row) and queue.left(box, message, row):
+            broken.add(row)
+    return broken
+
+
+def poison_is_set_aside(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, box in _ok(queue, READ):
+        message = box.told["message"]
+        if not queue.most_tries or not queue.is_there(box.group, row) or message not in queue.sent(box.group, row):
+            continue
+        tries = len(queue.reads(box.group, message, row))
+        if tries >= queue.most_tries and not queue.pops(box.group, message, row):
             broken.add(row)
     return broken
 
@@ -210,12 +222,10 @@ def retries_are_counted(trace: Trace) -> set[int]:
             broken.add(row)
     for row, box in _ok(queue, READ):
         sent = queue.sent(box.group, row).get(box.told["message"])
-        if sent is None or not queue.is_there(box.group, row) or queue.loose(box.group, row, READ):
+        if sent is None or not queue.is_there(box.group, row) or queue.unheard(box, row):
             continue
-        before = [one for one in queue.about(box.group, row, READ) if one.told["message"] == box.told["message"]]
-        before = [one for one in before if (one.over or 0) > (sent.over or 0)]
+        before = queue.reads(box.group, box.told["message"], row)
         overlaps = any(one.over_ns >= box.begun_ns for one in before)
-        others = any(one.group == box.group for one in queue.boxes.others(row, box, READ))
-        if not overlaps and not others and box.told["retries"] != len(before) + 1:
+        if not overlaps and box.told["retries"] != len(before) + 1:
             broken.add(row)
     return broken

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from scatterproof.conformance.workqueue.oracles.boxes import Box, Boxes
 from scatterproof.spec.core import Outcome
+from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.trace import Trace
 from scatterproof.spec.workqueue.messages import CallName
 
@@ -43,6 +44,7 @@ class Queue:
 
     def __init__(self, trace: Trace) -> None:
         self.boxes = Boxes(trace)
+        self.most_tries = Parameters("workqueue", trace.header.parameters).number("most_tries")
         self._cleaned: dict[int, tuple[bool, bool]] = {}
 
     # ---------------------------------------------------------------- one group
@@ -113,10 +115,27 @@ class Queue:
         sent = self.sent(group, row).get(message)
         return [box for box in self.may(group, row, POP) if box.message == message and _after(box, sent)]
 
-    def left(self, group: int, below: int, row: int) -> int:
-        """The first message with an id below this one that nobody asked to pop; 0 for none."""
-        there = (message for message in sorted(self.sent(group, row)) if message < below)
-        return next((message for message in there if not self.pops(group, message, row)), 0)
+    def reads(self, group: int, message: int, row: int) -> list[Box]:
+        """The calls that were given the message."""
+        sent = self.sent(group, row)[message]
+        given = [box for box in self.about(group, row, READ) if box.told["message"] == message]
+        return [box for box in given if (box.over or 0) > (sent.over or 0)]
+
+    def unheard(self, me: Box, row: int) -> int:
+        """How many calls of read_message about its group came to no known end, or others are in."""
+        others = [box for box in self.boxes.others(row, me, READ) if box.group == me.group]
+        return len(others) + self.loose(me.group, row, READ)
+
+    def left(self, me: Box, below: int, row: int) -> int:
+        """Of the group that a call is about, the first message with an id below this one that nobody asked to pop and
+        that surely was not set aside; 0 for none."""
+        group = me.group
+        for message in sorted(self.sent(group, row)):
+            tries = len(self.reads(group, message, row)) + self.unheard(me, row)
+            is_there = self.most_tries == 0 or tries < self.most_tries
+            if message < below and is_there and not self.pops(group, message, row):
+                return message
+        return 0
 
     # ---------------------------------------------------------------- cleaning and releasing
 

@@ -75,7 +75,10 @@ Clean(table, call) ==
 -----------------------------------------------------------------------------
 (* What a call for a group does, if it is carried out; Refusal where the group's state forbids it. *)
 Put(table, i, row, end) == With([table EXCEPT ![i] = row], end)
-SetTo(messages, m, value) == [messages EXCEPT ![m] = value]
+
+(* Q-POISON: what was handed out often enough goes when it would be handed out again. *)
+IsTriedOut(row, m) == Net.most_tries > 0 /\ m \in Remaining(row) /\ row.messages[m].tries >= Net.most_tries
+SetAside(row) == IF IsTriedOut(row, First(row)) THEN [row EXCEPT !.messages[First(row)].popped = TRUE] ELSE row
 
 About(table, i, call) ==
   LET row == table[i]
@@ -87,10 +90,12 @@ About(table, i, call) ==
              Put(table, i, [row EXCEPT !.lock = "none", !.there = row.messages # <<>>], Done)
         [] call.call = "flush_group" -> Put(table, i, [row EXCEPT !.lock = "none", !.there = FALSE], Done)
         [] call.call = "read_message" ->
-             IF first = 0 THEN With(table, Done)
-             ELSE Put(table, i, [row EXCEPT !.messages[first].tries = @ + 1],
-                      [Done EXCEPT !.message = first, !.retries = row.messages[first].tries + 1,
-                                       !.digest = row.messages[first].digest])
+             LET left == SetAside(row)
+                 next == First(left)
+             IN  IF next = 0 THEN Put(table, i, left, Done)
+                 ELSE Put(table, i, [left EXCEPT !.messages[next].tries = @ + 1],
+                          [Done EXCEPT !.message = next, !.retries = left.messages[next].tries + 1,
+                                           !.digest = left.messages[next].digest])
         [] call.call = "pop_message" ->
              IF first = 0 \/ call.message # first THEN With(table, Refusal)
              ELSE Put(table, i, [row EXCEPT !.messages[first].popped = TRUE], Done)
@@ -148,7 +153,8 @@ WasRead(table, call, end) ==
   LET row == table[CHOOSE i \in At(table, call.group) : TRUE]
   IN  IF end.message = 0 THEN {"VisibleTogether", "AcknowledgedIsKept"}
       ELSE IF end.message \notin DOMAIN row.messages THEN {"VisibleTogether", "MessagesAreNumbered"}
-      ELSE IF row.messages[end.message].popped THEN {"ProcessedOnce"}
+      ELSE IF row.messages[end.message].popped
+      THEN {"ProcessedOnce"} \cup (IF Net.most_tries > 0 THEN {"PoisonIsSetAside"} ELSE {})
       ELSE IF end.message # First(row) THEN {"MessagesInOrder"}
       ELSE IF end.digest # row.messages[end.message].digest THEN {"VisibleTogether"}
       ELSE {"RetriesAreCounted"}
