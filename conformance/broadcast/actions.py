@@ -17,21 +17,11 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.kinds import ARRIVED, BEGUN, ENDED, SENT
 from scatterproof.conformance.measures import NO_ACTION, Actions, by_kind, count_action
-from scatterproof.spec.broadcast.messages import PacketKind
+from scatterproof.spec.broadcast.messages import REGULAR, Action, PacketKind
 from scatterproof.spec.trace import Kind, Order
 
-NAMES = (
-    "Submit", "Begin", "Send", "Forward", "Resend", "Answer", "Receive", "ReceiveAgain", "Acknowledge", "Deliver",
-    "Lose", "Crash", "Pause", "Resume", "Settle", "Stop",
-    "Refuse", "Stray",
-)  # fmt: skip
-REGULAR = NAMES.index("Refuse")  # those before it are taken where nobody breaks a rule
-COUNT = len(NAMES)
-ALONE = by_kind(NAMES)
-(
-    SUBMIT, BEGIN, SEND, FORWARD, RESEND, ANSWER, RECEIVE, RECEIVE_AGAIN, ACKNOWLEDGE, DELIVER, LOSE, CRASH, PAUSE,
-    RESUME, SETTLE, STOP, REFUSE, STRAY,
-) = range(COUNT)  # fmt: skip
+COUNT = len(Action)
+ALONE = by_kind(tuple(Action.__members__))
 DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 
 
@@ -68,22 +58,22 @@ def actions(
     is_run = 0 <= sender < node_count and number >= 1 and count >= 1
     data = packet == DATA and is_run and pseq >= 1
     if kind == BEGUN:
-        action = BEGIN if is_run else STRAY
+        action = Action.Begin if is_run else Action.Stray
     elif kind == SENT:
         if data:
-            action = RESEND if flags == 1 else SEND if sender == node else FORWARD
+            action = Action.Resend if flags == 1 else Action.Send if sender == node else Action.Forward
         else:
-            action = ANSWER if packet == ACK else STRAY
+            action = Action.Answer if packet == ACK else Action.Stray
     elif kind == ARRIVED:
         if data:
-            action = RECEIVE_AGAIN if has_come(arrived, arrived_beyond, link, pseq) else RECEIVE
+            action = Action.ReceiveAgain if has_come(arrived, arrived_beyond, link, pseq) else Action.Receive
             note_arrived(arrived, arrived_beyond, link, pseq)
         else:
-            action = ACKNOWLEDGE if packet == ACK else STRAY
+            action = Action.Acknowledge if packet == ACK else Action.Stray
     elif kind == ENDED:
-        action = SETTLE if settled(flags) else STOP
+        action = Action.Settle if settled(flags) else Action.Stop
     count_action(action, taken, pairs, latest)
     return SILENT
 
 
-ACTIONS = Actions(names=NAMES, regular=REGULAR, check=actions)
+ACTIONS = Actions(names=tuple(Action.__members__), regular=len(REGULAR), check=actions)

@@ -23,24 +23,11 @@ from scatterproof.conformance.checks.step import (
 from scatterproof.conformance.checks.tables import find, put, remove
 from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
 from scatterproof.conformance.measures import NO_ACTION, Actions, by_kind, count_action
-from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.totalorder.messages import REGULAR, Action, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order
 
-NAMES = (
-    "Submit", "Scatter", "HostBeacon", "TakeData", "ForwardData", "TakeBeacon", "SwitchBeacon", "Arrive",
-    "ArriveBeacon", "Deliver", "Lose", "Settle", "Stop",
-    "Resend", "Acknowledge", "Adjust", "TakeControl", "ForwardControl", "ArriveControl", "ArriveDuplicate",
-    "Crash", "Restart", "Tell",
-    "ArriveAgain", "Refuse", "Stray",
-)  # fmt: skip
-REGULAR = NAMES.index("ArriveAgain")  # those before it are taken where nobody breaks a rule
-COUNT = len(NAMES)
-ALONE = by_kind(NAMES)
-(
-    SUBMIT, SCATTER, HOST_BEACON, TAKE_DATA, FORWARD_DATA, TAKE_BEACON, SWITCH_BEACON, ARRIVE, ARRIVE_BEACON, DELIVER,
-    LOSE, SETTLE, STOP, RESEND, ACKNOWLEDGE, ADJUST, TAKE_CONTROL, FORWARD_CONTROL, ARRIVE_CONTROL, ARRIVE_DUPLICATE,
-    CRASH, RESTART, TELL, ARRIVE_AGAIN, REFUSE, STRAY,
-) = range(COUNT)  # fmt: skip
+COUNT = len(Action)
+ALONE = by_kind(tuple(Action.__members__))
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 ACK, NOTICE = int(PacketKind.ACK), int(PacketKind.NOTICE)
 ADJUST_1, ADJUST_2 = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
@@ -63,22 +50,22 @@ def is_known(packet: int, loses: int, adjustment_interval_ns: int) -> bool:
 def sent_action(host: bool, packet: int, flags: int) -> int:
     if host:
         if packet == BEACON:
-            return HOST_BEACON
+            return Action.HostBeacon
         if is_control(packet):
-            return ACKNOWLEDGE if packet == ACK else ADJUST
-        return RESEND if packet == DATA and flags & 1 else SCATTER
+            return Action.Acknowledge if packet == ACK else Action.Adjust
+        return Action.Resend if packet == DATA and flags & 1 else Action.Scatter
     if packet == BEACON:
-        return SWITCH_BEACON
-    return FORWARD_CONTROL if is_control(packet) else FORWARD_DATA
+        return Action.SwitchBeacon
+    return Action.ForwardControl if is_control(packet) else Action.ForwardData
 
 
 @register_jitable
 def arrived_action(host: bool, packet: int) -> int:
     if packet == BEACON:
-        return ARRIVE_BEACON if host else TAKE_BEACON
+        return Action.ArriveBeacon if host else Action.TakeBeacon
     if is_control(packet):
-        return ARRIVE_CONTROL if host else TAKE_CONTROL
-    return ARRIVE if host else TAKE_DATA
+        return Action.ArriveControl if host else Action.TakeControl
+    return Action.Arrive if host else Action.TakeData
 
 
 @check(
@@ -116,35 +103,34 @@ def actions(
 ) -> Outcome:
     """expected: by link, the number of the packet that comes next. missing: messages that were sent and have not come.
     tells: whether those that come once more are told apart."""
+    action = ALONE[kind]
     host = node_is_host[node] == 1 if kind in (SENT, ARRIVED) else False
     key = (sender, receiver, number, digest, timestamp)
     tells = loses > 0 and failure_timeout_ns == 0
     if packet == NOTICE and failure_timeout_ns > 0 and kind in (SENT, ARRIVED):
-        action = TELL if kind == SENT else ARRIVE_CONTROL
+        action = Action.Tell if kind == SENT else Action.ArriveControl
     elif not is_known(packet, loses, adjustment_interval_ns):
-        action = STRAY
+        action = Action.Stray
     elif kind == SENT:
         action = sent_action(host, packet, flags)
-        if tells and action == SCATTER:
+        if tells and action == Action.Scatter:
             put(missing, key, (1,))
     elif kind == ARRIVED and failure_timeout_ns == 0 and link_seq < expected[link]:
-        action = ARRIVE_AGAIN
+        action = Action.ArriveAgain
     elif kind == ARRIVED:
         action = arrived_action(host, packet)
         expected[link] = link_seq
         expected[link] += 1
-        if tells and action == ARRIVE:
+        if tells and action == Action.Arrive:
             slot = find(missing, key)
             if slot < 0:
-                action = ARRIVE_DUPLICATE
+                action = Action.ArriveDuplicate
             else:
                 remove(missing, slot)
     elif kind == ENDED:
-        action = SETTLE if settled(flags) else STOP
-    else:
-        action = ALONE[kind]
+        action = Action.Settle if settled(flags) else Action.Stop
     count_action(action, taken, pairs, latest)
     return SILENT
 
 
-ACTIONS = Actions(names=NAMES, regular=REGULAR, check=actions)
+ACTIONS = Actions(names=tuple(Action.__members__), regular=len(REGULAR), check=actions)

@@ -12,9 +12,10 @@ def _narration() -> Narration:
 
 
 def _traces() -> TraceModule:
-    from scatterproof.models.broadcast.trace_to_tla import ACTIONS, reader_of
+    from scatterproof.models.broadcast.trace_to_tla import reader_of
+    from scatterproof.spec.broadcast.messages import REGULAR
 
-    return TraceModule(reader_of=reader_of, actions=ACTIONS)
+    return TraceModule(reader_of=reader_of, actions=REGULAR)
 
 
 PLUGIN = ModelsPlugin(claims=claims_beside(__name__), narration=_narration, traces=_traces)

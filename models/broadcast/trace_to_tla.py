@@ -24,12 +24,6 @@ _PACKETS = {int(kind): kind.name.lower() for kind in PacketKind}
 # Columns that are written as they are, after those that need a change.
 _PLAIN = ("pseq", "count", "clock_sum", "clock_weighted")
 
-# The actions of the module, but those that take a fault of a process or of the recorder.
-ACTIONS = (
-    "Submit", "Begin", "Send", "Forward", "Resend", "Answer", "Receive", "ReceiveAgain", "Acknowledge", "Deliver",
-    "Lose", "Crash", "Pause", "Resume", "Settle", "Stop",
-)  # fmt: skip
-
 # What a row must keep that is no clause of the catalogue, in words.
 REASONS = {
     "ArrivedAsSent": "no packet like it was put on that link under this count",

@@ -19,9 +19,10 @@ def _covered() -> Covered:
 
 
 def _traces() -> TraceModule:
-    from scatterproof.models.totalorder.trace_to_tla import ACTIONS, reader_of
+    from scatterproof.models.totalorder.trace_to_tla import reader_of
+    from scatterproof.spec.totalorder.messages import REGULAR
 
-    return TraceModule(reader_of=reader_of, actions=ACTIONS)
+    return TraceModule(reader_of=reader_of, actions=REGULAR)
 
 
 PLUGIN = ModelsPlugin(claims=claims_beside(__name__), narration=_narration, covered=_covered, traces=_traces)

@@ -33,14 +33,6 @@ _SETTLED = 3  # the flags of a run that ended as planned, with nothing in flight
 _OF_ROUNDS = (PacketKind.ADJUST, PacketKind.ADJUSTED)
 _PACKETS = {int(kind): kind.name.lower() for kind in PacketKind}
 
-# The actions of both modules, but those that take a fault of a node or of the recorder.
-ACTIONS = (
-    "Submit", "Scatter", "HostBeacon", "TakeData", "ForwardData", "TakeBeacon", "SwitchBeacon", "Arrive",
-    "ArriveBeacon", "Deliver", "Lose", "Settle", "Stop",
-    "Resend", "Acknowledge", "Adjust", "TakeControl", "ForwardControl", "ArriveControl", "ArriveDuplicate",
-    "Crash", "Restart", "Tell",
-)  # fmt: skip
-
 # What a row must keep that is no clause of the catalogue, in words.
 REASONS = {
     "SentAsSubmitted": "no message that was handed over there and has not left is like it",

@@ -99,3 +99,13 @@ def dependencies(given: Mapping[str, Parameter], processes: int, place: str = ""
 def in_words(named: Iterable[Iterable[NodeId]]) -> str:
     """The parameter `dependencies` that says so, by process."""
     return ";".join(",".join(map(str, names)) for names in named)
+
+
+# What a row is in modules/TraceBroadcast.tla: the actions that are taken where nobody breaks a rule, then the others.
+Action = IntEnum(
+    "Action",
+    "Submit Begin Send Forward Resend Answer Receive ReceiveAgain Acknowledge Deliver Lose Crash Pause Resume "
+    "Settle Stop Refuse Stray",
+    start=0,
+)
+REGULAR = tuple(Action.__members__)[: Action.Refuse]

@@ -124,3 +124,14 @@ class Delivery(msgspec.Struct, frozen=True, gc=False):
     number: int
     timestamp: int
     payload: bytes
+
+
+# What a row is in the modules for traces: the actions that are taken where nobody breaks a rule, then the others.
+Action = IntEnum(
+    "Action",
+    "Submit Scatter HostBeacon TakeData ForwardData TakeBeacon SwitchBeacon Arrive ArriveBeacon Deliver Lose "
+    "Settle Stop Resend Acknowledge Adjust TakeControl ForwardControl ArriveControl ArriveDuplicate Crash "
+    "Restart Tell ArriveAgain Refuse Stray",
+    start=0,
+)
+REGULAR = tuple(Action.__members__)[: Action.ArriveAgain]
