@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from types import ModuleType
 from typing import Any
@@ -22,7 +22,7 @@ from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import FaultKind, Schedule
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class HandMutant:
     """A mutant written by hand: other rules, or nodes that do something else with the right ones.
 
@@ -35,8 +35,14 @@ class HandMutant:
     name: str
     sentence: str
     make_node: MakeNode
-    rules: Mapping[str, Callable[..., Any]]
+    rules: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     group: int = 0
+
+
+def changed_rules(rules: Any, usual: Any) -> dict[str, Callable[..., Any]]:
+    """By name, the functions that a record of rules has in place of the usual ones."""
+    names = [one.name for one in fields(usual)]
+    return {name: getattr(rules, name) for name in names if getattr(rules, name) is not getattr(usual, name)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

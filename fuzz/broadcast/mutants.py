@@ -4,14 +4,13 @@ single change makes, and nodes that spoil what right rules decided."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from dataclasses import replace as replace_fields
 from typing import Any
 
 from msgspec.structs import replace
 
 from scatterproof.fuzz.altered import Alter, Altered, In, Out, Passing, deliveries, each, packets
-from scatterproof.fuzz.protocol import HandMutant
+from scatterproof.fuzz.protocol import HandMutant, changed_rules
 from scatterproof.impl.broadcast import RULES, AnyCore, Rules, make_core
 from scatterproof.impl.broadcast.literal_rules import LITERAL
 from scatterproof.impl.broadcast.rules import Heads
@@ -23,9 +22,7 @@ DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 
 
 def _by_rules(name: str, sentence: str, rules: Rules) -> HandMutant:
-    named = [field.name for field in fields(Rules)]
-    changed = {rule: getattr(rules, rule) for rule in named if getattr(rules, rule) is not getattr(RULES, rule)}
-    return HandMutant(name=name, sentence=sentence, make_node=lambda config: make_core(config, rules), rules=changed)
+    return HandMutant(name, sentence, lambda config: make_core(config, rules), changed_rules(rules, RULES))
 
 
 def _rule(name: str, sentence: str, function: Callable[..., Any]) -> HandMutant:
@@ -33,12 +30,8 @@ def _rule(name: str, sentence: str, function: Callable[..., Any]) -> HandMutant:
     return _by_rules(name, sentence, replace_fields(RULES, **{name.partition("/")[0]: function}))
 
 
-def _node(name: str, sentence: str, make_node: Callable[[NodeConfig], AnyCore]) -> HandMutant:
-    return HandMutant(name=name, sentence=sentence, make_node=make_node, rules={})
-
-
 def _altered(name: str, sentence: str, alter: Callable[[NodeConfig], Alter]) -> HandMutant:
-    return _node(name, sentence, lambda config: Altered(make_core(config), alter(config)))
+    return HandMutant(name, sentence, lambda config: Altered(make_core(config), alter(config)))
 
 
 def _data(
@@ -206,12 +199,12 @@ _RULES = (
     _rule("look/creator-only", "Only the creator's own messages are looked at.", _own_creator_only),
 )
 _NODES = (
-    _node(
+    HandMutant(
         "link/acknowledges-before-storing",
         "Each third packet is lost after its acknowledgement.",
         _acknowledges_before_storing,
     ),
-    _node("application/loses-submissions", "Each second submission is forgotten.", _loses_submissions),
+    HandMutant("application/loses-submissions", "Each second submission is forgotten.", _loses_submissions),
     _data(
         "link/new-number-when-resent",
         "What is sent again gets a new number.",

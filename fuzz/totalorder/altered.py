@@ -27,7 +27,7 @@ def altered(name: str, role: Role, sentence: str, alter: Callable[[NodeConfig], 
         core: TheCore = make_core(config)
         return Altered(core, alter(config)) if config.role is role else core
 
-    return HandMutant(name=f"{role}/{name}", sentence=sentence, make_node=make_node, rules={}, group=group)
+    return HandMutant(name=f"{role}/{name}", sentence=sentence, make_node=make_node, group=group)
 
 
 def by_rules(name: str, sentence: str, group: int = 0, **rules: Callable[..., Any]) -> HandMutant:

@@ -156,7 +156,6 @@ def _split(name: str, sentence: str) -> HandMutant:
         name=f"switch/{name.replace(' ', '-')}",
         sentence=sentence,
         make_node=lambda config: make(config, RULES),
-        rules={},
         group=SPLIT,
     )
 

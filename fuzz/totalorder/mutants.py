@@ -207,7 +207,7 @@ def _host_as_in(played: Environment, real: Environment, sentence: str) -> HandMu
         return make_core(config)
 
     name = f"host/as-in-{played.lower()}-where-{real.lower()}"
-    return HandMutant(name=name, sentence=sentence, make_node=make_node, rules={})
+    return HandMutant(name=name, sentence=sentence, make_node=make_node)
 
 
 def _restarting(config: NodeConfig) -> TheCore:
@@ -236,7 +236,6 @@ MUTANTS = (
         name="switch/restarts-empty",
         sentence="A switch restarts with nothing held, and its barriers begin again.",
         make_node=_restarting,
-        rules={},
     ),
     altered("delivers-on-arrival", _HOST, "Messages are delivered as they arrive.", host_delivers_on_arrival),
     altered("skips-a-message", _HOST, "Every second message is never delivered.", host_skips_a_message),

@@ -31,7 +31,7 @@ def _told(name: str, role: Role, sentence: str, change: Change, group: int = 0) 
             config = replace(config, parameters=config.parameters | change(config.parameters))
         return make_core(config)
 
-    return HandMutant(name=f"{role}/{name}", sentence=sentence, make_node=make_node, rules={}, group=group)
+    return HandMutant(name=f"{role}/{name}", sentence=sentence, make_node=make_node, group=group)
 
 
 def _set(**parameters: Parameter) -> Change:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import fields
 from dataclasses import replace as replace_fields
 from typing import Any
 
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.workqueue.cases.building import spread
 from scatterproof.conformance.workqueue.lease_episodes import KINDS, step
-from scatterproof.fuzz.protocol import HandMutant
+from scatterproof.fuzz.protocol import HandMutant, changed_rules
 from scatterproof.fuzz.strategies import delays
 from scatterproof.fuzz.workqueue.strategies import failures, faults
 from scatterproof.impl.workqueue import LEASE_RULES, LeaseRules, LeaseStore, make_core
@@ -84,14 +83,11 @@ def _rule(name: str, sentence: str, function: Callable[..., Any]) -> HandMutant:
 
 
 def _mutant(name: str, sentence: str, make: Callable[[Any], LeaseStore], rules: LeaseRules = LEASE_RULES) -> HandMutant:
-    named = [one.name for one in fields(LeaseRules)]
-    changed = {rule: getattr(rules, rule) for rule in named if getattr(rules, rule) is not getattr(LEASE_RULES, rule)}
-
     def make_node(config: Any) -> Any:
         leased = config.parameters.get("leased") == 1 and config.role is Role.HOST
         return make(config) if leased else make_core(config)
 
-    return HandMutant(name=name, sentence=sentence, make_node=make_node, rules=changed, group=GROUP)
+    return HandMutant(name, sentence, make_node, changed_rules(rules, LEASE_RULES), GROUP)
 
 
 def _store(name: str, sentence: str, kind: type[LeaseStore]) -> HandMutant:

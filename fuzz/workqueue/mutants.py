@@ -6,18 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import fields
 from dataclasses import replace as replace_fields
 from typing import Any
 
 from msgspec.structs import replace
 
-from scatterproof.conformance.network.run import MakeNode
-from scatterproof.fuzz.protocol import HandMutant
+from scatterproof.fuzz.protocol import HandMutant, changed_rules
 from scatterproof.impl.workqueue import RULES, Rules, Store, make_core
 from scatterproof.impl.workqueue.literal_rules import LITERAL
 from scatterproof.impl.workqueue.storage import Group, Storage
-from scatterproof.spec.core import Outcome
+from scatterproof.spec.core import NodeConfig, Outcome
 from scatterproof.spec.topology import Role
 from scatterproof.spec.workqueue.messages import CallName, Packet
 
@@ -25,9 +23,7 @@ Change = Callable[[Packet], Packet]
 
 
 def _by_rules(name: str, sentence: str, rules: Rules) -> HandMutant:
-    named = [field.name for field in fields(Rules)]
-    changed = {rule: getattr(rules, rule) for rule in named if getattr(rules, rule) is not getattr(RULES, rule)}
-    return HandMutant(name=name, sentence=sentence, make_node=lambda config: make_core(config, rules), rules=changed)
+    return HandMutant(name, sentence, lambda config: make_core(config, rules), changed_rules(rules, RULES))
 
 
 def _rule(name: str, sentence: str, function: Callable[..., Any]) -> HandMutant:
@@ -35,13 +31,13 @@ def _rule(name: str, sentence: str, function: Callable[..., Any]) -> HandMutant:
     return _by_rules(name, sentence, replace_fields(RULES, **{name.partition("/")[0]: function}))
 
 
-def _node(name: str, sentence: str, make_node: MakeNode) -> HandMutant:
-    return HandMutant(name=name, sentence=sentence, make_node=make_node, rules={})
-
-
 def _store(name: str, sentence: str, kind: type[Store]) -> HandMutant:
     """Another store."""
-    return _node(name, sentence, lambda config: kind(config, RULES) if config.role is Role.HOST else make_core(config))
+
+    def make_node(config: NodeConfig) -> Any:
+        return kind(config, RULES) if config.role is Role.HOST else make_core(config)
+
+    return HandMutant(name, sentence, make_node)
 
 
 def _answers(name: str, sentence: str, call: CallName, change: Change) -> HandMutant:
