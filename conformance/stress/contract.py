@@ -77,6 +77,20 @@ class EndedProcess(msgspec.Struct, frozen=True, kw_only=True):
         return self.ending is not None and self.ending.act is Act.KILL
 
 
+def known_to(process: int, outcomes: Sequence[EndedProcess]) -> set[int] | None:
+    """Itself and whomever it could have heard of, be it by way of others: whatever a process learns of others comes in
+    datagrams. More than it did hear of, never fewer; None where the relay did not tell."""
+    known = {process}
+    while True:
+        heard = [outcomes[one].heard for one in known]
+        if None in heard:
+            return None
+        more = known.union(*(sources for sources in heard if sources is not None))
+        if more == known:
+            return known
+        known = more
+
+
 class Course(msgspec.Struct, frozen=True, kw_only=True):
     """A run after it ended. Times count from when all programs were awake, in seconds.
 

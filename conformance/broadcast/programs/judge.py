@@ -14,9 +14,9 @@ import numpy as np
 from scatterproof.conformance.broadcast.programs.lines import Output
 from scatterproof.conformance.broadcast.programs.scan import Marks, Scan, Sort
 from scatterproof.conformance.broadcast.programs.sentences import Sentences
-from scatterproof.conformance.broadcast.programs.unseen import UNSEEN, known_to, seen_at
+from scatterproof.conformance.broadcast.programs.unseen import UNSEEN, seen_at
 from scatterproof.conformance.broadcast.programs.workload import Task
-from scatterproof.conformance.stress.contract import Course, EndedProcess, Judgement
+from scatterproof.conformance.stress.contract import Course, EndedProcess, Judgement, known_to
 from scatterproof.conformance.stress.ending import Ending
 from scatterproof.conformance.stress.tally import Tally
 from scatterproof.conformance.verdict import ClauseResult, Verdict

@@ -1,14 +1,12 @@
-"""Clauses that output files do not show, each with the reason; and whom a process could have heard of at all."""
+"""Clauses that output files do not show, each with the reason."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from scatterproof.conformance.broadcast.parameters import not_applicable
-from scatterproof.conformance.stress.contract import EndedProcess
 from scatterproof.spec import clauses
 from scatterproof.spec.broadcast.messages import Level
-from scatterproof.spec.topology import NodeId
 
 _PACKETS = "only packets show it, and those that the relay carries are in the program's own format"
 _ABOVE = "above level pl nobody outside sees what a link hands on"
@@ -42,17 +40,3 @@ def seen_at(level: Level) -> tuple[str, ...]:
     """The clauses of the level that output files show, in the order of the catalogue."""
     ids = (clause.id for clause in clauses.load("broadcast").clauses)
     return tuple(one for one in ids if not_applicable(one, {"level": level.value}) is None and one not in UNSEEN[level])
-
-
-def known_to(process: NodeId, outcomes: Sequence[EndedProcess]) -> set[NodeId] | None:
-    """Itself and whomever it could have heard of, be it by way of others: whatever a process learns of others comes in
-    datagrams. More than it did hear of, never fewer; None where the relay did not tell."""
-    known = {process}
-    while True:
-        heard = [outcomes[one].heard for one in known]
-        if None in heard:
-            return None
-        more = known.union(*(sources for sources in heard if sources is not None))
-        if more == known:
-            return known
-        known = more
