@@ -236,6 +236,10 @@ def _and(row: MutantRow, layer: str, cell: KillCell) -> MutantRow:
     )
 
 
+# By the annotations of parameters. Any other argument would be taken for a sequence, of which all are alike true.
+_KINDS: dict[str, ParameterKind] = {"int": "int", "bool": "bool", "Sequence": "ints", "tuple": "ints"}
+
+
 def equivalence_of(plugin: FuzzPlugin, subject: Subject) -> str:
     """The claim by which Z3 proves the mutant equivalent, in words; empty when none does. Rules take ABSENT where there
     is no number, and nothing below it."""
@@ -246,12 +250,9 @@ def equivalence_of(plugin: FuzzPlugin, subject: Subject) -> str:
     if rule is None:
         return ""  # no group generates mutants of it, and no claim compares it
     signature = signature_of(rule)
-    kinds: dict[str, ParameterKind] = {
-        parameter: "int" if kind == "int" else "ints" for parameter, kind in signature.parameters.items()
-    }
-    # Any other argument, a truth say, would be taken for a sequence, of which all are alike true.
-    known = all(kind == "int" or kind.startswith(("Sequence[", "tuple[")) for kind in signature.parameters.values())
-    if known and _counts(lambda: prove_equivalent(rule, mutant, kinds, least=ABSENT)):
+    kinds = {parameter: _KINDS.get(kind.partition("[")[0]) for parameter, kind in signature.parameters.items()}
+    known: dict[str, ParameterKind] = {parameter: kind for parameter, kind in kinds.items() if kind is not None}
+    if len(known) == len(kinds) and _counts(lambda: prove_equivalent(rule, mutant, known, least=ABSENT)):
         return f"{name}_equals_its_mutant: the two functions agree on all arguments"
     for equivalence in plugin.equivalences:
         if equivalence.rule == name and _counts(lambda: equivalence.prove(rule, mutant)):  # noqa: B023

@@ -11,7 +11,6 @@ from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
 from scatterproof.fuzz.workqueue import leases
 from scatterproof.fuzz.workqueue.areas import AREAS
 from scatterproof.fuzz.workqueue.breaks import BREAKS
-from scatterproof.fuzz.workqueue.equivalences import EQUIVALENCES
 from scatterproof.fuzz.workqueue.mutants import MUTANTS
 from scatterproof.fuzz.workqueue.on_model import ON_MODEL
 from scatterproof.fuzz.workqueue.strategies import drawn
@@ -41,7 +40,6 @@ PLUGIN = FuzzPlugin(
     ),
     node_with=node_with,
     mutants=(*MUTANTS, *leases.MUTANTS),
-    equivalences=EQUIVALENCES,
     on_model=ON_MODEL,
     shrinking=60,
     breaks=BREAKS,
