@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from scatterproof.conformance.protocol import load
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.errors import BadInput
+from scatterproof.spec.protocol import refuse_network
 from scatterproof.spec.schedule import EVERYBODY, Clock, Delay, Schedule, Submission
 from scatterproof.spec.topology import NO_LINK, Link, NodeId, Topology, route
 
@@ -163,7 +164,7 @@ def without_node(schedule: Schedule, node: NodeId) -> Schedule | None:
         )
         if submission.node != node and messages:
             submissions.append(replace(submission, node=moved(submission.node), messages=messages))
-    if not all_routed(smaller, submissions):
+    if not (_is_allowed(schedule.protocol, smaller) and all_routed(smaller, submissions)):
         return None
     return replace(
         schedule,
@@ -180,6 +181,14 @@ def without_node(schedule: Schedule, node: NodeId) -> Schedule | None:
             if failure.node != node and (failure.link < 0 or failure.link in place)
         ),
     )
+
+
+def _is_allowed(protocol: str, topology: Topology) -> bool:
+    try:
+        refuse_network(protocol, topology)
+    except BadInput:
+        return False
+    return True
 
 
 def all_routed(topology: Topology, submissions: Sequence[Submission]) -> bool:

@@ -69,9 +69,16 @@ def mesh(hosts: int) -> Topology:
 def served(clients: int) -> Topology:
     """A host, and clients with a link to it and one back, in their order."""
     _at_least(1, clients=clients)
-    links = [link for client in range(1, clients + 1) for link in (Link(client, 0), Link(0, client))]
-    nodes = (Node("h0", Role.HOST), *(Node(f"c{client}", Role.CLIENT) for client in range(1, clients + 1)))
-    return Topology(nodes, tuple(links))
+    return attached(1, (), (0,) * clients)
+
+
+def attached(hosts: int, joined: Iterable[tuple[NodeId, NodeId]], clients: Iterable[NodeId]) -> Topology:
+    """Hosts that are joined in pairs, both ways, and clients, by the host that each has a link to, and one back."""
+    at = list(clients)
+    pairs = [*joined, *((hosts + number, host) for number, host in enumerate(at))]
+    nodes = [Node(f"h{host}", Role.HOST) for host in range(hosts)]
+    nodes += [Node(f"c{hosts + number}", Role.CLIENT) for number in range(len(at))]
+    return Topology(tuple(nodes), tuple(link for a, b in pairs for link in (Link(a, b), Link(b, a))))
 
 
 def one_way(senders: int = 2, receivers: int = 2, switches: int = 1) -> Topology:

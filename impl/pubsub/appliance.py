@@ -45,10 +45,9 @@ class Appliance:
         retry_ns, resends = given.number("retry_ns"), given.number("resends")
         self._streams = {node: Stream(self._me, link, rules, retry_ns, resends) for node, link in config.next_link}
         self._links = dict(config.next_link)
-        self._words = Vocabulary(given, match_rules)
-        self._spreading = Spreading(
-            self._me, [node for node in self._links if node < appliances], self._words.covers, rules
-        )
+        self._words = Vocabulary(given, rules, match_rules)
+        neighbours = [node for node in self._links if node < appliances]
+        self._spreading = Spreading(self._me, neighbours, self._words.covers, rules)
         self._tree: TopicTree[tuple[NodeId, int], int] = TopicTree(self._words.mark, match_rules)
         self._subscribed: dict[NodeId, dict[int, int]] = {}
         self._begun: dict[NodeId, int] = {}

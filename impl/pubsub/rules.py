@@ -47,6 +47,18 @@ def is_passed_on(neighbour: int, source: int) -> bool:
     return neighbour != source
 
 
+def counts_as_covered(contained: bool, part: bool) -> bool:
+    """Whether a filter covers another one. contained: it matches all that the other does. part: the other's text is a
+    part of its own (PS-COVER)."""
+    return contained
+
+
+def is_told(fresh: bool, uncovered: bool) -> bool:
+    """Whether a neighbour is told of a filter that no other one covers and that it was not told of. fresh: it is newly
+    wanted. uncovered: it was wanted before, and what covered it is not any more (PS-COVER)."""
+    return fresh or uncovered
+
+
 def stays_home(covered: bool, covers: bool, came_first: bool) -> bool:
     """Whether a filter is not propagated where another one is wanted. covered: by that one. covers: it covers that one.
     came_first: ahead of it (PS-COVER)."""
@@ -74,6 +86,8 @@ class Rules:
     delivered_level: Callable[[int, int], int] = delivered_level
     level_of_all: Callable[[Sequence[int]], int] = level_of_all
     is_passed_on: Callable[[int, int], bool] = is_passed_on
+    counts_as_covered: Callable[[bool, bool], bool] = counts_as_covered
+    is_told: Callable[[bool, bool], bool] = is_told
     stays_home: Callable[[bool, bool, bool], bool] = stays_home
     is_known: Callable[[int], bool] = is_known
     in_order: Callable[[tuple[Packet, ...], tuple[Packet, ...]], tuple[Packet, ...]] = in_order

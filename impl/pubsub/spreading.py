@@ -19,10 +19,12 @@ Covers = Callable[[int, int], bool]
 @dataclass(slots=True)
 class Near:
     """A neighbour. told: the filters that it was told of and not told to drop, in their order; unheard: how many wants
-    of each it has not answered. wants: what it wants from here; due: those of it that are to be answered."""
+    of each it has not answered; wanted: all that is wanted of it. wants: what it wants from here; due: those of it that
+    are to be answered."""
 
     told: dict[int, None] = field(default_factory=dict)
     unheard: Counter[int] = field(default_factory=Counter)
+    wanted: set[int] = field(default_factory=set)
     wants: set[int] = field(default_factory=set)
     due: set[int] = field(default_factory=set)
 
@@ -39,8 +41,10 @@ class Spreading:
         found: dict[NodeId, tuple[Packet, ...]] = {}
         for node, near in self.near.items():
             others = (one.wants for other, one in self.near.items() if other != node)
-            kept = self._kept(set(own).union(*others), near.told)
-            wants = [filter_ for filter_ in kept if filter_ not in near.told]
+            before, near.wanted = near.wanted, set(own).union(*others)
+            kept = self._kept(near.wanted, near.told)
+            new = (filter_ for filter_ in kept if filter_ not in near.told)
+            wants = [filter_ for filter_ in new if self._rules.is_told(filter_ not in before, filter_ in before)]
             drops = [filter_ for filter_ in near.told if filter_ not in kept]
             near.unheard.update(wants)
             near.told = dict.fromkeys([*(one for one in near.told if one in kept), *wants])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from scatterproof.impl.pubsub.covering import covers
 from scatterproof.impl.pubsub.filters import GRAMMARS, Filter, Topic
 from scatterproof.impl.pubsub.match_rules import MatchRules
+from scatterproof.impl.pubsub.rules import Rules
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.parameters import Parameters
 
@@ -15,14 +16,15 @@ from scatterproof.spec.parameters import Parameters
 class Vocabulary:
     """BadInput for what is no topic or filter, and for one that is there twice."""
 
-    def __init__(self, given: Parameters, rules: MatchRules) -> None:
-        self._grammar, self._rules = GRAMMARS[str(given["grammar"])], rules
+    def __init__(self, given: Parameters, rules: Rules, match_rules: MatchRules) -> None:
+        self._grammar, self._rules, self._match_rules = GRAMMARS[str(given["grammar"])], rules, match_rules
         topics, filters = (str(given[name]).split("\n") for name in ("topics", "filters"))
         for name, texts in (("topics", topics), ("filters", filters)):
             if len(set(texts)) < len(texts):
                 raise BadInput(f"parameter {name} has a line twice; give each line once")
         self._topics = tuple(map(self._grammar.topic, topics))
         self._filters = tuple(map(self._grammar.filter, filters))
+        self._texts = filters
         self._covers: dict[tuple[int, int], bool] = {}
 
     @property
@@ -42,6 +44,7 @@ class Vocabulary:
     def covers(self, wide: int, narrow: int) -> bool:
         """Whether the filter with the one number matches all that that with the other does (PS-COVER)."""
         if (wide, narrow) not in self._covers:
-            found = covers(self.filter(wide), self.filter(narrow), self._grammar, self._rules)
-            self._covers[wide, narrow] = found
+            contained = covers(self.filter(wide), self.filter(narrow), self._grammar, self._match_rules)
+            part = self._texts[narrow - 1] in self._texts[wide - 1]
+            self._covers[wide, narrow] = self._rules.counts_as_covered(contained, part)
         return self._covers[wide, narrow]

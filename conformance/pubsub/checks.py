@@ -1,0 +1,357 @@
+"""Who gets what, in which order and at which level: PS-ROUTE, PS-ORDER, PS-QOS-LEVEL; what appliances tell one another:
+PS-COVER; that calls are answered: PS-ANSWER."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.step import (
+    HOLDS,
+    NO_WITNESS,
+    SILENT,
+    Ints,
+    Outcome,
+    PerLink,
+    PerNode,
+    State,
+    Table,
+    TableState,
+    check,
+    settled,
+    violated,
+)
+from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
+from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
+from scatterproof.conformance.pubsub.knowledge import is_new_to, knowledge
+from scatterproof.conformance.pubsub.records import (
+    ANSWER,
+    AT,
+    CALLED_NS,
+    CLIENT,
+    DIGEST,
+    DROP,
+    FILTER,
+    FIRST_AT,
+    HAS,
+    HIGHEST,
+    HIGHEST_AT,
+    HIGHEST_NUMBER,
+    LEVEL,
+    LOWEST,
+    MAY_UNTIL,
+    NEVER,
+    OF_NUMBER,
+    OF_SENDER,
+    OK,
+    OUTCOME,
+    REFUSED,
+    REQUEST,
+    SETTLED_NS,
+    SURE_FROM,
+    TOPIC,
+    WANT,
+)
+from scatterproof.spec.trace import Kind, Order
+
+DELIVERIES = (Kind.DELIVERED, Kind.ENDED)
+
+
+@register_jitable
+def does_match(filter_: int, topic: int, filter_matches: Ints, filter_count: int, topic_count: int) -> bool:
+    """Numbers that name nothing match nothing."""
+    if not (1 <= filter_ <= filter_count and 1 <= topic <= topic_count):
+        return False
+    return filter_matches[(filter_ - 1) * topic_count + topic - 1] == 1
+
+
+@register_jitable
+def is_sure(subscriptions: TableState, slot: int, since_ns: int) -> bool:
+    """Whether the subscription has surely been in force since then, strictly."""
+    return NEVER < field(subscriptions, slot, SURE_FROM) < since_ns
+
+
+@register_jitable
+def owed(
+    messages: TableState,
+    one: int,
+    subscriptions: TableState,
+    slot: int,
+    filter_matches: Ints,
+    filter_count: int,
+    topic_count: int,
+) -> bool:
+    """Whether a guaranteed message must come for a subscription that is in force at the end of the run."""
+    if field(messages, one, OUTCOME) != OK or field(messages, one, LEVEL) < 1:
+        return False
+    if not is_sure(subscriptions, slot, field(messages, one, CALLED_NS)):
+        return False
+    lowest = field(subscriptions, slot, LOWEST)
+    if field(subscriptions, slot, SETTLED_NS) < field(messages, one, CALLED_NS):
+        lowest = field(subscriptions, slot, HAS)
+    filter_, topic = field(subscriptions, slot, FILTER), field(messages, one, TOPIC)
+    return lowest >= 1 and does_match(filter_, topic, filter_matches, filter_count, topic_count)
+
+
+@check(
+    "PS-ROUTE",
+    kinds=DELIVERIES,
+    order=Order.LINK,
+    ways=(
+        "{node} gets message {found} of {sender}, which was not published so",
+        "{node} gets message {found} of {sender} on topic {expected}, and no subscription of it that matches can have "
+        "been in force since that was published",
+        "{node} gets message {found} of {sender} again, and it is not marked as a repeat",
+        "{expected_node} never gets message {found}, which a subscription in force matches",
+    ),
+    derived=(knowledge,),
+)
+def matching_get_one_copy(
+    kind: int,
+    node: int,
+    sender: int,
+    number: int,
+    digest: int,
+    flags: int,
+    topic: int,
+    again: int,
+    filter_matches: Ints,
+    filter_count: int,
+    topic_count: int,
+    messages: TableState,
+    subscriptions: TableState,
+    deliveries: TableState,
+) -> Outcome:
+    if kind == ENDED:
+        return _missing(flags, filter_matches, filter_count, topic_count, messages, subscriptions, deliveries)
+    one = find(messages, (sender, number))
+    if one < 0 or field(messages, one, OUTCOME) == REFUSED:
+        return violated(0, topic, number, NO_WITNESS)
+    if field(messages, one, TOPIC) != topic or field(messages, one, DIGEST) != digest:
+        return violated(0, topic, number, field(messages, one, AT))
+    may = False
+    for slot in range(room(subscriptions)):
+        if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
+            matching = does_match(field(subscriptions, slot, FILTER), topic, filter_matches, filter_count, topic_count)
+            may = may or (matching and field(subscriptions, slot, MAY_UNTIL) >= field(messages, one, CALLED_NS))
+    if not may:
+        return violated(1, topic, number, field(messages, one, AT))
+    if again != 1 and not is_new_to(deliveries, node, sender, number):
+        before = find(deliveries, (node, sender, number))
+        return violated(2, 0, number, field(deliveries, before, FIRST_AT))
+    return HOLDS
+
+
+@register_jitable
+def _missing(
+    flags: int,
+    filter_matches: Ints,
+    filter_count: int,
+    topic_count: int,
+    messages: TableState,
+    subscriptions: TableState,
+    deliveries: TableState,
+) -> Outcome:
+    """Of what never came, what was published first, then by client."""
+    missing, client, at_stake = -1, -1, False
+    if not settled(flags):
+        return SILENT
+    for one in range(room(messages)):
+        for slot in range(room(subscriptions)):
+            if not (used(messages, one) and used(subscriptions, slot)):
+                continue
+            if not owed(messages, one, subscriptions, slot, filter_matches, filter_count, topic_count):
+                continue
+            at_stake, receiver = True, field(subscriptions, slot, CLIENT)
+            if is_new_to(deliveries, receiver, field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)):
+                at, least = field(messages, one, AT), -1 if missing < 0 else field(messages, missing, AT)
+                if missing < 0 or at < least or (at == least and receiver < client):
+                    missing, client = one, receiver
+    if missing >= 0:
+        return violated(3, client, field(messages, missing, OF_NUMBER), field(messages, missing, AT))
+    return HOLDS if at_stake else SILENT
+
+
+@check(
+    "PS-ORDER",
+    kinds=(Kind.DELIVERED,),
+    order=Order.LINK,
+    ways=("{node} gets message {found} of {sender} behind message {expected} on the same topic at the same level",),
+    derived=(knowledge,),
+)
+def delivered_in_sequence(
+    node: int,
+    sender: int,
+    number: int,
+    topic: int,
+    level: int,
+    messages: TableState,
+    deliveries: TableState,
+    latest: TableState,
+) -> Outcome:
+    """A publish that returned ok took effect before its client's next call; what came before may come again."""
+    one, top = find(messages, (sender, number)), find(latest, (node, sender, topic, level))
+    if one < 0 or top < 0 or not is_new_to(deliveries, node, sender, number):
+        return SILENT
+    if field(latest, top, HIGHEST_NUMBER) > number and field(messages, one, OUTCOME) == OK:
+        return violated(0, field(latest, top, HIGHEST_NUMBER), number, field(latest, top, HIGHEST_AT))
+    return HOLDS
+
+
+@check(
+    "PS-QOS-LEVEL",
+    kinds=(Kind.DELIVERED,),
+    order=Order.LINK,
+    ways=(
+        "message {number} of {sender} comes at level {found}, and both sides can have asked for {expected} at the most",
+        "message {number} of {sender} comes at level {found}, and both sides surely asked for {expected}",
+        "message {number} of {sender} is marked as a repeat, and comes at level {found}, where nothing is repeated",
+    ),
+    derived=(knowledge,),
+)
+def lower_level_holds(
+    node: int,
+    sender: int,
+    number: int,
+    topic: int,
+    level: int,
+    again: int,
+    filter_matches: Ints,
+    filter_count: int,
+    topic_count: int,
+    messages: TableState,
+    subscriptions: TableState,
+) -> Outcome:
+    one = find(messages, (sender, number))
+    if one < 0:
+        return SILENT
+    most, least, since_ns = -1, 0, field(messages, one, CALLED_NS)
+    for slot in range(room(subscriptions)):
+        if not used(subscriptions, slot) or field(subscriptions, slot, CLIENT) != node:
+            continue
+        if not does_match(field(subscriptions, slot, FILTER), topic, filter_matches, filter_count, topic_count):
+            continue
+        alone = field(subscriptions, slot, SETTLED_NS) < since_ns
+        if field(subscriptions, slot, MAY_UNTIL) >= since_ns:
+            most = max(most, field(subscriptions, slot, HAS if alone else HIGHEST))
+        if is_sure(subscriptions, slot, since_ns):
+            least = max(least, field(subscriptions, slot, HAS if alone else LOWEST))
+    if most < 0:
+        return SILENT
+    published = field(messages, one, LEVEL)
+    if level > min(published, most):
+        return violated(0, min(published, most), level, field(messages, one, AT))
+    if level < min(published, least):
+        return violated(1, min(published, least), level, field(messages, one, AT))
+    if again == 1 and level != 1:
+        return violated(2, 1, level, NO_WITNESS)
+    return HOLDS
+
+
+@check(
+    "PS-COVER",
+    kinds=(Kind.SENT, Kind.ENDED),
+    order=Order.LINK,
+    ways=("a neighbour is told of filter {found} and of filter {expected}, one of which covers the other",),
+    told=Table(2, 5),
+    heard=PerLink(0),
+)
+def covered_stays_home(
+    position: int,
+    kind: int,
+    time_ns: int,
+    link: int,
+    packet: int,
+    filter: int,
+    serial: int,
+    filter_covers: Ints,
+    filter_count: int,
+    told: TableState,
+    heard: State,
+) -> Outcome:
+    """told: by link and filter, what was wanted and not dropped. heard: by link, the last serial, so that what is sent
+    again says nothing new. A filter may go out ahead of the withdrawal of one that covers it, or of one that it covers,
+    at one moment: so it is judged when the link has something new at a later one."""
+    news = kind == SENT and packet in (WANT, DROP) and 1 <= filter <= filter_count and serial > heard[link]
+    if kind == SENT and not news:
+        return SILENT
+    found, wide, at_stake = -1, -1, False
+    for slot in range(room(told)):
+        due = used(told, slot) and field(told, slot, IS_JUDGED) == 0 and field(told, slot, TOLD_NS) < time_ns
+        if not due or (kind == SENT and field(told, slot, TOLD_LINK) != link):
+            continue
+        cover, others = _cover_of(slot, filter_covers, filter_count, told)
+        at_stake = at_stake or others > 0
+        if cover >= 0 and (found < 0 or field(told, slot, TOLD_AT) < field(told, found, TOLD_AT)):
+            found, wide = slot, cover
+    for slot in range(room(told)):
+        mine = used(told, slot) and (kind != SENT or field(told, slot, TOLD_LINK) == link)
+        if mine and field(told, slot, TOLD_NS) < time_ns:
+            change(told, slot, IS_JUDGED, 1)
+    outcome = HOLDS if at_stake else SILENT
+    if found >= 0:
+        expected, later = field(told, wide, TOLD_FILTER), field(told, found, TOLD_FILTER)
+        outcome = violated(0, expected, later, field(told, found, TOLD_AT))
+    if news:
+        heard[link] = serial
+        if packet == WANT:
+            put(told, (link, filter), (link, filter, position, time_ns, 0))
+        elif find(told, (link, filter)) >= 0:
+            remove(told, find(told, (link, filter)))
+    return outcome
+
+
+# Of a filter that was told on a link: both, the row and the time, and whether it was judged.
+TOLD_LINK, TOLD_FILTER, TOLD_AT, TOLD_NS, IS_JUDGED = range(5)
+
+
+@register_jitable
+def _cover_of(slot: int, filter_covers: Ints, filter_count: int, told: TableState) -> tuple[int, int]:
+    """Of the filters that were told earlier on its link the first that covers it, or that it covers, or -1; and how
+    many there are."""
+    found, others = -1, 0
+    for other in range(room(told)):
+        if not used(told, other) or field(told, other, TOLD_LINK) != field(told, slot, TOLD_LINK):
+            continue
+        if field(told, other, TOLD_AT) >= field(told, slot, TOLD_AT):
+            continue
+        others += 1
+        one, two = field(told, other, TOLD_FILTER) - 1, field(told, slot, TOLD_FILTER) - 1
+        nested = filter_covers[one * filter_count + two] + filter_covers[two * filter_count + one]
+        if nested > 0 and (found < 0 or field(told, other, TOLD_AT) < field(told, found, TOLD_AT)):
+            found = other
+    return found, others
+
+
+@check(
+    "PS-ANSWER",
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.ENDED),
+    order=Order.LINK,
+    ways=("a request of call {found} of {expected_node} came, and was never answered",),
+    came=PerNode(0),
+    answered=PerNode(0),
+)
+def latest_is_answered(
+    kind: int,
+    packet: int,
+    sender: int,
+    operation: int,
+    flags: int,
+    node_count: int,
+    came: State,
+    answered: State,
+) -> Outcome:
+    """came, answered: by client, the latest call of which there was a request, and an answer."""
+    if kind == ENDED:
+        for client in range(node_count):
+            if settled(flags) and answered[client] < came[client]:
+                return violated(0, client, came[client], NO_WITNESS)
+        return HOLDS if settled(flags) else SILENT
+    if 0 <= sender < node_count:
+        if kind == ARRIVED and packet == REQUEST:
+            came[sender] = max(came[sender], operation)
+        elif kind == SENT and packet == ANSWER:
+            answered[sender] = max(answered[sender], operation)
+    return SILENT
+
+
+CHECKS = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home, latest_is_answered)

@@ -1,0 +1,25 @@
+"""What clients do in drawn runs, from small numbers. Fuzzing and corpora draw the numbers."""
+
+from __future__ import annotations
+
+from scatterproof.conformance.pubsub.cases.building import WORDS
+from scatterproof.spec.pubsub.messages import LEVELS, CallName
+from scatterproof.spec.schedule import Call
+from scatterproof.spec.topology import NodeId
+
+KINDS = 16
+
+
+def episode(kind: int, time_ns: int, client: NodeId, more: int, grammar: str, most: int) -> tuple[Call, ...]:
+    """kind: below KINDS, which publishing is most of. more: from what topic, filter and level are taken. most: of how
+    many topics and filters, so that they meet."""
+    topics, filters = (min(most, len(some)) for some in WORDS[grammar])
+    topic, filter_, level = 1 + more % topics, 1 + more % filters, more // 8 % len(LEVELS)
+    published = Call(time_ns, client, CallName.PUBLISH, {"topic": topic, "level": level}, b"%d.%d" % (time_ns, more))
+    if kind < 6:
+        return (published,)
+    if kind < 8:
+        return (published,) * (2 + more // 32 % 3)
+    if kind < 13:
+        return (Call(time_ns, client, CallName.SUBSCRIBE, {"filter": filter_, "level": level}),)
+    return (Call(time_ns, client, CallName.UNSUBSCRIBE, {"filter": filter_}),)

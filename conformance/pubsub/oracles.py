@@ -1,0 +1,279 @@
+"""The clauses as predicates over a whole trace: each returns the positions of the rows that break it.
+
+Written from the clauses' sentences, slow and plain: each looks at all calls anew for every row, and keeps no running
+state. They share nothing with the checks but the trace and the vocabulary. They expect a trace that
+`scatterproof.conformance.judge.refuse` lets pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from scatterproof.conformance.pubsub.vocabulary import Vocabulary
+from scatterproof.spec.core import Outcome
+from scatterproof.spec.parameters import Parameters
+from scatterproof.spec.pubsub.messages import CallName
+from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
+
+NAMES = schema("pubsub")
+CALLS = {code: CallName(name) for name, code in NAMES.calls.items()}
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+Row = Mapping[str, int]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Box:
+    """One call. over, outcome: None while it has not returned."""
+
+    client: int
+    call: CallName
+    given: Row
+    row: int
+    ns: int
+    over: int | None = None
+    over_ns: int = 0
+    outcome: Outcome | None = None
+
+    def end(self, row: int) -> Outcome | None:
+        """As far as the rows before this one tell."""
+        return self.outcome if self.over is not None and self.over < row else None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Got:
+    row: int
+    client: int
+    told: Row
+
+
+class Subscription:
+    """What the rows before one say of a client's calls about a filter."""
+
+    def __init__(self, boxes: list[Box], row: int) -> None:
+        self._subscribes = [box for box in boxes if box.call is CallName.SUBSCRIBE]
+        self._unsubscribes = [box for box in boxes if box.call is CallName.UNSUBSCRIBE]
+        self._row = row
+
+    def sure_from(self) -> int | None:
+        """Since when it is surely in force; None where that is not sure."""
+        if any(box.end(self._row) is Outcome.UNKNOWN for box in self._unsubscribes):
+            return None
+        ended = max((box.row for box in self._unsubscribes), default=-1)
+        return next(
+            (box.over_ns for box in self._subscribes if box.row > ended and box.end(self._row) is Outcome.OK), None
+        )
+
+    def may_until(self) -> int:
+        """Until when it may have been; LEAST where it never was, MOST where it may be still."""
+        tried = [box for box in self._subscribes if box.end(self._row) is not Outcome.REFUSED]
+        if not tried:
+            return LEAST
+        if any(box.end(self._row) is Outcome.UNKNOWN for box in tried):
+            return MOST
+        last = max(box.row for box in tried)
+        ends = (box.over_ns for box in self._unsubscribes if box.row > last and box.end(self._row) is Outcome.OK)
+        return min(ends, default=MOST)
+
+    def levels(self, since_ns: int) -> tuple[int, int]:
+        """The lowest and the highest that it can have had since then."""
+        asked = [box.given["level"] for box in self._subscribes]
+        ended = [box.end(self._row) for box in self._subscribes]
+        settled = None not in ended and Outcome.UNKNOWN not in ended and self._subscribes[-1].over_ns < since_ns
+        if not settled:
+            return min(asked), max(asked)
+        granted = [level for level, end in zip(asked, ended, strict=True) if end is Outcome.OK]
+        level = granted[-1] if granted else asked[0]
+        return level, level
+
+
+class History:
+    def __init__(self, trace: Trace) -> None:
+        given = Parameters("pubsub", trace.header.parameters)
+        topics, filters = str(given["topics"]).split("\n"), str(given["filters"]).split("\n")
+        self._words, self._topics, self._filters = Vocabulary(str(given["grammar"]), topics, filters), topics, filters
+        self.boxes: list[Box] = []
+        self.got: list[Got] = []
+        self.rows = [dict(zip(NAMES.columns, row, strict=True)) for row in trace.rows]
+        inside: dict[int, Box] = {}
+        for position, row in enumerate(self.rows):
+            node = row["node"]
+            if row["kind"] == Kind.CALLED:
+                box = Box(client=node, call=CALLS[row["call"]], given=row, row=position, ns=row["time_ns"])
+                inside[node] = box
+                self.boxes.append(box)
+            elif row["kind"] == Kind.RETURNED:
+                box = inside.pop(node)
+                box.over, box.over_ns, box.outcome = position, row["time_ns"], Outcome(row["outcome"])
+            elif row["kind"] == Kind.DELIVERED:
+                self.got.append(Got(row=position, client=node, told=row))
+
+    def matches(self, filter_: int, topic: int) -> bool:
+        there = 1 <= filter_ <= len(self._filters) and 1 <= topic <= len(self._topics)
+        return there and self._words.matches(filter_ - 1, topic - 1)
+
+    def covers(self, wide: int, narrow: int) -> bool:
+        return self._words.covers(wide - 1, narrow - 1)
+
+    def has(self, filter_: int) -> bool:
+        return 1 <= filter_ <= len(self._filters)
+
+    def publish(self, sender: int, number: int, row: int) -> Box | None:
+        """The call that published the message, if it was made before the row."""
+        made = (box for box in self.boxes if box.call is CallName.PUBLISH and box.row < row)
+        return next((box for box in made if (box.client, box.given["operation"]) == (sender, number)), None)
+
+    def of(self, got: Got) -> Box | None:
+        return self.publish(got.told["sender"], got.told["number"], got.row)
+
+    def subscriptions(self, row: int, topic: int) -> Iterator[tuple[int, Subscription]]:
+        """Those of which a subscribe was called, by client, whose filter matches the topic."""
+        boxes: dict[tuple[int, int], list[Box]] = {}
+        for box in self.boxes:
+            if box.row < row and box.call is not CallName.PUBLISH:
+                boxes.setdefault((box.client, box.given["filter"]), []).append(box)
+        for (client, filter_), made in boxes.items():
+            if self.matches(filter_, topic) and any(box.call is CallName.SUBSCRIBE for box in made):
+                yield client, Subscription(made, row)
+
+    def came_before(self, client: int, publish: Box, row: int) -> bool:
+        """Whether the client had got the message, which was published by then."""
+        name = publish.client, publish.given["operation"]
+        return any(
+            got.client == client and got.row < row and (got.told["sender"], got.told["number"]) == name
+            for got in self.got
+            if self.of(got) is not None
+        )
+
+    def settled_end(self) -> int | None:
+        """The last row of a run that ended as planned with nothing in flight."""
+        last = self.rows[-1]
+        return len(self.rows) - 1 if last["kind"] == Kind.ENDED and last["flags"] == CLEAN | QUIESCENT else None
+
+
+def matching_get_one_copy(trace: Trace) -> set[int]:
+    history = History(trace)
+    broken = {got.row for got in history.got if not _is_right(history, got)}
+    end = history.settled_end()
+    return broken if end is None or not _is_missing(history, end) else broken | {end}
+
+
+def _is_right(history: History, got: Got) -> bool:
+    publish = history.of(got)
+    if publish is None or publish.end(got.row) is Outcome.REFUSED:
+        return False
+    if any(publish.given[name] != got.told[name] for name in ("topic", "digest")):
+        return False
+    if got.told["again"] != 1 and history.came_before(got.client, publish, got.row):
+        return False
+    found = history.subscriptions(got.row, got.told["topic"])
+    return any(client == got.client and one.may_until() >= publish.ns for client, one in found)
+
+
+def _is_missing(history: History, end: int) -> bool:
+    """Whether something guaranteed never came for a subscription that is in force at the end."""
+    for publish in history.boxes:
+        if publish.call is not CallName.PUBLISH or publish.outcome is not Outcome.OK or publish.given["level"] < 1:
+            continue
+        for client, one in history.subscriptions(end, publish.given["topic"]):
+            sure = one.sure_from()
+            if sure is None or sure >= publish.ns or one.levels(publish.ns)[0] < 1:
+                continue
+            if not history.came_before(client, publish, end):
+                return True
+    return False
+
+
+def delivered_in_sequence(trace: Trace) -> set[int]:
+    history = History(trace)
+    return {got.row for got in history.got if _is_overtaken(history, got)}
+
+
+def _is_overtaken(history: History, got: Got) -> bool:
+    publish = history.of(got)
+    if publish is None or publish.end(got.row) is not Outcome.OK or history.came_before(got.client, publish, got.row):
+        return False
+    alike = ("sender", "topic", "level")
+    for other in history.got:
+        if other.row >= got.row or other.client != got.client or any(other.told[a] != got.told[a] for a in alike):
+            continue
+        later = history.of(other)
+        first = later is not None and not history.came_before(other.client, later, other.row)
+        if first and other.told["number"] > got.told["number"]:
+            return True
+    return False
+
+
+def lower_level_holds(trace: Trace) -> set[int]:
+    history = History(trace)
+    return {got.row for got in history.got if not _is_at_its_level(history, got)}
+
+
+def _is_at_its_level(history: History, got: Got) -> bool:
+    publish = history.of(got)
+    if publish is None:
+        return True
+    mine = [one for client, one in history.subscriptions(got.row, got.told["topic"]) if client == got.client]
+    may = [one for one in mine if one.may_until() >= publish.ns]
+    if not may:
+        return True
+    sure = [one for one in mine if (since := one.sure_from()) is not None and since < publish.ns]
+    published, level = publish.given["level"], got.told["level"]
+    most = min(published, max(one.levels(publish.ns)[1] for one in may))
+    least = min(published, max([0, *(one.levels(publish.ns)[0] for one in sure)]))
+    return least <= level <= most and (got.told["again"] != 1 or level == 1)
+
+
+def covered_stays_home(trace: Trace) -> set[int]:
+    """What is told is judged by what comes on its link at a later moment: a filter may go out ahead of a withdrawal."""
+    history = History(trace)
+    news = [position for position in range(len(history.rows)) if _is_news(history, position)]
+    broken: set[int] = set()
+    for position in news:
+        row = history.rows[position]
+        on_link = [at for at in news if history.rows[at]["link"] == row["link"]]
+        ends = [at for at, one in enumerate(history.rows) if one["kind"] == Kind.ENDED]
+        later = [at for at in (*on_link, *ends) if at > position and history.rows[at]["time_ns"] > row["time_ns"]]
+        if later and _told(history, on_link, min(later)).get(row["filter"]) == position:
+            before = [one for one, at in _told(history, on_link, min(later)).items() if at < position]
+            if any(history.covers(one, row["filter"]) or history.covers(row["filter"], one) for one in before):
+                broken.add(min(later))
+    return broken
+
+
+def _told(history: History, on_link: list[int], row: int) -> dict[int, int]:
+    """The filters that were wanted and not dropped on a link before a row, each with the row of its last want."""
+    last = {history.rows[at]["filter"]: at for at in on_link if at < row}
+    return {one: at for one, at in last.items() if history.rows[at]["packet"] == NAMES.packets["want"]}
+
+
+def _is_news(history: History, position: int) -> bool:
+    """A want or drop; one that is sent again has a serial that was there."""
+
+    def serial(row: Row) -> int:
+        packets = (NAMES.packets["want"], NAMES.packets["drop"])
+        told = row["kind"] == Kind.SENT and row["packet"] in packets and history.has(row["filter"])
+        return row["serial"] if told else 0
+
+    row = history.rows[position]
+    before = (serial(one) for one in history.rows[:position] if one["link"] == row["link"])
+    return serial(row) > max(before, default=0)
+
+
+def latest_is_answered(trace: Trace) -> set[int]:
+    history = History(trace)
+    end = history.settled_end()
+    if end is None:
+        return set()
+
+    def latest(kind: Kind, packet: str, client: int) -> int:
+        told = {"kind": kind, "packet": NAMES.packets[packet], "sender": client}
+        return max((row["operation"] for row in history.rows if told.items() <= row.items()), default=0)
+
+    clients = range(len(trace.header.topology.nodes))
+    behind = (latest(Kind.SENT, "answer", one) < latest(Kind.ARRIVED, "request", one) for one in clients)
+    return {end} if any(behind) else set()
+
+
+_HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home, latest_is_answered)
+ORACLES = {oracle.__name__: oracle for oracle in _HERE}

@@ -1,0 +1,77 @@
+"""Publish and subscribe, as the shared machinery sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from scatterproof.conformance.checks.surroundings import Surroundings
+from scatterproof.conformance.protocol import Case, Judges, Plugin
+from scatterproof.conformance.pubsub import vocabulary
+from scatterproof.conformance.pubsub.labels import label
+from scatterproof.conformance.pubsub.recording import Recorder, digest
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.parameters import Parameters
+from scatterproof.spec.schedule import FailureKind, Schedule
+from scatterproof.spec.topology import NodeId, Topology
+
+
+def horizon_ns(schedule: Schedule) -> int:
+    """After the last call or failure, all tries of all calls, one after the other; then as often as packets are lost, a
+    wait for each hop of the longest way, and its delays. Clocks may be half as slow, and pauses stop everything."""
+    given = Parameters("pubsub", schedule.parameters)
+    retry_ns, hops = given.number("retry_ns"), given.number("appliances") + 1
+    delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
+    waits = len(schedule.calls) * given.number("tries") + len(schedule.faults) + 2 * hops
+    late = sum(fault.delay_ns for fault in schedule.faults)
+    return schedule.last_ns + 2 * waits * retry_ns + 4 * hops * delay + late + 1
+
+
+def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
+    """What the checks read; BadInput for one that cannot be."""
+    chosen = Parameters("pubsub", given)
+    for name in ("appliances", "retry_ns", "tries", "resends"):
+        chosen.number(name)
+    return vocabulary.counts(given)
+
+
+def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
+    return vocabulary.arrays(given)
+
+
+def _without_node(given: Mapping[str, Parameter], node: NodeId) -> dict[str, Parameter]:
+    """Those behind an appliance that is left out move up."""
+    appliances = Parameters("pubsub", given).number("appliances")
+    return {**given, "appliances": appliances - (node < appliances)}
+
+
+@cache
+def _judges() -> Judges:
+    from scatterproof.conformance.checks.premises import compiled_apart
+    from scatterproof.conformance.pubsub.checks import CHECKS
+    from scatterproof.conformance.pubsub.oracles import ORACLES
+
+    return Judges(checks=CHECKS, oracles=ORACLES, premises=compiled_apart("pubsub"))
+
+
+def _cases() -> tuple[Case, ...]:
+    from scatterproof.conformance.pubsub.cases import CASES
+
+    return CASES
+
+
+PLUGIN = Plugin(
+    name="pubsub",
+    judges=_judges,
+    cases=_cases,
+    recorder=Recorder,
+    digest=digest,
+    horizon_ns=horizon_ns,
+    label=label,
+    parameters=parameters,
+    tables=_tables,
+    without_node=_without_node,
+    # Packets get lost, come late, out of order, and more than once; nodes stand still, and lose nothing.
+    allowed_failures=frozenset({FailureKind.PAUSE, FailureKind.RESUME}),
+    fifo_links=False,
+)

@@ -1,0 +1,60 @@
+"""Rows of publish and subscribe: what clients call, what comes back, what they get, and the packets in between."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from scatterproof.spec.core import Parameter, Return
+from scatterproof.spec.pubsub.messages import GIVEN, CallName, Delivery, Packet, PacketName
+from scatterproof.spec.schedule import Call
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import ABSENT, Row, schema
+
+NAMES = schema("pubsub")
+_USUAL: dict[str, Parameter] = {"topic": 1, "filter": 1, "level": 0}
+_CARRYING = (PacketName.MESSAGE,)
+
+
+def digest(payload: bytes) -> int:
+    """63 bits of the payload's digest."""
+    return int.from_bytes(blake2b(payload, digest_size=8).digest()) >> 1
+
+
+class Recorder:
+    """Rows from `sender` on: sender, receiver, number, digest, flags, call, operation, outcome, packet, topic, filter,
+    level, again, serial."""
+
+    def called(self, node: NodeId, operation: int, call: Call) -> Row:
+        body = digest(call.payload) if call.call == CallName.PUBLISH else ABSENT
+        given = {name: call.arguments.get(name, _USUAL[name]) for name in GIVEN[call.call]}
+        topic, filter_, level = (
+            value if isinstance(value := given.get(name, ABSENT), int) else ABSENT for name in _USUAL
+        )
+        head = (ABSENT, ABSENT, ABSENT, body, ABSENT, NAMES.calls[call.call], operation, ABSENT, ABSENT)
+        return (*head, topic, filter_, level, ABSENT, ABSENT)
+
+    def returned(self, node: NodeId, call: Call, returned: Return) -> Row:
+        code, outcome = NAMES.calls[call.call], int(returned.outcome)
+        return (*[ABSENT] * 5, code, returned.operation, outcome, *[ABSENT] * 6)
+
+    def packet(self, packet: Packet) -> Row:
+        # A node may make up a kind, call or outcome that there is not: its row says nothing of it.
+        kind, call = NAMES.packets.get(packet.kind, ABSENT), NAMES.calls.get(packet.call, ABSENT)
+        of_call = packet.kind in (PacketName.REQUEST, PacketName.ANSWER)
+        number, operation = (ABSENT, packet.number) if of_call else (packet.number, ABSENT)
+        outcome = packet.outcome if packet.outcome in NAMES.outcomes.values() else ABSENT
+        carries = packet.kind in _CARRYING or (packet.kind == PacketName.REQUEST and packet.call == CallName.PUBLISH)
+        body = digest(packet.payload) if carries else ABSENT
+        head = (packet.sender, ABSENT, number, body, ABSENT, call, operation, outcome, kind)
+        again = int(packet.again) if packet.kind in _CARRYING else ABSENT
+        return (*head, packet.topic, packet.filter, packet.level, again, packet.serial)
+
+    def delivery(self, node: NodeId, got: Delivery) -> Row:
+        head = (got.sender, ABSENT, got.number, digest(got.payload), *[ABSENT] * 5)
+        return (*head, got.topic, ABSENT, got.level, int(got.again), ABSENT)
+
+    def ended(self, flags: int) -> Row:
+        return (*[ABSENT] * 4, flags, *[ABSENT] * 9)
+
+    def carries_message(self, packet: Packet) -> bool:
+        return True

@@ -1,0 +1,1 @@
+"""Tests of what judges publish and subscribe."""

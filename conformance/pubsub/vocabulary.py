@@ -1,0 +1,169 @@
+"""The topics and filters of a run as the judge reads them: which filter matches which topic, and which other it covers.
+
+Matching is by regular expressions, one for each filter; covering compares filters place by place. Neither is how the
+reference does it, so that each can find the other's mistakes.
+
+Clauses: PS-TOPIC, PS-MATCH, PS-GRAMMAR, PS-COVER.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from scatterproof.conformance.checks.surroundings import array
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
+from scatterproof.spec.parameters import Parameters
+
+_DOCUMENT = re.compile(r"(?P<text>[^*>\[\]]*)(?P<star>\*?)(?P<rest>>?)|(?P<one>\[\*\])")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one place of a filter takes: a token that is `text`, or with `wild` one that begins with it."""
+
+    text: str = ""
+    wild: bool = False
+
+    def takes_all_of(self, other: Part) -> bool:
+        return other.text.startswith(self.text) if self.wild else not other.wild and other.text == self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """parts: its places. most: how many tokens may follow, None for any number. regular: of topics with their separator
+    in front of each token."""
+
+    parts: tuple[Part, ...]
+    most: int | None
+    regular: str
+
+
+_ANY, _END = Part(wild=True), 0
+
+
+def _document(text: str) -> Pattern:
+    parts: list[Part] = []
+    more, regular = _END, ""
+    elements = text.split(".")
+    for number, element in enumerate(elements, 1):
+        found = _DOCUMENT.fullmatch(element)
+        if not element or found is None or (number < len(elements) and (found["one"] or found["rest"])):
+            raise BadInput(f"filter {text!r}: {element!r} means nothing there; spec/pubsub/RULES.md says what does")
+        if found["one"]:
+            return Pattern(tuple(parts), 1, rf"{regular}(\.[^.]+)?")
+        if found["text"] or found["star"]:
+            parts.append(Part(found["text"], wild=bool(found["star"])))
+            rest = ("[^.]*" if found["text"] else "[^.]+") if found["star"] else ""
+            regular += rf"\.{re.escape(found['text'])}{rest}"
+        if found["rest"]:
+            return Pattern(tuple(parts), None, rf"{regular}(\.[^.]+)*")
+    return Pattern(tuple(parts), more, regular)
+
+
+def _mqtt(text: str) -> Pattern:
+    *levels, last = text.split("/")
+    if not text or any("#" in level or ("+" in level and level != "+") for level in levels) or _odd(last):
+        raise BadInput(f"filter {text!r} is none of MQTT: + and # are levels of their own, and # is the last one")
+    many = last == "#"
+    parts = [_ANY if level == "+" else Part(level) for level in (levels if many else [*levels, last])]
+    regular = "".join("/[^/]*" if part.wild else f"/{re.escape(part.text)}" for part in parts)
+    return Pattern(tuple(parts), None if many else _END, f"{regular}(/[^/]*)*" if many else regular)
+
+
+def _odd(last: str) -> bool:
+    return len(last) > 1 and ("#" in last or "+" in last)
+
+
+def _nats(text: str) -> Pattern:
+    *tokens, last = text.split(".")
+    if "" in (*tokens, last) or ">" in tokens:
+        raise BadInput(f"filter {text!r} is none of NATS: no token is empty, and > is the last one")
+    many = last == ">"
+    parts = [_ANY if token in ("*", ">") else Part(token) for token in (*tokens, last)]
+    regular = "".join(r"\.[^.]+" if part.wild else rf"\.{re.escape(part.text)}" for part in parts)
+    return Pattern(tuple(parts), None if many else _END, rf"{regular}(\.[^.]+)*" if many else regular)
+
+
+def _amqp(text: str) -> Pattern:
+    """Its places are not told: # may stand anywhere."""
+    words = text.split(".") if text else []
+    wild = {"*": r"\.[^.]*", "#": r"(\.[^.]*)*"}
+    return Pattern((), None, "".join(wild.get(word, rf"\.{re.escape(word)}") for word in words))
+
+
+_READ: dict[str, Callable[[str], Pattern]] = {"document": _document, "mqtt": _mqtt, "nats": _nats, "amqp": _amqp}
+
+
+class Vocabulary:
+    """Topics and filters by their places, from 0. BadInput for what is none."""
+
+    def __init__(self, grammar: str, topics: Sequence[str], filters: Sequence[str]) -> None:
+        self._grammar, self._topics, self._filters = grammar, tuple(topics), tuple(filters)
+        for text in topics:
+            if _is_no_topic(grammar, text):
+                raise BadInput(f"topic {text!r} is none of grammar {grammar}; spec/pubsub/RULES.md says what is")
+        self._patterns = [_READ[grammar](text) for text in filters]
+        self._regular = [re.compile(pattern.regular) for pattern in self._patterns]
+
+    def matches(self, filter_: int, topic: int) -> bool:
+        text = self._topics[topic]
+        if self._grammar == "mqtt" and text.startswith("$") and self._filters[filter_][0] in "+#":
+            return False
+        separator = "/" if self._grammar == "mqtt" else "."
+        told = "" if not text else separator + text
+        return self._regular[filter_].fullmatch(told) is not None
+
+    def covers(self, wide: int, narrow: int) -> bool:
+        """Whether the one is known to match all that the other matches: of AMQP's filters, only where they are one."""
+        if self._grammar == "amqp" or wide == narrow:
+            return wide == narrow
+        one, other = self._patterns[wide], self._patterns[narrow]
+        if self._grammar == "mqtt" and self._filters[wide][0] in "+#" and self._filters[narrow].startswith("$"):
+            return False
+        if one.most is not None and (other.most is None or len(other.parts) + other.most > len(one.parts) + one.most):
+            return False
+        if len(other.parts) < len(one.parts):
+            # A filter of the tail alone has a token nevertheless: there is no topic without one.
+            return one.parts == (_ANY,) and self._grammar != "nats"
+        return all(mine.takes_all_of(its) for mine, its in zip(one.parts, other.parts, strict=False))
+
+
+def _is_no_topic(grammar: str, text: str) -> bool:
+    if grammar == "mqtt":
+        return not text or any(letter in text for letter in "+#\0")
+    if grammar == "amqp":
+        return False
+    tokens = text.split(".")
+    odd = "*>[]" if grammar == "document" else " \t\r\n\0"
+    return "" in tokens or any(letter in text for letter in odd) or bool({"*", ">"} & set(tokens))
+
+
+@cache
+def _arrays(grammar: str, topics: str, filters: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    lines, rows = topics.split("\n"), filters.split("\n")
+    words = Vocabulary(grammar, lines, rows)
+    matches = [words.matches(one, topic) for one in range(len(rows)) for topic in range(len(lines))]
+    covers = [words.covers(one, other) for one in range(len(rows)) for other in range(len(rows))]
+    return array(matches), array(covers)
+
+
+def counts(given: Mapping[str, Parameter]) -> dict[str, int]:
+    """How many topics and filters there are. BadInput for one that is none."""
+    chosen = Parameters("pubsub", given)
+    topics, filters = str(chosen["topics"]), str(chosen["filters"])
+    _arrays(str(chosen["grammar"]), topics, filters)
+    return {"topic_count": topics.count("\n") + 1, "filter_count": filters.count("\n") + 1}
+
+
+def arrays(given: Mapping[str, Parameter]) -> dict[str, int | npt.NDArray[np.int64]]:
+    """filter_matches[(filter - 1) * topic_count + topic - 1], filter_covers[(wide - 1) * filter_count + narrow - 1]."""
+    chosen = Parameters("pubsub", given)
+    matches, covers = _arrays(str(chosen["grammar"]), str(chosen["topics"]), str(chosen["filters"]))
+    return {"filter_matches": matches, "filter_covers": covers}

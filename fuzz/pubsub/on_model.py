@@ -1,0 +1,12 @@
+"""Which TLA+ operators of `spec/pubsub` say the same as a mutant of the reference rules: mutant -> (constant,
+operator), as a model of models.toml sets it."""
+
+from __future__ import annotations
+
+ON_MODEL: dict[str, tuple[str, str]] = {
+    "literal/PS-COVER-lit-forgotten": ("Kept", "Forgotten"),
+    "in_order/drops-first": ("InOrder", "DropsFirst"),
+    "is_known/always": ("Answers", "AtOnce"),
+    "stays_home/never": ("Kept", "All"),
+    "appliance/copy-for-each-filter": ("Copies", "OneForEach"),
+}

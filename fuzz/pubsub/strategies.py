@@ -1,0 +1,107 @@
+"""Runs of publish and subscribe: up to three appliances, clients that publish, subscribe and unsubscribe, packets that
+are lost, late or repeated, and nodes that stand still."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from scatterproof.conformance.network.topologies import attached
+from scatterproof.conformance.pubsub.cases.building import WORDS, words
+from scatterproof.conformance.pubsub.episodes import KINDS, episode
+from scatterproof.fuzz.strategies import clocks, delays
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.pubsub.messages import CallName
+from scatterproof.spec.schedule import Call, Failure, FailureKind, Fault, FaultKind, Schedule
+from scatterproof.spec.topology import NodeId, Topology
+
+MAX_APPLIANCES, MAX_CLIENTS = 3, 4
+MAX_STEPS, MAX_GAP_NS = 16, 60
+MAX_FAULTS = 8
+_STEP, _PAUSE = 4, 3  # bytes
+_FIRST = 12  # the first step is a subscribe, so that something can come
+
+
+@st.composite
+def _runs(draw: DrawFn) -> Schedule:
+    network = draw(networks())
+    clients, grammar = network.clients(), draw(st.sampled_from(sorted(WORDS)))
+    most = draw(st.sampled_from([3, 3, 8]))
+    numbers = draw(st.binary(min_size=1 + _STEP * MAX_STEPS, max_size=1 + _STEP * MAX_STEPS))
+    made: list[Call] = []
+    now = 0
+    for number in range(3 + numbers[0] % (MAX_STEPS - 2)):
+        kind, who, gap, more = numbers[1 + _STEP * number :][:_STEP]
+        now += gap % MAX_GAP_NS
+        made += episode(kind % KINDS if number else _FIRST, now, clients[who % len(clients)], more, grammar, most)
+    if numbers[0] % 4 == 0:
+        made = sorted([*made, *_withdrawal(draw, clients, grammar)], key=lambda call: call.time_ns)
+    return Schedule(
+        protocol="pubsub",
+        topology=network,
+        delays=draw(delays(network)),
+        submissions=(),
+        calls=tuple(made),
+        clocks=draw(clocks(network)),
+        parameters={
+            **words(grammar),
+            "appliances": len(network.hosts()),
+            "retry_ns": draw(st.sampled_from([30, 80])),
+            "tries": draw(st.integers(1, 4)),
+        },
+        faults=draw(faults(len(network.links))),
+        failures=draw(failures(len(network.nodes), now)),
+        seed=draw(st.integers(0, 255)),
+    )
+
+
+def _withdrawal(draw: DrawFn, clients: tuple[NodeId, ...], grammar: str) -> list[Call]:
+    """A wide filter and narrower ones are subscribed to, and the wide one is given up among publications."""
+    wide, *others = draw(st.permutations(range(1, 5)))
+    level, begun, ended = draw(st.integers(1, 2)), 200, 200 + draw(st.integers(60, 200))
+    first, *more = draw(st.permutations(clients))
+    made = [Call(begun, first, CallName.SUBSCRIBE, {"filter": wide, "level": level})]
+    for number, filter_ in enumerate(others[: draw(st.integers(1, 3))]):
+        one = more[number % len(more)]
+        made.append(Call(begun + 20 * number, one, CallName.SUBSCRIBE, {"filter": filter_, "level": level}))
+    made.append(Call(ended, first, CallName.UNSUBSCRIBE, {"filter": wide}))
+    for number in range(12):
+        published: dict[str, Parameter] = {"topic": 1 + number % 3, "level": level}
+        made.append(Call(begun + 20 * number, more[-1], CallName.PUBLISH, published, b"%d" % number))
+    return made
+
+
+@st.composite
+def networks(draw: DrawFn) -> Topology:
+    """A tree of appliances, and two to four clients, each at any of them."""
+    hosts = draw(st.sampled_from([1, 2, 2, MAX_APPLIANCES]))
+    joined = [(draw(st.integers(0, one - 1)), one) for one in range(1, hosts)]
+    return attached(hosts, joined, draw(st.lists(st.integers(0, hosts - 1), min_size=2, max_size=MAX_CLIENTS)))
+
+
+@st.composite
+def faults(draw: DrawFn, links: int) -> tuple[Fault, ...]:
+    """On half of the draws up to 8, on the first 12 packets of a link."""
+    numbers = draw(st.binary(min_size=1 + 3 * MAX_FAULTS, max_size=1 + 3 * MAX_FAULTS))
+    found: dict[tuple[int, int], Fault] = {}
+    for number in range(max(0, numbers[0] % (2 * MAX_FAULTS + 1) - MAX_FAULTS)):
+        link, index, how = numbers[1 + 3 * number :][:3]
+        kind = FaultKind.LOSE if how < 96 else FaultKind.DELAY if how < 176 else FaultKind.DUPLICATE
+        place = (link % links, index % 12)
+        found[place] = Fault(*place, kind, 0 if kind is FaultKind.LOSE else how)
+    return tuple(found.values())
+
+
+@st.composite
+def failures(draw: DrawFn, nodes: int, last_ns: int) -> tuple[Failure, ...]:
+    """On a quarter of the draws a node stands still for a while."""
+    often, who, early, long = draw(st.binary(min_size=_PAUSE + 1, max_size=_PAUSE + 1))
+    if often >= 64:
+        return ()
+    from_ns, node = early * (last_ns + 20) // 255, who % nodes
+    resumed = Failure(from_ns + 1 + long, FailureKind.RESUME, node=node)
+    return (Failure(from_ns, FailureKind.PAUSE, node=node), resumed)
+
+
+def drawn() -> SearchStrategy[Schedule]:
+    return _runs()

@@ -1,0 +1,1 @@
+"""Publish and subscribe: kinds of runs."""

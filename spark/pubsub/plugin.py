@@ -1,0 +1,65 @@
+"""Publish and subscribe, as `spark` sees it."""
+
+from __future__ import annotations
+
+from random import Random
+
+from scatterproof.conformance.network.topologies import attached
+from scatterproof.conformance.pubsub.cases.building import WORDS, words
+from scatterproof.conformance.pubsub.episodes import KINDS, episode
+from scatterproof.spark.kinds import RunKind, Setting
+from scatterproof.spark.protocol import SparkPlugin
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.schedule import Call, FaultKind
+from scatterproof.spec.topology import Topology
+
+_MOST = 40  # calls a client
+
+
+def _parameters(draw: Random, setting: Setting) -> dict[str, Parameter]:
+    appliances = len(setting.topology.hosts())
+    return {
+        **words(_grammar(setting)),
+        "appliances": appliances,
+        "retry_ns": 6 * setting.hop_ns,
+        "tries": draw.randint(2, 4),
+    }
+
+
+def _grammar(setting: Setting) -> str:
+    """One for each network, so that calls and parameters agree."""
+    return sorted(WORDS)[len(setting.topology.nodes) % len(WORDS)]
+
+
+def _appliances(draw: Random) -> Topology:
+    hosts = draw.randint(1, 5)
+    joined = [(draw.randrange(one), one) for one in range(1, hosts)]
+    return attached(hosts, joined, [draw.randrange(hosts) for _ in range(draw.randint(2, 8))])
+
+
+def _calls(draw: Random, setting: Setting) -> tuple[Call, ...]:
+    """Each client subscribes, then does this and that."""
+    made: list[Call] = []
+    for client in setting.topology.clients():
+        times = sorted(draw.randrange(20 * setting.span_ns) for _ in range(draw.randint(2, _MOST)))
+        for number, time_ns in enumerate(times):
+            kind = draw.randrange(KINDS) if number else KINDS - 4
+            made += episode(kind, time_ns, client, draw.randrange(256), _grammar(setting), 8)
+    return tuple(sorted(made, key=lambda call: call.time_ns))
+
+
+_FAULTS = (FaultKind.LOSE, FaultKind.DELAY, FaultKind.DUPLICATE)
+
+PLUGIN = SparkPlugin(
+    kinds=(
+        RunKind(name="quiet", parameters=_parameters, calls=_calls, networks={"appliances": _appliances}),
+        RunKind(
+            name="lossy",
+            parameters=_parameters,
+            calls=_calls,
+            faults=_FAULTS,
+            often_faulty=True,
+            networks={"appliances": _appliances},
+        ),
+    )
+)

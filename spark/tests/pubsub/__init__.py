@@ -1,0 +1,1 @@
+"""What the tests of `spark` must know of publish and subscribe."""
