@@ -9,7 +9,7 @@ from scatterproof.conformance.checks.surroundings import Surroundings
 from scatterproof.conformance.protocol import Case, Judges, Plugin
 from scatterproof.conformance.pubsub import vocabulary
 from scatterproof.conformance.pubsub.labels import label
-from scatterproof.conformance.pubsub.recording import Recorder, digest
+from scatterproof.conformance.pubsub.recording import Recorder
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.schedule import FailureKind, Schedule
@@ -65,7 +65,6 @@ PLUGIN = Plugin(
     judges=_judges,
     cases=_cases,
     recorder=Recorder,
-    digest=digest,
     horizon_ns=horizon_ns,
     label=label,
     parameters=parameters,

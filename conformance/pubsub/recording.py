@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 from scatterproof.spec.core import Parameter, Return
 from scatterproof.spec.pubsub.messages import GIVEN, CallName, Delivery, Packet, PacketName
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
-from scatterproof.spec.trace import ABSENT, Row, schema
+from scatterproof.spec.trace import ABSENT, Row, digest_of, schema
 
 NAMES = schema("pubsub")
 _USUAL: dict[str, Parameter] = {"topic": 1, "filter": 1, "level": 0}
 _CARRYING = (PacketName.MESSAGE,)
-
-
-def digest(payload: bytes) -> int:
-    """63 bits of the payload's digest."""
-    return int.from_bytes(blake2b(payload, digest_size=8).digest()) >> 1
 
 
 class Recorder:
@@ -25,7 +18,7 @@ class Recorder:
     level, again, serial."""
 
     def called(self, node: NodeId, operation: int, call: Call) -> Row:
-        body = digest(call.payload) if call.call == CallName.PUBLISH else ABSENT
+        body = digest_of(call.payload) if call.call == CallName.PUBLISH else ABSENT
         given = {name: call.arguments.get(name, _USUAL[name]) for name in GIVEN[call.call]}
         topic, filter_, level = (
             value if isinstance(value := given.get(name, ABSENT), int) else ABSENT for name in _USUAL
@@ -44,13 +37,13 @@ class Recorder:
         number, operation = (ABSENT, packet.number) if of_call else (packet.number, ABSENT)
         outcome = packet.outcome if packet.outcome in NAMES.outcomes.values() else ABSENT
         carries = packet.kind in _CARRYING or (packet.kind == PacketName.REQUEST and packet.call == CallName.PUBLISH)
-        body = digest(packet.payload) if carries else ABSENT
+        body = digest_of(packet.payload) if carries else ABSENT
         head = (packet.sender, ABSENT, number, body, ABSENT, call, operation, outcome, kind)
         again = int(packet.again) if packet.kind in _CARRYING else ABSENT
         return (*head, packet.topic, packet.filter, packet.level, again, packet.serial)
 
     def delivery(self, node: NodeId, got: Delivery) -> Row:
-        head = (got.sender, ABSENT, got.number, digest(got.payload), *[ABSENT] * 5)
+        head = (got.sender, ABSENT, got.number, digest_of(got.payload), *[ABSENT] * 5)
         return (*head, got.topic, ABSENT, got.level, int(got.again), ABSENT)
 
     def ended(self, flags: int) -> Row:
