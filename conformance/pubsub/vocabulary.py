@@ -83,8 +83,8 @@ def _odd(last: str) -> bool:
 
 def _nats(text: str) -> Pattern:
     *tokens, last = text.split(".")
-    if "" in (*tokens, last) or ">" in tokens:
-        raise BadInput(f"filter {text!r} is none of NATS: no token is empty, and > is the last one")
+    if "" in (*tokens, last) or ">" in tokens or re.search(r"[ \t\r\n\0]", text):
+        raise BadInput(f"filter {text!r} is none of NATS: no token is empty or has a space, and > is the last one")
     many = last == ">"
     parts = [_ANY if token in ("*", ">") else Part(token) for token in (*tokens, last)]
     regular = "".join(r"\.[^.]+" if part.wild else rf"\.{re.escape(part.text)}" for part in parts)

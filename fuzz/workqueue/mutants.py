@@ -186,7 +186,6 @@ MUTANTS: tuple[HandMutant, ...] = (
     _rule("head_of/last", "Of a correlation the last group comes first.", lambda groups: max(groups, key=_place)),
     _rule("is_dead/never", "Nobody is ever taken for dead.", lambda heard_ns, before_ns: False),
     _rule("is_dead/always", "Everybody is always taken for dead.", lambda heard_ns, before_ns: True),
-    _rule("sets_aside/never", "A message is handed out for ever.", lambda tries, most: False),
     _rule(
         "sets_aside/at-once", "A message that was tried once is set aside.", lambda tries, most: most > 0 and tries > 0
     ),
