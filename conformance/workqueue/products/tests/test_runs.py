@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 import pytest
 
@@ -14,6 +15,8 @@ from scatterproof.conformance.workqueue.products.tests.runs import BROKEN, KEPT
 from scatterproof.spec.trace import Trace
 
 pytestmark = pytest.mark.slow
+RUNS = 4
+_numbers = count(1)
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +32,11 @@ def product(request: pytest.FixtureRequest) -> Product:
     return found
 
 
+def _name() -> str:
+    """Of a queue that is new."""
+    return f"queue-{next(_numbers)}"
+
+
 def _named(given: object) -> str | None:
     return given.name if isinstance(given, Product) else None
 
@@ -39,7 +47,7 @@ def _failed(product: Product, trace: Trace) -> list[str]:
 
 @pytest.mark.parametrize(("product", "clause", "steps"), KEPT, indirect=["product"], scope="module", ids=_named)
 def test_what_is_kept_passes(product: Product, play: Play, clause: str, steps: Sequence[object]) -> None:
-    trace = play(f"keeps-{clause}", steps, 0)
+    trace = play(_name(), steps, 0)
     assert {result.clause: result.verdict for result in product.judged(trace)}[clause] is Verdict.PASS
     assert _failed(product, trace) == []
 
@@ -50,7 +58,7 @@ def test_what_is_kept_passes(product: Product, play: Play, clause: str, steps: S
 def test_a_mistake_is_found_by_checks_and_oracles(
     product: Product, play: Play, clause: str, mistake: str, steps: Sequence[object]
 ) -> None:
-    trace = play(f"breaks-{clause}-{len(steps)}", steps, 0)
+    trace = play(_name(), steps, 0)
     (sentence,) = _failed(product, trace)
     assert sentence.startswith(clause)
     assert mistake in sentence
@@ -65,14 +73,14 @@ def test_without_any_one_step_nothing_is_broken(
 ) -> None:
     for left_out in range(len(steps)):
         rest = [step for number, step in enumerate(steps) if number != left_out]
-        assert _failed(product, play(f"less-{clause}-{len(steps)}-{left_out}", rest, 0)) == []
+        assert _failed(product, play(_name(), rest, 0)) == []
 
 
 @pytest.mark.parametrize("product", PRODUCTS, indirect=True, scope="module", ids=_named)
 def test_what_drawn_runs_break_is_what_the_reports_have(product: Product, play: Play) -> None:
     known = {clause for one, clause, *_ in BROKEN if one.name == product.name}
-    for seed in range(8):
-        trace = play(f"drawn-{seed}", product.steps(seed, False), seed)
+    for seed in range(RUNS):
+        trace = play(_name(), product.steps(seed, False), seed)
         failed = {one.clause for one in product.judged(trace) if one.verdict is Verdict.FAIL}
         assert failed <= known, f"seed {seed}"
 
@@ -80,8 +88,8 @@ def test_what_drawn_runs_break_is_what_the_reports_have(product: Product, play: 
 @pytest.mark.parametrize("product", PRODUCTS, indirect=True, scope="module", ids=_named)
 def test_quiet_runs_break_nothing_and_have_something_at_stake(product: Product, play: Play) -> None:
     held = 0
-    for seed in range(8):
-        trace = play(f"quiet-{seed}", product.steps(seed, True), seed)
+    for seed in range(RUNS):
+        trace = play(_name(), product.steps(seed, True), seed)
         assert _failed(product, trace) == [], f"seed {seed}"
         held += sum(one.held for one in product.judged(trace))
     assert held > 0
@@ -89,6 +97,6 @@ def test_quiet_runs_break_nothing_and_have_something_at_stake(product: Product, 
 
 @pytest.mark.parametrize("product", PRODUCTS, indirect=True, scope="module", ids=_named)
 def test_a_run_names_the_product_and_its_version(product: Product, play: Play) -> None:
-    name, _, version = play("named", [], 7).header.iut.rpartition(" ")
+    name, _, version = play(_name(), [], 7).header.iut.rpartition(" ")
     assert name.lower().split()[0] in product.name
     assert version[0].isdigit()
