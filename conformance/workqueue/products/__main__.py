@@ -11,12 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scatterproof.conformance.verdict import Verdict
-from scatterproof.conformance.workqueue.products import emulators, procrastinate_jobs, rabbitmq_node
+from scatterproof.conformance.workqueue.products import emulators, pg_boss, procrastinate_jobs, rabbitmq_node
 from scatterproof.conformance.workqueue.products.product import Product
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import ScatterproofError
 
-PRODUCTS: tuple[Product, ...] = (*emulators.PRODUCTS, *rabbitmq_node.PRODUCTS, procrastinate_jobs.PRODUCT)
+PRODUCTS: tuple[Product, ...] = (
+    *emulators.PRODUCTS,
+    *rabbitmq_node.PRODUCTS,
+    procrastinate_jobs.PRODUCT,
+    pg_boss.PRODUCT,
+)
 
 
 def main(words: Sequence[str] | None = None, products: Sequence[Product] = PRODUCTS) -> int:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from scatterproof.conformance.workqueue.cases.leases import deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.__main__ import PRODUCTS
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
+from scatterproof.conformance.workqueue.products.pg_boss import Move as JobsMove
+from scatterproof.conformance.workqueue.products.pg_boss import Step as Jobs
 from scatterproof.conformance.workqueue.products.procrastinate_jobs import Move as WorkerMove
 from scatterproof.conformance.workqueue.products.procrastinate_jobs import Step as Worker
 from scatterproof.conformance.workqueue.products.product import Product
@@ -28,7 +30,7 @@ def _takes(client: int, most: int = 1) -> Call:
 _of = {product.name: product for product in PRODUCTS}
 _moto, _local = _of["moto"], _of["local-aws-sqs"]
 _classic, _quorum = _of["rabbitmq-classic"], _of["rabbitmq-quorum"]
-_procrastinate = _of["procrastinate"]
+_procrastinate, _pg_boss = _of["procrastinate"], _of["pg-boss"]
 
 _GIVES_BACK = [puts(0, 1), _receives(2), gives_back(0, 2), _receives(3), deletes(0, 3)]
 _PUT_TWICE = [puts(0, 1, dedup=5), puts(0, 2, dedup=5), _receives(3, 5), deletes(0, 3), _receives(3)]
@@ -52,6 +54,9 @@ KEPT: list[Kept] = [
     (_procrastinate, "Q-LEASE", [*_TWO_JOBS, gives_back(0, 2), _START_3, deletes(0, 2)]),
     (_procrastinate, "Q-LEASE", [puts(0, 1), puts(0, 1), _START_2, Worker(WorkerMove.KILL, 2), _START_3]),
     (_procrastinate, "Q-LEASE-ALL", [*_TWO_JOBS, Worker(WorkerMove.KILL, 2), _STALLED, _START_3]),
+    (_pg_boss, "Q-LEASE", [puts(0, 1), puts(0, 1), _takes(2), gives_back(0, 2), _takes(3), deletes(0, 3), _takes(2)]),
+    (_pg_boss, "Q-LEASE-ALL", [puts(0, 1), puts(0, 1), puts(0, 1, 2), Jobs(JobsMove.BOTH), _takes(2)]),
+    (_pg_boss, "Q-RECEIPT", [puts(0, 1), _takes(2), Jobs(JobsMove.EXPIRE), _takes(3), deletes(0, 2), deletes(0, 3)]),
 ]
 
 _HOLDS = "holds a message of its group"
@@ -59,6 +64,7 @@ _OVERTAKES = "put into its group before it"
 _COPY = "with its deduplication id was, put within the window"
 _LEFT = "nothing is handed out, and message"
 _PAUSE, _RESUME = Worker(WorkerMove.PAUSE, 2), Worker(WorkerMove.RESUME, 2)
+_FALLING = ("ffffffff-0000-4000-8000-000000000000", "00000000-0000-4000-8000-000000000000")
 _PUT_AGAIN = [puts(0, 1, dedup=5), _receives(2), deletes(0, 2), puts(0, 1, dedup=5), _receives(2)]
 BROKEN: list[Broken] = [
     (_moto, "Q-LEASE", _OVERTAKES, [puts(0, 1), puts(0, 1), _receives(2, 3, 1), 1.3, _receives(1, 1, 1)]),
@@ -71,4 +77,6 @@ BROKEN: list[Broken] = [
     (_quorum, "Q-LEASE", _OVERTAKES, _GOES_IN_TURN),
     (_procrastinate, "Q-LEASE", _HOLDS, [*_TWO_JOBS, _START_3, _PAUSE, _STALLED, _RESUME, deletes(0, 2)]),
     (_procrastinate, "Q-LEASE-ALL", _LEFT, [_START_2, *[puts(0, 1, dedup=5)] * 2, gives_back(0, 2)]),
+    (_pg_boss, "Q-LEASE", _OVERTAKES, [Jobs(JobsMove.TRANSACTION, 1, 2, _FALLING), _takes(2)]),
+    (_pg_boss, "Q-LEASE", _OVERTAKES, [Jobs(JobsMove.INSERT, 1, 2, _FALLING), _takes(3)]),
 ]

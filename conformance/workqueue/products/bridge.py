@@ -1,0 +1,60 @@
+"""A process of Node.js that carries calls out at a library of npm: JSON arrays to its stdin, and results from its
+stdout, one a line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from scatterproof.conformance.serving import program
+from scatterproof.conformance.supervisor import Child, Failure, Limits, stop
+from scatterproof.spec.errors import CannotRun
+
+# Where `npm install --prefix` puts what is installed beside this interpreter.
+MODULES = Path(sys.prefix) / "node_modules"
+
+# One process serves all runs.
+_LIMITS = Limits(answer_s=60.0, answers_s=1e6)
+
+
+def node_program(major: int) -> str | None:
+    """Node.js of this version, or newer."""
+    for found in (MODULES / "node" / "bin" / "node", program("node")):
+        if found is None or not Path(found).is_file():
+            continue
+        told = subprocess.run([str(found), "--version"], capture_output=True, text=True, check=False).stdout
+        if int(told.removeprefix("v").partition(".")[0] or 0) >= major:
+            return str(found)
+    return None
+
+
+def version(module: str) -> str:
+    return str(json.loads((MODULES / module / "package.json").read_text())["version"])
+
+
+class Bridge:
+    """name: of the library, and of the files with what the process writes. script: beside this file; its arguments are
+    the folder of the library, and `words`."""
+
+    def __init__(self, name: str, major: int, script: str, words: Sequence[str], folder: Path) -> None:
+        given = [node_program(major) or "", str(Path(__file__).with_name(script)), str(MODULES.parent), *words]
+        self._name, self._child = name, Child(name, given, folder, _LIMITS)
+        self._answer()
+
+    def ask(self, operation: str, *given: Any) -> Any:
+        self._child.tell(json.dumps([operation, *given]).encode())
+        return self._answer()
+
+    def _answer(self) -> Any:
+        line = self._child.line()
+        if isinstance(line, Failure):
+            self.end()
+            raise CannotRun(f"{self._name}: its process {line.reason}")
+        return json.loads(line)
+
+    def end(self) -> None:
+        stop([self._child])
