@@ -10,11 +10,12 @@ from scatterproof.conformance.workqueue.recording import Recorder
 from scatterproof.spec.core import Outcome, Parameter, Return
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
-from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace
+from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace, schema
 from scatterproof.spec.workqueue.messages import Handed
 
 SECOND_NS = 1_000_000_000
 CLIENTS = 3
+_OUTCOME = schema("workqueue").columns.index("outcome")
 PARAMETERS: dict[str, Parameter] = {"leased": 1, "window_ns": 300 * SECOND_NS, "margin_ns": SECOND_NS // 10}
 
 
@@ -54,6 +55,16 @@ class History:
         )
         call, number = self._open.pop(node), self._operations[node]
         self._note(Kind.RETURNED, node, self._recorder.returned(node, call, Return(number, outcome, results)))
+
+    def last(self) -> int:
+        """Where the last row is."""
+        return len(self.rows) - 1
+
+    def forget(self, place: int) -> None:
+        """The call that returned there may have done nothing."""
+        row = list(self.rows[place])
+        row[_OUTCOME] = int(Outcome.UNKNOWN)
+        self.rows[place] = tuple(row)
 
     def trace(self, seed: int, iut: str) -> Trace:
         """iut: what is under test, with its version."""

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from scatterproof.conformance.workqueue.cases.leases import deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.__main__ import PRODUCTS
+from scatterproof.conformance.workqueue.products.bullmq import Move as KeptMove
+from scatterproof.conformance.workqueue.products.bullmq import Step as KeptStep
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
 from scatterproof.conformance.workqueue.products.pg_boss import Move as JobsMove
 from scatterproof.conformance.workqueue.products.pg_boss import Step as Jobs
@@ -30,13 +32,14 @@ def _takes(client: int, most: int = 1) -> Call:
 _of = {product.name: product for product in PRODUCTS}
 _moto, _local = _of["moto"], _of["local-aws-sqs"]
 _classic, _quorum = _of["rabbitmq-classic"], _of["rabbitmq-quorum"]
-_procrastinate, _pg_boss = _of["procrastinate"], _of["pg-boss"]
+_procrastinate, _pg_boss, _bullmq = _of["procrastinate"], _of["pg-boss"], _of["bullmq"]
 
 _GIVES_BACK = [puts(0, 1), _receives(2), gives_back(0, 2), _receives(3), deletes(0, 3)]
 _PUT_TWICE = [puts(0, 1, dedup=5), puts(0, 2, dedup=5), _receives(3, 5), deletes(0, 3), _receives(3)]
 _TWO_CONSUMERS = [Step(Move.SINGLE), Step(Move.JOIN, 2), Step(Move.JOIN, 3), puts(0, 1), puts(0, 1)]
 _GOES_IN_TURN = [puts(0, 1), puts(0, 1), _takes(2, 2), gives_back(0, 2, newest=1), gives_back(0, 2), _takes(2)]
 _START_2, _START_3, _STALLED = Worker(WorkerMove.START, 2), Worker(WorkerMove.START, 3), Worker(WorkerMove.STALLED)
+_GIVE_UP = KeptStep(KeptMove.GIVE_UP, 2)
 _TWO_JOBS = [_START_2, puts(0, 1), puts(0, 1)]
 KEPT: list[Kept] = [
     (_moto, "Q-LEASE", [puts(0, 1), _receives(2), puts(0, 1), _receives(3), deletes(0, 2), _receives(3)]),
@@ -57,6 +60,13 @@ KEPT: list[Kept] = [
     (_pg_boss, "Q-LEASE", [puts(0, 1), puts(0, 1), _takes(2), gives_back(0, 2), _takes(3), deletes(0, 3), _takes(2)]),
     (_pg_boss, "Q-LEASE-ALL", [puts(0, 1), puts(0, 1), puts(0, 1, 2), Jobs(JobsMove.BOTH), _takes(2)]),
     (_pg_boss, "Q-RECEIPT", [puts(0, 1), _takes(2), Jobs(JobsMove.EXPIRE), _takes(3), deletes(0, 2), deletes(0, 3)]),
+    (_bullmq, "Q-LEASE", [puts(0, 1), _takes(2), puts(0, 1), _takes(3), gives_back(0, 2), _takes(3), deletes(0, 3)]),
+    (_bullmq, "Q-LEASE-ALL", [puts(0, 1), _takes(2), *[puts(0, 1)] * 3, _GIVE_UP, _takes(3)]),
+    (
+        _bullmq,
+        "Q-LEASE-ALL",
+        [puts(0, 1), _takes(2), puts(0, 1), KeptStep(KeptMove.STALL), _takes(3), deletes(0, 3), _takes(3)],
+    ),
 ]
 
 _HOLDS = "holds a message of its group"
@@ -79,4 +89,12 @@ BROKEN: list[Broken] = [
     (_procrastinate, "Q-LEASE-ALL", _LEFT, [_START_2, *[puts(0, 1, dedup=5)] * 2, gives_back(0, 2)]),
     (_pg_boss, "Q-LEASE", _OVERTAKES, [Jobs(JobsMove.TRANSACTION, 1, 2, _FALLING), _takes(2)]),
     (_pg_boss, "Q-LEASE", _OVERTAKES, [Jobs(JobsMove.INSERT, 1, 2, _FALLING), _takes(3)]),
+    (
+        *(_bullmq, "Q-LEASE-ALL", _LEFT),
+        [puts(0, 1), _takes(2), puts(0, 1), gives_back(0, 2), puts(0, 1), *[_takes(2), deletes(0, 2)] * 2, _takes(2)],
+    ),
+    (
+        *(_bullmq, "Q-LEASE", _HOLDS),
+        [puts(0, 1), _takes(2), _GIVE_UP, puts(0, 1), KeptStep(KeptMove.RETRY, 1), _takes(2), _takes(3)],
+    ),
 ]
