@@ -342,10 +342,12 @@ def latest_is_answered(
 ) -> Outcome:
     """came, answered: by client, the latest call of which there was a request, and an answer."""
     if kind == ENDED:
+        asked = False
         for client in range(node_count):
+            asked = asked or came[client] > 0
             if settled(flags) and answered[client] < came[client]:
                 return violated(0, client, came[client], NO_WITNESS)
-        return HOLDS if settled(flags) else SILENT
+        return HOLDS if settled(flags) and asked else SILENT
     if 0 <= sender < node_count:
         if kind == ARRIVED and packet == REQUEST:
             came[sender] = max(came[sender], operation)
