@@ -151,7 +151,8 @@ def warm(parts: Sequence[Part]) -> None:
     it."""
     for compiled, around in _wanted(parts):
         # A row of kind 0: no check reads it.
-        compiled.run(around).feed({name: np.zeros(1, dtype=np.int64) for name in compiled.columns})
+        names = schema(parts[0].protocol).columns
+        compiled.run(around).feed({name: np.zeros(1, dtype=np.int64) for name in names})
         for piece in compiled.parts:
             if piece.applies(around):
                 piece.mark()
