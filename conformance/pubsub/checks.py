@@ -261,6 +261,7 @@ def covered_stays_home(
     time_ns: int,
     link: int,
     packet: int,
+    flags: int,
     filter: int,
     serial: int,
     filter_covers: Ints,
@@ -270,14 +271,15 @@ def covered_stays_home(
 ) -> Outcome:
     """told: by link and filter, what was wanted and not dropped. heard: by link, the last serial, so that what is sent
     again says nothing new. A filter may go out ahead of the withdrawal of one that covers it, or of one that it covers,
-    at one moment: so it is judged when the link has something new at a later one."""
+    at one moment: so it is judged when the link has something new at a later one, or when nothing can come any more."""
+    over = kind == ENDED and settled(flags)
     news = kind == SENT and packet in (WANT, DROP) and 1 <= filter <= filter_count and serial > heard[link]
     if kind == SENT and not news:
         return SILENT
     found, wide, at_stake = -1, -1, False
     for slot in range(room(told)):
-        due = used(told, slot) and field(told, slot, IS_JUDGED) == 0 and field(told, slot, TOLD_NS) < time_ns
-        if not due or (kind == SENT and field(told, slot, TOLD_LINK) != link):
+        due = used(told, slot) and field(told, slot, IS_JUDGED) == 0
+        if not due or not (over or field(told, slot, TOLD_NS) < time_ns) or (kind == SENT and field(told, slot, TOLD_LINK) != link):
             continue
         cover, others = _cover_of(slot, filter_covers, filter_count, told)
         at_stake = at_stake or others > 0

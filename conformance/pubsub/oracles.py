@@ -225,7 +225,8 @@ def _is_at_its_level(history: History, got: Got) -> bool:
 
 
 def covered_stays_home(trace: Trace) -> set[int]:
-    """What is told is judged by what comes on its link at a later moment: a filter may go out ahead of a withdrawal."""
+    """What is told is judged by what comes on its link at a later moment, or when nothing can come any more: a filter
+    may go out ahead of a withdrawal."""
     history = History(trace)
     news = [position for position in range(len(history.rows)) if _is_news(history, position)]
     broken: set[int] = set()
@@ -234,6 +235,8 @@ def covered_stays_home(trace: Trace) -> set[int]:
         on_link = [at for at in news if history.rows[at]["link"] == row["link"]]
         ends = [at for at, one in enumerate(history.rows) if one["kind"] == Kind.ENDED]
         later = [at for at in (*on_link, *ends) if at > position and history.rows[at]["time_ns"] > row["time_ns"]]
+        if (end := history.settled_end()) is not None:
+            later.append(end)
         if later and _told(history, on_link, min(later)).get(row["filter"]) == position:
             before = [one for one, at in _told(history, on_link, min(later)).items() if at < position]
             if any(history.covers(one, row["filter"]) or history.covers(row["filter"], one) for one in before):
