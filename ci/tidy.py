@@ -3,13 +3,15 @@
     ci/tidy [--rule RULE] [ROOT]
 
 Prints `file:line: what is wrong; what to do instead` for each finding. Exit codes: 0 none, 1 some, 2 wrong
-usage. A rule is a function from a file to its findings; patterns are spelled so as not to find themselves.
+usage. A rule is a function from a file to its findings, or from all files; patterns are spelled so as not to find
+themselves.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import graphlib
 import io
 import re
 import subprocess
@@ -18,6 +20,7 @@ import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 MODULE_LINES = 400
@@ -42,7 +45,12 @@ MAY_IMPORT = {
 }
 # Python is left out: ruff holds its lines to the same length.
 LINED_ENDINGS = frozenset({".tla", ".cfg", ".p4", ".sh", ""})
+# Modules that hold a record: it names the parts of all folders.
+RECORDS = frozenset({"plugin.py", "protocol.py"})
 MADE_FOLDERS = frozenset({"build", "dist", "results", "report", "states", "spark-warehouse", "__pycache__"})
+
+
+Folder = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,9 +231,37 @@ def dodges(source: Source) -> Iterator[Finding]:
                 yield source.finding(node.lineno, "sleep in a test", instead)
 
 
+def cycles(files: list[Source]) -> Iterator[Finding]:
+    """Folders that import each other, in a circle. A protocol's folder is one, with all below it; `plugin.py` and
+    `protocol.py` are left out, since a record is made of what stands in other folders."""
+    known = {source.path.parts[:-1] for source in files}
+    first: dict[tuple[Folder, Folder], tuple[Source, int]] = {}
+    graph: dict[Folder, set[Folder]] = {}
+    for source in files:
+        if source.package not in MAY_IMPORT or source.is_test or source.path.name in RECORDS:
+            continue
+        here = _whole(source.path.parts[:-1], source.protocols)
+        for line, module in imported(source):
+            _, *parts = module.split(".")
+            named = tuple(parts) if parts and parts[0] in MAY_IMPORT else (PRODUCT, *parts)
+            there = _whole(named if named in known else named[:-1], source.protocols)
+            if module.startswith(f"{PRODUCT}.") and there in known and there != here:
+                graph.setdefault(here, set()).add(there)
+                first.setdefault((here, there), (source, line))
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        circle = error.args[1][::-1]
+        said = " -> ".join("/".join(folder) for folder in circle)
+        for pair in pairwise(circle):
+            source, line = first[pair]
+            yield source.finding(line, f"folders in a circle: {said}", "move what both need below both")
+
+
 RULES: dict[str, Callable[[Source], Iterator[Finding]]] = {
     rule.__name__: rule for rule in (sizes, excepts, imports, protocols, leftovers, places, quotations, dodges)
 }
+RULES_OF_ALL: dict[str, Callable[[list[Source]], Iterator[Finding]]] = {"cycles": cycles}
 
 
 def _name(node: ast.AST | None) -> str:
@@ -240,6 +276,12 @@ def _name(node: ast.AST | None) -> str:
 def _path_names(path: PurePosixPath) -> set[str]:
     """Folders of the path, and the words of the file's stem: `mutants_pubsub.py` belongs to a protocol."""
     return {*path.parts[:-1], *path.stem.split("_")}
+
+
+def _whole(folder: Folder, protocols: frozenset[str]) -> Folder:
+    """The folder, or the protocol's that it is a part of."""
+    ends = [place for place, name in enumerate(folder, 1) if name in protocols]
+    return folder[: ends[0]] if ends else folder
 
 
 def _prose(source: Source) -> Iterator[tuple[int, str]]:
@@ -276,20 +318,20 @@ def sources(root: Path) -> Iterator[Source]:
 
 
 def check(root: Path, rules: list[str] | None = None) -> tuple[int, list[Finding]]:
-    """Number of files read, and what the named rules (all by default) find, in the order of the files."""
-    chosen = [RULES[name] for name in rules or RULES]
-    files = 0
-    found: list[Finding] = []
-    for source in sources(root):
-        files += 1
-        for rule in chosen:
-            found.extend(rule(source))
-    return files, found
+    """Number of files read, and what the named rules (all by default) find: in the order of the files, and then of
+    all files."""
+    chosen = rules or [*RULES, *RULES_OF_ALL]
+    files = list(sources(root))
+    found = [finding for source in files for name in chosen if name in RULES for finding in RULES[name](source)]
+    found += [finding for name in chosen if name in RULES_OF_ALL for finding in RULES_OF_ALL[name](files)]
+    return len(files), found
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="ci/tidy", description="Check the house style.")
-    parser.add_argument("--rule", choices=sorted(RULES), action="append", help="only this rule (may be given again)")
+    parser.add_argument(
+        "--rule", choices=sorted([*RULES, *RULES_OF_ALL]), action="append", help="only this rule (may be given again)"
+    )
     here = Path(__file__).resolve().parent.parent
     parser.add_argument("root", type=Path, nargs="?", default=here, help="folder to check (default: this project)")
     options = parser.parse_args(arguments)

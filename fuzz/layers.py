@@ -21,7 +21,7 @@ from scatterproof.conformance.protocol import Case
 from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.fuzz.corpus import drawn_schedules
 from scatterproof.fuzz.fuzzer import RUN_ENDS, broken_by, digest, ends_as_planned, violations_of
-from scatterproof.fuzz.machines.running import first_failure
+from scatterproof.fuzz.machines import first_failure
 from scatterproof.fuzz.protocol import FuzzPlugin, load
 from scatterproof.fuzz.shrink import shrink
 from scatterproof.models.claim import Claim, first_refuted, prove_under

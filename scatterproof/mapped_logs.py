@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 
 from scatterproof.conformance.protocol import load
-from scatterproof.spark.importing.mapping import read_mapping
 from scatterproof.spark.importing.quarantine import Quarantine
 from scatterproof.spark.importing.runs import Importing
 from scatterproof.spark.importing.sources import find_sources
+from scatterproof.spark.mapping import read_mapping
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.scratch import scratch_folder
 from scatterproof.spec.trace import Trace

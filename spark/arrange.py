@@ -20,8 +20,6 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sql
 
 from scatterproof.conformance.network.run import catalogue_version
-from scatterproof.spark.importing.mapping import ISO, UNITS
-from scatterproof.spark.importing.mapping import Mapping as UserMapping
 from scatterproof.spark.jobs import run_tasks
 from scatterproof.spark.layout import (
     MANIFEST,
@@ -33,6 +31,8 @@ from scatterproof.spark.layout import (
     replaced_folder,
     runs_path,
 )
+from scatterproof.spark.mapping import ISO, UNITS
+from scatterproof.spark.mapping import Mapping as UserMapping
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.files import write_atomically
 from scatterproof.spec.trace import ABSENT, Domain, Header, schema

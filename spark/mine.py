@@ -18,10 +18,10 @@ from scatterproof.conformance.verdict import Verdict
 from scatterproof.spark.arrange import arrange, arranged_path, look_at
 from scatterproof.spark.coverage import coverage
 from scatterproof.spark.found import PartFindings
-from scatterproof.spark.importing.mapping import Mapping
 from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
 from scatterproof.spark.jobs import OnProgress
 from scatterproof.spark.layout import RunEntry
+from scatterproof.spark.mapping import Mapping
 from scatterproof.spark.measured import together
 from scatterproof.spark.mined import ClauseSummary, MineResult
 from scatterproof.spark.read import pairs_of, quarantined_rows

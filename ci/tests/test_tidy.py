@@ -106,7 +106,7 @@ def test_a_breach_is_found_at_its_file_and_line_by_its_rule_alone(breach: str, t
 
     assert files == 1
     assert [(finding.file, finding.line) for finding in found] == [(name, line)]
-    others = [other for other in tidy.RULES if other != rule]
+    others = [other for other in (*tidy.RULES, *tidy.RULES_OF_ALL) if other != rule]
     assert tidy.check(root, others)[1] == []
 
 
@@ -122,6 +122,39 @@ def test_a_protocol_is_one_as_soon_as_it_has_clauses(tmp_path: Path) -> None:
     _, found = tidy.check(tree(root, "spec/gossip/clauses.toml", ""), ["protocols"])
 
     assert [(finding.file, finding.line) for finding in found] == [("spec/trace.py", 1)]
+
+
+CIRCLE = {
+    "conformance/judge.py": "import scatterproof.conformance.checks.rows\n",
+    "conformance/checks/rows.py": "x = 1\nfrom scatterproof.conformance.kinds import y\n",
+    "conformance/kinds.py": "",
+}
+
+
+def test_folders_that_import_each_other_are_found_at_the_imports(tmp_path: Path) -> None:
+    for name, text in CIRCLE.items():
+        tree(tmp_path, name, text)
+
+    _, found = tidy.check(tmp_path, ["cycles"])
+
+    assert sorted((f.file, f.line) for f in found) == [("conformance/checks/rows.py", 2), ("conformance/judge.py", 1)]
+    assert "conformance/checks -> conformance" in found[0].what
+
+
+@pytest.mark.parametrize(
+    ("name", "to"),
+    [
+        ("conformance/judge.py", "conformance/protocol.py"),
+        ("conformance/judge.py", "conformance/tests/test_judge.py"),
+        ("conformance/checks/rows.py", "conformance/checks/tests/test_rows.py"),
+        ("conformance/kinds.py", "conformance/checks/kinds.py"),
+    ],
+)
+def test_records_and_tests_may_name_what_stands_below_them(name: str, to: str, tmp_path: Path) -> None:
+    for file, text in CIRCLE.items():
+        tree(tmp_path, to if file == name else file, text.replace("conformance.kinds", "conformance.checks.kinds")
+             if name == "conformance/kinds.py" else text)  # fmt: skip
+    assert tidy.check(tmp_path, ["cycles"])[1] == []
 
 
 def test_every_rule_has_a_breach() -> None:

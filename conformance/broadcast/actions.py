@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scatterproof.conformance.broadcast.packets import has_come, note_arrived
+from scatterproof.conformance.checks.kinds import ARRIVED, BEGUN, ENDED, SENT
 from scatterproof.conformance.checks.step import (
     SILENT,
     Bins,
@@ -15,7 +16,6 @@ from scatterproof.conformance.checks.step import (
     check,
     settled,
 )
-from scatterproof.conformance.kinds import ARRIVED, BEGUN, ENDED, SENT
 from scatterproof.conformance.measures import NO_ACTION, Actions, by_kind, count_action
 from scatterproof.spec.broadcast.messages import REGULAR, Action, PacketKind
 from scatterproof.spec.trace import Kind, Order

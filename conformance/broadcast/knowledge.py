@@ -14,9 +14,9 @@ from numba.extending import register_jitable
 
 from scatterproof.conformance.broadcast.parameters import LCB, MAX_NUMBER, MAX_RUN, PL
 from scatterproof.conformance.broadcast.rows import Net, Row, well_formed
+from scatterproof.conformance.checks.kinds import ARRIVED, BEGUN, DELIVERED
 from scatterproof.conformance.checks.step import PerNode, PerPair, State, Table, TableState, check, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED, BEGUN, DELIVERED
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import ABSENT, Kind, Order
 

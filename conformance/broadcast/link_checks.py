@@ -9,6 +9,7 @@ from scatterproof.conformance.broadcast.knowledge import Knowledge, Learnt, chec
 from scatterproof.conformance.broadcast.packets import LINK, PSEQ, Earlier, packets
 from scatterproof.conformance.broadcast.parameters import PL
 from scatterproof.conformance.broadcast.rows import DATA, Net, Row, well_formed
+from scatterproof.conformance.checks.kinds import ARRIVED, DELIVERED, SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -22,7 +23,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED, DELIVERED, SENT, SUBMITTED
 from scatterproof.spec.trace import Kind, Order
 
 

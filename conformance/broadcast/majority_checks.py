@@ -19,9 +19,9 @@ from scatterproof.conformance.broadcast.knowledge import (
 from scatterproof.conformance.broadcast.packets import Earlier, OnLinks, packets
 from scatterproof.conformance.broadcast.parameters import PL
 from scatterproof.conformance.broadcast.rows import Net, Row, well_formed
+from scatterproof.conformance.checks.kinds import ARRIVED, DELIVERED, ENDED, SENT
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, PerNode, State, settled, violated
 from scatterproof.conformance.checks.tables import field, find, room, used
-from scatterproof.conformance.kinds import ARRIVED, DELIVERED, ENDED, SENT
 from scatterproof.spec.trace import CLEAN, Kind
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from scatterproof.conformance.broadcast.parameters import MAX_RUN, PL
 from scatterproof.conformance.broadcast.recording import RESENT
+from scatterproof.conformance.checks.kinds import BEGUN, CRASHED, LOST, SUBMITTED
 from scatterproof.conformance.checks.step import SILENT, Bins, Cell, Outcome, PerNode, State, Table, TableState, check
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
-from scatterproof.conformance.kinds import BEGUN, CRASHED, LOST, SUBMITTED
 from scatterproof.conformance.measures import BINS, Measure, count_span, tally
 from scatterproof.spec.broadcast.messages import PacketKind
 from scatterproof.spec.schedule import EVERYBODY

@@ -22,6 +22,7 @@ from scatterproof.conformance.broadcast.knowledge import (
 from scatterproof.conformance.broadcast.parameters import FIFO, LCB, MAX_NUMBER
 from scatterproof.conformance.broadcast.rows import Net, Row
 from scatterproof.conformance.broadcast.uniform_checks import majority_lives
+from scatterproof.conformance.checks.kinds import ARRIVED, BEGUN, DELIVERED, ENDED, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -34,7 +35,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find
-from scatterproof.conformance.kinds import ARRIVED, BEGUN, DELIVERED, ENDED, SUBMITTED
 from scatterproof.spec.trace import Kind, Order
 
 

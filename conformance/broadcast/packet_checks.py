@@ -23,6 +23,7 @@ from scatterproof.conformance.broadcast.packets import (
     take_out,
 )
 from scatterproof.conformance.broadcast.rows import ACK, DATA, Net, Row, well_formed
+from scatterproof.conformance.checks.kinds import ARRIVED, REFUSED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -36,7 +37,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, room, used
-from scatterproof.conformance.kinds import ARRIVED, REFUSED, SENT
 from scatterproof.spec.trace import Kind
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from numba.extending import register_jitable
 
 from scatterproof.conformance.broadcast.rows import Net, Row
+from scatterproof.conformance.checks.kinds import ARRIVED, SENT
 from scatterproof.conformance.checks.step import Ints, PerLink, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED, SENT
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import Kind
 

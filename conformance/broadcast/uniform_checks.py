@@ -19,6 +19,7 @@ from scatterproof.conformance.broadcast.knowledge import (
 from scatterproof.conformance.broadcast.link_checks import begun_wrongly, delivered_wrongly, is_begun
 from scatterproof.conformance.broadcast.parameters import FIFO, PL
 from scatterproof.conformance.broadcast.rows import DATA, Net, Row
+from scatterproof.conformance.checks.kinds import DELIVERED, ENDED, SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -31,7 +32,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, put, room, used
-from scatterproof.conformance.kinds import DELIVERED, ENDED, SENT, SUBMITTED
 from scatterproof.spec.trace import Kind
 
 

@@ -7,8 +7,8 @@ the recorded times allow.
 
 from __future__ import annotations
 
+from scatterproof.conformance.checks.kinds import CALLED, RESTARTED
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Cell, Outcome, PerNode, State, check, derive, violated
-from scatterproof.conformance.kinds import CALLED, RESTARTED
 from scatterproof.spec.trace import Kind, Order
 
 

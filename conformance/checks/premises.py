@@ -18,6 +18,7 @@ from typing import NamedTuple
 from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.calls import calls_return_once
+from scatterproof.conformance.checks.kinds import ENDED, LOST, RESTARTED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -35,7 +36,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ENDED, LOST, RESTARTED, SENT
 from scatterproof.spec.trace import ABSENT, Kind, Order, schema
 
 _LEAST = -(1 << 63)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED, ENDED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
     NO_WITNESS,
@@ -21,7 +22,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
 from scatterproof.conformance.pubsub.knowledge import is_new_to, knowledge
 from scatterproof.conformance.pubsub.records import (
     ANSWER,
@@ -279,7 +279,11 @@ def covered_stays_home(
     found, wide, at_stake = -1, -1, False
     for slot in range(room(told)):
         due = used(told, slot) and field(told, slot, IS_JUDGED) == 0
-        if not due or not (over or field(told, slot, TOLD_NS) < time_ns) or (kind == SENT and field(told, slot, TOLD_LINK) != link):
+        if (
+            not due
+            or not (over or field(told, slot, TOLD_NS) < time_ns)
+            or (kind == SENT and field(told, slot, TOLD_LINK) != link)
+        ):
             continue
         cover, others = _cover_of(slot, filter_covers, filter_count, told)
         at_stake = at_stake or others > 0

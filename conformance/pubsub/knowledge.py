@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import CALLED, DELIVERED, RETURNED
 from scatterproof.conformance.checks.step import Bins, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import change, field, find, put
-from scatterproof.conformance.kinds import CALLED, DELIVERED, RETURNED
 from scatterproof.conformance.pubsub.records import (
     ABOUT,
     ABOUT_LEVEL,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED, CRASHED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -20,7 +21,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED, CRASHED
 from scatterproof.conformance.totalorder.host_clocks import adjusted, adjustments
 from scatterproof.conformance.totalorder.ingress_barriers import (
     UNKEPT,

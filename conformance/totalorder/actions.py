@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED, ENDED, SENT
 from scatterproof.conformance.checks.step import (
     SILENT,
     Bins,
@@ -21,7 +22,6 @@ from scatterproof.conformance.checks.step import (
     settled,
 )
 from scatterproof.conformance.checks.tables import find, put, remove
-from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
 from scatterproof.conformance.measures import NO_ACTION, Actions, by_kind, count_action
 from scatterproof.spec.totalorder.messages import REGULAR, Action, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order

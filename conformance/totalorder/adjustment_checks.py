@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -22,7 +23,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED
 from scatterproof.conformance.totalorder.host_clocks import ADJUST, ADJUSTED, adjusted, adjustments
 from scatterproof.conformance.totalorder.sending_checks import FIRST, due_barrier, place_in_scattering
 from scatterproof.spec.topology import Role

@@ -3,6 +3,7 @@ BarrierClauses.tla."""
 
 from __future__ import annotations
 
+from scatterproof.conformance.checks.kinds import RESTARTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -15,7 +16,6 @@ from scatterproof.conformance.checks.step import (
     elapsed,
     violated,
 )
-from scatterproof.conformance.kinds import RESTARTED
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
 from scatterproof.spec.totalorder.messages import NO_BARRIER, Environment, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED, CRASHED, DELIVERED, RESTARTED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -23,7 +24,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED, CRASHED, DELIVERED, RESTARTED, SENT
 from scatterproof.conformance.totalorder.cut_offs import cut_offs
 from scatterproof.conformance.totalorder.ingress_barriers import (
     highest_record,

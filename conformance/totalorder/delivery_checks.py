@@ -3,6 +3,7 @@ CamelCase: BarrierClauses.tla."""
 
 from __future__ import annotations
 
+from scatterproof.conformance.checks.kinds import SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -17,7 +18,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
-from scatterproof.conformance.kinds import SENT, SUBMITTED
 from scatterproof.conformance.totalorder.ingress_barriers import (
     highest_record,
     loss_registers,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED, CRASHED, DELIVERED, SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -27,7 +28,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED, CRASHED, DELIVERED, SENT, SUBMITTED
 from scatterproof.conformance.totalorder.ingress_barriers import loss_registers, newest_barriers
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
 from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import SENT
 from scatterproof.conformance.checks.step import PerNode, PerPair, State, derive
-from scatterproof.conformance.kinds import SENT
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import PacketKind
 from scatterproof.spec.trace import Kind

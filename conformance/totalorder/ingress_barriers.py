@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED
 from scatterproof.conformance.checks.step import Cell, Ints, PerLink, State, derive
-from scatterproof.conformance.kinds import ARRIVED
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind
 

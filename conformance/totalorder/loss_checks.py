@@ -7,6 +7,7 @@ ingress links is strictly above its least ack barrier. Both are computed again h
 
 from __future__ import annotations
 
+from scatterproof.conformance.checks.kinds import ARRIVED, CRASHED, DELIVERED, ENDED, SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -21,7 +22,6 @@ from scatterproof.conformance.checks.step import (
     settled,
     violated,
 )
-from scatterproof.conformance.kinds import ARRIVED, CRASHED, DELIVERED, ENDED, SENT, SUBMITTED
 from scatterproof.conformance.totalorder.ingress_barriers import (
     highest_record,
     loss_registers,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from scatterproof.conformance.checks.kinds import ARRIVED, LOST, SUBMITTED
 from scatterproof.conformance.checks.step import (
     SILENT,
     Bins,
@@ -17,7 +18,6 @@ from scatterproof.conformance.checks.step import (
     check,
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
-from scatterproof.conformance.kinds import ARRIVED, LOST, SUBMITTED
 from scatterproof.conformance.measures import BINS, Measure, count_span, tally
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.totalorder.messages import PacketKind

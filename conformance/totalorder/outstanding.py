@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import SENT
 from scatterproof.conformance.checks.step import PerLink, PerPair, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import field, put, remove, room, used
-from scatterproof.conformance.kinds import SENT
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import ANSWER, PacketKind
 from scatterproof.spec.trace import Kind

@@ -3,6 +3,7 @@ the packets on links are those that were sent."""
 
 from __future__ import annotations
 
+from scatterproof.conformance.checks.kinds import SENT
 from scatterproof.conformance.checks.premises import (
     EndsRecorded,
     Followed,
@@ -12,7 +13,6 @@ from scatterproof.conformance.checks.premises import (
     premise_of_packets,
 )
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerNode, PerPair, State, check, violated
-from scatterproof.conformance.kinds import SENT
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import PacketKind
 from scatterproof.spec.trace import Kind, Order

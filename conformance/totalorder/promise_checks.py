@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED, CRASHED, DELIVERED, REFUSED, RESTARTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -18,7 +19,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED, CRASHED, DELIVERED, REFUSED, RESTARTED
 from scatterproof.conformance.totalorder.outstanding import is_resent
 from scatterproof.conformance.totalorder.sending_checks import FIRST, place_in_scattering
 from scatterproof.spec.topology import Role

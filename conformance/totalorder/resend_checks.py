@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED, ENDED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -20,7 +21,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
 from scatterproof.conformance.totalorder.cut_offs import cut_offs
 from scatterproof.conformance.totalorder.outstanding import is_resent
 from scatterproof.conformance.totalorder.silent_links import stoppages

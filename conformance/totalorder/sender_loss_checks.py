@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -20,7 +21,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
-from scatterproof.conformance.kinds import ARRIVED
 from scatterproof.conformance.totalorder.outstanding import is_resent, outstanding_messages
 from scatterproof.conformance.totalorder.sending_checks import due_barrier
 from scatterproof.spec.topology import Role

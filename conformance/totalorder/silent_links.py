@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import ARRIVED, CRASHED, SENT
 from scatterproof.conformance.checks.step import Ints, PerLink, PerNode, State, derive, elapsed
-from scatterproof.conformance.kinds import ARRIVED, CRASHED, SENT
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind

@@ -3,6 +3,7 @@ Q-ANSWER."""
 
 from __future__ import annotations
 
+from scatterproof.conformance.checks.kinds import ARRIVED, ENDED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
     NO_WITNESS,
@@ -16,7 +17,6 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, room
-from scatterproof.conformance.kinds import ARRIVED, ENDED, SENT
 from scatterproof.conformance.workqueue.checking import (
     check_of_returns,
     is_done_to_nothing,

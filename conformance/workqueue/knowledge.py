@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import CALLED, CRASHED, RETURNED
 from scatterproof.conformance.checks.step import Bins, Cell, Ints, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import field, find, room
-from scatterproof.conformance.kinds import CALLED, CRASHED, RETURNED
 from scatterproof.conformance.workqueue.learning import learn, note_called, note_crash
 from scatterproof.conformance.workqueue.records import (
     ABOUT,

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import DELIVERED, RETURNED
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Check, Outcome, State, TableState, check, violated
 from scatterproof.conformance.checks.tables import field, find, room, used
-from scatterproof.conformance.kinds import DELIVERED, RETURNED
 from scatterproof.conformance.workqueue.lease_records import (
     ASKED,
     CALLED_NS,

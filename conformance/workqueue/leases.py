@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.checks.kinds import CALLED, CRASHED, DELIVERED, RETURNED
 from scatterproof.conformance.checks.step import Bins, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
-from scatterproof.conformance.kinds import CALLED, CRASHED, DELIVERED, RETURNED
 from scatterproof.conformance.workqueue.lease_records import (
     ASKED,
     BEHIND,

@@ -8,7 +8,7 @@ import pytest
 
 from scatterproof.fuzz.kill_matrix import subjects_of
 from scatterproof.fuzz.layers import Bench, KillCell, KillOutcome, by_machine
-from scatterproof.fuzz.machines.running import first_failure
+from scatterproof.fuzz.machines import first_failure
 from scatterproof.fuzz.mutations import mutants_of
 from scatterproof.fuzz.protocol import load
 from scatterproof.impl.totalorder import rules

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, Verbosity, settings
 
 from scatterproof.fuzz.corpus import drawn_schedules
-from scatterproof.fuzz.machines.running import first_failure
+from scatterproof.fuzz.machines import first_failure
 from scatterproof.fuzz.protocol import load
 from scatterproof.spec.clauses import protocols
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from scatterproof.conformance.network.incidents import failures, outages, stops
 from scatterproof.conformance.network.run import MakeNode
-from scatterproof.fuzz.machines.totalorder import machines
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
 from scatterproof.fuzz.totalorder import loss_mutants, mutants, variant_mutants
 from scatterproof.fuzz.totalorder.areas import AREAS
 from scatterproof.fuzz.totalorder.breaks import BREAKS
 from scatterproof.fuzz.totalorder.equivalences import EQUIVALENCES
+from scatterproof.fuzz.totalorder.machines import machines
 from scatterproof.fuzz.totalorder.on_model import ON_MODEL
 from scatterproof.fuzz.totalorder.strategies import (
     FAULT_KINDS,

@@ -16,8 +16,8 @@ from scatterproof.options import Json, Master, Protocol, resolve
 from scatterproof.spark.arrange import is_corpus
 from scatterproof.spark.coverage import CoveragePart
 from scatterproof.spark.follow import Batch, follow
-from scatterproof.spark.importing.mapping import Mapping, no_mapping, read_mapping
 from scatterproof.spark.judge_part import MOST_KEPT
+from scatterproof.spark.mapping import Mapping, no_mapping, read_mapping
 from scatterproof.spark.mine import mine
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.recall import Recall, recall

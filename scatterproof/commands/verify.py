@@ -16,7 +16,7 @@ from scatterproof.layer_report import LayerReport, Status
 from scatterproof.layers.beside import BESIDE
 from scatterproof.layers.every import LAYERS
 from scatterproof.layers.job import Depth, Job
-from scatterproof.main_job import ProtocolResult, run
+from scatterproof.layers.main_job import ProtocolResult, run
 from scatterproof.matrix import MatrixRow, matrix
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
 from scatterproof.spec import clauses

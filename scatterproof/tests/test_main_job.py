@@ -13,7 +13,7 @@ import pytest
 from scatterproof.board import Board
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.layers.job import Beside, Found, Job, Lane, Layer, Unit, report_of
-from scatterproof.main_job import ProtocolResult, run
+from scatterproof.layers.main_job import ProtocolResult, run
 from scatterproof.spec.errors import BadInput, CannotRun
 
 JOB = Job(protocol="toy", seed=1, results=Path())

@@ -20,9 +20,9 @@ from scatterproof.impl.totalorder import RULES
 from scatterproof.spark.corpus import Plant, _make_file, _share_out, simulate_run
 from scatterproof.spark.importing.import_traces import _make_file as imported_file
 from scatterproof.spark.importing.import_traces import _Share
-from scatterproof.spark.importing.mapping import no_mapping
 from scatterproof.spark.importing.sources import find_sources
 from scatterproof.spark.layout import MANIFEST, Manifest, RunEntry, events_path, read_manifest, runs_path
+from scatterproof.spark.mapping import no_mapping
 from scatterproof.spark.plants import AlteredRow
 from scatterproof.spark.replay import schedule_of, trace_of
 from scatterproof.spec import schedule as schedules

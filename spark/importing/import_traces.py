@@ -13,7 +13,6 @@ from pathlib import Path
 import msgspec
 
 from scatterproof.conformance.protocol import load
-from scatterproof.spark.importing.mapping import Mapping, no_mapping, read_mapping
 from scatterproof.spark.importing.node_files import wire_of
 from scatterproof.spark.importing.quarantine import Quarantine
 from scatterproof.spark.importing.runs import Importing
@@ -28,6 +27,7 @@ from scatterproof.spark.layout import (
     replaced_folder,
     runs_path,
 )
+from scatterproof.spark.mapping import Mapping, no_mapping, read_mapping
 from scatterproof.spark.session import MASTER, session_on
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import write_atomically

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from scatterproof.conformance.protocol import Wire, load
 from scatterproof.spark.importing.captures import Datagram, Record, datagram_of, records
-from scatterproof.spark.importing.mapping import Mapping
 from scatterproof.spark.importing.quarantine import Flaw, Quarantine
 from scatterproof.spark.importing.rows import Event, Raw, Rows
 from scatterproof.spark.importing.trace_files import decode_event, lines_of, renamed
+from scatterproof.spark.mapping import Mapping
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.topology import LinkId, NodeId
 from scatterproof.spec.trace import Header, Row

@@ -11,9 +11,9 @@ from typing import cast
 from scatterproof.conformance.checks.rows import row_rules
 from scatterproof.conformance.network.contract import MessageRecorder
 from scatterproof.conformance.protocol import load
-from scatterproof.spark.importing.mapping import ISO, UNITS
-from scatterproof.spark.importing.mapping import Mapping as UserMapping
 from scatterproof.spark.importing.quarantine import Flaw
+from scatterproof.spark.mapping import ISO, UNITS
+from scatterproof.spark.mapping import Mapping as UserMapping
 from scatterproof.spec.topology import LinkId, NodeId
 from scatterproof.spec.trace import ABSENT, Domain, Header, Kind, Row, digest_of, schema
 

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from scatterproof.conformance.network.run import catalogue_version
 from scatterproof.conformance.protocol import load
-from scatterproof.spark.importing.mapping import Mapping
 from scatterproof.spark.importing.merging import Links, Merge, NodeRows
 from scatterproof.spark.importing.node_files import CAPTURES, Capture, FoundRows, Log, Skipped
 from scatterproof.spark.importing.quarantine import Quarantine
 from scatterproof.spark.importing.sources import NodeFile, Source, SourceKind
 from scatterproof.spark.importing.trace_files import csv_runs, ndjson_runs
 from scatterproof.spark.layout import RunEntry, entry_of_header
+from scatterproof.spark.mapping import Mapping
 from scatterproof.spec.scratch import scratch_folder
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, TraceSchema, schema

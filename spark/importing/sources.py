@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from scatterproof.spark.importing.mapping import Mapping
 from scatterproof.spark.importing.node_files import CAPTURES
+from scatterproof.spark.mapping import Mapping
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.topology import NodeId
 

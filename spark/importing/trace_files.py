@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from scatterproof.spark.importing.mapping import HELPERS, Mapping
 from scatterproof.spark.importing.quarantine import NO_RUN, Flaw, Quarantine
 from scatterproof.spark.importing.rows import Event, Raw, Rows
+from scatterproof.spark.mapping import HELPERS, Mapping
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Header, Row, schema
 from scatterproof.spec.trace_ndjson import decode_header

@@ -18,8 +18,8 @@ from scatterproof.conformance.judge import judge
 from scatterproof.conformance.tests import runs as totalorder
 from scatterproof.spark import arrange as module
 from scatterproof.spark.arrange import arrange
-from scatterproof.spark.importing.mapping import Mapping, no_mapping, read_mapping
 from scatterproof.spark.layout import events_path, read_manifest, runs_path
+from scatterproof.spark.mapping import Mapping, no_mapping, read_mapping
 from scatterproof.spark.mine import mine
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import ABSENT, Header, Trace, schema

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 from scatterproof.conformance.judge import judge_compiled
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spark.importing.import_traces import _Made, _make_file, _Share
-from scatterproof.spark.importing.mapping import no_mapping, read_mapping
 from scatterproof.spark.importing.sources import find_sources
 from scatterproof.spark.layout import RunEntry, events_path, quarantine_path, runs_path
+from scatterproof.spark.mapping import no_mapping, read_mapping
 from scatterproof.spec.trace import Trace
 from scatterproof.spec.trace_parquet import read_runs
 

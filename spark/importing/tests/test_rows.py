@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scatterproof.conformance.tests.runs import WITHOUT_LOSS, conforming
-from scatterproof.spark.importing.mapping import no_mapping
 from scatterproof.spark.importing.quarantine import Flaw
 from scatterproof.spark.importing.rows import Event, Rows
+from scatterproof.spark.mapping import no_mapping
 from scatterproof.spec.trace import Domain, schema
 
 HEADER = conforming(*WITHOUT_LOSS[0]).header

@@ -36,7 +36,7 @@ from typing import Any
 
 import msgspec
 
-from scatterproof.spark.importing.patterns import Pattern, pattern
+from scatterproof.spark.patterns import Pattern, pattern
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import read_bytes
 from scatterproof.spec.place import Place

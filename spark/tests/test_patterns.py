@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from scatterproof.spark.importing.patterns import pattern
+from scatterproof.spark.patterns import pattern
 
 PATTERNS = (
     r"^(?P<time_ns>[\d.]+) got (?P<number>\d+) from (?P<sender>\w+)(?: (?P<payload>.*))?$",
