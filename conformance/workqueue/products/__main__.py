@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scatterproof.conformance.verdict import Verdict
-from scatterproof.conformance.workqueue.products import bullmq, emulators, pg_boss, procrastinate_jobs, rabbitmq_node
+from scatterproof.conformance.workqueue.products import (
+    beanstalkd,
+    bullmq,
+    emulators,
+    pg_boss,
+    procrastinate_jobs,
+    rabbitmq_node,
+)
 from scatterproof.conformance.workqueue.products.product import Product
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import ScatterproofError
@@ -22,6 +29,7 @@ PRODUCTS: tuple[Product, ...] = (
     procrastinate_jobs.PRODUCT,
     pg_boss.PRODUCT,
     bullmq.PRODUCT,
+    beanstalkd.PRODUCT,
 )
 
 

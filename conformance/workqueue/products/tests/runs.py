@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scatterproof.conformance.workqueue.cases.leases import deletes, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.__main__ import PRODUCTS
+from scatterproof.conformance.workqueue.products.beanstalkd import Move as TubeMove
+from scatterproof.conformance.workqueue.products.beanstalkd import Step as Tube
 from scatterproof.conformance.workqueue.products.bullmq import Move as KeptMove
 from scatterproof.conformance.workqueue.products.bullmq import Step as KeptStep
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
@@ -33,6 +35,7 @@ _of = {product.name: product for product in PRODUCTS}
 _moto, _local = _of["moto"], _of["local-aws-sqs"]
 _classic, _quorum = _of["rabbitmq-classic"], _of["rabbitmq-quorum"]
 _procrastinate, _pg_boss, _bullmq = _of["procrastinate"], _of["pg-boss"], _of["bullmq"]
+_beanstalkd = _of["beanstalkd"]
 
 _GIVES_BACK = [puts(0, 1), _receives(2), gives_back(0, 2), _receives(3), deletes(0, 3)]
 _PUT_TWICE = [puts(0, 1, dedup=5), puts(0, 2, dedup=5), _receives(3, 5), deletes(0, 3), _receives(3)]
@@ -41,6 +44,7 @@ _GOES_IN_TURN = [puts(0, 1), puts(0, 1), _takes(2, 2), gives_back(0, 2, newest=1
 _START_2, _START_3, _STALLED = Worker(WorkerMove.START, 2), Worker(WorkerMove.START, 3), Worker(WorkerMove.STALLED)
 _GIVE_UP = KeptStep(KeptMove.GIVE_UP, 2)
 _TWO_JOBS = [_START_2, puts(0, 1), puts(0, 1)]
+_TUBE_ANEW = Tube(TubeMove.RESTART)
 KEPT: list[Kept] = [
     (_moto, "Q-LEASE", [puts(0, 1), _receives(2), puts(0, 1), _receives(3), deletes(0, 2), _receives(3)]),
     (_moto, "Q-RECEIPT", _GIVES_BACK),
@@ -66,6 +70,14 @@ KEPT: list[Kept] = [
         _bullmq,
         "Q-LEASE-ALL",
         [puts(0, 1), _takes(2), puts(0, 1), KeptStep(KeptMove.STALL), _takes(3), deletes(0, 3), _takes(3)],
+    ),
+    (_beanstalkd, "Q-LEASE", [puts(0, 1), puts(0, 1), _takes(2), gives_back(0, 2, newest=1), _takes(3)]),
+    (_beanstalkd, "Q-LEASE", [puts(0, 1), puts(0, 1), _takes(2), Tube(TubeMove.BURIED, 2), _takes(3)]),
+    (_beanstalkd, "Q-LEASE-ALL", [puts(0, 1), _takes(2), _TUBE_ANEW, _takes(3)]),
+    (
+        _beanstalkd,
+        "Q-RECEIPT",
+        [puts(0, 1), _takes(2), extends(0, 2, LEASE_NS, 1), deletes(0, 2, 1), _TUBE_ANEW, _takes(3)],
     ),
 ]
 
@@ -97,4 +109,5 @@ BROKEN: list[Broken] = [
         *(_bullmq, "Q-LEASE", _HOLDS),
         [puts(0, 1), _takes(2), _GIVE_UP, puts(0, 1), KeptStep(KeptMove.RETRY, 1), _takes(2), _takes(3)],
     ),
+    (_beanstalkd, "Q-LEASE", _OVERTAKES, [puts(0, 1), Tube(TubeMove.RELEASED, 1), _TUBE_ANEW, _takes(2)]),
 ]
