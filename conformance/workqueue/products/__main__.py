@@ -16,6 +16,7 @@ from scatterproof.conformance.workqueue.products import (
     bullmq,
     emulators,
     pg_boss,
+    pgq,
     procrastinate_jobs,
     rabbitmq_node,
 )
@@ -30,6 +31,7 @@ PRODUCTS: tuple[Product, ...] = (
     pg_boss.PRODUCT,
     bullmq.PRODUCT,
     beanstalkd.PRODUCT,
+    pgq.PRODUCT,
 )
 
 

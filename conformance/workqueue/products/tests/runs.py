@@ -13,6 +13,9 @@ from scatterproof.conformance.workqueue.products.bullmq import Step as KeptStep
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
 from scatterproof.conformance.workqueue.products.pg_boss import Move as JobsMove
 from scatterproof.conformance.workqueue.products.pg_boss import Step as Jobs
+from scatterproof.conformance.workqueue.products.pgq import CONSUMER, OTHER_SENDER
+from scatterproof.conformance.workqueue.products.pgq import Move as BatchMove
+from scatterproof.conformance.workqueue.products.pgq import Step as Batch
 from scatterproof.conformance.workqueue.products.procrastinate_jobs import Move as WorkerMove
 from scatterproof.conformance.workqueue.products.procrastinate_jobs import Step as Worker
 from scatterproof.conformance.workqueue.products.product import Product
@@ -35,7 +38,7 @@ _of = {product.name: product for product in PRODUCTS}
 _moto, _local = _of["moto"], _of["local-aws-sqs"]
 _classic, _quorum = _of["rabbitmq-classic"], _of["rabbitmq-quorum"]
 _procrastinate, _pg_boss, _bullmq = _of["procrastinate"], _of["pg-boss"], _of["bullmq"]
-_beanstalkd = _of["beanstalkd"]
+_beanstalkd, _pgq = _of["beanstalkd"], _of["pgq"]
 
 _GIVES_BACK = [puts(0, 1), _receives(2), gives_back(0, 2), _receives(3), deletes(0, 3)]
 _PUT_TWICE = [puts(0, 1, dedup=5), puts(0, 2, dedup=5), _receives(3, 5), deletes(0, 3), _receives(3)]
@@ -45,6 +48,8 @@ _START_2, _START_3, _STALLED = Worker(WorkerMove.START, 2), Worker(WorkerMove.ST
 _GIVE_UP = KeptStep(KeptMove.GIVE_UP, 2)
 _TWO_JOBS = [_START_2, puts(0, 1), puts(0, 1)]
 _TUBE_ANEW = Tube(TubeMove.RESTART)
+_BATCH, _BACK = receives(0, CONSUMER, 100, LEASE_NS), gives_back(0, CONSUMER)
+_STOP, _FINISH = Batch(BatchMove.STOP), Batch(BatchMove.FINISH)
 KEPT: list[Kept] = [
     (_moto, "Q-LEASE", [puts(0, 1), _receives(2), puts(0, 1), _receives(3), deletes(0, 2), _receives(3)]),
     (_moto, "Q-RECEIPT", _GIVES_BACK),
@@ -79,6 +84,12 @@ KEPT: list[Kept] = [
         "Q-RECEIPT",
         [puts(0, 1), _takes(2), extends(0, 2, LEASE_NS, 1), deletes(0, 2, 1), _TUBE_ANEW, _takes(3)],
     ),
+    (_pgq, "Q-LEASE-ALL", [puts(0, OTHER_SENDER), *[_BATCH, _BACK, _FINISH] * 3, _BATCH]),
+    (
+        _pgq,
+        "Q-LEASE-ALL",
+        [Batch(BatchMove.BEGIN), puts(0, OTHER_SENDER), _BATCH, Batch(BatchMove.COMMIT), _STOP, _BATCH],
+    ),
 ]
 
 _HOLDS = "holds a message of its group"
@@ -110,4 +121,8 @@ BROKEN: list[Broken] = [
         [puts(0, 1), _takes(2), _GIVE_UP, puts(0, 1), KeptStep(KeptMove.RETRY, 1), _takes(2), _takes(3)],
     ),
     (_beanstalkd, "Q-LEASE", _OVERTAKES, [puts(0, 1), Tube(TubeMove.RELEASED, 1), _TUBE_ANEW, _takes(2)]),
+    (
+        *(_pgq, "Q-LEASE-ALL", _LEFT),
+        [puts(0, OTHER_SENDER), _BATCH, _BACK, _STOP, _BATCH, _BACK, _FINISH, _BATCH, _BACK, _FINISH, _BATCH],
+    ),
 ]
