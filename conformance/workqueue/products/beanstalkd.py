@@ -19,12 +19,12 @@ from random import Random
 from time import sleep
 from typing import Any
 
+from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
 from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
 from scatterproof.conformance.workqueue.products.polled import CONSUMERS, FOREVER_NS, GROUPS, SENDER, Held, Taken
-from scatterproof.conformance.workqueue.products.product import Play, Product
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Trace

@@ -16,8 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from random import Random
 
-from scatterproof.conformance.workqueue.products.product import Play, Product
-
+from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import program
 from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version

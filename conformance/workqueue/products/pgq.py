@@ -16,12 +16,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.workqueue.cases.leases import deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
 from scatterproof.conformance.workqueue.products.history import History
 from scatterproof.conformance.workqueue.products.polled import FOREVER_NS
 from scatterproof.conformance.workqueue.products.postgres import INSTALL, postgres, programs
-from scatterproof.conformance.workqueue.products.product import Play, Product
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.trace import Trace
 from scatterproof.spec.workqueue.messages import CallName, Handed

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from scatterproof.conformance.adapters.products import Product
 from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
-from scatterproof.conformance.workqueue.products.__main__ import PRODUCTS
 from scatterproof.conformance.workqueue.products.beanstalkd import Move as TubeMove
 from scatterproof.conformance.workqueue.products.beanstalkd import Step as Tube
 from scatterproof.conformance.workqueue.products.bullmq import Move as KeptMove
 from scatterproof.conformance.workqueue.products.bullmq import Step as KeptStep
+from scatterproof.conformance.workqueue.products.every import PRODUCTS
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
 from scatterproof.conformance.workqueue.products.pg_boss import Move as JobsMove
 from scatterproof.conformance.workqueue.products.pg_boss import Step as Jobs
@@ -18,7 +19,6 @@ from scatterproof.conformance.workqueue.products.pgq import Move as BatchMove
 from scatterproof.conformance.workqueue.products.pgq import Step as Batch
 from scatterproof.conformance.workqueue.products.procrastinate_jobs import Move as WorkerMove
 from scatterproof.conformance.workqueue.products.procrastinate_jobs import Step as Worker
-from scatterproof.conformance.workqueue.products.product import Product
 from scatterproof.conformance.workqueue.products.rabbitmq import LEASE_NS, Move, Step
 from scatterproof.spec.schedule import Call
 
