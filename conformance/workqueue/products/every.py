@@ -7,6 +7,7 @@ from scatterproof.conformance.workqueue.products import (
     beanstalkd,
     bullmq,
     emulators,
+    groupmq,
     pg_boss,
     pgq,
     procrastinate_jobs,
@@ -19,6 +20,7 @@ PRODUCTS: tuple[Product, ...] = (
     procrastinate_jobs.PRODUCT,
     pg_boss.PRODUCT,
     bullmq.PRODUCT,
+    groupmq.PRODUCT,
     beanstalkd.PRODUCT,
     pgq.PRODUCT,
 )

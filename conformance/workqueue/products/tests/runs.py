@@ -11,6 +11,8 @@ from scatterproof.conformance.workqueue.products.beanstalkd import Step as Tube
 from scatterproof.conformance.workqueue.products.bullmq import Move as KeptMove
 from scatterproof.conformance.workqueue.products.bullmq import Step as KeptStep
 from scatterproof.conformance.workqueue.products.every import PRODUCTS
+from scatterproof.conformance.workqueue.products.groupmq import Move as GroupMove
+from scatterproof.conformance.workqueue.products.groupmq import Step as Group
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
 from scatterproof.conformance.workqueue.products.pg_boss import Move as JobsMove
 from scatterproof.conformance.workqueue.products.pg_boss import Step as Jobs
@@ -38,7 +40,7 @@ _of = {product.name: product for product in PRODUCTS}
 _moto, _local = _of["moto"], _of["local-aws-sqs"]
 _classic, _quorum = _of["rabbitmq-classic"], _of["rabbitmq-quorum"]
 _procrastinate, _pg_boss, _bullmq = _of["procrastinate"], _of["pg-boss"], _of["bullmq"]
-_beanstalkd, _pgq = _of["beanstalkd"], _of["pgq"]
+_beanstalkd, _pgq, _groupmq = _of["beanstalkd"], _of["pgq"], _of["groupmq"]
 
 _GIVES_BACK = [puts(0, 1), _receives(2), gives_back(0, 2), _receives(3), deletes(0, 3)]
 _PUT_TWICE = [puts(0, 1, dedup=5), puts(0, 2, dedup=5), _receives(3, 5), deletes(0, 3), _receives(3)]
@@ -48,6 +50,7 @@ _START_2, _START_3, _STALLED = Worker(WorkerMove.START, 2), Worker(WorkerMove.ST
 _GIVE_UP = KeptStep(KeptMove.GIVE_UP, 2)
 _TWO_JOBS = [_START_2, puts(0, 1), puts(0, 1)]
 _TUBE_ANEW = Tube(TubeMove.RESTART)
+_GROUP_2, _GROUP_3 = Group(GroupMove.START, 2), Group(GroupMove.START, 3)
 _BATCH, _BACK = receives(0, CONSUMER, 100, LEASE_NS), gives_back(0, CONSUMER)
 _STOP, _FINISH = Batch(BatchMove.STOP), Batch(BatchMove.FINISH)
 KEPT: list[Kept] = [
@@ -90,6 +93,8 @@ KEPT: list[Kept] = [
         "Q-LEASE-ALL",
         [Batch(BatchMove.BEGIN), puts(0, OTHER_SENDER), _BATCH, Batch(BatchMove.COMMIT), _STOP, _BATCH],
     ),
+    (_groupmq, "Q-LEASE", [puts(0, 1), puts(0, 1), _GROUP_2, gives_back(0, 2), _GROUP_3, deletes(0, 2), deletes(0, 3)]),
+    (_groupmq, "Q-LEASE-ALL", [puts(0, 1), puts(0, 1, 2), _GROUP_2, _GROUP_3, deletes(0, 2), puts(0, 1)]),
 ]
 
 _HOLDS = "holds a message of its group"
@@ -125,4 +130,9 @@ BROKEN: list[Broken] = [
         *(_pgq, "Q-LEASE-ALL", _LEFT),
         [puts(0, OTHER_SENDER), _BATCH, _BACK, _STOP, _BATCH, _BACK, _FINISH, _BATCH, _BACK, _FINISH, _BATCH],
     ),
+    (
+        *(_groupmq, "Q-LEASE-ALL", _LEFT),
+        [puts(0, 1), puts(0, 1), _GROUP_2, Group(GroupMove.REMOVE, 2), deletes(0, 2)],
+    ),
+    (_groupmq, "Q-LEASE", _OVERTAKES, [Group(GroupMove.OTHERS), puts(0, 1), puts(0, 1), _GROUP_2]),
 ]
