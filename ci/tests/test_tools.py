@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ALWAYS = ("duckdb", "nats-py", "polars", "polars-runtime-32")
+ALWAYS = ("duckdb", "nats-py", "paho-mqtt", "polars", "polars-runtime-32")
 TOOLS = ("bash", "dirname", "awk", "grep", "tr", "cat")
 
 

@@ -42,7 +42,7 @@ def level_of_all(levels: Sequence[int]) -> int:
     return max(levels)
 
 
-def is_passed_on(neighbour: int, source: int) -> bool:
+def is_passed_on(neighbour: int | str, source: int | str) -> bool:
     """Whether a message from `source` goes to a neighbour that wants it (PS-ROUTE)."""
     return neighbour != source
 
@@ -85,7 +85,7 @@ class Rules:
     is_guaranteed: Callable[[int], bool] = is_guaranteed
     delivered_level: Callable[[int, int], int] = delivered_level
     level_of_all: Callable[[Sequence[int]], int] = level_of_all
-    is_passed_on: Callable[[int, int], bool] = is_passed_on
+    is_passed_on: Callable[[int | str, int | str], bool] = is_passed_on
     counts_as_covered: Callable[[bool, bool], bool] = counts_as_covered
     is_told: Callable[[bool, bool], bool] = is_told
     stays_home: Callable[[bool, bool, bool], bool] = stays_home

@@ -1,0 +1,352 @@
+"""An appliance that runs, without its sockets: sessions give it messages and subscriptions, links what neighbours say.
+
+Appliances are joined as a tree; a link that would close a ring is refused. A subscription is in force once all
+appliances that can be reached know of it. A retained message goes to every appliance, whoever wants it, and is merged
+where two meet again: the later one holds.
+
+Clauses: PS-ROUTE, PS-COVER, PS-RETAIN, PS-SHARED, PS-QOS-LEVEL, PS-NEIGHBOUR.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from scatterproof.impl.pubsub.matching import matches
+from scatterproof.impl.pubsub.rules import RULES, Rules
+from scatterproof.impl.pubsub.running.latency import Latencies
+from scatterproof.impl.pubsub.running.ledger import Kept, Ledger
+from scatterproof.impl.pubsub.running.link import Link
+from scatterproof.impl.pubsub.running.messages import (
+    VERSION,
+    Carried,
+    Data,
+    Dropped,
+    Frame,
+    Had,
+    Hello,
+    Message,
+    Names,
+    Retained,
+    Synced,
+    Taken,
+    Want,
+    Wanted,
+)
+from scatterproof.impl.pubsub.running.outbox import Marks, Outbox
+from scatterproof.impl.pubsub.running.table import Plan, Receiver, Subscription, Table
+from scatterproof.impl.pubsub.translation.names import NATIVE
+from scatterproof.spec.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    want: Want
+    done: Callable[[], None]
+
+
+class Core:
+    """now_ns: Unix time, put in by the driver. dirty: outboxes in which something is. held: by their numbers, the
+    messages that the store had."""
+
+    def __init__(self, name: str, kept: Kept | None, incarnation: str, marks: Marks, rules: Rules = RULES) -> None:
+        self.name, self.incarnation, self.rules = name, incarnation, rules
+        self.now_ns = 0
+        self.marks = marks
+        self.dirty: list[Outbox] = []
+        self.ledger = Ledger(is_kept=kept is not None, last_message=max(kept.messages, default=0) if kept else 0)
+        self.table = Table(rules)
+        self.retained: dict[str, Message] = {}
+        self.links: dict[str, Link] = {}
+        self.latencies = Latencies()
+        self.counts: Counter[str] = Counter()
+        self._here: Counter[Want] = Counter()  # how many clients want it
+        self._waiting: list[_Waiting] = []
+        self._turns: Counter[str] = Counter()
+        self.held = {number: Carried(message, number) for number, message in kept.messages.items()} if kept else {}
+        for message in kept.retained if kept else ():
+            self.retained[message.topic] = message
+        for peer, one in kept.links.items() if kept else ():
+            self.links[peer] = Link.kept(peer, one, self.held, self.ledger)
+            for want in one.wants:
+                self.table.want(peer, want)
+
+    def outbox(self) -> Outbox:
+        return Outbox(self.dirty, self.marks)
+
+    # ---------------------------------------------------------------- clients
+
+    def subscribe(self, one: Subscription, done: Callable[[], None]) -> bool:
+        """Whether it is in force at once; otherwise `done` is called when it is. The subscription is new: no other has
+        its receiver, key and filter."""
+        want = one.filter, one.group
+        self._here[want] += 1
+        if self._here[want] == 1:
+            self._spread(want, "", wanted=True)
+        return self.subscribe_again(one, done)
+
+    def subscribe_again(self, one: Subscription, done: Callable[[], None]) -> bool:
+        """The same of one that takes the place of another."""
+        self.table.put(one)
+        if self._is_in_force((one.filter, one.group)):
+            return True
+        self._waiting.append(_Waiting((one.filter, one.group), done))
+        return False
+
+    def unsubscribe(self, one: Subscription) -> None:
+        self.table.remove(one)
+        want = one.filter, one.group
+        self._here[want] -= 1
+        if not self._here[want]:
+            del self._here[want]
+            self._spread(want, "", wanted=False)
+        self._settle()
+
+    def publish(self, message: Message, but: Receiver | None = None) -> None:
+        """From a client here. but: who does not get it."""
+        self.counts["published"] += 1
+        old = self.retained.get(message.topic) if message.retain else None
+        # What is retained here now is later than what was, whatever other clocks say.
+        carried = Carried(replace(message, made_ns=max(self.now_ns, old.made_ns + 1 if old is not None else 0)))
+        if message.retain:
+            self._retain(carried.message)
+        self._route(carried, "", True, None, but)
+
+    def hand_on(self, carried: Carried, group: str) -> None:
+        """A member of a group leaves and has not acknowledged this: to another one (PS-SHARED)."""
+        self._route(carried, "", False, [group], None)
+
+    def retained_for(self, one: Subscription) -> list[Message]:
+        """What a new subscription gets first, none for a shared one (PS-RETAIN)."""
+        if one.group or not self.retained:
+            return []
+        steps = NATIVE.filter(one.filter)
+        if all(step.whole for step in steps):
+            found = [self.retained[one.filter]] if one.filter in self.retained else []
+        else:
+            found = [message for topic, message in self.retained.items() if matches(steps, tuple(topic.split(".")))]
+        return [each for each in found if each.payload and not (one.hides and each.topic.startswith("$"))]
+
+    # ---------------------------------------------------------------- messages
+
+    def _route(
+        self, carried: Carried, source: str, plain: bool, groups: list[str] | None, but: Receiver | None
+    ) -> None:
+        """One copy to each receiver, one to a member of each group, one to each neighbour behind which there is any.
+        groups: those to serve, None for all."""
+        message = carried.message
+        plan = self.table.plan(message.topic)
+        if plain:
+            for receiver, level, key in plan.copies:
+                if receiver is not but:
+                    receiver.give(carried, self.rules.delivered_level(message.level, level), key)
+        onward: dict[str, tuple[bool, tuple[str, ...]]] = {}
+        if plain and message.retain:
+            onward = {peer: (peer in plan.plain, ()) for peer in self.links if self.rules.is_passed_on(peer, source)}
+        elif plain:
+            onward = {peer: (True, ()) for peer in plan.plain if self.rules.is_passed_on(peer, source)}
+        if plan.groups:
+            self._share(carried, plan, source, groups, but, onward)
+        for peer, (plainly, of_groups) in onward.items():
+            self.links[peer].send(carried, plainly, of_groups, self.now_ns)
+
+    def _share(
+        self,
+        carried: Carried,
+        plan: Plan,
+        source: str,
+        groups: list[str] | None,
+        but: Receiver | None,
+        onward: dict[str, tuple[bool, tuple[str, ...]]],
+    ) -> None:
+        """One member each: one here that is there, one here that is away, or one behind a neighbour (PS-SHARED)."""
+        for name, shared in plan.groups.items():
+            if groups is not None and name not in groups:
+                continue
+            self._turns[name] += 1
+            here = [one for one in shared.here if one.receiver is not but]
+            here = [one for one in here if one.receiver.is_there] or here
+            there = [peer for peer in shared.there if self.rules.is_passed_on(peer, source)]
+            if here:
+                one = here[self._turns[name] % len(here)]
+                level = self.rules.delivered_level(carried.message.level, one.level)
+                one.receiver.give(carried, level, one.key, name)
+            elif there:
+                peer = there[self._turns[name] % len(there)]
+                plainly, listed = onward.get(peer, (False, ()))
+                onward[peer] = plainly, (*listed, name)
+
+    def _retain(self, message: Message) -> bool:
+        """Whether it is the later one."""
+        old = self.retained.get(message.topic)
+        if old is not None and (old.made_ns, old.payload) >= (message.made_ns, message.payload):
+            return False
+        if not message.payload and not self.links:
+            self.retained.pop(message.topic, None)
+            self.ledger.note("drop_retained", message.topic)
+            return True
+        # With neighbours the empty one stays: one of them may still have what it deleted.
+        self.retained[message.topic] = message
+        self.ledger.note("put_retained", message.topic, message.payload, message.level, message.made_ns)
+        return True
+
+    # ---------------------------------------------------------------- neighbours
+
+    def hello(self, peer: str = "") -> bytes:
+        """The first frame on a connection; where the peer is not known yet, it hears of our numbers in a second one."""
+        link = self.links.get(peer) or Link(peer, self.ledger, self.rules)
+        return link.hello(self.name, self.incarnation, self._names(peer))
+
+    def meet(self, outbox: Outbox, hello: Hello, *, dialled: bool) -> Link:
+        """A neighbour is there; BadInput where it cannot be one."""
+        if hello.version != VERSION:
+            raise BadInput(f"{hello.name} speaks version {hello.version} of the native protocol, and this is {VERSION}")
+        link = self.links.get(hello.name)
+        if link is not None and link.outbox is not None:
+            ours, theirs = (self.name < hello.name) == link.dialled, (self.name < hello.name) == dialled
+            if ours and not theirs:
+                raise BadInput(f"{hello.name} is linked already")
+            link.outbox.close("the neighbour has come again")
+            self.part(link)
+        twice = set(hello.names) & set(self._names(hello.name))
+        if twice:
+            raise BadInput(
+                f"{sorted(twice)[0]} is reached another way, or has another's name; join appliances as a tree"
+            )
+        if link is None:
+            link = self.links[hello.name] = Link(hello.name, self.ledger, self.rules)
+            for want in self._all_wanted(link):
+                link.propagation.add(want)
+            self.ledger.note("put_link", hello.name, "", 0)
+        link.dialled = dialled
+        link.begin(outbox, hello, self.incarnation, self.now_ns)
+        for wanted in link.propagation.again():
+            link.say(wanted)
+        for message in self.retained.values():
+            link.say(Retained(message))
+        link.say(Synced())
+        self._tell_names(but=link)
+        return link
+
+    def part(self, link: Link) -> None:
+        """Its connection has gone."""
+        link.end()
+        self._tell_names(but=link)
+        self._settle()
+
+    def take(self, link: Link, frame: Frame) -> None:
+        """BadInput for what cannot be."""
+        match frame:
+            case Data():
+                self._take_data(link, frame)
+            case Taken(serial):
+                link.heard(serial)
+            case Wanted(filter_, group):
+                NATIVE.filter(filter_)
+                self._take_want(link, (filter_, group))
+            case Dropped(filter_, group):
+                self._take_drop(link, (filter_, group))
+            case Had(filter_, group):
+                link.propagation.had((filter_, group))
+                self._settle()
+            case Synced():
+                for want in link.wants - (link.seen or set()):
+                    self._take_drop(link, want)
+                link.seen = None
+            case Retained(message):
+                NATIVE.topic(message.topic)
+                if self._retain(message):
+                    self._to_others(link, frame)
+            case Names(names):
+                link.behind = set(names)
+                if link.behind & set(self._names(link.peer)):
+                    raise BadInput(f"{link.peer} is reached another way too; join appliances as a tree")
+                self._tell_names(but=link)
+            case _:
+                raise BadInput(f"{link.peer} begins twice on one connection")
+
+    def _take_data(self, link: Link, frame: Data) -> None:
+        if not link.takes(frame.serial):
+            return
+        NATIVE.topic(frame.message.topic)
+        self.counts["from neighbours"] += 1
+        self.latencies.seen(link.peer, self.now_ns - frame.sent_ns)
+        carried = Carried(frame.message)
+        if frame.message.retain and self._retain(frame.message) and not frame.plain:
+            self._to_others(link, Retained(frame.message))
+        self._route(carried, link.peer, frame.plain, frame.groups, None)
+
+    def _take_want(self, link: Link, want: Want) -> None:
+        if link.seen is not None:
+            link.seen.add(want)
+        link.due.add(want)
+        if want not in link.wants:
+            link.wants.add(want)
+            self.ledger.note("put_want", link.peer, *want)
+            self.table.want(link.peer, want)
+            self._spread(want, link.peer, wanted=True)
+        self._settle()
+
+    def _take_drop(self, link: Link, want: Want) -> None:
+        if want in link.due:
+            link.due.remove(want)
+            link.say(Had(*want))
+        if want in link.wants:
+            link.wants.remove(want)
+            self.ledger.note("drop_want", link.peer, *want)
+            self.table.drop(link.peer, want)
+            self._spread(want, link.peer, wanted=False)
+        self._settle()
+
+    def _spread(self, want: Want, source: str, *, wanted: bool) -> None:
+        """Something is wanted that the source did not want before, or the other way round."""
+        for peer, link in self.links.items():
+            if peer == source:
+                continue
+            if wanted:
+                said = link.propagation.add(want)
+            elif self._here[want] or any(want in o.wants for p, o in self.links.items() if p != peer):
+                continue
+            else:
+                said = link.propagation.remove(want)
+            for frame in said:
+                link.say(frame)
+
+    def _all_wanted(self, link: Link) -> list[Want]:
+        others = {want for other in self.links.values() if other is not link for want in other.wants}
+        return sorted({*self._here, *others})
+
+    def _is_in_force(self, want: Want, but: str = "") -> bool:
+        links = (link for peer, link in self.links.items() if peer != but and link.outbox is not None)
+        return all(link.propagation.is_known(want) for link in links)
+
+    def _settle(self) -> None:
+        """Answers to wants and subscribes of which all beyond know by now."""
+        for peer, link in self.links.items():
+            if link.outbox is None:
+                continue
+            for want in sorted(want for want in link.due if self._is_in_force(want, but=peer)):
+                link.due.discard(want)
+                link.say(Had(*want))
+        if self._waiting:
+            done = [one for one in self._waiting if self._is_in_force(one.want)]
+            self._waiting = [one for one in self._waiting if one not in done]
+            for one in done:
+                one.done()
+
+    def _names(self, peer: str) -> list[str]:
+        """This appliance and all behind its links but that of the peer."""
+        return sorted({self.name}.union(*(one.behind for name, one in self.links.items() if name != peer)))
+
+    def _tell_names(self, but: Link) -> None:
+        for link in self.links.values():
+            if link is not but:
+                link.say(Names(self._names(link.peer)))
+
+    def _to_others(self, link: Link, frame: Frame) -> None:
+        for other in self.links.values():
+            if other is not link:
+                other.say(frame)

@@ -1,0 +1,82 @@
+"""What is to be stored, written down by the core in its order; the driver has it stored before anything is sent that
+says so (PS-PERSISTED, PS-QOS-GD)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from scatterproof.impl.pubsub.running.messages import Carried, Message, Want
+
+Value: TypeAlias = str | int | bytes | None
+# The name of a statement of the store, and its values.
+Change: TypeAlias = tuple[str, tuple[Value, ...]]
+
+
+@dataclass(slots=True)
+class KeptSession:
+    """subscribed: native filters with group, level, and whether topics that begin with $ are kept from it. waiting:
+    place, level, packet id (0: not sent yet), whether it was released, whether it was retained, group, and the number
+    of the message, by place. received: the packet ids of level 2 that came and were not released."""
+
+    subscribed: list[tuple[str, str, int, bool]] = field(default_factory=list)
+    waiting: list[tuple[int, int, int, bool, bool, str, int]] = field(default_factory=list)
+    received: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class KeptLink:
+    """incarnation, taken: of the neighbour, and of what it sent. sent: the last number given. unheard: number on the
+    link, plain, groups and number of the message."""
+
+    incarnation: str = ""
+    taken: int = 0
+    sent: int = 0
+    wants: list[Want] = field(default_factory=list)
+    unheard: list[tuple[int, bool, str, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Kept:
+    """What a store had when it was opened. incarnation: of the appliance."""
+
+    incarnation: str
+    messages: dict[int, Message] = field(default_factory=dict)
+    sessions: dict[str, KeptSession] = field(default_factory=dict)
+    links: dict[str, KeptLink] = field(default_factory=dict)
+    retained: list[Message] = field(default_factory=list)
+
+
+class Ledger:
+    """is_kept: whether there is a store; nothing is written down otherwise."""
+
+    def __init__(self, *, is_kept: bool, last_message: int = 0) -> None:
+        self.is_kept = is_kept
+        self.changes: list[Change] = []
+        self._last = last_message
+
+    def note(self, statement: str, *values: Value) -> None:
+        if self.is_kept:
+            self.changes.append((statement, values))
+
+    def hold(self, carried: Carried) -> int:
+        """One more queue has the message: its number in the store."""
+        if not self.is_kept:
+            return 0
+        if not carried.kept:
+            self._last += 1
+            carried.kept = self._last
+        if not carried.queues:
+            one = carried.message
+            self.note(
+                "put_message", carried.kept, one.topic, one.payload, one.level, one.retain, one.reply, one.made_ns
+            )
+        carried.queues += 1
+        return carried.kept
+
+    def release(self, carried: Carried) -> None:
+        """One queue less has it; with the last it goes."""
+        if self.is_kept and carried.queues:
+            carried.queues -= 1
+            if not carried.queues:
+                self.note("drop_message", carried.kept)

@@ -1,0 +1,155 @@
+"""Native messages, and what goes over the link of two appliances: MessagePack with its length in front."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import msgspec
+
+from scatterproof.spec.errors import BadInput
+
+VERSION = 1
+MAX_FRAME = 64 << 20
+# A filter and the group that shares it, empty for none: what is wanted of a neighbour.
+Want: TypeAlias = tuple[str, str]
+
+
+class Message(msgspec.Struct, frozen=True, array_like=True):
+    """A native message.
+
+    topic: in the document's grammar.
+    level: 0 best effort, 1 at least once, 2 exactly once.
+    retain: whether it takes the place of the topic's retained message; an empty payload deletes that.
+    reply: where the publisher waits for answers, a native topic; empty for nowhere.
+    made_ns: when it came to its first appliance, Unix time; the time stamp of PS-LATENCY, and of what is retained.
+    """
+
+    topic: str
+    payload: bytes
+    level: int = 0
+    retain: bool = False
+    reply: str = ""
+    made_ns: int = 0
+
+
+class Carried:
+    """A message inside an appliance, which queues refer to. translated: what it is in foreign protocols, made once.
+    kept: its number in the cache engine, 0 for none, and how many queues have it there."""
+
+    __slots__ = ("kept", "message", "queues", "translated")
+
+    def __init__(self, message: Message, kept: int = 0) -> None:
+        self.message = message
+        self.translated: dict[str, bytes] = {}
+        self.kept, self.queues = kept, 0
+
+
+class Hello(msgspec.Struct, frozen=True, array_like=True, tag=1):
+    """The first on a connection, from both ends.
+
+    name, incarnation: of the sender; the incarnation is another one where it has lost its numbers.
+    names: the sender and all appliances behind it, this neighbour left out.
+    known, taken: the incarnation of the neighbour that it knows, and the last message of that one that it has taken.
+    first: the number of the first message that it may send now.
+    """
+
+    version: int
+    name: str
+    incarnation: str
+    names: list[str]
+    known: str
+    taken: int
+    first: int
+
+
+class Names(msgspec.Struct, frozen=True, array_like=True, tag=2):
+    """As in Hello, when they change."""
+
+    names: list[str]
+
+
+class Wanted(msgspec.Struct, frozen=True, array_like=True, tag=3):
+    filter: str
+    group: str
+
+
+class Dropped(msgspec.Struct, frozen=True, array_like=True, tag=4):
+    filter: str
+    group: str
+
+
+class Had(msgspec.Struct, frozen=True, array_like=True, tag=5):
+    """All beyond know that it is wanted."""
+
+    filter: str
+    group: str
+
+
+class Synced(msgspec.Struct, frozen=True, array_like=True, tag=6):
+    """All that is wanted has been told on this connection: what was wanted before and not told is wanted no more."""
+
+
+class Data(msgspec.Struct, frozen=True, array_like=True, tag=7):
+    """A message. serial: 0 for best effort, of others their number on the link, from 1. plain: whether subscriptions
+    without a group are served; groups: those of which a member there is. sent_ns: Unix time (PS-LATENCY)."""
+
+    serial: int
+    plain: bool
+    groups: list[str]
+    sent_ns: int
+    message: Message
+
+
+class Taken(msgspec.Struct, frozen=True, array_like=True, tag=8):
+    """All up to this number have been taken, and stored where they must be."""
+
+    serial: int
+
+
+class Retained(msgspec.Struct, frozen=True, array_like=True, tag=9):
+    """A retained message as it stands, or an empty one that deleted it; the later made_ns wins."""
+
+    message: Message
+
+
+class Refused(msgspec.Struct, frozen=True, array_like=True, tag=10):
+    """The neighbour cannot be one, and the connection ends."""
+
+    reason: str
+
+
+Frame: TypeAlias = Hello | Refused | Names | Wanted | Dropped | Had | Synced | Data | Taken | Retained
+_encoder = msgspec.msgpack.Encoder()
+_decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(Frame)
+
+
+def encode(frame: Frame) -> bytes:
+    body = _encoder.encode(frame)
+    return struct.pack(">I", len(body)) + body
+
+
+class Frames:
+    """Bytes of a connection as frames."""
+
+    def __init__(self) -> None:
+        self._left = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """BadInput for what is no frame."""
+        self._left += data
+        at, end = 0, len(self._left)
+        try:
+            while end - at >= 4:
+                length = int.from_bytes(self._left[at : at + 4])
+                if length > MAX_FRAME:
+                    raise BadInput(f"a frame of {length} bytes: this is no appliance, or one of another version")
+                if end - at - 4 < length:
+                    break
+                yield _decoder.decode(self._left[at + 4 : at + 4 + length])
+                at += 4 + length
+        except msgspec.DecodeError as error:
+            raise BadInput(f"a frame that cannot be read: {error}") from None
+        finally:
+            del self._left[:at]

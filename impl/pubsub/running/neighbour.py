@@ -1,0 +1,78 @@
+"""A connection to a neighbour: who is there is said first, by who dialled and then by the other, and may be refused.
+
+Clauses: PS-NEIGHBOUR, PS-ROUTE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from scatterproof.impl.pubsub.running.core import Core
+from scatterproof.impl.pubsub.running.link import Link
+from scatterproof.impl.pubsub.running.messages import Frames, Hello, Refused, encode
+from scatterproof.impl.pubsub.running.outbox import Outbox
+from scatterproof.spec.errors import BadInput
+
+Say: TypeAlias = Callable[[str], None]
+
+
+class _Refusal(Exception):
+    """The neighbour has said why not."""
+
+
+class Neighbour:
+    """known: the names of neighbours, by where they were dialled. say: what a person is told. dialled: where this one
+    was, None where it dialled. link: None until it is one. refused: it cannot be one."""
+
+    def __init__(
+        self, core: Core, outbox: Outbox, known: dict[object, str], say: Say, dialled: tuple[str, int] | None = None
+    ) -> None:
+        self._core, self._outbox, self._known, self._say, self._dialled = core, outbox, known, say, dialled
+        self._frames = Frames()
+        self.link: Link | None = None
+        self.refused = False
+        if dialled is not None:
+            outbox.write(core.hello(known.get(dialled, "")))
+
+    def receive(self, data: bytes) -> None:
+        try:
+            for frame in self._frames.feed(data):
+                if self._outbox.closing is not None:
+                    return
+                if isinstance(frame, Refused):
+                    raise _Refusal(frame.reason)
+                if self.link is not None:
+                    self._core.take(self.link, frame)
+                elif isinstance(frame, Hello):
+                    self._meet(frame)
+                else:
+                    raise BadInput("it does not say who it is; is this the port for neighbours of an appliance?")
+        except BadInput as error:
+            self._outbox.write(encode(Refused(str(error))))
+            self._end(str(error))
+        except _Refusal as error:
+            self._end(str(error))
+
+    def _meet(self, hello: Hello) -> None:
+        if self._dialled is None:
+            self._outbox.write(self._core.hello(hello.name))
+        else:
+            self._known[self._dialled] = hello.name
+        self.link = self._core.meet(self._outbox, hello, dialled=self._dialled is not None)
+        self._say(f"linked to {hello.name}")
+
+    def _end(self, reason: str) -> None:
+        self.refused = True
+        self._outbox.close(reason)
+        where = "a neighbour" if self._dialled is None else "the neighbour at {}:{}".format(*self._dialled)
+        self._say(f"{where} is not linked: {reason}")
+
+    def tick(self) -> None:
+        """It is told by TCP that the other end has gone."""
+
+    def lost(self) -> None:
+        link, self.link = self.link, None
+        if link is not None and link.outbox is self._outbox:
+            self._core.part(link)
+            self._say(f"lost {link.peer}")

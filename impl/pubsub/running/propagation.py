@@ -1,0 +1,128 @@
+"""What a neighbour is told that is wanted of it, kept up change by change (PS-COVER).
+
+`spreading` makes the same from all that is wanted at every change; here a change looks only at what may cover, or be
+covered by, the filter that changes.
+
+Clauses: PS-COVER, PS-ROUTE. TLA+: `Kept`, `InOrder`, `Missing`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+from scatterproof.impl.pubsub.covering import covers
+from scatterproof.impl.pubsub.filters import Filter, Topic
+from scatterproof.impl.pubsub.match_rules import Count
+from scatterproof.impl.pubsub.rules import RULES, Rules
+from scatterproof.impl.pubsub.running.messages import Dropped, Want, Wanted
+from scatterproof.impl.pubsub.topic_tree import TopicTree
+from scatterproof.impl.pubsub.translation.names import NATIVE
+
+_OTHER = "\0"  # in no filter: what is behind it is like nothing else
+
+
+@lru_cache(1 << 14)
+def _steps(filter_: str) -> Filter:
+    return NATIVE.filter(filter_)
+
+
+@lru_cache(1 << 16)
+def _contains(wide: str, narrow: str) -> bool:
+    return covers(_steps(wide), _steps(narrow), NATIVE)
+
+
+def covers_want(wide: Want, narrow: Want) -> bool:
+    """Those of different groups never do."""
+    return wide[1] == narrow[1] and (wide == narrow or _contains(wide[0], narrow[0]))
+
+
+def example(steps: Filter) -> Topic:
+    """A topic that a filter matches, and only those that match all that a wildcard stands for."""
+    tokens = tuple(one.text if one.whole else one.text + _OTHER for one in steps if one.count is Count.ONE)
+    return tokens or (_OTHER,)
+
+
+class Propagation:
+    """wanted: all that is wanted of the neighbour. told: what it was told of it; unheard: how many of those it has not
+    answered."""
+
+    def __init__(self, rules: Rules = RULES) -> None:
+        self._rules = rules
+        self.wanted: set[Want] = set()
+        self.told: dict[Want, None] = {}
+        self.unheard: Counter[Want] = Counter()
+        self._tree: TopicTree[Want, None] = TopicTree()
+
+    def add(self, want: Want) -> list[Wanted | Dropped]:
+        """What is said to the neighbour."""
+        if want in self.wanted:
+            return []
+        self.wanted.add(want)
+        if any(self._stays(want, one, first=False) for one in self._around(want)):
+            return []
+        drops = [one for one in self._below(want, self.told) if self._stays(one, want, first=True)]
+        return self._say([want], drops)
+
+    def remove(self, want: Want) -> list[Wanted | Dropped]:
+        if want not in self.wanted:
+            return []
+        self.wanted.remove(want)
+        if want not in self.told:
+            return []
+        self._forget(want)
+        out = [one for one in sorted(self._below(want, self.wanted)) if not self._is_covered(one)]
+        kept: list[Want] = []
+        for number, one in enumerate(out):
+            others = [(other, number < place) for place, other in enumerate(out) if other != one]
+            if not any(self._stays(one, other, first=first) for other, first in others):
+                kept.append(one)
+        return self._say(kept, [want])
+
+    def had(self, want: Want) -> None:
+        self.unheard[want] -= 1
+        if not self.unheard[want]:
+            del self.unheard[want]
+
+    def again(self) -> list[Wanted]:
+        """All that was told, for a new connection."""
+        self.unheard = Counter(list(self.told))
+        return [Wanted(*one) for one in self.told]
+
+    def is_known(self, want: Want) -> bool:
+        """Whether all beyond the neighbour know of it, or of one that covers it."""
+        known = (one for one in self._around(want) if self._rules.is_known(self.unheard[one]))
+        return any(covers_want(one, want) for one in known)
+
+    def _stays(self, one: Want, other: Want, *, first: bool) -> bool:
+        """Whether the one stays home as the other is wanted. first: the one is ahead of the other."""
+        return self._rules.stays_home(covers_want(other, one), covers_want(one, other), first)
+
+    def _is_covered(self, want: Want) -> bool:
+        return any(covers_want(one, want) for one in self._around(want))
+
+    def _around(self, want: Want) -> list[Want]:
+        """Of what was told, all that may cover it: that matches a topic which only such can match."""
+        return [one for one, _ in self._tree.find(example(_steps(want[0])))]
+
+    @staticmethod
+    def _below(want: Want, among: Iterable[Want]) -> list[Want]:
+        """Of these, the others that it covers."""
+        if all(step.whole and step.count is Count.ONE for step in _steps(want[0])):
+            return []  # it matches one topic
+        return [one for one in among if one != want and covers_want(want, one)]
+
+    def _say(self, wants: list[Want], drops: list[Want]) -> list[Wanted | Dropped]:
+        for one in wants:
+            self.told[one] = None
+            self.unheard[one] += 1
+            self._tree.put(_steps(one[0]), one, None)
+        for one in drops:
+            if one in self.told:
+                self._forget(one)
+        return [*(Wanted(*one) for one in wants), *(Dropped(*one) for one in drops)]
+
+    def _forget(self, want: Want) -> None:
+        del self.told[want]
+        self._tree.remove(_steps(want[0]), want)

@@ -1,0 +1,305 @@
+"""Drives an appliance on asyncio: sockets, time, signals and the store. All that it decides is when.
+
+Whatever one turn of the loop brought is carried out, then stored, in one transaction, and only then is written to
+sockets.
+
+Clauses: PS-PERSISTED, PS-FLOW.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from scatterproof.impl.pubsub.running.core import Core
+from scatterproof.impl.pubsub.running.neighbour import Neighbour, Say
+from scatterproof.impl.pubsub.running.outbox import Marks
+from scatterproof.impl.pubsub.running.store import Store
+from scatterproof.impl.pubsub.translation import mqtt_session, nats_session
+from scatterproof.spec.errors import CannotRun, ScatterproofError
+
+Address: TypeAlias = tuple[str, int]
+_TICK_S, _STOP_S = 0.5, 2.0
+_AGAIN_S, _REFUSED_S = 0.25, 5.0  # until a neighbour is dialled again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """name: of the appliance, another for each. mqtt, nats, native: where it listens, None for not at all; port 0 for
+    any. neighbours: whom it dials. store: the cache engine's file; without, nothing outlives the process.
+    max_payload: bytes."""
+
+    name: str
+    mqtt: Address | None = None
+    nats: Address | None = None
+    native: Address | None = None
+    neighbours: tuple[Address, ...] = ()
+    store: Path | None = None
+    max_payload: int = nats_session.MAX_PAYLOAD
+    marks: Marks = field(default_factory=Marks)
+
+
+class _End(Protocol):
+    """What is at the end of a connection."""
+
+    def receive(self, data: bytes) -> None: ...
+    def tick(self) -> None: ...
+    def lost(self) -> None: ...
+
+
+class _Wire(asyncio.Protocol):
+    """A connection. is_link: to a neighbour."""
+
+    def __init__(self, server: Server, make: Callable[[_Wire], _End], *, is_link: bool = False) -> None:
+        self._server, self._make, self.is_link = server, make, is_link
+        self.transport: asyncio.Transport | None = None
+        self.outbox = server.core.outbox()
+        self.outbox.wire = self
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        marks = self._server.core.marks
+        transport.set_write_buffer_limits(high=marks.low, low=marks.low // 4)
+        self.transport = transport
+        self._server.take_time()
+        self.end = self._make(self)
+        self._server.opened(self)
+
+    def data_received(self, data: bytes) -> None:
+        self._server.take_time()
+        self.end.receive(data)
+        self._server.flush_soon()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.transport = None
+        self._server.take_time()
+        self.end.lost()
+        self._server.closed(self)
+
+    def pause_writing(self) -> None:
+        if self.is_link:
+            self._server.block(self)
+
+    def resume_writing(self) -> None:
+        assert self.transport is not None
+        self.outbox.waiting = self.transport.get_write_buffer_size()
+        self._server.unblock(self)
+
+    def send(self) -> None:
+        """What the outbox has."""
+        box = self.outbox
+        data = box.parts[0] if len(box.parts) == 1 else b"".join(box.parts)
+        box.parts.clear()
+        box.size = 0
+        if self.transport is None:
+            return
+        if data:
+            self.transport.write(data)
+        box.waiting = self.transport.get_write_buffer_size()
+        if box.closing is not None:
+            self.transport.close()
+
+
+class Server:
+    """say: what a person is told. known: the names of neighbours, by where they were dialled."""
+
+    def __init__(self, settings: Settings, say: Say) -> None:
+        self._settings, self.say = settings, say
+        self._store = Store(settings.store) if settings.store is not None else None
+        kept = self._store.load() if self._store is not None else None
+        incarnation = kept.incarnation if kept is not None else secrets.token_hex(8)
+        self.core = Core(settings.name, kept, incarnation, settings.marks)
+        most = settings.max_payload + (1 << 17)
+        self._clients = mqtt_session.Clients(self.core, kept, most)
+        self.known: dict[object, str] = {}
+        self.listening: dict[str, Address] = {}
+        self._wires: set[_Wire] = set()
+        self._blocked: set[_Wire] = set()
+        self._flushing = False
+        self._numbers = 0
+        self._failed: ScatterproofError | None = None
+        self._stop: asyncio.Event | None = None
+
+    # ---------------------------------------------------------------- wires
+
+    def take_time(self) -> None:
+        self.core.now_ns = time.time_ns()
+
+    def opened(self, wire: _Wire) -> None:
+        self._wires.add(wire)
+        if self._blocked and not wire.is_link and wire.transport is not None:
+            wire.transport.pause_reading()
+        self.flush_soon()
+
+    def closed(self, wire: _Wire) -> None:
+        self._wires.discard(wire)
+        self.unblock(wire)
+        self.flush_soon()
+
+    def block(self, wire: _Wire) -> None:
+        """A neighbour does not take what is sent to it: clients are not read until it does, as nothing guaranteed is
+        dropped."""
+        if not self._blocked:
+            for one in self._wires:
+                if not one.is_link and one.transport is not None:
+                    one.transport.pause_reading()
+        self._blocked.add(wire)
+
+    def unblock(self, wire: _Wire) -> None:
+        if wire in self._blocked:
+            self._blocked.remove(wire)
+            if not self._blocked:
+                for one in self._wires:
+                    if not one.is_link and one.transport is not None:
+                        one.transport.resume_reading()
+
+    def flush_soon(self) -> None:
+        if not self._flushing:
+            self._flushing = True
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flushing = False
+        core = self.core
+        for link in core.links.values():
+            link.tell_taken()
+        if core.ledger.changes and self._store is not None:
+            try:
+                self._store.apply(core.ledger.changes)
+            except CannotRun as error:
+                self._fail(error)
+                return  # nothing is sent that was not stored
+            core.ledger.changes.clear()
+        dirty = list(core.dirty)
+        core.dirty.clear()
+        for box in dirty:
+            assert isinstance(box.wire, _Wire)
+            box.wire.send()
+
+    def _fail(self, error: ScatterproofError) -> None:
+        self._failed = error
+        assert self._stop is not None
+        self._stop.set()
+
+    # ---------------------------------------------------------------- running
+
+    async def run(self, ready: Callable[[], None]) -> None:
+        """Until SIGTERM or SIGINT. ready: called when it listens. CannotRun where a port is taken, or the store
+        fails."""
+        loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop.set)
+        servers: list[asyncio.Server] = []
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            for name, address, make, is_link in (
+                ("mqtt", self._settings.mqtt, self._mqtt, False),
+                ("nats", self._settings.nats, self._nats, False),
+                ("neighbours", self._settings.native, self._accepted, True),
+            ):
+                if address is not None:
+                    servers.append(await self._listen(name, address, make, is_link=is_link))
+            tasks = [asyncio.create_task(self._dial(address)) for address in self._settings.neighbours]
+            tasks.append(asyncio.create_task(self._ticking()))
+            ready()
+            await self._stop.wait()
+        finally:
+            for task in tasks:
+                task.cancel()
+            for server in servers:
+                server.close()
+            if self._failed is None:
+                await self._close_all()
+            if self._store is not None:
+                self._store.close()
+        if self._failed is not None:
+            raise self._failed
+
+    async def _listen(
+        self, name: str, address: Address, make: Callable[[_Wire], _End], *, is_link: bool
+    ) -> asyncio.Server:
+        loop = asyncio.get_running_loop()
+        try:
+            server = await loop.create_server(lambda: _Wire(self, make, is_link=is_link), *address, backlog=1024)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise CannotRun("port {}:{} cannot be listened at: {}; choose another".format(*address, why)) from None
+        self.listening[name] = server.sockets[0].getsockname()[:2]
+        return server
+
+    def _mqtt(self, wire: _Wire) -> _End:
+        return mqtt_session.Connection(self._clients, wire.outbox)
+
+    def _nats(self, wire: _Wire) -> _End:
+        self._numbers += 1
+        return nats_session.Connection(self.core, wire.outbox, self._numbers, self._settings.max_payload)
+
+    def _accepted(self, wire: _Wire) -> _End:
+        return Neighbour(self.core, wire.outbox, self.known, self.say)
+
+    async def _dial(self, address: Address) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            link = self.core.links.get(self.known.get(address, ""))
+            seconds = _AGAIN_S
+            if link is None or link.outbox is None:
+                gone = loop.create_future()
+                made: list[Neighbour] = []
+
+                def make(wire: _Wire, made: list[Neighbour] = made) -> _End:
+                    made.append(Neighbour(self.core, wire.outbox, self.known, self.say, address))
+                    return made[0]
+
+                wire = _Dialled(self, make, gone)
+                try:
+                    await loop.create_connection(lambda wire=wire: wire, *address)  # type: ignore[misc]
+                    await gone
+                except OSError:
+                    pass  # it is not there yet
+                if made and made[0].refused:
+                    seconds = _REFUSED_S
+            await asyncio.sleep(seconds)
+
+    async def _ticking(self) -> None:
+        while True:
+            await asyncio.sleep(_TICK_S)
+            self.take_time()
+            for wire in list(self._wires):
+                wire.end.tick()
+            self.flush_soon()
+
+    async def _close_all(self) -> None:
+        """Clients first, so that what their going causes still goes to neighbours."""
+        self._flush()
+        for links in (False, True):
+            for wire in list(self._wires):
+                if wire.is_link is links and wire.transport is not None:
+                    wire.transport.close()
+            limit = time.monotonic() + _STOP_S
+            while any(wire.is_link is links for wire in self._wires) and time.monotonic() < limit:
+                await asyncio.sleep(0.01)
+            self._flush()
+        for wire in list(self._wires):
+            if wire.transport is not None:
+                wire.transport.abort()
+        await asyncio.sleep(0)
+
+
+class _Dialled(_Wire):
+    """gone: set when the connection has ended."""
+
+    def __init__(self, server: Server, make: Callable[[_Wire], _End], gone: asyncio.Future[None]) -> None:
+        super().__init__(server, make, is_link=True)
+        self._gone = gone
+
+    def connection_lost(self, error: Exception | None) -> None:
+        super().connection_lost(error)
+        if not self._gone.done():
+            self._gone.set_result(None)

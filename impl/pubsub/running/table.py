@@ -1,0 +1,116 @@
+"""Who gets a message: the tree of subscriptions, and what it says of topics that were asked for lately.
+
+Clauses: PS-ROUTE, PS-TRIE, PS-SHARED, PS-QOS-LEVEL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from scatterproof.impl.pubsub.match_rules import MATCH_RULES, MatchRules
+from scatterproof.impl.pubsub.rules import RULES, Rules
+from scatterproof.impl.pubsub.running.messages import Carried, Want
+from scatterproof.impl.pubsub.topic_tree import TopicTree
+from scatterproof.impl.pubsub.translation.names import NATIVE
+
+_MARK = "$"  # of MQTT: topics that begin with it are not for filters that begin with a wildcard
+_KEPT = 1 << 14
+
+
+class Receiver(Protocol):
+    """A session that messages are given to. is_there: whether its client is connected."""
+
+    @property
+    def is_there(self) -> bool: ...
+
+    def give(self, carried: Carried, level: int, key: str, group: str = "") -> None: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subscription:
+    """key: the receiver's own name of it. each: whether the receiver gets one copy for each that matches, and not one
+    for all. hides: whether topics that begin with $ are kept from it."""
+
+    receiver: Receiver
+    key: str
+    filter: str
+    level: int
+    group: str = ""
+    each: bool = False
+    hides: bool = False
+
+
+@dataclass(slots=True)
+class Shared:
+    """Who can serve a group. turn: whose turn it is, counted up."""
+
+    here: list[Subscription] = field(default_factory=list)
+    there: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a topic leads to. copies: receivers, with level and key; plain: neighbours that want it whatever the group;
+    groups: by name."""
+
+    copies: list[tuple[Receiver, int, str]] = field(default_factory=list)
+    plain: list[str] = field(default_factory=list)
+    groups: dict[str, Shared] = field(default_factory=dict)
+
+
+class Table:
+    """What clients subscribed to, and what neighbours want."""
+
+    def __init__(self, rules: Rules = RULES, match_rules: MatchRules = MATCH_RULES) -> None:
+        self._rules = rules
+        self._tree: TopicTree[tuple[object, str, str], Subscription | str] = TopicTree("", match_rules)
+        self._plans: dict[str, Plan] = {}
+
+    def put(self, one: Subscription) -> None:
+        """In place of the one with the same receiver, key and filter."""
+        self._tree.put(NATIVE.filter(one.filter), (one.receiver, one.key, one.group), one)
+        self._plans.clear()
+
+    def remove(self, one: Subscription) -> None:
+        self._tree.remove(NATIVE.filter(one.filter), (one.receiver, one.key, one.group))
+        self._plans.clear()
+
+    def want(self, peer: str, want: Want) -> None:
+        self._tree.put(NATIVE.filter(want[0]), (None, peer, want[1]), peer)
+        self._plans.clear()
+
+    def drop(self, peer: str, want: Want) -> None:
+        self._tree.remove(NATIVE.filter(want[0]), (None, peer, want[1]))
+        self._plans.clear()
+
+    def plan(self, topic: str) -> Plan:
+        found = self._plans.get(topic)
+        if found is None:
+            if len(self._plans) >= _KEPT:
+                self._plans.clear()
+            found = self._plans[topic] = self._planned(topic)
+        return found
+
+    def _planned(self, topic: str) -> Plan:
+        plan = Plan()
+        merged: dict[Receiver, list[int]] = {}
+        for (_, _, group), one in self._tree.find(tuple(topic.split("."))):
+            if isinstance(one, str):
+                there = plan.groups.setdefault(group, Shared()).there if group else plan.plain
+                if one not in there:
+                    there.append(one)
+            elif one.hides and topic.startswith(_MARK):
+                continue
+            elif group:
+                plan.groups.setdefault(group, Shared()).here.append(one)
+            elif one.each:
+                plan.copies.append((one.receiver, one.level, one.key))
+            else:
+                merged.setdefault(one.receiver, []).append(one.level)
+        plan.copies += [(receiver, self._level(levels), "") for receiver, levels in merged.items()]
+        return plan
+
+    def _level(self, levels: Sequence[int]) -> int:
+        return self._rules.level_of_all(levels)

@@ -1,0 +1,95 @@
+"""Appliances in memory: cores with their links' bytes carried by hand, and receivers that remember."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from scatterproof.impl.pubsub.running.core import Core
+from scatterproof.impl.pubsub.running.ledger import Kept
+from scatterproof.impl.pubsub.running.messages import Carried
+from scatterproof.impl.pubsub.running.neighbour import Neighbour
+from scatterproof.impl.pubsub.running.outbox import Marks, Outbox
+from scatterproof.impl.pubsub.running.table import Subscription
+
+
+class Taker:
+    """A receiver. got: payloads with the levels at which they came; guaranteed where `subscribe` says so."""
+
+    def __init__(self, core: Core) -> None:
+        self.core, self.is_there = core, True
+        self.got: list[tuple[bytes, int]] = []
+        self.in_force: list[str] = []
+        self._subscribed: dict[tuple[str, str], Subscription] = {}
+
+    def give(self, carried: Carried, level: int, key: str, group: str = "") -> None:
+        self.got.append((carried.message.payload, level))
+
+    def subscribe(self, filter_: str, level: int = 2, group: str = "") -> None:
+        one = Subscription(self, "", filter_, level, group)
+        self._subscribed[filter_, group] = one
+        if self.core.subscribe(one, lambda: self.in_force.append(filter_)):
+            self.in_force.append(filter_)
+
+    def unsubscribe(self, filter_: str, group: str = "") -> None:
+        self.core.unsubscribe(self._subscribed.pop((filter_, group)))
+
+
+class _End:
+    """One end of a connection, and what waits to be carried to it."""
+
+    def __init__(self, core: Core, known: dict[object, str], said: list[str], dialled: tuple[str, int] | None) -> None:
+        self.outbox: Outbox = core.outbox()
+        self.neighbour = Neighbour(core, self.outbox, known, said.append, dialled)
+
+
+class Joined:
+    """Appliances by name. said: what each would have told a person."""
+
+    def __init__(self, *names: str, kept: dict[str, Kept] | None = None) -> None:
+        self.cores = {name: Core(name, (kept or {}).get(name), f"life of {name}", Marks()) for name in names}
+        self.said: dict[str, list[str]] = defaultdict(list)
+        self.known: dict[str, dict[object, str]] = defaultdict(dict)
+        self.ends: dict[tuple[str, str], _End] = {}
+
+    def join(self, one: str, other: str, *, settle: bool = True) -> None:
+        """The one dials the other."""
+        for name, peer, dialled in ((other, one, None), (one, other, (other, 1))):
+            self.ends[name, peer] = _End(self.cores[name], self.known[name], self.said[name], dialled)
+        if settle:
+            self.run()
+
+    def cut(self, one: str, other: str) -> None:
+        """The connection breaks, and what was on it is lost."""
+        for pair in ((one, other), (other, one)):
+            end = self.ends.pop(pair, None)
+            if end is not None:
+                end.outbox.parts.clear()
+                end.neighbour.lost()
+
+    def begin_anew(self, name: str, core: Core) -> None:
+        """Another process with that name: connections are to be made again."""
+        for one, other in [pair for pair in self.ends if pair[0] == name]:
+            self.cut(one, other)
+        self.cores[name] = core
+
+    def carry(self, source: str, target: str) -> bool:
+        """What one end has to say, to the other. Whether there was anything."""
+        end = self.ends.get((source, target))
+        if end is None:
+            return False
+        link = self.cores[source].links.get(target)
+        if link is not None and link.outbox is end.outbox:
+            link.tell_taken()
+        data = b"".join(end.outbox.parts)
+        end.outbox.parts.clear()
+        end.outbox.size = 0
+        if data:
+            self.ends[target, source].neighbour.receive(data)
+        if end.outbox.closing is not None:
+            self.cut(source, target)
+        return bool(data)
+
+    def run(self) -> None:
+        """Until nobody has anything to say."""
+        while sum(self.carry(*pair) for pair in list(self.ends)):
+            pass

@@ -1,0 +1,154 @@
+"""`scatterproof appliance`: a publish/subscribe appliance, from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scatterproof.console import err, out, print_json, print_table
+from scatterproof.impl.pubsub.running.outbox import Marks
+from scatterproof.impl.pubsub.running.server import Address, Server, Settings
+from scatterproof.impl.pubsub.running.store import Store
+from scatterproof.impl.pubsub.translation.nats_session import MAX_PAYLOAD
+from scatterproof.options import Json
+from scatterproof.spec.errors import BadInput
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Run a publish/subscribe appliance: clients of MQTT 3.1.1 and of NATS connect to it, and get each other's"
+    " messages, also by way of other appliances."
+    "\n\nAlone, with both protocols, and what durable sessions wait for in a file:"
+    "\n\n    scatterproof appliance run --listen-mqtt 127.0.0.1:1883 --listen-nats 127.0.0.1:4222 --store a.sqlite"
+    "\n\nTwo of them, joined:"
+    "\n\n    scatterproof appliance run --id a --listen-mqtt 127.0.0.1:1883 --listen-neighbours 127.0.0.1:7001"
+    "\n\n    scatterproof appliance run --id b --listen-nats 127.0.0.1:4222 --neighbour 127.0.0.1:7001"
+    "\n\nA topic sensors/7/heat of MQTT is sensors.7.heat in NATS.",
+)
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+def _address(text: str | None, option: str) -> Address | None:
+    if text is None:
+        return None
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdigit() or int(port) > 65_535:
+        raise BadInput(f"{option} {text}: give an address and a port, such as 127.0.0.1:1883; port 0 is any free one")
+    return host.strip("[]"), int(port)
+
+
+@app.command()
+def run(
+    name: Annotated[
+        str, typer.Option("--id", help="Name of this appliance; each in a network has another.")
+    ] = socket.gethostname(),
+    listen_mqtt: Annotated[str | None, typer.Option(help="Address and port for clients of MQTT 3.1.1.")] = None,
+    listen_nats: Annotated[str | None, typer.Option(help="Address and port for clients of NATS.")] = None,
+    listen_neighbours: Annotated[
+        str | None, typer.Option(help="Address and port for other appliances. There is no authentication: see below.")
+    ] = None,
+    neighbour: Annotated[
+        list[str] | None, typer.Option(help="Address and port of an appliance to join; may be given more than once.")
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="SQLite file of the cache engine; made where it is not there. Without, nothing is kept."),
+    ] = None,
+    max_payload: Annotated[int, typer.Option(help="Bytes of the largest message.")] = MAX_PAYLOAD,
+    high_mark: Annotated[
+        int, typer.Option(help="Bytes that wait for one client from which on best effort is thinned out.")
+    ] = Marks().high,
+    low_mark: Annotated[int, typer.Option(help="Bytes strictly below which that ends.")] = Marks().low,
+    one_in: Annotated[int, typer.Option(help="Of this many best-effort messages one is dropped then.")] = 2,
+) -> None:
+    """Run one appliance until Ctrl-C or SIGTERM.
+
+    Clients: MQTT 3.1.1 with levels 0 to 2, wills, retained messages, durable sessions, and shared subscriptions as
+    $share/GROUP/FILTER; NATS without headers, with queue groups. With --store, what was acknowledged to
+    an MQTT client survives kill -9 and, as it is synced, a power failure: the subscriptions of durable sessions,
+    what waits in them, retained messages, and what is on its way to neighbours.
+
+    Appliances are joined as a tree: one end of each link names the other with --neighbour, which is dialled until
+    it is there. A link that would close a ring is refused, and both say so.
+
+    Who can connect can do everything: listen on loopback or in a network of your own.
+
+    Exit codes: 0 it was stopped; 2 wrong usage; 3 a port is taken, or the store cannot be used.
+    """
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"--id {name!r}: give up to 64 letters, digits, dots, dashes or underscores")
+    if not 0 <= low_mark < high_mark or one_in < 1 or max_payload < 1:
+        raise BadInput("give --low-mark below --high-mark, and --one-in and --max-payload of 1 or more")
+    addresses = [_address(each, "--neighbour") for each in neighbour or ()]
+    settings = Settings(
+        name=name,
+        mqtt=_address(listen_mqtt, "--listen-mqtt"),
+        nats=_address(listen_nats, "--listen-nats"),
+        native=_address(listen_neighbours, "--listen-neighbours"),
+        neighbours=tuple(each for each in addresses if each is not None),
+        store=store,
+        max_payload=max_payload,
+        marks=Marks(high=high_mark, low=low_mark, most=4 * high_mark, one_in=one_in),
+    )
+    if settings.mqtt is settings.nats is settings.native is None and not settings.neighbours:
+        raise BadInput("nobody could reach it; give --listen-mqtt, --listen-nats, --listen-neighbours or --neighbour")
+    server = Server(settings, _say)
+
+    def ready() -> None:
+        for what, (host, port) in server.listening.items():
+            _say(f"listens for {what} at {host}:{port}")
+        _say("ready")
+
+    asyncio.run(server.run(ready))
+    told = ", ".join(f"{what} {count}" for what, count in sorted(server.core.counts.items()))
+    _say(f"ended: {told or 'no message came'}")
+
+
+def _say(text: str) -> None:
+    err.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command()
+def inspect(
+    store: Annotated[Path, typer.Argument(help="File of the cache engine; no appliance may be running on it.")],
+    as_json: Json = False,
+) -> None:
+    """Show what a store has: durable sessions, what waits in them, retained messages, and neighbours.
+
+    Exit codes: 0 shown; 2 it is no store; 3 an appliance has it open.
+    """
+    if not store.is_file():
+        raise BadInput(f"{store}: there is no such file; `appliance run --store` makes it")
+    opened = Store(store)
+    try:
+        kept = opened.load()
+    finally:
+        opened.close()
+    sessions = [
+        {"session": name, "filters": sorted(filter_ for filter_, *_ in one.subscribed), "waiting": len(one.waiting)}
+        for name, one in sorted(kept.sessions.items())
+    ]
+    links = [
+        {"neighbour": name, "wants": len(one.wants), "waiting": len(one.unheard)}
+        for name, one in sorted(kept.links.items())
+    ]
+    retained = sorted(message.topic for message in kept.retained if message.payload)
+    if as_json:
+        print_json({"sessions": sessions, "neighbours": links, "retained": retained, "messages": len(kept.messages)})
+        return
+    rows = [(str(each["session"]), ", ".join(map(str, each["filters"])), str(each["waiting"])) for each in sessions]  # type: ignore[call-overload]
+    print_table("Durable sessions", ("client", "filters, native", "messages that wait"), rows)
+    if links:
+        print_table(
+            "Neighbours",
+            ("neighbour", "filters it wants", "messages that wait"),
+            [tuple(each.values()) for each in links],
+        )
+    out.print(f"{len(retained)} retained messages, {len(kept.messages)} stored", highlight=False)
