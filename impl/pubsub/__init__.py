@@ -2,7 +2,7 @@
 
 `appliance` carries out calls and routes messages, by `rules`, over `streams` to its neighbours; `spreading` says what
 it tells them that it wants; `client` publishes and subscribes. `filters`, `matching`, `topic_tree` and `covering` are
-what topics and filters are.
+what topics and filters are. `running` and `translation` are an appliance to run.
 """
 
 from __future__ import annotations

@@ -22,13 +22,11 @@ from scatterproof.impl.pubsub.running.ledger import Kept, Ledger
 from scatterproof.impl.pubsub.running.link import Link
 from scatterproof.impl.pubsub.running.messages import (
     VERSION,
-    Carried,
     Data,
     Dropped,
     Frame,
     Had,
     Hello,
-    Message,
     Names,
     Retained,
     Synced,
@@ -38,6 +36,7 @@ from scatterproof.impl.pubsub.running.messages import (
 )
 from scatterproof.impl.pubsub.running.outbox import Marks, Outbox
 from scatterproof.impl.pubsub.running.table import Plan, Receiver, Subscription, Table
+from scatterproof.impl.pubsub.translation.messages import Carried, Message
 from scatterproof.impl.pubsub.translation.names import NATIVE
 from scatterproof.spec.errors import BadInput
 
@@ -76,6 +75,12 @@ class Core:
 
     def outbox(self) -> Outbox:
         return Outbox(self.dirty, self.marks)
+
+    def end_turn(self) -> None:
+        """Called ahead of each time that the ledger is stored: what was taken from neighbours is stored as such along
+        with what it led to."""
+        for link in self.links.values():
+            link.tell_taken()
 
     # ---------------------------------------------------------------- clients
 

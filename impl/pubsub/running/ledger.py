@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from scatterproof.impl.pubsub.running.messages import Carried, Message, Want
+from scatterproof.impl.pubsub.running.messages import Want
+from scatterproof.impl.pubsub.translation.messages import Carried, Message
 
 Value: TypeAlias = str | int | bytes | None
 # The name of a statement of the store, and its values.

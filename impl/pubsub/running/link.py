@@ -11,9 +11,18 @@ from dataclasses import dataclass
 
 from scatterproof.impl.pubsub.rules import RULES, Rules
 from scatterproof.impl.pubsub.running.ledger import KeptLink, Ledger
-from scatterproof.impl.pubsub.running.messages import VERSION, Carried, Data, Frame, Hello, Taken, Want, encode
+from scatterproof.impl.pubsub.running.messages import (
+    VERSION,
+    Data,
+    Frame,
+    Hello,
+    Taken,
+    Want,
+    encode,
+)
 from scatterproof.impl.pubsub.running.outbox import Outbox
 from scatterproof.impl.pubsub.running.propagation import Propagation
+from scatterproof.impl.pubsub.translation.messages import Carried
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.ledger import Kept, KeptSession
-from scatterproof.impl.pubsub.running.messages import Carried, Message
 from scatterproof.impl.pubsub.running.outbox import Outbox
 from scatterproof.impl.pubsub.running.table import Subscription
 from scatterproof.impl.pubsub.translation import mqtt_codec as codec
+from scatterproof.impl.pubsub.translation.messages import Carried, Message
 from scatterproof.impl.pubsub.translation.mqtt_codec import Kind
 from scatterproof.impl.pubsub.translation.names import filter_of_mqtt
 from scatterproof.spec.errors import BadInput
@@ -68,6 +68,7 @@ class Session:
             self._last_place = place
             if packet_id:
                 self._sent[packet_id] = item
+                self._last_id = packet_id
             else:
                 self._waiting.append(item)
 

@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from scatterproof.impl.pubsub.running import mqtt_session, nats_session
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.neighbour import Neighbour, Say
 from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.store import Store
-from scatterproof.impl.pubsub.translation import mqtt_session, nats_session
+from scatterproof.impl.pubsub.translation.nats_codec import MAX_PAYLOAD
 from scatterproof.spec.errors import CannotRun, ScatterproofError
 
 Address: TypeAlias = tuple[str, int]
@@ -41,7 +42,7 @@ class Settings:
     native: Address | None = None
     neighbours: tuple[Address, ...] = ()
     store: Path | None = None
-    max_payload: int = nats_session.MAX_PAYLOAD
+    max_payload: int = MAX_PAYLOAD
     marks: Marks = field(default_factory=Marks)
 
 
@@ -167,8 +168,7 @@ class Server:
     def _flush(self) -> None:
         self._flushing = False
         core = self.core
-        for link in core.links.values():
-            link.tell_taken()
+        core.end_turn()
         if core.ledger.changes and self._store is not None:
             try:
                 self._store.apply(core.ledger.changes)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from scatterproof.impl.pubsub.running.ledger import Change, Kept, KeptLink, KeptSession
-from scatterproof.impl.pubsub.running.messages import Message
+from scatterproof.impl.pubsub.translation.messages import Message
 from scatterproof.spec.errors import BadInput, CannotRun
 
 _VERSION = 1

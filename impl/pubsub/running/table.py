@@ -11,8 +11,9 @@ from typing import Protocol
 
 from scatterproof.impl.pubsub.match_rules import MATCH_RULES, MatchRules
 from scatterproof.impl.pubsub.rules import RULES, Rules
-from scatterproof.impl.pubsub.running.messages import Carried, Want
+from scatterproof.impl.pubsub.running.messages import Want
 from scatterproof.impl.pubsub.topic_tree import TopicTree
+from scatterproof.impl.pubsub.translation.messages import Carried
 from scatterproof.impl.pubsub.translation.names import NATIVE
 
 _MARK = "$"  # of MQTT: topics that begin with it are not for filters that begin with a wildcard

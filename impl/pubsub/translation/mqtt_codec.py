@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
-from scatterproof.impl.pubsub.running.messages import Carried, Message
+from scatterproof.impl.pubsub.translation.messages import Carried, Message
 from scatterproof.impl.pubsub.translation.names import mqtt_of_topic, topic_of_mqtt
 from scatterproof.spec.errors import BadInput
 
@@ -55,6 +55,9 @@ class Packets:
             self._left.clear()
         at, end = 0, len(data)
         while end - at >= 2:
+            kind, flags = data[at] >> 4, data[at] & 15
+            if kind != Kind.PUBLISH and flags != _FLAGS.get(kind, 0):
+                raise BadInput(f"flags {flags} on a packet of kind {kind}")
             length, size = data[at + 1] & 127, 2
             while data[at + size - 1] & 128:
                 if size > 4:
@@ -68,9 +71,6 @@ class Packets:
                 raise BadInput(f"a packet of {length} bytes, and {self._most} is the most")
             if end - at - size < length:
                 break
-            kind, flags = data[at] >> 4, data[at] & 15
-            if kind != Kind.PUBLISH and flags != _FLAGS.get(kind, 0):
-                raise BadInput(f"flags {flags} on a packet of kind {kind}")
             yield kind, flags, data[at + size : at + size + length]
             at += size + length
         self._left += data[at:]

@@ -14,7 +14,7 @@ from scatterproof.console import err, out, print_json, print_table
 from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.server import Address, Server, Settings
 from scatterproof.impl.pubsub.running.store import Store
-from scatterproof.impl.pubsub.translation.nats_session import MAX_PAYLOAD
+from scatterproof.impl.pubsub.translation.nats_codec import MAX_PAYLOAD
 from scatterproof.options import Json
 from scatterproof.spec.errors import BadInput
 
@@ -82,10 +82,6 @@ def run(
 
     Exit codes: 0 it was stopped; 2 wrong usage; 3 a port is taken, or the store cannot be used.
     """
-    if not _NAME.fullmatch(name):
-        raise BadInput(f"--id {name!r}: give up to 64 letters, digits, dots, dashes or underscores")
-    if not 0 <= low_mark < high_mark or one_in < 1 or max_payload < 1:
-        raise BadInput("give --low-mark below --high-mark, and --one-in and --max-payload of 1 or more")
     addresses = [_address(each, "--neighbour") for each in neighbour or ()]
     settings = Settings(
         name=name,
@@ -97,6 +93,15 @@ def run(
         max_payload=max_payload,
         marks=Marks(high=high_mark, low=low_mark, most=4 * high_mark, one_in=one_in),
     )
+    _run(settings)
+
+
+def _run(settings: Settings) -> None:
+    if not _NAME.fullmatch(settings.name):
+        raise BadInput(f"--id {settings.name!r}: give up to 64 letters, digits, dots, dashes or underscores")
+    marks = settings.marks
+    if not 0 <= marks.low < marks.high or marks.one_in < 1 or settings.max_payload < 1:
+        raise BadInput("give --low-mark below --high-mark, and --one-in and --max-payload of 1 or more")
     if settings.mqtt is settings.nats is settings.native is None and not settings.neighbours:
         raise BadInput("nobody could reach it; give --listen-mqtt, --listen-nats, --listen-neighbours or --neighbour")
     server = Server(settings, _say)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 
 from scatterproof.impl.pubsub.running.core import Core
-from scatterproof.impl.pubsub.running.ledger import Kept
-from scatterproof.impl.pubsub.running.messages import Carried
 from scatterproof.impl.pubsub.running.neighbour import Neighbour
 from scatterproof.impl.pubsub.running.outbox import Marks, Outbox
 from scatterproof.impl.pubsub.running.table import Subscription
+from scatterproof.impl.pubsub.translation.messages import Carried
 
 
 class Taker:
@@ -45,8 +44,8 @@ class _End:
 class Joined:
     """Appliances by name. said: what each would have told a person."""
 
-    def __init__(self, *names: str, kept: dict[str, Kept] | None = None) -> None:
-        self.cores = {name: Core(name, (kept or {}).get(name), f"life of {name}", Marks()) for name in names}
+    def __init__(self, *names: str) -> None:
+        self.cores = {name: Core(name, None, f"life of {name}", Marks()) for name in names}
         self.said: dict[str, list[str]] = defaultdict(list)
         self.known: dict[str, dict[object, str]] = defaultdict(dict)
         self.ends: dict[tuple[str, str], _End] = {}

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scatterproof.impl.pubsub.running.core import Core
-from scatterproof.impl.pubsub.running.messages import Message
 from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.propagation import Propagation, covers_want
 from scatterproof.impl.pubsub.running.tests.joined import Joined, Taker
+from scatterproof.impl.pubsub.translation.messages import Message
 
 FILTERS = ("a", "a.b", "a.*", "*.b", "a.>", ">", "b", "a.b*", "*.*", "*.>", "a.[*]", "b*")
 TOPICS = ("a", "a.b", "a.bc", "b", "b.b", "a.b.c", "c")

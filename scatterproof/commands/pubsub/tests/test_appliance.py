@@ -1,0 +1,68 @@
+"""Real appliances, and what they say where something cannot be."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scatterproof import cli
+from scatterproof.commands.pubsub.tests.appliances import appliance
+
+MQTT = ("--listen-mqtt", "127.0.0.1:0")
+
+
+@pytest.fixture
+def run_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """The command in this process: its exit code, and what it said."""
+
+    def run(*words: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["scatterproof", "appliance", *words])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr()
+        code = ended.value.code
+        return (code if isinstance(code, int) else 0), (said.out + said.err).replace("\n", " ")
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["run"], 2, "nobody could reach it"),
+        (["run", "--listen-mqtt", "1883"], 2, "give an address and a port"),
+        (["run", "--listen-mqtt", "127.0.0.1:0", "--id", "a b"], 2, "letters, digits"),
+        (["run", "--listen-mqtt", "127.0.0.1:TAKEN"], 3, "choose another"),
+        (["run", "--listen-mqtt", "127.0.0.1:0", "--store", "no/such/folder/a"], 3, "cannot be opened"),
+        (["run", "--listen-mqtt", "127.0.0.1:0", "--store", __file__], 2, "no database of an appliance"),
+        (["inspect", "nowhere.sqlite"], 2, "there is no such file"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(
+    words: list[str], code: int, told: str, run_command: Callable[..., tuple[int, str]]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        found = run_command(*(word.replace("TAKEN", str(taken.getsockname()[1])) for word in words))
+
+    assert found[0] == code
+    assert told in found[1]
+
+
+def test_two_appliances_with_one_name_are_not_joined_and_a_store_is_not_shared(
+    tmp_path: Path, run_command: Callable[..., tuple[int, str]]
+) -> None:
+    store = ("--store", str(tmp_path / "one.sqlite"))
+    with appliance("--id", "one", "--listen-neighbours", "127.0.0.1:0", *store) as one:
+        code, told = run_command("run", *MQTT, *store)
+        with appliance("--id", "one", "--neighbour", f"127.0.0.1:{one.ports['neighbours']}") as other:
+            for each in (one, other):
+                each.wait_for("has another's name")
+        assert one.end() == 0
+
+    assert code == 3
+    assert "another process has it open" in told
+    assert '"sessions": []' in run_command("inspect", store[1], "--json")[1]
