@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from scatterproof.models.protocol import ModelsPlugin
-
-if TYPE_CHECKING:
-    from scatterproof.models.claim import Claim
+from scatterproof.models.protocol import ModelsPlugin, TraceModule, claims_beside
 
 
-def _claims() -> tuple[Claim, ...]:
-    import scatterproof.models.pubsub
-    from scatterproof.models.z3_claims import claims_in
+def _traces() -> TraceModule:
+    from scatterproof.models.pubsub.trace_to_tla import ACTIONS, reader_of
 
-    return claims_in(scatterproof.models.pubsub)
+    return TraceModule(reader_of=reader_of, actions=ACTIONS)
 
 
-PLUGIN = ModelsPlugin(claims=_claims)
+PLUGIN = ModelsPlugin(claims=claims_beside(__name__), traces=_traces)

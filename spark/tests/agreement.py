@@ -99,7 +99,7 @@ def differences_of(protocol: str) -> Differences:
     if find_spec(f"scatterproof.spark.tests.{protocol}") is None or find_spec(name) is None:
         return Differences(left_out=left_out)
     found: Differences = importlib.import_module(name).DIFFERENCES
-    return found if traces is None else replace(found, left_out=left_out)
+    return replace(found, left_out=left_out)
 
 
 def agreement_of(protocol: str, folder: Path) -> Agreement:

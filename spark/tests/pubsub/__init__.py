@@ -1,1 +1,0 @@
-"""What the tests of `spark` must know of publish and subscribe."""
