@@ -76,10 +76,10 @@ def cases(protocol: str) -> tuple[Case, ...]:
     return load(protocol).cases()
 
 
-def select(protocol: str, patterns: Sequence[str] = ()) -> tuple[Case, ...]:
+def select(protocol: str, patterns: Sequence[str] = (), among: Sequence[Case] | None = None) -> tuple[Case, ...]:
     """The cases that one of the patterns names: an id, a clause, either of them as an address (with the protocol before
-    it), or any of these with * and ?; all when there is none."""
-    everything = cases(protocol)
+    it), or any of these with * and ?; all when there is none. among: the protocol's, if left out."""
+    everything = cases(protocol) if among is None else among
     for pattern in patterns:
         if not any(_named(case, pattern) for case in everything):
             known = [*dict.fromkeys(case.clause for case in everything), *(case.id for case in everything)]

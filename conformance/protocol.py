@@ -17,6 +17,7 @@ from scatterproof.spec.trace import Header, Row, Trace, schema
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from scatterproof.conformance.adapters.products import Product
     from scatterproof.conformance.checks.step import Check
     from scatterproof.conformance.checks.surroundings import Surroundings
     from scatterproof.conformance.measures import Gauge
@@ -117,6 +118,7 @@ class Plugin:
     wire: who reads its datagrams in captures.
     teller: tells what a real system did as rows.
     programs: who judges programs by their output.
+    products: systems that others wrote, which it drives by their own clients.
     """
 
     name: str
@@ -141,6 +143,7 @@ class Plugin:
     wire: Callable[[], Wire] | None = None
     teller: Callable[[], Teller] | None = None
     programs: Callable[[], Programs] | None = None
+    products: Callable[[], Sequence[Product]] = tuple
 
     @property
     def checks(self) -> tuple[Check, ...]:

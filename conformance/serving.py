@@ -55,6 +55,10 @@ class Served:
             else:
                 return
 
+    def kill(self) -> None:
+        """As a crash does; `begin` starts it anew."""
+        self._child.reap()
+
     def end(self) -> None:
         self._child.terminate()
         stop([self._child])

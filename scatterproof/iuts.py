@@ -22,6 +22,7 @@ from scatterproof.spec.topology import Role
 
 # Adapters, simulator and mutants are imported when one is asked for: names alone need none of them.
 if TYPE_CHECKING:
+    from scatterproof.conformance.adapters.products import Product
     from scatterproof.conformance.network.run import MakeNode
 
 # Where nodes that are processes leave what they write, in the folder of the case.
@@ -31,6 +32,7 @@ MakeIut = Callable[[Path], Iut]
 REFERENCE_UDP = (sys.executable, "-m", "scatterproof.impl.drivers.udp")
 PROGRAMS = ("stdio", "datagram")  # and behind a colon the command
 OVER_SOCKETS = ("datagram", "reference-udp")
+PRODUCT = "product:"
 NAMES = ("reference", "reference-stdio", "reference-udp")
 
 
@@ -58,17 +60,33 @@ def maker(name: str, protocol: str, roles: Collection[Role] = tuple(Role)) -> Ma
             return _stdio(name, _split(command, name), roles=roles, others=others)
         case ("datagram", True):
             return _datagram(name, _split(command, name), roles=roles, others=REFERENCE_UDP)
+        case ("product", True):
+            return _of_product(product(name, protocol))
         case _:
             further = implemented(protocol).further
             if kind in further and bool(colon) == bool(command):
                 return _simulated(name, further[kind](command))
             known = ", ".join((*NAMES, *further))
-            raise BadInput(f"--iut {name!r} is unknown; give {known}, stdio:COMMAND, datagram:COMMAND or mutant:NAME")
+            raise BadInput(
+                f"--iut {name!r} is unknown; give {known}, stdio:COMMAND, datagram:COMMAND, mutant:NAME or product:NAME"
+            )
+
+
+def product(name: str, protocol: str) -> Product:
+    """The system that product:NAME names; BadInput, with the names there are, for an unknown one."""
+    known = {one.name: one for one in load(protocol).products()}
+    found = known.get(name.removeprefix(PRODUCT))
+    if found is None:
+        what = f"choose of {', '.join(known)}" if known else f"{protocol} drives no products"
+        raise BadInput(f"--iut {name!r} is unknown; {what}")
+    return found
 
 
 def why_not(name: str, schedule: Schedule) -> str | None:
     """Why the implementation of that name cannot play the schedule on this machine, as far as that can be known while
     nothing is started; or None."""
+    if name.startswith(PRODUCT):
+        return product(name, schedule.protocol).why_not()
     return why_not_started(name) or why_not_played(name, schedule)
 
 
@@ -102,6 +120,12 @@ def _datagram(name: str, words: Sequence[str], **more: Any) -> MakeIut:
     from scatterproof.conformance.adapters.datagram import DatagramIut
 
     return lambda results: DatagramIut(name, words, results / NODES, **more)
+
+
+def _of_product(found: Product) -> MakeIut:
+    from scatterproof.conformance.adapters.products import ProductIut
+
+    return lambda results: ProductIut(found, results / NODES)
 
 
 def _simulated(name: str, make_node: MakeNode) -> MakeIut:

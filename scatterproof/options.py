@@ -20,7 +20,8 @@ IutName = Annotated[
     typer.Option(
         "--iut",
         help="Implementation under test: reference, reference-stdio, reference-udp, or stdio:COMMAND or"
-        " datagram:COMMAND for a program of your own, started once a node; mutant:NAME for a damaged reference; and"
+        " datagram:COMMAND for a program of your own, started once a node; mutant:NAME for a damaged reference;"
+        " product:NAME for a product that others wrote; and"
         " what the protocol has beside it, such as p4, p4:BUILD and bmv2.",
     ),
 ]

@@ -191,6 +191,7 @@ def _write(line: list[str], place: int, text: str) -> None:
 # ---------------------------------------------------------------- SVG
 
 _LANE, _STEP, _TOP, _LEFT = 170, 26, 50, 120
+_WIDEST_LANE, _LETTER = 420, 6.5  # px; longer labels of arrows overlap what is beside them
 _STYLE = (
     "text{font:12px sans-serif;fill:#222}line{stroke:#999}.packet{stroke:#2458a6;stroke-width:1.4}"
     ".lost{stroke:#b00020;stroke-dasharray:5 3}.flight{stroke:#999;stroke-dasharray:2 3}"
@@ -203,9 +204,10 @@ _STYLE = (
 def as_svg(picture: Diagram, title: str = "space-time diagram", *, style: str | None = _STYLE, tip: str = "tip") -> str:
     """A drawing of its own: no script, no font and no style from elsewhere. style is None within a page that has one
     for it; tip: the id of the arrows' head, which has to be another one for each drawing of a page."""
-    lanes = [_LEFT + lane * _LANE for lane in range(len(picture.lanes))]
+    lane = _lane(picture)
+    lanes = [_LEFT + place * lane for place in range(len(picture.lanes))]
     height = _TOP + _STEP * (len(picture.times_ns) + 1)
-    width = lanes[-1] + _LANE
+    width = max([lanes[-1] + _LANE, *(lanes[mark.lane] + 16 + _width(mark.label) for mark in picture.marks)])
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img"><title>{escape(title)}</title>' + ("" if style is None else f"<style>{style}</style>"),
@@ -232,6 +234,16 @@ def as_svg(picture: Diagram, title: str = "space-time diagram", *, style: str | 
         parts.append(f'<circle class="mark{loud}" cx="{x}" cy="{y}" r="4"/>')
         parts.append(f'<text x="{x + 8}" y="{y + 4}">{escape(mark.label)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _lane(picture: Diagram) -> int:
+    """From lane to lane, in px: as far as labels of arrows need, which stand two fifths along them."""
+    needs = (_width(a.label) / 0.8 / max(1, abs(a.target - a.source)) for a in picture.arrows)
+    return round(min(_WIDEST_LANE, max(_LANE, max(needs, default=0))))
+
+
+def _width(label: str) -> int:
+    return round(len(label) * _LETTER)
 
 
 def _svg_arrow(arrow: Arrow, lanes: list[int], tip: str) -> str:

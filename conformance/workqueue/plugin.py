@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 from scatterproof.conformance.protocol import Case, Judges, Plugin, in_parts
 from scatterproof.conformance.workqueue.labels import label
@@ -11,6 +12,9 @@ from scatterproof.conformance.workqueue.recording import Recorder
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.schedule import FailureKind, Schedule
+
+if TYPE_CHECKING:
+    from scatterproof.conformance.adapters.products import Product
 
 OF_LEASES = ("Q-LEASE", "Q-LEASE-ALL", "Q-RECEIPT", "Q-DEDUP")
 
@@ -60,6 +64,12 @@ def _cases() -> tuple[Case, ...]:
     return CASES
 
 
+def _products() -> tuple[Product, ...]:
+    from scatterproof.conformance.workqueue.products.every import PRODUCTS
+
+    return PRODUCTS
+
+
 PLUGIN = Plugin(
     name="workqueue",
     judges=_judges,
@@ -73,4 +83,5 @@ PLUGIN = Plugin(
     # back: the store with what it stored, a client with nothing in hand.
     allowed_failures=frozenset({FailureKind.CRASH, FailureKind.RESTART, FailureKind.PAUSE, FailureKind.RESUME}),
     fifo_links=False,
+    products=_products,
 )

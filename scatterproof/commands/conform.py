@@ -178,8 +178,15 @@ def command(
 def _run_cases(protocol: str | None, how: How) -> int:
     """List the cases, say which would run, or run them; the exit code."""
     profile = read_profile(how.profile) if how.profile is not None else None
-    chosen, claims = protocol_meant(protocol, profile, how.case), profile or EVERYTHING
-    selected = select(chosen, how.case)
+    chosen, among = protocol_meant(protocol, profile, how.case), None
+    if how.iut.startswith(iuts.PRODUCT):
+        from scatterproof.conformance.adapters.products import cases
+
+        if how.shrink is not None:
+            raise BadInput("--shrink goes with schedules, and a product has steps of its own; leave it out")
+        product = iuts.product(how.iut, chosen)
+        profile, among = profile or read_profile(product.profile), cases(product)
+    claims, selected = profile or EVERYTHING, select(chosen, how.case, among)
     if how.show_list:
         case_list.show_list(chosen, selected, claims, as_json=how.as_json)
         return OK
@@ -200,7 +207,7 @@ def _run_cases(protocol: str | None, how: How) -> int:
         fail_fast=how.fail_fast,
         jobs=how.jobs,
         durations=how.durations,
-        shrink=_seconds_to_shrink(how.shrink, how.html),
+        shrink=_seconds_to_shrink(how.shrink, how.html) if among is None else 0,
         resume=how.resume,
         results=how.results,
     )

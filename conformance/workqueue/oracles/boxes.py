@@ -12,7 +12,7 @@ NAMES = schema("workqueue")
 CALLS = {code: CallName(name) for name, code in NAMES.calls.items()}
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Box:
     """One call.
 

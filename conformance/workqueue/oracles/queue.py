@@ -1,9 +1,10 @@
 """How each group stands at a row, from all calls before it: looked at anew for each question, in whatever time that
-takes."""
+takes. A question that was asked already has the same answer: it is kept for as long as the trace is judged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from scatterproof.conformance.workqueue.oracles.boxes import Box, Boxes
 from scatterproof.spec.core import Outcome
@@ -46,6 +47,8 @@ class Queue:
         self.boxes = Boxes(trace)
         self.most_tries = Parameters("workqueue", trace.header.parameters).number("most_tries")
         self._cleaned: dict[int, tuple[bool, bool]] = {}
+        for ask in (self.first, self.sent, self.groups, self.lock, self.removed_ns, self.ready, self._changed_ns):
+            setattr(self, ask.__name__, cache(ask))
 
     # ---------------------------------------------------------------- one group
 

@@ -10,19 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from scatterproof.conformance.adapters.products import Product
 from scatterproof.conformance.verdict import Verdict
-from scatterproof.conformance.workqueue.products import bullmq, emulators, pg_boss, procrastinate_jobs, rabbitmq_node
-from scatterproof.conformance.workqueue.products.product import Product
+from scatterproof.conformance.workqueue.products.every import PRODUCTS
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import ScatterproofError
-
-PRODUCTS: tuple[Product, ...] = (
-    *emulators.PRODUCTS,
-    *rabbitmq_node.PRODUCTS,
-    procrastinate_jobs.PRODUCT,
-    pg_boss.PRODUCT,
-    bullmq.PRODUCT,
-)
 
 
 def main(words: Sequence[str] | None = None, products: Sequence[Product] = PRODUCTS) -> int:

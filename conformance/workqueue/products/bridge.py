@@ -56,5 +56,8 @@ class Bridge:
             raise CannotRun(f"{self._name}: its process {line.reason}")
         return json.loads(line)
 
+    def kill(self) -> None:
+        self._child.reap()
+
     def end(self) -> None:
         stop([self._child])

@@ -16,11 +16,12 @@ from enum import StrEnum
 from pathlib import Path
 from random import Random
 
-from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
+from scatterproof.conformance.adapters.products import Play, Product
+from scatterproof.conformance.serving import program
 from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
-from scatterproof.conformance.workqueue.products.product import Play, Product
+from scatterproof.conformance.workqueue.products.redis_server import INSTALL, redis_server
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
@@ -203,21 +204,14 @@ def why_not() -> str | None:
     lacking = [] if program("redis-server") else ["redis-server"]
     lacking += [] if node_program(NODE_MAJOR) else [f"Node.js {NODE_MAJOR}"]
     lacking += [name for name in ("bullmq", "ioredis") if not (MODULES / name).is_dir()]
-    install = (
-        "install redis-server of Debian (apt-get install redis-server), and run "
-        f"npm install --prefix {sys.prefix} bullmq@6.7.0 ioredis@5 node@22"
-    )
+    install = f"install {INSTALL}, and run npm install --prefix {sys.prefix} bullmq@6.7.0 ioredis@5 node@22"
     return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
 
 
 @contextmanager
 def _serve(folder: Path) -> Iterator[Play]:
-    (port,) = free_ports(1)
-    folder.mkdir(parents=True, exist_ok=True)
-    words = ["--port", str(port), "--bind", LOOPBACK, "--save", "", "--dir", str(folder.resolve())]
-    redis = Served("redis", [program("redis-server") or "", *words], port, folder)
-    try:
-        bridge = Bridge("BullMQ", NODE_MAJOR, "bullmq_bridge.mjs", [str(port)], folder)
+    with redis_server(folder) as redis:
+        bridge = Bridge("BullMQ", NODE_MAJOR, "bullmq_bridge.mjs", [str(redis.port)], folder)
 
         def play(name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
             driver = Driver(bridge, name)
@@ -230,8 +224,6 @@ def _serve(folder: Path) -> Iterator[Play]:
             yield play
         finally:
             bridge.end()
-    finally:
-        redis.end()
 
 
 PRODUCT = Product(

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
-from scatterproof.conformance.workqueue.products.product import Play, Product
 from scatterproof.conformance.workqueue.products.sqs import Shape, drawn, play
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+from scatterproof.conformance.adapters.products import CLIENTS
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.workqueue.recording import Recorder
 from scatterproof.spec.core import Outcome, Parameter, Return
@@ -14,7 +15,6 @@ from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Orde
 from scatterproof.spec.workqueue.messages import Handed
 
 SECOND_NS = 1_000_000_000
-CLIENTS = 3
 _OUTCOME = schema("workqueue").columns.index("outcome")
 PARAMETERS: dict[str, Parameter] = {"leased": 1, "window_ns": 300 * SECOND_NS, "margin_ns": SECOND_NS // 10}
 

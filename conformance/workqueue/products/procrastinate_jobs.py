@@ -23,13 +23,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.supervisor import Child
 from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import procrastinate_worker
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.conformance.workqueue.products.postgres import INSTALL, Postgres, postgres, programs
 from scatterproof.conformance.workqueue.products.procrastinate_worker import BEATS, POLL_S, READY, TASK
-from scatterproof.conformance.workqueue.products.product import Play, Product
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call

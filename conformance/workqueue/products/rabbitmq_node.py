@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports
 from scatterproof.conformance.supervisor import Limits
-from scatterproof.conformance.workqueue.products.product import Play, Product
 from scatterproof.conformance.workqueue.products.rabbitmq import Driver, Shape, Steps, drawn
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.trace import Trace

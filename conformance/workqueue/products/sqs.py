@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from scatterproof.conformance.adapters.products import CLIENTS
 from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
-from scatterproof.conformance.workqueue.products.history import CLIENTS, SECOND_NS, History
+from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.schedule import Call

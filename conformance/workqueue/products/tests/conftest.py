@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from scatterproof.conformance.workqueue.products.product import Product
+from scatterproof.conformance.adapters.products import Product
 
 PRODUCT = "product"
 

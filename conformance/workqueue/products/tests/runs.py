@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scatterproof.conformance.workqueue.cases.leases import deletes, gives_back, puts, receives
-from scatterproof.conformance.workqueue.products.__main__ import PRODUCTS
+from scatterproof.conformance.adapters.products import Product
+from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.products.beanstalkd import Move as TubeMove
+from scatterproof.conformance.workqueue.products.beanstalkd import Step as Tube
 from scatterproof.conformance.workqueue.products.bullmq import Move as KeptMove
 from scatterproof.conformance.workqueue.products.bullmq import Step as KeptStep
+from scatterproof.conformance.workqueue.products.every import PRODUCTS
+from scatterproof.conformance.workqueue.products.groupmq import Move as GroupMove
+from scatterproof.conformance.workqueue.products.groupmq import Step as Group
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
 from scatterproof.conformance.workqueue.products.pg_boss import Move as JobsMove
 from scatterproof.conformance.workqueue.products.pg_boss import Step as Jobs
+from scatterproof.conformance.workqueue.products.pgq import CONSUMER, OTHER_SENDER
+from scatterproof.conformance.workqueue.products.pgq import Move as BatchMove
+from scatterproof.conformance.workqueue.products.pgq import Step as Batch
 from scatterproof.conformance.workqueue.products.procrastinate_jobs import Move as WorkerMove
 from scatterproof.conformance.workqueue.products.procrastinate_jobs import Step as Worker
-from scatterproof.conformance.workqueue.products.product import Product
 from scatterproof.conformance.workqueue.products.rabbitmq import LEASE_NS, Move, Step
 from scatterproof.spec.schedule import Call
 
@@ -33,6 +40,7 @@ _of = {product.name: product for product in PRODUCTS}
 _moto, _local = _of["moto"], _of["local-aws-sqs"]
 _classic, _quorum = _of["rabbitmq-classic"], _of["rabbitmq-quorum"]
 _procrastinate, _pg_boss, _bullmq = _of["procrastinate"], _of["pg-boss"], _of["bullmq"]
+_beanstalkd, _pgq, _groupmq = _of["beanstalkd"], _of["pgq"], _of["groupmq"]
 
 _GIVES_BACK = [puts(0, 1), _receives(2), gives_back(0, 2), _receives(3), deletes(0, 3)]
 _PUT_TWICE = [puts(0, 1, dedup=5), puts(0, 2, dedup=5), _receives(3, 5), deletes(0, 3), _receives(3)]
@@ -41,6 +49,10 @@ _GOES_IN_TURN = [puts(0, 1), puts(0, 1), _takes(2, 2), gives_back(0, 2, newest=1
 _START_2, _START_3, _STALLED = Worker(WorkerMove.START, 2), Worker(WorkerMove.START, 3), Worker(WorkerMove.STALLED)
 _GIVE_UP = KeptStep(KeptMove.GIVE_UP, 2)
 _TWO_JOBS = [_START_2, puts(0, 1), puts(0, 1)]
+_TUBE_ANEW = Tube(TubeMove.RESTART)
+_GROUP_2, _GROUP_3 = Group(GroupMove.START, 2), Group(GroupMove.START, 3)
+_BATCH, _BACK = receives(0, CONSUMER, 100, LEASE_NS), gives_back(0, CONSUMER)
+_STOP, _FINISH = Batch(BatchMove.STOP), Batch(BatchMove.FINISH)
 KEPT: list[Kept] = [
     (_moto, "Q-LEASE", [puts(0, 1), _receives(2), puts(0, 1), _receives(3), deletes(0, 2), _receives(3)]),
     (_moto, "Q-RECEIPT", _GIVES_BACK),
@@ -67,6 +79,22 @@ KEPT: list[Kept] = [
         "Q-LEASE-ALL",
         [puts(0, 1), _takes(2), puts(0, 1), KeptStep(KeptMove.STALL), _takes(3), deletes(0, 3), _takes(3)],
     ),
+    (_beanstalkd, "Q-LEASE", [puts(0, 1), puts(0, 1), _takes(2), gives_back(0, 2, newest=1), _takes(3)]),
+    (_beanstalkd, "Q-LEASE", [puts(0, 1), puts(0, 1), _takes(2), Tube(TubeMove.BURIED, 2), _takes(3)]),
+    (_beanstalkd, "Q-LEASE-ALL", [puts(0, 1), _takes(2), _TUBE_ANEW, _takes(3)]),
+    (
+        _beanstalkd,
+        "Q-RECEIPT",
+        [puts(0, 1), _takes(2), extends(0, 2, LEASE_NS, 1), deletes(0, 2, 1), _TUBE_ANEW, _takes(3)],
+    ),
+    (_pgq, "Q-LEASE-ALL", [puts(0, OTHER_SENDER), *[_BATCH, _BACK, _FINISH] * 3, _BATCH]),
+    (
+        _pgq,
+        "Q-LEASE-ALL",
+        [Batch(BatchMove.BEGIN), puts(0, OTHER_SENDER), _BATCH, Batch(BatchMove.COMMIT), _STOP, _BATCH],
+    ),
+    (_groupmq, "Q-LEASE", [puts(0, 1), puts(0, 1), _GROUP_2, gives_back(0, 2), _GROUP_3, deletes(0, 2), deletes(0, 3)]),
+    (_groupmq, "Q-LEASE-ALL", [puts(0, 1), puts(0, 1, 2), _GROUP_2, _GROUP_3, deletes(0, 2), puts(0, 1)]),
 ]
 
 _HOLDS = "holds a message of its group"
@@ -97,4 +125,14 @@ BROKEN: list[Broken] = [
         *(_bullmq, "Q-LEASE", _HOLDS),
         [puts(0, 1), _takes(2), _GIVE_UP, puts(0, 1), KeptStep(KeptMove.RETRY, 1), _takes(2), _takes(3)],
     ),
+    (_beanstalkd, "Q-LEASE", _OVERTAKES, [puts(0, 1), Tube(TubeMove.RELEASED, 1), _TUBE_ANEW, _takes(2)]),
+    (
+        *(_pgq, "Q-LEASE-ALL", _LEFT),
+        [puts(0, OTHER_SENDER), _BATCH, _BACK, _STOP, _BATCH, _BACK, _FINISH, _BATCH, _BACK, _FINISH, _BATCH],
+    ),
+    (
+        *(_groupmq, "Q-LEASE-ALL", _LEFT),
+        [puts(0, 1), puts(0, 1), _GROUP_2, Group(GroupMove.REMOVE, 2), deletes(0, 2)],
+    ),
+    (_groupmq, "Q-LEASE", _OVERTAKES, [Group(GroupMove.OTHERS), puts(0, 1), puts(0, 1), _GROUP_2]),
 ]

@@ -1,80 +1,41 @@
-"""The one command line of all products, on a queue of this file that takes and hands out what it is told to."""
+"""The one command line of all products, on a toy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from scatterproof.conformance.workqueue.cases.leases import puts, receives
 from scatterproof.conformance.workqueue.products.__main__ import main
-from scatterproof.conformance.workqueue.products.emulators import PROFILE
-from scatterproof.conformance.workqueue.products.product import Play, Product
 from scatterproof.conformance.workqueue.products.sqs import play
+from scatterproof.conformance.workqueue.products.tests.toys import LONG_NS, Sqs, toy
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.schedule import Call
-
-LONG_NS = 30_000_000_000
-
-
-class _Sqs:
-    """boto3's client, as far as these runs go: two messages, which come back in this order."""
-
-    exceptions = SimpleNamespace(ClientError=ConnectionError)
-
-    def __init__(self, order: tuple[int, int]) -> None:
-        self._order, self._bodies = order, list[str]()
-
-    def create_queue(self, **given: str) -> dict[str, str]:
-        return {"QueueUrl": given["QueueName"]}
-
-    def send_message(self, **given: str) -> None:
-        self._bodies.append(given["MessageBody"])
-
-    def receive_message(self, **given: object) -> dict[str, object]:
-        body = self._bodies[self._order[0]]
-        return {"Messages": [{"Body": body, "ReceiptHandle": body, "Attributes": {"MessageGroupId": "1"}}]}
-
-
-def _product(order: tuple[int, int], reason: str | None = None) -> Product:
-    @contextmanager
-    def serve(folder: Path) -> Iterator[Play]:
-        folder.mkdir(parents=True)
-        yield lambda name, steps, seed: play(_Sqs(order if len(steps) > 2 else (0, 0)), name, "toy 1", steps, seed)
-
-    def steps(seed: int, quiet: bool) -> list[Call]:
-        # Of one message there is no order to break.
-        return [*[puts(0, 1)] * (1 if quiet else 2), receives(0, 2, 1, LONG_NS)]
-
-    return Product(name="toy", text="a toy", profile=PROFILE, why_not=lambda: reason, serve=serve, steps=steps)
 
 
 @pytest.mark.parametrize(("order", "code", "broken"), [((0, 1), 0, 0), ((1, 0), 1, 2)])
 def test_the_exit_code_says_whether_a_run_broke_a_claim(
     order: tuple[int, int], code: int, broken: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["toy", "--runs", "2", "--results", str(tmp_path)], [_product(order)]) == code
+    assert main(["toy", "--runs", "2", "--results", str(tmp_path)], [toy(order)]) == code
     assert f"toy: {broken} of 2 runs break" in capsys.readouterr().out
     assert (tmp_path / "toy" / "run-1.ndjson").is_file()
 
 
 def test_a_quiet_run_keeps_clear_of_what_the_product_breaks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["toy", "--runs", "2", "--quiet", "--results", str(tmp_path)], [_product((1, 0))]) == 0
+    assert main(["toy", "--runs", "2", "--quiet", "--results", str(tmp_path)], [toy((1, 0))]) == 0
     assert "toy: 0 of 2 runs break" in capsys.readouterr().out
 
 
 def test_it_is_said_in_how_many_runs_a_clause_was_at_stake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["toy", "--runs", "2", "--results", str(tmp_path)], [_product((0, 1))])
+    main(["toy", "--runs", "2", "--results", str(tmp_path)], [toy((0, 1))])
     assert "toy: at stake: Q-LEASE in 2, Q-RECEIPT in 0, Q-DEDUP in 0" in capsys.readouterr().out
 
 
 def test_what_is_not_installed_is_not_run_and_the_sentence_says_what_installs_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--results", str(tmp_path)], [_product((0, 1), "there is no toy; install toys")]) == 3
+    assert main(["--results", str(tmp_path)], [toy((0, 1), "there is no toy; install toys")]) == 3
     assert "toy: not run: there is no toy; install toys" in capsys.readouterr().err
 
 
@@ -87,4 +48,4 @@ def test_an_unknown_product_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -
 def test_a_lease_with_a_part_of_a_second_is_refused_and_not_cut_off() -> None:
     # The queue would be held to a lease that it was not asked for: a false alarm.
     with pytest.raises(BadInput, match="1500000000 ns: SQS has whole seconds alone"):
-        play(_Sqs((0, 0)), "run", "toy 1", [puts(0, 1), receives(0, 2, 1, LONG_NS // 20)])
+        play(Sqs((0, 0)), "run", "toy 1", [puts(0, 1), receives(0, 2, 1, LONG_NS // 20)])

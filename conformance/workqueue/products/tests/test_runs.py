@@ -7,10 +7,10 @@ from itertools import count
 
 import pytest
 
+from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.judge import judge_by_oracles
 from scatterproof.conformance.verdict import Verdict
-from scatterproof.conformance.workqueue.products.__main__ import PRODUCTS
-from scatterproof.conformance.workqueue.products.product import Play, Product
+from scatterproof.conformance.workqueue.products.every import PRODUCTS
 from scatterproof.conformance.workqueue.products.tests.runs import BROKEN, KEPT
 from scatterproof.spec.trace import Trace
 

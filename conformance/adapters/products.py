@@ -1,0 +1,90 @@
+"""Systems that others wrote, driven by their own clients, at random, and judged by what their documentation promises. A
+protocol's record lists those that it can drive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scatterproof.conformance.judge import judge
+from scatterproof.conformance.network.topologies import served
+from scatterproof.conformance.profile import read_profile
+from scatterproof.conformance.protocol import Case, load
+from scatterproof.conformance.verdict import ClauseResult
+from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.schedule import Delay, Schedule
+from scatterproof.spec.trace import Trace
+
+CLIENTS, RUNS = 3, 10
+
+# Carries steps out at a queue of this name, that is new. The number is the seed of the run.
+Play = Callable[[str, Sequence[Any], int], Trace]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """A system under test.
+
+    name: as the command line has it.
+    text: what it is, for people.
+    profile: the file of what it promises, by its documentation.
+    why_not: why it cannot be driven here, with what installs it; None where it can.
+    serve: its server, in a folder, until the context ends.
+    steps: of the run of a seed. Where the second argument is true, the run keeps clear of the mistakes that are known,
+        and breaks nothing.
+    """
+
+    name: str
+    text: str
+    profile: Path
+    why_not: Callable[[], str | None]
+    serve: Callable[[Path], AbstractContextManager[Play]]
+    steps: Callable[[int, bool], Sequence[Any]]
+
+    def judged(self, trace: Trace) -> list[ClauseResult]:
+        """Of the clauses that the profile claims."""
+        profile = read_profile(self.profile)
+        return [result for result in judge(trace) if profile.claims(result.clause)]
+
+
+class ProductIut:
+    """A product as an implementation under test, which plays its own drawn runs alone. folder: of what it writes."""
+
+    def __init__(self, product: Product, folder: Path) -> None:
+        self.name, self._product, self._folder = product.name, product, folder
+
+    def run(self, schedule: Schedule) -> Trace:
+        if schedule != _drawn(schedule.protocol, schedule.seed):
+            raise BadInput(f"{self.name}: plays the runs that are drawn for it, and no other schedule; use `conform`")
+        reason = self._product.why_not()
+        if reason is not None:
+            raise CannotRun(reason)
+        with self._product.serve(self._folder) as play:
+            return play(f"drawn-{schedule.seed}", self._product.steps(schedule.seed, False), schedule.seed)
+
+
+def cases(product: Product) -> tuple[Case, ...]:
+    """Its first drawn runs."""
+    profile = read_profile(product.profile)
+    claimed = next(check.clause for check in load(profile.protocol).checks if profile.claims(check.clause))
+    return tuple(
+        Case(
+            id=f"{claimed}/drawn-{seed}",
+            clause=claimed,
+            stimulus=f"clients of {product.name} do what is drawn by seed {seed}",
+            duty="keeps what its documentation promises",
+            schedule=_drawn(profile.protocol, seed),
+            at_stake=(claimed,),
+        )
+        for seed in range(RUNS)
+    )
+
+
+def _drawn(protocol: str, seed: int) -> Schedule:
+    """What stands for a drawn run, whose steps are the product's own."""
+    network = served(CLIENTS)
+    delays = (Delay(1),) * len(network.links)
+    return Schedule(protocol=protocol, topology=network, delays=delays, submissions=(), seed=seed)

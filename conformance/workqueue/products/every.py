@@ -1,0 +1,26 @@
+"""The queues of others that are driven here."""
+
+from __future__ import annotations
+
+from scatterproof.conformance.adapters.products import Product
+from scatterproof.conformance.workqueue.products import (
+    beanstalkd,
+    bullmq,
+    emulators,
+    groupmq,
+    pg_boss,
+    pgq,
+    procrastinate_jobs,
+    rabbitmq_node,
+)
+
+PRODUCTS: tuple[Product, ...] = (
+    *emulators.PRODUCTS,
+    *rabbitmq_node.PRODUCTS,
+    procrastinate_jobs.PRODUCT,
+    pg_boss.PRODUCT,
+    bullmq.PRODUCT,
+    groupmq.PRODUCT,
+    beanstalkd.PRODUCT,
+    pgq.PRODUCT,
+)

@@ -1,0 +1,24 @@
+"""A server of Redis on loopback, for products that keep their queues in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
+
+INSTALL = "redis-server of Debian (apt-get install redis-server)"
+
+
+@contextmanager
+def redis_server(folder: Path, words: Sequence[str] = ("--save", "")) -> Iterator[Served]:
+    """It keeps nothing over a restart, unless `words` say so."""
+    (port,) = free_ports(1)
+    folder.mkdir(parents=True, exist_ok=True)
+    given = ["--port", str(port), "--bind", LOOPBACK, "--dir", str(folder.resolve()), *words]
+    served = Served("redis", [program("redis-server") or "", *given], port, folder)
+    try:
+        yield served
+    finally:
+        served.end()
