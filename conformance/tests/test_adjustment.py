@@ -102,7 +102,7 @@ _DELAYS = st.integers(2, 3).flatmap(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(delays=_DELAYS)
 def test_to_adj_gain_arrivals_of_equal_timestamps_lie_no_further_apart_than_without(delays: list[list[int]]) -> None:
     trace = run(delays, [SCATTERED_NS] * len(delays))

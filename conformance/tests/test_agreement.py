@@ -75,7 +75,7 @@ def test_reference_run_passes_and_all_three_judges_agree(network: str, variant: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("runs", [WITHOUT_LOSS, UNDER_LOSS, WITH_CHOICES], ids=["without loss", "loss", "choices"])
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_damaged_run_is_judged_alike_by_all_three(runs: list[tuple[str, str]], data: st.DataObject) -> None:
     network, variant = data.draw(st.sampled_from(runs))
@@ -87,7 +87,7 @@ def test_damaged_run_is_judged_alike_by_all_three(runs: list[tuple[str, str]], d
 
 
 @pytest.mark.parametrize("order", [Order.NODE, Order.LINK])
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data(), seed=st.integers(0, 1 << 32))
 def test_every_linearisation_that_agrees_with_a_checks_order_has_its_verdict(
     order: Order, data: st.DataObject, seed: int

@@ -57,7 +57,7 @@ play_compiled = njit(**OPTIONS)(play)
 contents_compiled = njit(**OPTIONS)(contents)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(steps=STEPS)
 def test_both_tables_behave_as_a_dictionary(steps: list[tuple[bool, tuple[int, int], int]]) -> None:
     plain, compiled = PlainTable(), empty_slots(2, 2, capacity=4)

@@ -214,7 +214,7 @@ def test_what_is_not_there_is_refused_with_its_row(protocol: str, column: str, e
 
 
 @pytest.mark.parametrize("protocol", RUNS)
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_rows_are_refused_alike_one_by_one_and_in_columns(protocol: str, data: st.DataObject) -> None:
     trace = beginning(RUNS[protocol](data.draw(st.integers(0, 99))), 60)

@@ -173,7 +173,7 @@ def failing_runs(draw: st.DrawFn) -> Schedule:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(failing_runs())
 def test_to_atomic_whatever_fails_when_those_that_stay_up_agree_and_go_on(run: Schedule) -> None:
     trace = simulate(run, make_core)

@@ -64,14 +64,14 @@ def different(schedule: Schedule, names: Collection[str] = NAMES) -> list[str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(SCHEDULES, st.sets(st.sampled_from(NAMES), min_size=2, max_size=4))
 def test_every_carrier_and_every_form_of_a_switch_delivers_the_same(schedule: Schedule, names: set[str]) -> None:
     assert different(schedule, names) == []
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SCHEDULES)
 def test_all_carriers_and_all_forms_of_a_switch_deliver_the_same(schedule: Schedule) -> None:
     assert different(schedule) == []

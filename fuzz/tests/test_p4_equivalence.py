@@ -88,7 +88,7 @@ def test_drawn_schedules_leave_the_same_bytes(group: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(PLUGIN.schedules())
 def test_any_schedule_leaves_the_same_bytes(schedule: Schedule) -> None:
     assert differences(schedule) == []

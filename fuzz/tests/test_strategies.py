@@ -28,7 +28,7 @@ def drawn() -> list[Schedule]:
 
 
 @given(PLUGIN.schedules())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_drawn_schedules_are_valid_and_every_message_has_a_route(schedule: Schedule) -> None:
     validate(schedule)
     table = route(schedule.topology).next_link
@@ -37,13 +37,13 @@ def test_drawn_schedules_are_valid_and_every_message_has_a_route(schedule: Sched
 
 
 @given(PLUGIN.schedules())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_links_of_total_order_never_repeat_a_packet(schedule: Schedule) -> None:
     assert all(fault.kind is not FaultKind.DUPLICATE for fault in schedule.faults)
 
 
 @given(topologies())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_topologies_have_acyclic_routes_and_some_host_reaches_another(topology: Topology) -> None:
     route(topology)  # raises for barriers that would wait for themselves
     assert any(receivers != (sender,) for sender, receivers in network_of(topology).reach)

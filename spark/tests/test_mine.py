@@ -196,7 +196,7 @@ def test_damaged_runs_are_found_alike_in_one_file_and_in_four(
 
 @pytest.mark.slow
 @each_protocol
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data(), batch_rows=st.integers(1, 400), most=st.integers(1, 3) | st.just(EVERY), interpret=st.booleans())
 def test_any_batching_finds_what_the_online_checks_find(
     protocol: str, data: st.DataObject, batch_rows: int, most: int, interpret: bool

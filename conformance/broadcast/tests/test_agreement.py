@@ -75,7 +75,7 @@ def test_every_clause_is_at_stake_in_some_run() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_damaged_run_is_judged_alike_by_all_three(level: str, data: st.DataObject) -> None:
     trace = beginning(conforming(*data.draw(st.sampled_from([run for run in RUNS if run[0] == level]))))
@@ -86,7 +86,7 @@ def test_damaged_run_is_judged_alike_by_all_three(level: str, data: st.DataObjec
 
 
 @pytest.mark.parametrize("order", [Order.NODE, Order.LINK])
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data(), seed=st.integers(0, 1 << 32))
 def test_every_linearisation_that_agrees_with_a_checks_order_has_its_verdict(
     order: Order, data: st.DataObject, seed: int

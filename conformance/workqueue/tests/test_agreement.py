@@ -61,7 +61,7 @@ def test_runs_of_literal_rules_are_judged_alike_by_all_three(rules: str) -> None
         JUDGES.assert_agreement(run(name, rules), [5, 60])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_damaged_run_is_judged_alike_by_all_three(data: st.DataObject) -> None:
     """Where there is anything to judge: calls that return twice, say, are no calls."""
@@ -73,7 +73,7 @@ def test_damaged_run_is_judged_alike_by_all_three(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("order", [Order.NODE, Order.LINK])
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), seed=st.integers(0, 1 << 32))
 def test_every_linearisation_that_agrees_with_a_checks_order_has_its_verdict(
     order: Order, data: st.DataObject, seed: int

@@ -156,7 +156,7 @@ def test_two_packets_are_not_one() -> None:
     assert decode(encode_all([packet, packet])) is Malformed.SEVERAL_PACKETS
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.lists(packets, min_size=1, max_size=4), st.data())
 def test_a_damaged_datagram_is_no_datagram(several: list[Packet], choices: st.DataObject) -> None:
     datagram = encode_all(several)
@@ -168,7 +168,7 @@ def test_a_damaged_datagram_is_no_datagram(several: list[Packet], choices: st.Da
     assert cut == datagram or isinstance(decode_all(cut), Malformed)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(st.lists(packets, min_size=1, max_size=4), st.data())
 def test_what_passes_the_checksum_never_raises_and_is_written_as_it_came(
     several: list[Packet], choices: st.DataObject

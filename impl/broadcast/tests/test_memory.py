@@ -87,7 +87,7 @@ def test_a_crashed_peer_is_sent_one_packet_at_a_time_ever_more_rarely() -> None:
     assert sendings < 40
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.permutations(range(12)), st.lists(st.integers(1, 3), min_size=12, max_size=12))
 def test_numbers_collapse_to_a_prefix_in_whatever_order_they_come(order: list[int], lengths: list[int]) -> None:
     numbers = Numbers(prefix_with)
@@ -103,7 +103,7 @@ def test_numbers_collapse_to_a_prefix_in_whatever_order_they_come(order: list[in
     assert (numbers.prefix, numbers.beyond) == (sum(lengths), {})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(1, 20), st.integers(0, 6)), max_size=12))
 def test_segments_know_of_each_message_who_has_it(runs: list[tuple[int, int]]) -> None:
     segments, known = Segments(), dict.fromkeys(range(1, 30), 0)
@@ -124,7 +124,7 @@ def test_segments_know_of_each_message_who_has_it(runs: list[tuple[int, int]]) -
     assert heard == {number: bits for number, bits in known.items() if bits}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.permutations(range(10)), st.integers(0, 3))
 def test_runs_that_wait_grow_together_and_all_leave(order: list[int], creators: int) -> None:
     waiting = Waiting()

@@ -148,7 +148,7 @@ def test_a_packet_comes_back_from_its_datagram(packet: Packet) -> None:
     assert decode(encode(packet)) == packet
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(packets, st.data())
 def test_a_damaged_datagram_never_raises_and_a_packet_in_it_is_written_as_it_came(
     packet: Packet, choices: st.DataObject
@@ -162,7 +162,7 @@ def test_a_damaged_datagram_never_raises_and_a_packet_in_it_is_written_as_it_cam
     assert isinstance(found, Malformed) or encode(found) == datagram
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=2000)
 @given(st.binary(max_size=80))
 def test_random_bytes_never_raise(datagram: bytes) -> None:
     found = decode(datagram)

@@ -172,7 +172,7 @@ def run(lines: list[str], code: str, at: Layout, fields: list[int], argument: in
     return result
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(tree=TREES, situation=situations(), width=st.integers(2, 80), wanted_sign=st.booleans())
 def test_any_expression_has_the_oracles_value_within_its_bounds(
     tree: Tree, situation: tuple[list[int], int], width: int, wanted_sign: bool
@@ -190,7 +190,7 @@ def test_any_expression_has_the_oracles_value_within_its_bounds(
     assert stored == (signed(expected, width) if wanted_sign else cut(expected, width))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(one=TREES, other=TREES, op=st.sampled_from(["==", "!=", "<", ">", "<=", ">="]), situation=situations())
 def test_any_condition_has_the_oracles_truth(one: Tree, other: Tree, op: str, situation: tuple[list[int], int]) -> None:
     fields, argument = situation

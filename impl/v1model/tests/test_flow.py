@@ -39,7 +39,7 @@ def expected(count: int, stop: int, leap: int) -> tuple[int, bytes]:
     return 6, work(count, stop, leap, 0xFFFF, way)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(*(st.integers(0, 255) | st.sampled_from([10, 11, 77, 99, 100, 101]) for _ in range(3)))
 def test_loops_and_early_ends_do_what_the_text_says(count: int, stop: int, leap: int) -> None:
     assert switch("loops").process(0, work(count, stop, leap)) == [expected(count, stop, leap)]
@@ -104,7 +104,7 @@ def ladder() -> bytes:
 LADDER = load(ladder(), place="ladder.json")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 2**NODES - 1))
 def test_branches_that_meet_crosswise_are_walked_as_the_graph_says(bits: int) -> None:
     at = marks = 0

@@ -99,7 +99,7 @@ PACKETS = st.builds(lambda start, rest: start + rest, STARTS, st.binary(max_size
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 3), port=st.sampled_from([0, 1, 7, 255]), packets=st.lists(PACKETS, min_size=1, max_size=5))
 def test_no_packet_breaks_a_program_and_equal_runs_are_equal(
     name: str, seed: int, port: int, packets: list[bytes]

@@ -121,7 +121,7 @@ def same(one: Entry, other: Entry) -> bool:
     return all_of(one) == all_of(other) and one.priority == other.priority
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(given_tables=tables(), data=st.data())
 def test_every_look_up_finds_what_a_scan_of_all_entries_finds(
     given_tables: tuple[tuple[MatchKind, ...], list[Entry]], data: st.DataObject

@@ -426,7 +426,7 @@ def obvious(outputs: Sequence[Sequence[tuple[str, int, int]]]) -> dict[str, bool
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.tuples(*[EVENTS] * N))
 def test_the_judge_finds_what_an_obvious_one_finds(events: tuple[list[Event], ...]) -> None:
     outputs = [numbered(each) for each in events]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scatterproof.conformance.broadcast.programs import lines
@@ -46,7 +46,6 @@ def expected(content: bytes) -> list[tuple[int, int, int, int]]:
     return found
 
 
-@settings(deadline=None)  # the first call compiles
 @given(parts=st.lists(LINES, max_size=20), last=WORDS, piece=st.integers(1, 40), room=st.integers(1, 5))
 def test_rows_are_what_the_lines_say_however_they_are_cut(
     parts: list[bytes], last: bytes, piece: int, room: int

@@ -63,7 +63,7 @@ def on_postgresql(tmp_path: Path, postgres_server: Cluster) -> Iterator[Emptied]
     stores.close()
 
 
-HELD = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+HELD = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @given(steps=STEPS)
