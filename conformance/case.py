@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from scatterproof.conformance.protocol import Case, load
 from scatterproof.conformance.verdict import ClauseResult, Verdict, foremost
-from scatterproof.spec import clauses
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.iut import Iut
 from scatterproof.spec.schedule import Schedule
@@ -88,15 +87,6 @@ def select(protocol: str, patterns: Sequence[str] = (), among: Sequence[Case] | 
                 f"no case is named {pattern!r} in {protocol}; near it are {', '.join(near)}; `conform --list` shows all"
             )
     return tuple(case for case in everything if not patterns or any(_named(case, pattern) for pattern in patterns))
-
-
-def protocol_of(patterns: Sequence[str]) -> str | None:
-    """The protocol that the addresses among the patterns name; BadInput when they name several."""
-    known = clauses.protocols()
-    found = {first: pattern for pattern in patterns for first in (pattern.split("/")[0],) if first in known}
-    if len(found) > 1:
-        raise BadInput(f"{' and '.join(found.values())} are of different protocols; give those of one at a time")
-    return next(iter(found), None)
 
 
 def run_case(case: Case, iut: Iut, claims: Claims = EVERYTHING) -> CaseResult:

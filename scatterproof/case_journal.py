@@ -1,4 +1,4 @@
-"""What a conformance run has found so far, in cases.ndjson of its folder: whose run it is, then a line a case,
+"""What a conformance run has found so far, in cases.jsonl of its folder: whose run it is, then a line a case,
 written as each ends. A run that is broken off goes on from there."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.files import read_bytes, write_atomically
 
 VERSION = 1
-FILE_NAME = "cases.ndjson"
+FILE_NAME = "cases.jsonl"
 LOCK = ".lock"
 
 

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from scatterproof.conformance.case import protocol_of
 from scatterproof.conformance.profile import Profile
-from scatterproof.options import resolve
+from scatterproof.options import protocol_of, resolve
 from scatterproof.spec.errors import BadInput
 
 CaseNames = Annotated[

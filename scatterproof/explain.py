@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import msgspec
 
 from scatterproof import clause_text
-from scatterproof.conformance.case import cases, protocol_of
+from scatterproof.conformance.case import cases
 from scatterproof.conformance.judge import Judging, judge, refuse
 from scatterproof.conformance.network.run import SimulatedIut
 from scatterproof.conformance.protocol import Case, load
+from scatterproof.conformance.report.run import rows_of
 from scatterproof.conformance.report.space_time import as_text, diagram
 from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation
 from scatterproof.console import OK, Progress, out, print_json
@@ -21,7 +22,7 @@ from scatterproof.fuzz.kill_matrix import subjects_of
 from scatterproof.fuzz.layers import Subject
 from scatterproof.fuzz.shrink import shrink
 from scatterproof.impl.protocol import load as implemented
-from scatterproof.options import resolve
+from scatterproof.options import protocol_of, resolve
 from scatterproof.spec import clauses
 from scatterproof.spec.clauses import Clause, Layer
 from scatterproof.spec.errors import BadInput
@@ -155,7 +156,7 @@ def _kept(clause: Clause, iut: Iut, schedule: Schedule, case: str) -> Example | 
         return None
     position = _first_held(trace, clause.id)
     time_ns = trace.column("time_ns")[position]
-    sentence = f"{clause.id}, row {position} at {time_ns} ns: held there first, and at {found.held} rows in all"
+    sentence = f"{clause.id}, row {position} at {time_ns} ns: held there first, and at {rows_of(found.held)} in all"
     return Example(iut=iut.name, case=case, sentence=sentence, drawing=_drawing(trace, {position}, position))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +42,18 @@ def resolve(protocol: str | None) -> str:
     if protocol not in known:
         raise BadInput(f"--protocol {protocol!r} is unknown; choose one of: {', '.join(known)}")
     return protocol
+
+
+def protocol_of(named: Sequence[str]) -> str | None:
+    """The protocol of the addresses and clauses that are named, such as PROTOCOL/CLAUSE/CASE or CLAUSE; BadInput when
+    they are of several."""
+    known = clauses.protocols()
+    having = {name: name for name in known}
+    having |= {clause.id: name for name in known for clause in clauses.load(name).clauses}
+    found = {having[first]: each for each in named for first in (each.split("/")[0],) if first in having}
+    if len(found) > 1:
+        raise BadInput(f"{' and '.join(found.values())} are of different protocols; give those of one at a time")
+    return next(iter(found), None)
 
 
 def refuse_file(option: str, path: Path | None, results: Path | None = None) -> None:

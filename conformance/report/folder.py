@@ -6,7 +6,7 @@
     CASE/trace.ndjson and CASE/schedule.json, a folder a case: what happened, and what to replay
     CASE/small.json and CASE/small.ndjson where a failing case was made small
 
-Cases are written as they end, and the rest after the last. `conform` keeps cases.ndjson beside them, from which a run
+Cases are written as they end, and the rest after the last. `conform` keeps cases.jsonl beside them, from which a run
 that was broken off goes on.
 
 Files are written one by one and each at once: a reader sees an old or a new one, never a part.

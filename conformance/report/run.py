@@ -86,6 +86,10 @@ def folder_name(case_id: str) -> str:
     return case_id.replace("/", ".")
 
 
+def rows_of(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
 def printable(said: str) -> str:
     """The text with a sign in place of every character that is not for reading."""
     return _UNSAYABLE.sub("\N{REPLACEMENT CHARACTER}", said)

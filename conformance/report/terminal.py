@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from scatterproof.conformance.report.run import ConformanceRun, broken, printable
+from scatterproof.conformance.report.run import ConformanceRun, broken, printable, rows_of
 from scatterproof.conformance.verdict import Verdict
 
 STYLES = {
@@ -35,12 +35,13 @@ def show(run: ConformanceRun, console: Console) -> None:
     console.print(table)
     for result in run.results:
         for clause in broken(result):
-            console.print(_text(f"{result.case.id} breaks {clause.clause} in {clause.broken} rows", style="bold red"))
+            said = f"{result.case.id} breaks {clause.clause} in {rows_of(clause.broken)}"
+            console.print(_text(said, style="bold red"))
             console.print(_text(f"  when {result.case.stimulus}, it {result.case.duty}"))
             for violation in clause.violations:
                 console.print(_text(f"  {violation.sentence}"))
             if clause.broken > len(clause.violations):
-                console.print(_text(f"  and {clause.broken - len(clause.violations)} rows more"))
+                console.print(_text(f"  and {rows_of(clause.broken - len(clause.violations))} more"))
     untried = (result for result in run.results if result.verdict is Verdict.NOT_APPLICABLE and result.trace is None)
     for reason, count in Counter(result.reason for result in untried).most_common():
         cases = "1 case" if count == 1 else f"{count} cases"

@@ -8,7 +8,7 @@ import typer
 
 from scatterproof import clause_text
 from scatterproof.console import out, print_json, print_table
-from scatterproof.options import Json, Protocol, resolve
+from scatterproof.options import Json, Protocol, protocol_of, resolve
 from scatterproof.spec import clauses
 from scatterproof.spec.errors import BadInput
 
@@ -28,7 +28,7 @@ def command(
         from scatterproof.explain import explain as explain_clause  # late: it tries mutants
 
         raise typer.Exit(explain_clause(protocol, clause, as_json=as_json))
-    catalogue = clauses.load(resolve(protocol))
+    catalogue = clauses.load(resolve(protocol or (clause and protocol_of([clause]))))
     chosen = catalogue.clauses if clause is None else (catalogue.clause(clause),)
     if as_json:
         print_json(

@@ -13,6 +13,7 @@ import pytest
 from scatterproof import cli
 from scatterproof.conformance.case import cases
 from scatterproof.models.expected import Tier, models_of
+from scatterproof.spec import clauses
 from scatterproof.spec import schedule as schedules
 from scatterproof.spec.clauses import protocols
 
@@ -61,6 +62,12 @@ def test_clauses_as_json_hold_a_sentence_and_a_layer_or_a_reason_each(console: C
     for clause in found["clauses"]:
         assert clause["must"].endswith(".")
         assert set(clause["layers"]) | set(clause["not_yet"]) == {"tlc", "z3", "oracle", "check", "case"}
+
+
+def test_a_clause_is_found_in_whichever_protocol_has_it(console: Console) -> None:
+    for protocol in protocols():
+        clause = clauses.load(protocol).clauses[-1].id
+        assert console.json("clauses", clause)[1]["protocol"] == protocol
 
 
 @pytest.mark.parametrize(
