@@ -264,7 +264,13 @@ def test_what_is_interpreted_is_measured_alike(tmp_path: Path, protocol: str) ->
 
 
 @pytest.mark.parametrize(
-    ("few", "is_warm", "interprets"), [(True, False, True), (True, True, False), (False, False, False)]
+    ("few", "is_warm", "interprets"),
+    [
+        (True, False, True),
+        # These compile, which takes minutes where nobody else does.
+        pytest.param(True, True, False, marks=pytest.mark.slow),
+        pytest.param(False, False, False, marks=pytest.mark.slow),
+    ],
 )
 def test_few_rows_are_interpreted_where_nothing_is_compiled(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: bool, is_warm: bool, interprets: bool
