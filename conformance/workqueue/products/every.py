@@ -6,12 +6,14 @@ from scatterproof.conformance.adapters.products import Product
 from scatterproof.conformance.workqueue.products import (
     beanstalkd,
     bullmq,
+    embedded,
     emulators,
     groupmq,
     pg_boss,
     pgq,
     procrastinate_jobs,
     rabbitmq_node,
+    redis_queues,
 )
 
 PRODUCTS: tuple[Product, ...] = (
@@ -23,4 +25,6 @@ PRODUCTS: tuple[Product, ...] = (
     groupmq.PRODUCT,
     beanstalkd.PRODUCT,
     pgq.PRODUCT,
+    *embedded.PRODUCTS,
+    *redis_queues.PRODUCTS,
 )

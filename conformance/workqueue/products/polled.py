@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
-from scatterproof.conformance.workqueue.cases.leases import extends, receives
+from scatterproof.conformance.workqueue.cases.leases import gives_back, receives
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call
@@ -49,8 +49,8 @@ class Taken:
 
 
 class Driver(ABC):
-    """Carries out calls and moves at one queue. A consumer has at most one message at a time that is its own; of those
-    that it has lost it never speaks again."""
+    """Carries out calls and moves at one queue. A consumer has at most one message at a time that is its own, and makes
+    no call about one that it has lost."""
 
     def __init__(self) -> None:
         self.history = History()
@@ -108,10 +108,10 @@ class Driver(ABC):
         self._hands.pop(node, None)
 
     def lose(self, nodes: Sequence[NodeId]) -> None:
-        """What these have in hand is theirs no more."""
+        """What these have in hand is theirs no more, as if they had given it back."""
         for node in nodes:
             if (held := self.live(node)) is not None:
-                self.history.called(extends(0, node, 1, newest=1))
+                self.history.called(gives_back(0, node, newest=1))
                 self.history.returned(node, about=held.handed)
             self.drop(node)
 

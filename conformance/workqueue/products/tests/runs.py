@@ -10,6 +10,8 @@ from scatterproof.conformance.workqueue.products.beanstalkd import Move as TubeM
 from scatterproof.conformance.workqueue.products.beanstalkd import Step as Tube
 from scatterproof.conformance.workqueue.products.bullmq import Move as KeptMove
 from scatterproof.conformance.workqueue.products.bullmq import Step as KeptStep
+from scatterproof.conformance.workqueue.products.embedded import Move as FileMove
+from scatterproof.conformance.workqueue.products.embedded import Step as File
 from scatterproof.conformance.workqueue.products.every import PRODUCTS
 from scatterproof.conformance.workqueue.products.groupmq import Move as GroupMove
 from scatterproof.conformance.workqueue.products.groupmq import Step as Group
@@ -49,6 +51,7 @@ _GOES_IN_TURN = [puts(0, 1), puts(0, 1), _takes(2, 2), gives_back(0, 2, newest=1
 _START_2, _START_3, _STALLED = Worker(WorkerMove.START, 2), Worker(WorkerMove.START, 3), Worker(WorkerMove.STALLED)
 _GIVE_UP = KeptStep(KeptMove.GIVE_UP, 2)
 _TWO_JOBS = [_START_2, puts(0, 1), puts(0, 1)]
+_OPEN, _WAIT, _LATE = File(FileMove.OPEN), File(FileMove.WAIT), File(FileMove.LATE, 2)
 _TUBE_ANEW = Tube(TubeMove.RESTART)
 _GROUP_2, _GROUP_3 = Group(GroupMove.START, 2), Group(GroupMove.START, 3)
 _BATCH, _BACK = receives(0, CONSUMER, 100, LEASE_NS), gives_back(0, CONSUMER)
@@ -95,6 +98,13 @@ KEPT: list[Kept] = [
     ),
     (_groupmq, "Q-LEASE", [puts(0, 1), puts(0, 1), _GROUP_2, gives_back(0, 2), _GROUP_3, deletes(0, 2), deletes(0, 3)]),
     (_groupmq, "Q-LEASE-ALL", [puts(0, 1), puts(0, 1, 2), _GROUP_2, _GROUP_3, deletes(0, 2), puts(0, 1)]),
+    *(
+        (_of[name], "Q-LEASE", [puts(0, 1), puts(0, 1), _takes(2), gives_back(0, 2, newest=1), _OPEN, _takes(3)])
+        for name in ("localqueue", "simplebroker", "persist-queue", "redis-streams", "redis-lists")
+    ),
+    (_of["localqueue"], "Q-RECEIPT", [puts(0, 1), _receives(2, seconds=1), _WAIT, _receives(3, seconds=1), _LATE]),
+    (_of["persist-queue"], "Q-LEASE-ALL", [puts(0, 1), _takes(2), _OPEN, _takes(3)]),
+    (_of["redis-streams"], "Q-LEASE-ALL", [puts(0, 1), _receives(2, seconds=1), _OPEN, _WAIT, _receives(3, seconds=1)]),
 ]
 
 _HOLDS = "holds a message of its group"
