@@ -62,3 +62,10 @@ class Served:
     def end(self) -> None:
         self._child.terminate()
         stop([self._child])
+
+    def restart(self, kill: bool) -> None:
+        """Stop it, or kill it, and start it again."""
+        if kill:
+            self._child.kill()
+        self.end()
+        self.begin()

@@ -23,6 +23,7 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.conformance.pubsub.knowledge import is_new_to, knowledge
+from scatterproof.conformance.pubsub.owing import BY_ROUTE, all_came, back_ns, connection_of, does_match, is_sure
 from scatterproof.conformance.pubsub.records import (
     ANSWER,
     AT,
@@ -36,60 +37,23 @@ from scatterproof.conformance.pubsub.records import (
     HIGHEST,
     HIGHEST_AT,
     HIGHEST_NUMBER,
+    LAST_CONNECTION,
     LEVEL,
     LOWEST,
     MAY_UNTIL,
     NEVER,
-    OF_NUMBER,
-    OF_SENDER,
     OK,
     OUTCOME,
     REFUSED,
     REQUEST,
     SETTLED_NS,
-    SURE_FROM,
     TOPIC,
     WANT,
+    Known,
 )
 from scatterproof.spec.trace import Kind, Order
 
 DELIVERIES = (Kind.DELIVERED, Kind.ENDED)
-
-
-@register_jitable
-def does_match(filter_: int, topic: int, filter_matches: Ints, filter_count: int, topic_count: int) -> bool:
-    """Numbers that name nothing match nothing."""
-    if not (1 <= filter_ <= filter_count and 1 <= topic <= topic_count):
-        return False
-    return filter_matches[(filter_ - 1) * topic_count + topic - 1] == 1
-
-
-@register_jitable
-def is_sure(subscriptions: TableState, slot: int, since_ns: int) -> bool:
-    """Whether the subscription has surely been in force since then, strictly."""
-    return NEVER < field(subscriptions, slot, SURE_FROM) < since_ns
-
-
-@register_jitable
-def owed(
-    messages: TableState,
-    one: int,
-    subscriptions: TableState,
-    slot: int,
-    filter_matches: Ints,
-    filter_count: int,
-    topic_count: int,
-) -> bool:
-    """Whether a guaranteed message must come for a subscription that is in force at the end of the run."""
-    if field(messages, one, OUTCOME) != OK or field(messages, one, LEVEL) < 1:
-        return False
-    if not is_sure(subscriptions, slot, field(messages, one, CALLED_NS)):
-        return False
-    lowest = field(subscriptions, slot, LOWEST)
-    if field(subscriptions, slot, SETTLED_NS) < field(messages, one, CALLED_NS):
-        lowest = field(subscriptions, slot, HAS)
-    filter_, topic = field(subscriptions, slot, FILTER), field(messages, one, TOPIC)
-    return lowest >= 1 and does_match(filter_, topic, filter_matches, filter_count, topic_count)
 
 
 @check(
@@ -114,15 +78,18 @@ def matching_get_one_copy(
     flags: int,
     topic: int,
     again: int,
+    retain: int,
     filter_matches: Ints,
     filter_count: int,
     topic_count: int,
     messages: TableState,
     subscriptions: TableState,
+    clients: TableState,
     deliveries: TableState,
 ) -> Outcome:
     if kind == ENDED:
-        return _missing(flags, filter_matches, filter_count, topic_count, messages, subscriptions, deliveries)
+        known = Known(filter_matches, filter_count, topic_count, messages, subscriptions, clients, deliveries)
+        return all_came(BY_ROUTE, 3, flags, known, NEVER)
     one = find(messages, (sender, number))
     if one < 0 or field(messages, one, OUTCOME) == REFUSED:
         return violated(0, topic, number, NO_WITNESS)
@@ -135,40 +102,12 @@ def matching_get_one_copy(
             may = may or (matching and field(subscriptions, slot, MAY_UNTIL) >= field(messages, one, CALLED_NS))
     if not may:
         return violated(1, topic, number, field(messages, one, AT))
-    if again != 1 and not is_new_to(deliveries, node, sender, number):
-        before = find(deliveries, (node, sender, number))
+    before = find(deliveries, (node, sender, number))
+    # Over a reconnection it is PS-SESSION.
+    here = before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection_of(clients, node)
+    if here and again != 1 and retain != 1:
         return violated(2, 0, number, field(deliveries, before, FIRST_AT))
     return HOLDS
-
-
-@register_jitable
-def _missing(
-    flags: int,
-    filter_matches: Ints,
-    filter_count: int,
-    topic_count: int,
-    messages: TableState,
-    subscriptions: TableState,
-    deliveries: TableState,
-) -> Outcome:
-    """Of what never came, what was published first, then by client."""
-    missing, client, at_stake = -1, -1, False
-    if not settled(flags):
-        return SILENT
-    for one in range(room(messages)):
-        for slot in range(room(subscriptions)):
-            if not (used(messages, one) and used(subscriptions, slot)):
-                continue
-            if not owed(messages, one, subscriptions, slot, filter_matches, filter_count, topic_count):
-                continue
-            at_stake, receiver = True, field(subscriptions, slot, CLIENT)
-            if is_new_to(deliveries, receiver, field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)):
-                at, least = field(messages, one, AT), -1 if missing < 0 else field(messages, missing, AT)
-                if missing < 0 or at < least or (at == least and receiver < client):
-                    missing, client = one, receiver
-    if missing >= 0:
-        return violated(3, client, field(messages, missing, OF_NUMBER), field(messages, missing, AT))
-    return HOLDS if at_stake else SILENT
 
 
 @check(
@@ -184,13 +123,14 @@ def delivered_in_sequence(
     number: int,
     topic: int,
     level: int,
+    retain: int,
     messages: TableState,
     deliveries: TableState,
     latest: TableState,
 ) -> Outcome:
     """A publish that returned ok took effect before its client's next call; what came before may come again."""
     one, top = find(messages, (sender, number)), find(latest, (node, sender, topic, level))
-    if one < 0 or top < 0 or not is_new_to(deliveries, node, sender, number):
+    if retain == 1 or one < 0 or top < 0 or not is_new_to(deliveries, node, sender, number):
         return SILENT
     if field(latest, top, HIGHEST_NUMBER) > number and field(messages, one, OUTCOME) == OK:
         return violated(0, field(latest, top, HIGHEST_NUMBER), number, field(latest, top, HIGHEST_AT))
@@ -220,6 +160,7 @@ def lower_level_holds(
     topic_count: int,
     messages: TableState,
     subscriptions: TableState,
+    clients: TableState,
 ) -> Outcome:
     one = find(messages, (sender, number))
     if one < 0:
@@ -242,7 +183,9 @@ def lower_level_holds(
         return violated(0, min(published, most), level, field(messages, one, AT))
     if level < min(published, least):
         return violated(1, min(published, least), level, field(messages, one, AT))
-    if again == 1 and level != 1:
+    # At level 2 what was on its way when the connection ended is sent again, marked, and comes once.
+    over_again = level == 2 and since_ns < back_ns(clients, node)
+    if again == 1 and level != 1 and not over_again:
         return violated(2, 1, level, NO_WITNESS)
     return HOLDS
 
@@ -362,4 +305,4 @@ def latest_is_answered(
     return SILENT
 
 
-CHECKS = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home, latest_is_answered)
+HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home, latest_is_answered)

@@ -1,7 +1,9 @@
-"""What is known of messages, subscriptions and deliveries before a row, as the boxes of calls tell it.
+"""What is known of messages, subscriptions, sessions and deliveries before a row, as the boxes of calls tell it.
 
 A subscription is surely in force from the return of its subscribe to the call of its unsubscribe, and may be from the
-call of the one to the return of the other. Of a call of unknown outcome it is never known again.
+call of the one to the return of the other. Of a call of unknown outcome it is never known again. Where a session does
+not outlive its connection, its subscriptions surely are in force to the call that ends the connection, and may be to
+the return of the next connect.
 """
 
 from __future__ import annotations
@@ -9,17 +11,29 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import CALLED, DELIVERED, RETURNED
-from scatterproof.conformance.checks.step import Bins, State, Table, TableState, derive
-from scatterproof.conformance.checks.tables import change, field, find, put
+from scatterproof.conformance.checks.step import Bins, Cell, State, Table, TableState, derive
+from scatterproof.conformance.checks.tables import change, field, find, put, room, used
 from scatterproof.conformance.pubsub.records import (
     ABOUT,
     ABOUT_LEVEL,
+    ACKNOWLEDGE,
+    ACKNOWLEDGED,
+    BACK_NS,
+    CLIENT,
     CLIENT_FIELDS,
+    CONNECT,
+    CONNECTION,
+    DELIVERY_FIELDS,
+    DISCONNECT,
+    FIRST_AT,
     FOREVER,
+    FRESH_CLIENT,
+    GROUP,
     HAS,
     HIGHEST,
     HIGHEST_NUMBER,
     IN_CALL,
+    LAST_CONNECTION,
     LAST_FIELDS,
     LAST_KIND,
     LAST_LEVEL,
@@ -28,8 +42,10 @@ from scatterproof.conformance.pubsub.records import (
     LAST_NUMBER,
     LAST_OUTCOME,
     LAST_POSITION,
+    LAST_RETAIN,
     LAST_SENDER,
     LAST_TOPIC,
+    LASTS,
     LOOSE_IN,
     LOOSE_OUT,
     LOWEST,
@@ -40,12 +56,15 @@ from scatterproof.conformance.pubsub.records import (
     OK,
     OPERATION,
     OUTCOME,
+    PRESENT,
     PUBLISH,
     REFUSED,
+    RETURNED_NS,
     SETTLED_NS,
     SUBSCRIBE,
     SUBSCRIPTION_FIELDS,
     SURE_FROM,
+    TO,
     UNKNOWN,
     UNSUBSCRIBE,
     Book,
@@ -57,17 +76,31 @@ KINDS = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.ENDED)
 
 @register_jitable
 def note_called(
-    position: int, node: int, time_ns: int, call: int, operation: int, given: tuple[int, int, int, int], book: Book
+    position: int,
+    node: int,
+    time_ns: int,
+    call: int,
+    operation: int,
+    given: tuple[int, int, int, int, int, int, int, int],
+    book: Book,
 ) -> None:
-    """given: topic, filter, level and digest."""
-    messages, subscriptions, clients, _, _ = book
-    topic, filter_, level, digest = given
-    put(clients, (node,), (call, filter_, level, operation))
+    """given: topic, filter, level, digest, session, retain, group and expiry_ns."""
+    messages, subscriptions, clients, deliveries, _ = book
+    topic, filter_, level, digest, session, retain, group, expiry_ns = given
+    own = find(clients, (node,))
+    if own < 0:
+        put(clients, (node,), (0, 0, 0, 0, *FRESH_CLIENT))
+        own = find(clients, (node,))
+    change(clients, own, IN_CALL, call)
+    change(clients, own, ABOUT, session if call == CONNECT else filter_)
+    change(clients, own, ABOUT_LEVEL, level)
+    change(clients, own, OPERATION, operation)
     if call == PUBLISH:
-        put(messages, (node, operation), (node, operation, topic, level, digest, time_ns, 0, position))
+        told = (node, operation, topic, level, digest, time_ns, 0, position, retain, expiry_ns, FOREVER)
+        put(messages, (node, operation), told)
     slot = find(subscriptions, (node, filter_))
     if call == SUBSCRIBE and slot < 0:
-        fresh = (node, filter_, NEVER, FOREVER, NEVER, level, FOREVER, level, level, 0, 0)
+        fresh = (node, filter_, NEVER, FOREVER, NEVER, level, FOREVER, level, level, 0, 0, group)
         put(subscriptions, (node, filter_), fresh)
     elif call == SUBSCRIBE:
         change(subscriptions, slot, MAY_BEFORE, field(subscriptions, slot, MAY_UNTIL))
@@ -75,22 +108,78 @@ def note_called(
         change(subscriptions, slot, SETTLED_NS, FOREVER)
         change(subscriptions, slot, LOWEST, min(level, field(subscriptions, slot, LOWEST)))
         change(subscriptions, slot, HIGHEST, max(level, field(subscriptions, slot, HIGHEST)))
+        change(subscriptions, slot, GROUP, group)
     elif call == UNSUBSCRIBE and slot >= 0:
         change(subscriptions, slot, SURE_FROM, NEVER)
+    elif call == ACKNOWLEDGE:
+        acknowledge(node, field(clients, own, CONNECTION), 1, deliveries)
+    elif call in (CONNECT, DISCONNECT):
+        change(clients, own, PRESENT, 0)
+        if call == CONNECT:
+            change(clients, own, CONNECTION, field(clients, own, CONNECTION) + 1)
+        if field(clients, own, LASTS) != 1 or (call == CONNECT and session != 1):
+            end_session(node, NEVER, subscriptions)
+
+
+@register_jitable
+def end_session(node: int, until_ns: int, subscriptions: TableState) -> None:
+    """No subscription of the client is sure any more; or, where a time is given, none may be in force after it."""
+    for slot in range(room(subscriptions)):
+        if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
+            if until_ns == NEVER:
+                change(subscriptions, slot, SURE_FROM, NEVER)
+            elif field(subscriptions, slot, LOOSE_IN) == 0:
+                change(subscriptions, slot, MAY_UNTIL, min(until_ns, field(subscriptions, slot, MAY_UNTIL)))
+
+
+@register_jitable
+def acknowledge(node: int, connection: int, how: int, deliveries: TableState) -> None:
+    """What came on this connection and was not acknowledged may be (how: 1); what may be, surely is (2)."""
+    for slot in range(room(deliveries)):
+        if not used(deliveries, slot) or field(deliveries, slot, TO) != node:
+            continue
+        if field(deliveries, slot, LAST_CONNECTION) == connection and field(deliveries, slot, ACKNOWLEDGED) == how - 1:
+            change(deliveries, slot, ACKNOWLEDGED, how)
+
+
+@register_jitable
+def learn_connected(node: int, own: int, time_ns: int, outcome: int, book: Book) -> None:
+    _, subscriptions, clients, _, _ = book
+    asked = field(clients, own, ABOUT)
+    ends = field(clients, own, LASTS) == 0 or asked != 1
+    if outcome == OK:
+        change(clients, own, PRESENT, 1)
+        change(clients, own, BACK_NS, time_ns)
+        if ends:
+            end_session(node, time_ns, subscriptions)
+    elif ends:
+        for slot in range(room(subscriptions)):
+            if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
+                change(subscriptions, slot, LOOSE_OUT, 1)
+    if outcome == OK:
+        change(clients, own, LASTS, 1 if asked == 1 else 0)
+    elif asked != 1 and field(clients, own, LASTS) == 1:
+        change(clients, own, LASTS, 2)
 
 
 @register_jitable
 def learn_returned(node: int, time_ns: int, outcome: int, book: Book) -> None:
-    messages, subscriptions, clients, _, _ = book
+    messages, subscriptions, clients, deliveries, _ = book
     own = find(clients, (node,))
     if own < 0:
         return
     call, filter_ = field(clients, own, IN_CALL), field(clients, own, ABOUT)
     change(clients, own, IN_CALL, 0)
     if call == PUBLISH:
-        change(messages, find(messages, (node, field(clients, own, OPERATION))), OUTCOME, outcome)
+        one = find(messages, (node, field(clients, own, OPERATION)))
+        change(messages, one, OUTCOME, outcome)
+        change(messages, one, RETURNED_NS, time_ns)
+    elif call == CONNECT:
+        learn_connected(node, own, time_ns, outcome, book)
+    elif call == ACKNOWLEDGE and outcome == OK:
+        acknowledge(node, field(clients, own, CONNECTION), 2, deliveries)
     slot = find(subscriptions, (node, filter_))
-    if slot < 0 or call == PUBLISH:
+    if slot < 0 or call not in (SUBSCRIBE, UNSUBSCRIBE):
         return
     sure = field(subscriptions, slot, SURE_FROM) != NEVER
     if outcome == UNKNOWN:
@@ -113,23 +202,30 @@ def learn_returned(node: int, time_ns: int, outcome: int, book: Book) -> None:
 @register_jitable
 def learn_delivered(node: int, position: int, name: tuple[int, int], topic: int, level: int, book: Book) -> None:
     """name: publisher and number."""
-    messages, _, _, deliveries, latest = book
+    messages, _, clients, deliveries, latest = book
     sender, number = name
-    if find(messages, (sender, number)) < 0 or find(deliveries, (node, sender, number)) >= 0:
+    if find(messages, (sender, number)) < 0:
         return
-    put(deliveries, (node, sender, number), (position,))
+    own = find(clients, (node,))
+    connection = 0 if own < 0 else field(clients, own, CONNECTION)
+    before = find(deliveries, (node, sender, number))
+    first_at = position if before < 0 else field(deliveries, before, FIRST_AT)
+    put(deliveries, (node, sender, number), (node, sender, number, first_at, position, connection, level, 0))
+    if before >= 0:
+        return
     top = find(latest, (node, sender, topic, level))
     if top < 0 or field(latest, top, HIGHEST_NUMBER) < number:
         put(latest, (node, sender, topic, level), (number, position))
 
 
 # messages, subscriptions, clients, deliveries, latest: as in `records`. last: the last row `delivered` or `returned`.
+# What was kept and is delivered to who subscribes, is not among deliveries: it comes besides.
 @derive(
     kinds=KINDS,
     messages=Table(2, MESSAGE_FIELDS),
     subscriptions=Table(2, SUBSCRIPTION_FIELDS),
     clients=Table(1, CLIENT_FIELDS),
-    deliveries=Table(3, 1),
+    deliveries=Table(3, DELIVERY_FIELDS),
     latest=Table(4, 2),
     last=Bins(LAST_FIELDS),
 )
@@ -147,6 +243,10 @@ def knowledge(
     topic: int,
     filter: int,
     level: int,
+    session: int,
+    retain: int,
+    group: int,
+    expiry_ns: int,
     messages: TableState,
     subscriptions: TableState,
     clients: TableState,
@@ -155,18 +255,25 @@ def knowledge(
     last: State,
 ) -> None:
     book = (messages, subscriptions, clients, deliveries, latest)
-    if last[LAST_KIND] == DELIVERED:
+    if last[LAST_KIND] == DELIVERED and last[LAST_RETAIN] != 1:
         name = (last[LAST_SENDER], last[LAST_NUMBER])
         learn_delivered(last[LAST_NODE], last[LAST_POSITION], name, last[LAST_TOPIC], last[LAST_LEVEL], book)
     elif last[LAST_KIND] == RETURNED:
         learn_returned(last[LAST_NODE], last[LAST_NS], last[LAST_OUTCOME], book)
     last[LAST_KIND] = -1
     if kind == CALLED:
-        note_called(position, node, time_ns, call, operation, (topic, filter, level, digest), book)
+        given = (topic, filter, level, digest, session, retain, group, expiry_ns)
+        note_called(position, node, time_ns, call, operation, given, book)
     elif kind in (DELIVERED, RETURNED):
         last[LAST_KIND], last[LAST_NODE], last[LAST_NS], last[LAST_POSITION] = kind, node, time_ns, position
         last[LAST_SENDER], last[LAST_NUMBER], last[LAST_TOPIC] = sender, number, topic
-        last[LAST_LEVEL], last[LAST_OUTCOME] = level, outcome
+        last[LAST_LEVEL], last[LAST_OUTCOME], last[LAST_RETAIN] = level, outcome, retain
+
+
+@derive(kinds=(Kind.CRASHED,), crash_ns=Cell(NEVER))
+def crashes(time_ns: int, crash_ns: State) -> None:
+    """When a broker was killed last."""
+    crash_ns[0] = time_ns
 
 
 @register_jitable

@@ -18,7 +18,7 @@ from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
 
 NAMES = schema("pubsub")
 CALLS = {code: CallName(name) for name, code in NAMES.calls.items()}
-LEAST, MOST = -(1 << 63), (1 << 63) - 1
+LEAST, MOST, CLEARS = -(1 << 63), (1 << 63) - 1, 2
 Row = Mapping[str, int]
 
 
@@ -47,19 +47,72 @@ class Got:
     told: Row
 
 
-class Subscription:
-    """What the rows before one say of a client's calls about a filter."""
+class Sessions:
+    """What the rows before one say of a client's connections. One that never connects is connected all the while."""
 
     def __init__(self, boxes: list[Box], row: int) -> None:
+        self._row = row
+        self._boxes = [box for box in boxes if box.call in (CallName.CONNECT, CallName.DISCONNECT) and box.row < row]
+        self._connects = [box for box in self._boxes if box.call is CallName.CONNECT]
+
+    @property
+    def connection(self) -> int:
+        """Which of its connections is the last one."""
+        return len(self._connects)
+
+    @property
+    def is_present(self) -> bool:
+        last = self._boxes[-1] if self._boxes else None
+        return last is None or (last.call is CallName.CONNECT and last.end(self._row) is Outcome.OK)
+
+    @property
+    def back_ns(self) -> int:
+        """When it was surely connected last."""
+        return max((box.over_ns for box in self._connects if box.end(self._row) is Outcome.OK), default=LEAST)
+
+    def may_end(self) -> list[Box]:
+        """The calls that end its session, subscriptions and all, or may do so."""
+        return [box for box in self._boxes if self._lasts(box.row) is not True or not _is_to_last(box)]
+
+    def end(self) -> list[Box]:
+        """Those that surely do, once they have returned ok."""
+        return [box for box in self.may_end() if self._lasts(box.row) is False or not _is_to_last(box)]
+
+    def _lasts(self, row: int) -> bool | None:
+        """Whether the session before this row outlives its connection; None where that is not known."""
+        lasts: bool | None = True
+        for box in self._connects:
+            if box.row < row and box.end(row) is Outcome.OK:
+                lasts = _is_to_last(box)
+            elif box.row < row and lasts and not _is_to_last(box):
+                lasts = None
+        return lasts
+
+
+def _is_to_last(box: Box) -> bool:
+    return box.call is CallName.DISCONNECT or box.given["session"] == 1
+
+
+class Subscription:
+    """What the rows before one say of a client's calls about a filter, and of its sessions. group: of a shared one."""
+
+    def __init__(self, boxes: list[Box], row: int, sessions: Sessions) -> None:
         self._subscribes = [box for box in boxes if box.call is CallName.SUBSCRIBE]
         self._unsubscribes = [box for box in boxes if box.call is CallName.UNSUBSCRIBE]
+        self._may_end = [box for box in sessions.may_end() if box.row > boxes[0].row]
+        self._end = [box for box in sessions.end() if box.row > boxes[0].row and box.call is CallName.CONNECT]
         self._row = row
+        self.filter = boxes[0].given["filter"]
+        self.group = self._subscribes[-1].given["group"] if self._subscribes else 0
 
     def sure_from(self) -> int | None:
         """Since when it is surely in force; None where that is not sure."""
         if any(box.end(self._row) is Outcome.UNKNOWN for box in self._unsubscribes):
             return None
-        ended = max((box.row for box in self._unsubscribes), default=-1)
+        connects = [box for box in self._may_end if box.call is CallName.CONNECT]
+        if any(box.end(self._row) in (Outcome.UNKNOWN, Outcome.REFUSED) for box in connects):
+            return None
+        ended = max((box.row for box in (*self._unsubscribes, *self._may_end)), default=-1)
         return next(
             (box.over_ns for box in self._subscribes if box.row > ended and box.end(self._row) is Outcome.OK), None
         )
@@ -72,7 +125,8 @@ class Subscription:
         if any(box.end(self._row) is Outcome.UNKNOWN for box in tried):
             return MOST
         last = max(box.row for box in tried)
-        ends = (box.over_ns for box in self._unsubscribes if box.row > last and box.end(self._row) is Outcome.OK)
+        over = (*self._unsubscribes, *self._end)
+        ends = (box.over_ns for box in over if box.row > last and box.end(self._row) is Outcome.OK)
         return min(ends, default=MOST)
 
     def levels(self, since_ns: int) -> tuple[int, int]:
@@ -130,20 +184,51 @@ class History:
         """Those of which a subscribe was called, by client, whose filter matches the topic."""
         boxes: dict[tuple[int, int], list[Box]] = {}
         for box in self.boxes:
-            if box.row < row and box.call is not CallName.PUBLISH:
+            if box.row < row and box.call in (CallName.SUBSCRIBE, CallName.UNSUBSCRIBE):
                 boxes.setdefault((box.client, box.given["filter"]), []).append(box)
         for (client, filter_), made in boxes.items():
             if self.matches(filter_, topic) and any(box.call is CallName.SUBSCRIBE for box in made):
-                yield client, Subscription(made, row)
+                yield client, Subscription(made, row, self.sessions(client, row))
+
+    def sessions(self, client: int, row: int) -> Sessions:
+        return Sessions([box for box in self.boxes if box.client == client], row)
+
+    def crash_ns(self, row: int) -> int:
+        """When a broker was killed last."""
+        kinds = (one for one in self.rows[: row + 1] if one["kind"] == Kind.CRASHED)
+        return max((one["time_ns"] for one in kinds), default=LEAST)
+
+    def sure_level(self, publish: Box, one: Subscription, row: int) -> int:
+        """The lowest level at which the message must come for the subscription, which matches; -1 where it need not
+        come."""
+        sure, given = one.sure_from(), publish.given
+        if publish.end(row) is not Outcome.OK or given["retain"] == CLEARS or given["expiry_ns"] > 0 or one.group > 0:
+            return -1
+        if sure is None or sure >= publish.ns:
+            return -1
+        return min(given["level"], one.levels(publish.ns)[0])
+
+    def owed(self, row: int) -> Iterator[tuple[Box, int, Subscription]]:
+        """What must have come by this row, to whom, and for which subscription."""
+        for publish in self.boxes:
+            if publish.call is not CallName.PUBLISH or publish.row >= row:
+                continue
+            for client, one in self.subscriptions(row, publish.given["topic"]):
+                if self.sessions(client, row).is_present and self.sure_level(publish, one, row) >= 1:
+                    yield publish, client, one
+
+    def copies(self, client: int, publish: Box, row: int) -> list[Got]:
+        """What the client had got of the message, which was published by then, leaving out what was kept."""
+        name = publish.client, publish.given["operation"]
+        return [
+            got
+            for got in self.got
+            if got.client == client and got.row < row and (got.told["sender"], got.told["number"]) == name
+            if got.told["retain"] != 1 and self.of(got) is not None
+        ]
 
     def came_before(self, client: int, publish: Box, row: int) -> bool:
-        """Whether the client had got the message, which was published by then."""
-        name = publish.client, publish.given["operation"]
-        return any(
-            got.client == client and got.row < row and (got.told["sender"], got.told["number"]) == name
-            for got in self.got
-            if self.of(got) is not None
-        )
+        return bool(self.copies(client, publish, row))
 
     def settled_end(self) -> int | None:
         """The last row of a run that ended as planned with nothing in flight."""
@@ -164,24 +249,26 @@ def _is_right(history: History, got: Got) -> bool:
         return False
     if any(publish.given[name] != got.told[name] for name in ("topic", "digest")):
         return False
-    if got.told["again"] != 1 and history.came_before(got.client, publish, got.row):
+    if got.told["again"] != 1 and got.told["retain"] != 1 and _is_second(history, got, publish):
         return False
     found = history.subscriptions(got.row, got.told["topic"])
     return any(client == got.client and one.may_until() >= publish.ns for client, one in found)
 
 
+def _is_second(history: History, got: Got, publish: Box) -> bool:
+    """Whether it came before, and last on the same connection."""
+    before = history.copies(got.client, publish, got.row)
+    connection = history.sessions(got.client, got.row).connection
+    return bool(before) and history.sessions(got.client, before[-1].row).connection == connection
+
+
 def _is_missing(history: History, end: int) -> bool:
-    """Whether something guaranteed never came for a subscription that is in force at the end."""
-    for publish in history.boxes:
-        if publish.call is not CallName.PUBLISH or publish.outcome is not Outcome.OK or publish.given["level"] < 1:
-            continue
-        for client, one in history.subscriptions(end, publish.given["topic"]):
-            sure = one.sure_from()
-            if sure is None or sure >= publish.ns or one.levels(publish.ns)[0] < 1:
-                continue
-            if not history.came_before(client, publish, end):
-                return True
-    return False
+    """Whether something guaranteed never came for a subscription whose client was connected all the while."""
+    return any(
+        not history.came_before(client, publish, end)
+        for publish, client, one in history.owed(end)
+        if (one.sure_from() or LEAST) >= history.sessions(client, end).back_ns
+    )
 
 
 def delivered_in_sequence(trace: Trace) -> set[int]:
@@ -191,14 +278,18 @@ def delivered_in_sequence(trace: Trace) -> set[int]:
 
 def _is_overtaken(history: History, got: Got) -> bool:
     publish = history.of(got)
-    if publish is None or publish.end(got.row) is not Outcome.OK or history.came_before(got.client, publish, got.row):
+    if publish is None or publish.end(got.row) is not Outcome.OK or got.told["retain"] == 1:
+        return False
+    if history.came_before(got.client, publish, got.row):
         return False
     alike = ("sender", "topic", "level")
     for other in history.got:
         if other.row >= got.row or other.client != got.client or any(other.told[a] != got.told[a] for a in alike):
             continue
         later = history.of(other)
-        first = later is not None and not history.came_before(other.client, later, other.row)
+        first = (
+            later is not None and other.told["retain"] != 1 and not history.came_before(other.client, later, other.row)
+        )
         if first and other.told["number"] > got.told["number"]:
             return True
     return False
@@ -221,7 +312,8 @@ def _is_at_its_level(history: History, got: Got) -> bool:
     published, level = publish.given["level"], got.told["level"]
     most = min(published, max(one.levels(publish.ns)[1] for one in may))
     least = min(published, max([0, *(one.levels(publish.ns)[0] for one in sure)]))
-    return least <= level <= most and (got.told["again"] != 1 or level == 1)
+    over_again = level == 2 and publish.ns < history.sessions(got.client, got.row).back_ns
+    return least <= level <= most and (got.told["again"] != 1 or level == 1 or over_again)
 
 
 def covered_stays_home(trace: Trace) -> set[int]:

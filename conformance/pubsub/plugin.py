@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 from scatterproof.conformance.checks.surroundings import Surroundings
 from scatterproof.conformance.protocol import Case, Judges, Plugin
@@ -14,6 +15,9 @@ from scatterproof.spec.core import Parameter
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.schedule import FailureKind, Schedule
 from scatterproof.spec.topology import NodeId, Topology
+
+if TYPE_CHECKING:
+    from scatterproof.conformance.adapters.products import Product
 
 
 def horizon_ns(schedule: Schedule) -> int:
@@ -48,10 +52,12 @@ def _without_node(given: Mapping[str, Parameter], node: NodeId) -> dict[str, Par
 @cache
 def _judges() -> Judges:
     from scatterproof.conformance.checks.premises import compiled_apart
-    from scatterproof.conformance.pubsub.checks import CHECKS
-    from scatterproof.conformance.pubsub.oracles import ORACLES
+    from scatterproof.conformance.pubsub import checks, oracles, session_checks, session_oracles
 
-    return Judges(checks=CHECKS, oracles=ORACLES, premises=compiled_apart("pubsub"))
+    found = (*checks.HERE, *session_checks.HERE)
+    return Judges(
+        checks=found, oracles={**oracles.ORACLES, **session_oracles.ORACLES}, premises=compiled_apart("pubsub")
+    )
 
 
 def _cases() -> tuple[Case, ...]:
@@ -60,9 +66,16 @@ def _cases() -> tuple[Case, ...]:
     return CASES
 
 
+def _products() -> tuple[Product, ...]:
+    from scatterproof.conformance.pubsub.products.every import PRODUCTS
+
+    return PRODUCTS
+
+
 PLUGIN = Plugin(
     name="pubsub",
     judges=_judges,
+    products=_products,
     cases=_cases,
     recorder=Recorder,
     horizon_ns=horizon_ns,

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from scatterproof.models.protocol import ModelsPlugin, TraceModule, claims_beside
 
+_LEFT_OUT = dict.fromkeys(
+    ("PS-QOS-GD", "PS-SESSION", "PS-PER-PUBLISHER", "PS-PERSISTED"),
+    "the module has no sessions: a client is connected all the while",
+)
+
 
 def _traces() -> TraceModule:
     from scatterproof.models.pubsub.trace_to_tla import ACTIONS, reader_of
 
-    return TraceModule(reader_of=reader_of, actions=ACTIONS)
+    return TraceModule(reader_of=reader_of, actions=ACTIONS, left_out=_LEFT_OUT)
 
 
 PLUGIN = ModelsPlugin(claims=claims_beside(__name__), traces=_traces)

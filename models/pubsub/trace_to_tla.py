@@ -93,6 +93,8 @@ class _Rows:
         call, number, filter_ = CALLS.get(row["call"]), _named(row["operation"]), self._filter(row)
         if call is None or not client or row["node"] in self._inside or not number:
             raise CannotRun(f"row {position}: no call of a client, or one within another; record each call once")
+        if call not in (CallName.PUBLISH, CallName.SUBSCRIBE, CallName.UNSUBSCRIBE):
+            raise CannotRun(f"row {position}: a {call}, and the module has no sessions; let the checks judge the trace")
         self._inside[row["node"]] = call, number if call == CallName.PUBLISH else filter_
         rest = self._content(row) if call == CallName.PUBLISH else (filter_, _level(row))
         return (call, now, client, number, *rest)

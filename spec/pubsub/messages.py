@@ -18,6 +18,9 @@ class CallName(StrEnum):
     PUBLISH = "publish"
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
+    CONNECT = "connect"
+    DISCONNECT = "disconnect"
+    ACKNOWLEDGE = "acknowledge"
 
 
 class PacketName(StrEnum):
@@ -69,7 +72,8 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
 
 
 class Delivery(msgspec.Struct, frozen=True, gc=False):
-    """A message as a subscriber gets it; level: at which it is delivered. again: whether it may have come before."""
+    """A message as a subscriber gets it; level: at which it is delivered. again: whether it may have come before.
+    retain: whether it is marked as one that was kept."""
 
     sender: NodeId
     number: int
@@ -77,13 +81,17 @@ class Delivery(msgspec.Struct, frozen=True, gc=False):
     level: int
     again: bool
     payload: bytes
+    retain: bool = False
 
 
 LEVELS = range(3)
 """Best effort, at least once, exactly once."""
 GIVEN: dict[str, tuple[str, ...]] = {
-    CallName.PUBLISH: ("topic", "level"),
-    CallName.SUBSCRIBE: ("filter", "level"),
+    CallName.PUBLISH: ("topic", "level", "retain", "expiry_ns"),
+    CallName.SUBSCRIBE: ("filter", "level", "group"),
     CallName.UNSUBSCRIBE: ("filter",),
+    CallName.CONNECT: ("session",),
+    CallName.DISCONNECT: (),
+    CallName.ACKNOWLEDGE: (),
 }
-"""The arguments of each call. A topic or filter that is left out is the first, a level 0."""
+"""The arguments of each call. A topic or filter that is left out is the first, all else 0."""

@@ -54,10 +54,10 @@ def _needs(install: str, module: str, has: Callable[[], bool]) -> Callable[[], s
 def _mosquitto(port: int, folder: Path) -> Sequence[str]:
     file = folder / "mosquitto.conf"
     file.write_text(f"listener {port} {LOOPBACK}\nallow_anonymous true\nuser root\n")
-    return [_mosquitto_program() or "", "-c", str(file)]
+    return [mosquitto_program() or "", "-c", str(file)]
 
 
-def _mosquitto_program() -> str | None:
+def mosquitto_program() -> str | None:
     # Debian puts it where only root's path leads.
     return program("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")
 
@@ -117,7 +117,7 @@ BROKERS = (
         why_not=_needs(
             "install paho-mqtt of PyPI into this environment, and mosquitto of Debian (apt-get install mosquitto)",
             "paho",
-            lambda: _mosquitto_program() is not None,
+            lambda: mosquitto_program() is not None,
         ),
         serve=_served("mosquitto", _mosquitto, mqtt.ask),
     ),

@@ -31,7 +31,8 @@ def test_arguments_that_change_places_alone_are_proved_equivalent() -> None:
 
 def test_every_call_grammar_and_failure_is_drawn() -> None:
     schedules = list(islice(drawn_schedules("pubsub", 3, 0), 200))
-    assert {call.call for schedule in schedules for call in schedule.calls} == set(CallName)
+    calls = {call.call for schedule in schedules for call in schedule.calls}
+    assert calls == {CallName.PUBLISH, CallName.SUBSCRIBE, CallName.UNSUBSCRIBE}
     assert {schedule.parameters["grammar"] for schedule in schedules} == {"document", "mqtt", "nats", "amqp"}
     kinds = {failure.kind for schedule in schedules for failure in schedule.failures}
     assert kinds == {FailureKind.PAUSE, FailureKind.RESUME}

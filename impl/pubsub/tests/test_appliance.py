@@ -6,7 +6,7 @@ from scatterproof.impl.pubsub.tests.network import DEEP, EXACT, OTHER, REST, STA
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.pubsub.messages import CallName, PacketName
 
-PUBLISH, SUBSCRIBE, UNSUBSCRIBE = CallName
+PUBLISH, SUBSCRIBE, UNSUBSCRIBE = CallName.PUBLISH, CallName.SUBSCRIBE, CallName.UNSUBSCRIBE
 OK, REFUSED, UNKNOWN = Outcome
 
 

@@ -1,0 +1,143 @@
+"""Who is owed a message, and by which clause: PS-ROUTE where its subscriber was connected all the while, PS-QOS-GD
+where it was away in between, PS-EXPIRE where something else expired in its queue, PS-PERSISTED where the broker was
+killed."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Ints, Outcome, TableState, settled, violated
+from scatterproof.conformance.checks.tables import field, find, room, used
+from scatterproof.conformance.pubsub.knowledge import is_new_to
+from scatterproof.conformance.pubsub.records import (
+    AT,
+    BACK_NS,
+    CALLED_NS,
+    CLEARS,
+    CLIENT,
+    CONNECTION,
+    EXPIRY_NS,
+    FILTER,
+    GROUP,
+    HAS,
+    LEVEL,
+    LOWEST,
+    NEVER,
+    OF_NUMBER,
+    OF_SENDER,
+    OK,
+    OUTCOME,
+    PRESENT,
+    RETAIN,
+    SETTLED_NS,
+    SURE_FROM,
+    TOPIC,
+    Known,
+)
+
+BY_ROUTE, BY_SESSION, BY_EXPIRY, BY_STORE = range(4)
+
+
+@register_jitable
+def does_match(filter_: int, topic: int, filter_matches: Ints, filter_count: int, topic_count: int) -> bool:
+    """Numbers that name nothing match nothing."""
+    if not (1 <= filter_ <= filter_count and 1 <= topic <= topic_count):
+        return False
+    return filter_matches[(filter_ - 1) * topic_count + topic - 1] == 1
+
+
+@register_jitable
+def is_sure(subscriptions: TableState, slot: int, since_ns: int) -> bool:
+    """Whether the subscription has surely been in force since then, strictly."""
+    return NEVER < field(subscriptions, slot, SURE_FROM) < since_ns
+
+
+@register_jitable
+def connection_of(clients: TableState, node: int) -> int:
+    own = find(clients, (node,))
+    return 0 if own < 0 else field(clients, own, CONNECTION)
+
+
+@register_jitable
+def back_ns(clients: TableState, node: int) -> int:
+    """When the client's last connection began, or NEVER."""
+    own = find(clients, (node,))
+    return NEVER if own < 0 else field(clients, own, BACK_NS)
+
+
+@register_jitable
+def is_present(clients: TableState, node: int) -> bool:
+    own = find(clients, (node,))
+    return own >= 0 and field(clients, own, PRESENT) == 1
+
+
+@register_jitable
+def sure_level(one: int, slot: int, known: Known) -> int:
+    """The lowest at which the message must come for the subscription, or -1 where it need not come: a subscription in
+    force since ahead of it, that is not shared, and that matches; a message that surely was published, and never
+    expires."""
+    messages, subscriptions = known.messages, known.subscriptions
+    if field(messages, one, OUTCOME) != OK or field(messages, one, RETAIN) == CLEARS:
+        return -1
+    if field(messages, one, EXPIRY_NS) > 0 or field(subscriptions, slot, GROUP) > 0:
+        return -1
+    since_ns = field(messages, one, CALLED_NS)
+    if not is_sure(subscriptions, slot, since_ns):
+        return -1
+    alone = field(subscriptions, slot, SETTLED_NS) < since_ns
+    lowest = field(subscriptions, slot, HAS if alone else LOWEST)
+    filter_, topic = field(subscriptions, slot, FILTER), field(messages, one, TOPIC)
+    if not does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count):
+        return -1
+    return min(field(messages, one, LEVEL), lowest)
+
+
+@register_jitable
+def expired_ahead(one: int, slot: int, known: Known) -> bool:
+    """Whether a message that expires, and never came, was published ahead of this one while the client was away."""
+    messages, client = known.messages, field(known.subscriptions, slot, CLIENT)
+    for other in range(room(messages)):
+        if not used(messages, other) or field(messages, other, EXPIRY_NS) <= 0:
+            continue
+        filter_, topic = field(known.subscriptions, slot, FILTER), field(messages, other, TOPIC)
+        matching = does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count)
+        came = not is_new_to(
+            known.deliveries, client, field(messages, other, OF_SENDER), field(messages, other, OF_NUMBER)
+        )
+        if matching and not came and field(messages, other, AT) < field(messages, one, AT):
+            return True
+    return False
+
+
+@register_jitable
+def owed_by(one: int, slot: int, known: Known, crash_ns: int) -> int:
+    """By which clause the message must come for the subscription by the end of a settled run; -1 for none."""
+    client, since_ns = field(known.subscriptions, slot, CLIENT), field(known.subscriptions, slot, SURE_FROM)
+    if not is_present(known.clients, client) or sure_level(one, slot, known) < 1:
+        return -1
+    if since_ns >= back_ns(known.clients, client):
+        return BY_ROUTE
+    if crash_ns >= since_ns:
+        return BY_STORE
+    return BY_EXPIRY if expired_ahead(one, slot, known) else BY_SESSION
+
+
+@register_jitable
+def all_came(clause: int, way: int, flags: int, known: Known, crash_ns: int) -> Outcome:
+    """Of what is owed by the clause and never came, what was published first, then by client."""
+    messages, subscriptions = known.messages, known.subscriptions
+    missing, client, at_stake = -1, -1, False
+    if not settled(flags):
+        return SILENT
+    for one in range(room(messages)):
+        for slot in range(room(subscriptions)):
+            if not (used(messages, one) and used(subscriptions, slot)) or owed_by(one, slot, known, crash_ns) != clause:
+                continue
+            at_stake, receiver = True, field(subscriptions, slot, CLIENT)
+            if is_new_to(known.deliveries, receiver, field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)):
+                at, least = field(messages, one, AT), -1 if missing < 0 else field(messages, missing, AT)
+                if missing < 0 or at < least or (at == least and receiver < client):
+                    missing, client = one, receiver
+    if missing >= 0:
+        return violated(way, client, field(messages, missing, OF_NUMBER), field(messages, missing, AT))
+    return HOLDS if at_stake else SILENT

@@ -1,0 +1,123 @@
+"""Drawn runs at a broker: clients that subscribe, come and go, and acknowledge late, while another publishes.
+
+A client never has two subscriptions that match one topic: a broker of MQTT 3.1.1 may send a copy for each (3.3.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+
+from scatterproof.conformance.pubsub.products.driving import PUBLISHER, Move, Step, Words
+from scatterproof.conformance.pubsub.products.history import SECOND_NS
+from scatterproof.spec.core import Parameter
+from scatterproof.spec.pubsub.messages import CallName
+from scatterproof.spec.schedule import Call
+from scatterproof.spec.topology import NodeId
+
+SUBSCRIBERS: tuple[NodeId, ...] = (2, 3)
+CLIENTS = 3
+
+
+def words(name: str) -> Words:
+    """Of a run of this name, that no other run speaks of."""
+    topics = (f"{name}/a/x", f"{name}/b/x", f"{name}/b/y/z")
+    return Words(grammar="mqtt", topics=topics, filters=(f"{name}/a/+", f"{name}/b/#", f"{name}/b/x"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What is drawn. Less keeps a run clear of what a broker does not claim, or of a mistake that is known.
+
+    levels: of messages and subscriptions. lasting: how many of ten connections begin a session that lasts.
+    drops: connections end without a word. stalls: clients stop reading. holds: they acknowledge when a step asks them
+    to, and not at once. leaves: subscriptions are ended. retain, expiry: some messages are kept, or expire.
+    restarts: how the broker is, in one of three runs.
+    """
+
+    levels: tuple[int, ...] = (0, 1, 2)
+    lasting: int = 8
+    drops: bool = True
+    stalls: bool = True
+    holds: bool = True
+    leaves: bool = True
+    retain: bool = False
+    expiry: bool = False
+    restarts: Move | None = None
+    steps: int = 25
+
+
+def connects(node: NodeId, session: int = 1) -> Call:
+    return Call(0, node, CallName.CONNECT, {"session": session})
+
+
+def disconnects(node: NodeId) -> Call:
+    return Call(0, node, CallName.DISCONNECT, {})
+
+
+def acknowledges(node: NodeId) -> Call:
+    return Call(0, node, CallName.ACKNOWLEDGE, {})
+
+
+def subscribes(node: NodeId, filter_: int = 1, level: int = 1) -> Call:
+    return Call(0, node, CallName.SUBSCRIBE, {"filter": filter_, "level": level})
+
+
+def unsubscribes(node: NodeId, filter_: int = 1) -> Call:
+    return Call(0, node, CallName.UNSUBSCRIBE, {"filter": filter_})
+
+
+def publishes(topic: int = 1, level: int = 1, retain: int = 0, seconds: int = 0) -> Call:
+    given: dict[str, Parameter] = {"topic": topic, "level": level, "retain": retain, "expiry_ns": seconds * SECOND_NS}
+    return Call(0, PUBLISHER, CallName.PUBLISH, given)
+
+
+def drawn(seed: int, shape: Shape) -> list[Call | Step]:
+    draw = Random(seed)
+    mine = {node: (1, draw.choice((2, 3))) for node in SUBSCRIBERS}
+    found: list[Call | Step] = [connects(PUBLISHER, 0)]
+    for node in SUBSCRIBERS:
+        found += [_connects(draw, node, shape), *(_subscribes(draw, node, one, shape) for one in mine[node])]
+    for _ in range(shape.steps):
+        found += _steps(draw, mine, shape)
+    if shape.restarts is not None and draw.random() < 0.34:
+        at = draw.randrange(len(found) // 2, len(found))
+        found[at:at] = [Step(shape.restarts), connects(PUBLISHER, 0)]
+    return found
+
+
+def _connects(draw: Random, node: NodeId, shape: Shape) -> Call:
+    return connects(node, int(draw.randrange(10) < shape.lasting))
+
+
+def _subscribes(draw: Random, node: NodeId, filter_: int, shape: Shape) -> Call:
+    return subscribes(node, filter_, draw.choice(shape.levels))
+
+
+def _steps(draw: Random, mine: Mapping[NodeId, tuple[int, ...]], shape: Shape) -> list[Call | Step]:
+    node, kind = draw.choice(SUBSCRIBERS), draw.randrange(24)
+    done = [] if shape.holds else [acknowledges(one) for one in SUBSCRIBERS]
+    if kind < 10:
+        return [*(_publishes(draw, shape) for _ in range(draw.randint(1, 3))), *done]
+    if kind < 13:
+        return [acknowledges(node)]
+    if kind < 16:
+        return [disconnects(node)]
+    if kind < 19:
+        return [_connects(draw, node, shape), Step(Move.WAIT, seconds=0.02), *done]
+    if kind == 19 and shape.drops:
+        return [Step(Move.DROP, node)]
+    if kind == 20 and shape.stalls:
+        return [Step(Move.STALL, node)]
+    if kind == 21 and shape.leaves:
+        return [unsubscribes(node, draw.choice(mine[node]))]
+    if kind == 22:
+        return [_subscribes(draw, node, draw.choice(mine[node]), shape)]
+    return [Step(Move.TAKE, node), Step(Move.WAIT, seconds=0.03), *done]
+
+
+def _publishes(draw: Random, shape: Shape) -> Call:
+    retain = draw.choice((0, 0, 1, 2)) if shape.retain else 0
+    seconds = draw.choice((0, 0, 1)) if shape.expiry else 0
+    return publishes(draw.randint(1, 3), draw.choice(shape.levels), retain, seconds)

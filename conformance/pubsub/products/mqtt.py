@@ -1,0 +1,226 @@
+"""A port to a broker of MQTT 3.1.1, or 5, through paho: clients of one thread that read when they are told to."""
+
+from __future__ import annotations
+
+import importlib
+import select
+import socket
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scatterproof.conformance.pubsub.products.driving import Deliver
+from scatterproof.conformance.serving import LOOPBACK
+from scatterproof.spec.core import Outcome
+from scatterproof.spec.topology import NodeId
+
+ANSWER_S = 10.0
+MQTT_5 = 5
+_FOR_EVER = 0xFFFFFFFF  # the longest that a session of MQTT 5 can last: it does not expire
+
+
+@dataclass(slots=True)
+class _One:
+    """A client: paho's, which outlives its connections while its session lasts. answered: what came back by packet
+    identifier, True where it was refused. unacknowledged: packet identifier and level of what it was delivered."""
+
+    paho: Any = None
+    lasts: bool = False
+    connected: bool = False
+    stalled: bool = False
+    refused: bool = False
+    answered: dict[int, bool] = field(default_factory=dict)
+    unacknowledged: list[tuple[int, int]] = field(default_factory=list)
+
+
+class MqttPort:
+    """name: ahead of the names of its clients, so that runs do not meet. login: a user and a password. restart: stop
+    the broker, or kill it, and start it again."""
+
+    def __init__(
+        self,
+        deliver: Deliver,
+        port: int,
+        name: str,
+        *,
+        version: int = 4,
+        login: tuple[str, str] | None = None,
+        restart: Callable[[bool], None] | None = None,
+    ) -> None:
+        self._mqtt = importlib.import_module("paho.mqtt.client")
+        self._properties = importlib.import_module("paho.mqtt.properties")
+        self._deliver, self._port, self._name, self._version = deliver, port, name, version
+        self._login, self._restart = login, restart
+        self._ones: dict[NodeId, _One] = {}
+
+    # ---------------------------------------------------------------- connections
+
+    def connect(self, node: NodeId, lasts: bool) -> Outcome:
+        one = self._ones.setdefault(node, _One())
+        if one.connected:
+            self.drop(node)
+        if one.paho is None or not lasts or not one.lasts:
+            one.paho, one.unacknowledged = self._fresh(node, one, lasts), []
+        one.lasts, one.refused, one.stalled, one.answered = lasts, False, False, {}
+        # Of what came at level 1 the packet identifier is no longer good; at level 2 it is.
+        one.unacknowledged = [(mid, level) for mid, level in one.unacknowledged if level == 2]
+        more = self._session(lasts) if self._version == MQTT_5 else {}
+        try:
+            one.paho.connect(LOOPBACK, self._port, keepalive=600, **more)
+        except OSError:
+            return Outcome.UNKNOWN
+        if not self._wait(lambda: one.connected or one.refused or one.paho.socket() is None):
+            return Outcome.UNKNOWN
+        return Outcome.OK if one.connected else Outcome.REFUSED if one.refused else Outcome.UNKNOWN
+
+    def _session(self, lasts: bool) -> dict[str, Any]:
+        given = self._properties.Properties(importlib.import_module("paho.mqtt.packettypes").PacketTypes.CONNECT)
+        given.SessionExpiryInterval = _FOR_EVER if lasts else 0
+        return {"clean_start": not lasts, "properties": given}
+
+    def _fresh(self, node: NodeId, one: _One, lasts: bool) -> Any:
+        kept = {} if self._version == MQTT_5 else {"clean_session": not lasts}
+        paho = self._mqtt.Client(
+            self._mqtt.CallbackAPIVersion.VERSION2,
+            client_id=f"{self._name}-{node}",
+            protocol=self._version,
+            manual_ack=True,
+            **kept,
+        )
+        if self._login is not None:
+            paho.username_pw_set(*self._login)
+
+        def connected(_client: Any, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:
+            one.connected, one.refused = not reason.is_failure, reason.is_failure
+
+        def gone(*_: Any) -> None:
+            one.connected = False
+
+        def got(_client: Any, _data: Any, message: Any) -> None:
+            if message.qos > 0:
+                one.unacknowledged.append((message.mid, message.qos))
+            # What has no payload says that something kept is deleted: it is no message of the run's.
+            if message.payload or message.retain:
+                self._deliver(node, message.topic, message.payload, message.qos, message.dup, message.retain)
+
+        def answered(_client: Any, _data: Any, mid: int, reasons: Any, _properties: Any) -> None:
+            listed = reasons if isinstance(reasons, list) else [reasons]
+            one.answered[mid] = any(reason.is_failure for reason in listed)
+
+        def opened(_client: Any, _data: Any, sock: Any) -> None:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+        paho.on_socket_open = opened
+        paho.on_connect, paho.on_disconnect, paho.on_message = connected, gone, got
+        paho.on_subscribe = paho.on_unsubscribe = paho.on_publish = answered
+        return paho
+
+    def disconnect(self, node: NodeId) -> Outcome:
+        one = self._ones[node]
+        one.paho.disconnect()
+        one.connected = False
+        return Outcome.OK
+
+    def drop(self, node: NodeId) -> None:
+        one = self._ones[node]
+        sock = one.paho.socket()
+        if sock is not None:
+            sock.close()
+            one.paho.loop_read()
+        one.connected = False
+
+    def is_connected(self, node: NodeId) -> bool:
+        return self._ones[node].connected
+
+    def stall(self, node: NodeId, stalled: bool) -> None:
+        if node in self._ones:
+            self._ones[node].stalled = stalled
+
+    def restart(self, kill: bool) -> None:
+        assert self._restart is not None
+        self._restart(kill)
+        self.pump(0.05)
+        for node, one in self._ones.items():
+            if one.connected:
+                self.drop(node)
+
+    def end(self) -> None:
+        """Sessions that last are ended: the broker is to keep nothing of the run."""
+        for node, one in self._ones.items():
+            if one.connected:
+                one.paho.disconnect()
+            if one.lasts:
+                self.connect(node, lasts=False)
+                self.disconnect(node)
+
+    # ---------------------------------------------------------------- calls
+
+    def publish(self, node: NodeId, topic: str, body: bytes, level: int, retain: bool, expiry_s: int) -> Outcome:
+        one, more = self._ones[node], {}
+        if expiry_s:
+            types = importlib.import_module("paho.mqtt.packettypes").PacketTypes
+            more["properties"] = self._properties.Properties(types.PUBLISH)
+            more["properties"].MessageExpiryInterval = expiry_s
+        told = one.paho.publish(topic, body, level, retain, **more)
+        return self._answer(one, told.mid)
+
+    def subscribe(self, node: NodeId, filter_: str, level: int, group: int) -> Outcome:
+        one = self._ones[node]
+        _, mid = one.paho.subscribe(f"$share/g{group}/{filter_}" if group else filter_, level)
+        return self._answer(one, mid)
+
+    def unsubscribe(self, node: NodeId, filter_: str) -> Outcome:
+        one = self._ones[node]
+        _, mid = one.paho.unsubscribe(filter_)
+        return self._answer(one, mid)
+
+    def has_unacknowledged(self, node: NodeId) -> bool:
+        return bool(self._ones[node].unacknowledged)
+
+    def acknowledge(self, node: NodeId) -> Outcome:
+        """It has surely come when something that was sent behind it is answered: that a filter which there is not is
+        unsubscribed from."""
+        one = self._ones[node]
+        for mid, level in one.unacknowledged:
+            one.paho.ack(mid, level)
+        one.unacknowledged.clear()
+        _, mid = one.paho.unsubscribe(f"{self._name}/no-such-filter")
+        outcome = self._answer(one, mid)
+        return Outcome.UNKNOWN if outcome is Outcome.UNKNOWN else Outcome.OK
+
+    def _answer(self, one: _One, mid: int | None) -> Outcome:
+        if mid is None or not self._wait(lambda: mid in one.answered or not one.connected) or mid not in one.answered:
+            return Outcome.UNKNOWN
+        return Outcome.REFUSED if one.answered.pop(mid) else Outcome.OK
+
+    # ---------------------------------------------------------------- reading
+
+    def pump(self, quiet_s: float) -> None:
+        until = time.monotonic() + quiet_s
+        while time.monotonic() < until:
+            if self._read(max(0.0, until - time.monotonic())):
+                until = time.monotonic() + quiet_s
+
+    def _wait(self, is_over: Callable[[], bool]) -> bool:
+        until = time.monotonic() + ANSWER_S
+        while not is_over():
+            if time.monotonic() > until:
+                return False
+            self._read(0.05)
+        return True
+
+    def _read(self, most_s: float) -> bool:
+        """Whether something came."""
+        sockets: Mapping[Any, _One] = {
+            sock: one
+            for one in self._ones.values()
+            if one.paho is not None and not one.stalled and (sock := one.paho.socket()) is not None
+        }
+        writing = [sock for sock, one in sockets.items() if one.paho.want_write()]
+        readable, writable, _ = select.select(list(sockets), writing, [], most_s)
+        for sock in writable:
+            sockets[sock].paho.loop_write()
+        for sock in readable:
+            sockets[sock].paho.loop_read()
+        return bool(readable)

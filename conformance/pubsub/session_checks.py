@@ -1,0 +1,229 @@
+"""What comes over a client's connections: PS-QOS-GD, PS-SESSION, PS-PER-PUBLISHER, PS-PERSISTED."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.kinds import ENDED
+from scatterproof.conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Outcome,
+    State,
+    Table,
+    TableState,
+    check,
+    settled,
+    violated,
+)
+from scatterproof.conformance.checks.tables import field, find, put, room, used
+from scatterproof.conformance.pubsub.knowledge import crashes, knowledge
+from scatterproof.conformance.pubsub.owing import (
+    BY_SESSION,
+    BY_STORE,
+    all_came,
+    back_ns,
+    connection_of,
+    is_present,
+    sure_level,
+)
+from scatterproof.conformance.pubsub.records import (
+    ACKNOWLEDGED,
+    AT,
+    CALLED_NS,
+    CLIENT,
+    FIRST_AT,
+    FROM,
+    HIGHEST_AT,
+    HIGHEST_NUMBER,
+    LAST_AT,
+    LAST_CONNECTION,
+    LEVEL,
+    LEVEL_GOT,
+    NEVER,
+    NUMBERED,
+    OF_NUMBER,
+    OF_SENDER,
+    OK,
+    OUTCOME,
+    TO,
+    TOPIC,
+    Got,
+    Known,
+)
+from scatterproof.spec.trace import Kind, Order
+
+DELIVERIES = (Kind.DELIVERED, Kind.ENDED)
+
+
+@check(
+    "PS-QOS-GD",
+    kinds=(Kind.ENDED,),
+    order=Order.LINK,
+    ways=("{expected_node}, which was away, never gets message {found}, which a subscription of its session matches",),
+    derived=(knowledge, crashes),
+)
+def disconnected_get_all(flags: int, known: Known, crash_ns: State) -> Outcome:
+    return all_came(BY_SESSION, 0, flags, known, crash_ns[0])
+
+
+@check(
+    "PS-PERSISTED",
+    kinds=(Kind.ENDED,),
+    order=Order.LINK,
+    ways=("{expected_node} never gets message {found}, and the broker was killed since its session has subscribed",),
+    derived=(knowledge, crashes),
+)
+def stored_survives(flags: int, known: Known, crash_ns: State) -> Outcome:
+    return all_came(BY_STORE, 0, flags, known, crash_ns[0])
+
+
+@check(
+    "PS-PER-PUBLISHER",
+    kinds=(Kind.DELIVERED,),
+    order=Order.LINK,
+    ways=("{node} gets message {found} of {sender} behind message {expected} on one connection, topic and level",),
+    derived=(knowledge,),
+    passed=Table(4, 3),
+)
+def broker_keeps_order(
+    got: Got, messages: TableState, clients: TableState, deliveries: TableState, passed: TableState
+) -> Outcome:
+    """passed: by client, publisher, topic and level, the highest number that came on the connection, its row, and the
+    connection. What comes a second time on one connection says nothing."""
+    one, before = find(messages, (got.sender, got.number)), find(deliveries, (got.node, got.sender, got.number))
+    connection = connection_of(clients, got.node)
+    if one < 0 or got.retain == 1 or (before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection):
+        return SILENT
+    key = (got.node, got.sender, got.topic, got.level)
+    top = find(passed, key)
+    if top < 0 or field(passed, top, PASSED_ON) != connection:
+        put(passed, key, (got.number, got.position, connection))
+        return SILENT
+    if field(passed, top, HIGHEST_NUMBER) < got.number:
+        put(passed, key, (got.number, got.position, connection))
+        return HOLDS
+    if field(messages, one, OUTCOME) != OK:
+        return SILENT
+    return violated(0, field(passed, top, HIGHEST_NUMBER), got.number, field(passed, top, HIGHEST_AT))
+
+
+PASSED_ON = 2
+
+
+@check(
+    "PS-SESSION",
+    kinds=DELIVERIES,
+    order=Order.LINK,
+    ways=(
+        "{node} gets message {found} of {sender}, published since it came back, ahead of {expected}, which waits",
+        "{node} gets message {found} of {sender} again, which it had acknowledged on an earlier connection",
+        "{node} gets message {found} of {sender} again on another connection, and it is not marked as a repeat",
+        "{node} gets message {found} of {sender} again on another connection, at a level where it comes once",
+        "{expected_node} never gets message {found} again, which it had not acknowledged when its connection ended",
+    ),
+    derived=(knowledge, crashes),
+)
+def waiting_come_first(kind: int, flags: int, got: Got, known: Known, crash_ns: State) -> Outcome:
+    if kind == ENDED:
+        return _came_again(flags, known, crash_ns[0])
+    one, before = (
+        find(known.messages, (got.sender, got.number)),
+        find(known.deliveries, (got.node, got.sender, got.number)),
+    )
+    if one < 0 or got.retain == 1:
+        return SILENT
+    if before >= 0:
+        if field(known.deliveries, before, LAST_CONNECTION) == connection_of(known.clients, got.node):
+            return SILENT
+        if crash_ns[0] >= field(known.messages, one, CALLED_NS):
+            return SILENT
+        if field(known.deliveries, before, ACKNOWLEDGED) == 2:
+            return violated(1, 0, got.number, field(known.deliveries, before, LAST_AT))
+        if got.again != 1:
+            return violated(2, 1, got.number, field(known.deliveries, before, LAST_AT))
+        if got.level != 1:
+            return violated(3, 1, got.number, field(known.deliveries, before, LAST_AT))
+        return HOLDS
+    if field(known.messages, one, CALLED_NS) <= back_ns(known.clients, got.node):
+        return SILENT
+    return _none_waits(got, one, known, crash_ns[0])
+
+
+@register_jitable
+def _none_waits(got: Got, one: int, known: Known, crash_ns: int) -> Outcome:
+    """Of what waits and should come ahead of this, what was published first."""
+    messages, subscriptions, back = known.messages, known.subscriptions, back_ns(known.clients, got.node)
+    waits, at_stake = -1, False
+    for other in range(room(messages)):
+        if not used(messages, other) or field(messages, other, OF_SENDER) != got.sender:
+            continue
+        if field(messages, other, TOPIC) != got.topic or field(messages, other, LEVEL) != field(messages, one, LEVEL):
+            continue
+        if field(messages, other, CALLED_NS) >= back or crash_ns >= field(messages, other, CALLED_NS):
+            continue
+        for slot in range(room(subscriptions)):
+            if not used(subscriptions, slot) or field(subscriptions, slot, CLIENT) != got.node or got.level < 1:
+                continue
+            if sure_level(other, slot, known) != got.level:
+                continue
+            at_stake = True
+            if _waits(got.node, other, known) and (
+                waits < 0 or field(messages, other, AT) < field(messages, waits, AT)
+            ):
+                waits = other
+    if waits >= 0:
+        return violated(0, field(messages, waits, OF_NUMBER), got.number, field(messages, waits, AT))
+    return HOLDS if at_stake else SILENT
+
+
+@register_jitable
+def _waits(node: int, one: int, known: Known) -> bool:
+    """Whether the client surely is still to get it on this connection."""
+    before = find(
+        known.deliveries, (node, field(known.messages, one, OF_SENDER), field(known.messages, one, OF_NUMBER))
+    )
+    if before < 0:
+        return True
+    unacknowledged = (
+        field(known.deliveries, before, ACKNOWLEDGED) == 0 and field(known.deliveries, before, LEVEL_GOT) == 1
+    )
+    return unacknowledged and field(known.deliveries, before, LAST_CONNECTION) < connection_of(known.clients, node)
+
+
+@register_jitable
+def _came_again(flags: int, known: Known, crash_ns: int) -> Outcome:
+    """Of what never came again, the delivery that was first."""
+    deliveries, messages, subscriptions = known.deliveries, known.messages, known.subscriptions
+    missing, at_stake = -1, False
+    if not settled(flags):
+        return SILENT
+    for slot in range(room(deliveries)):
+        if (
+            not used(deliveries, slot)
+            or field(deliveries, slot, LEVEL_GOT) != 1
+            or field(deliveries, slot, ACKNOWLEDGED) > 0
+        ):
+            continue
+        client = field(deliveries, slot, TO)
+        one = find(messages, (field(deliveries, slot, FROM), field(deliveries, slot, NUMBERED)))
+        if one < 0 or not is_present(known.clients, client) or crash_ns >= field(messages, one, CALLED_NS):
+            continue
+        owed = False
+        for other in range(room(subscriptions)):
+            mine = used(subscriptions, other) and field(subscriptions, other, CLIENT) == client
+            owed = owed or (mine and sure_level(one, other, known) == 1)
+        if not owed or back_ns(known.clients, client) == NEVER:
+            continue
+        if field(deliveries, slot, LAST_CONNECTION) == connection_of(known.clients, client):
+            at_stake = at_stake or field(deliveries, slot, FIRST_AT) < field(deliveries, slot, LAST_AT)
+            continue
+        if missing < 0 or field(deliveries, slot, LAST_AT) < field(deliveries, missing, LAST_AT):
+            missing = slot
+    if missing >= 0:
+        client, number = field(deliveries, missing, TO), field(deliveries, missing, NUMBERED)
+        return violated(4, client, number, field(deliveries, missing, LAST_AT))
+    return HOLDS if at_stake else SILENT
+
+
+HERE = (disconnected_get_all, waiting_come_first, broker_keeps_order, stored_survives)

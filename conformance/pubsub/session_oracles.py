@@ -1,0 +1,157 @@
+"""The clauses about sessions as predicates over a whole trace, as in `oracles`: PS-QOS-GD, PS-SESSION,
+PS-PER-PUBLISHER, PS-PERSISTED."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scatterproof.conformance.pubsub.oracles import Box, Got, History
+from scatterproof.spec.core import Outcome
+from scatterproof.spec.pubsub.messages import CallName
+from scatterproof.spec.trace import Trace
+
+
+def _missing(trace: Trace, *, killed: bool) -> set[int]:
+    """The end, where something never came over a connection's end; killed: to a session that was there when the broker
+    was killed, or to another one."""
+    history = History(trace)
+    end = history.settled_end()
+    if end is None:
+        return set()
+    for publish, client, one in history.owed(end):
+        since = one.sure_from()
+        assert since is not None
+        if since >= history.sessions(client, end).back_ns or (history.crash_ns(end) >= since) is not killed:
+            continue
+        if not killed and _expired_ahead(history, publish, client, one.filter, end):
+            continue
+        if not history.came_before(client, publish, end):
+            return {end}
+    return set()
+
+
+def _expired_ahead(history: History, publish: Box, client: int, filter_: int, end: int) -> bool:
+    return any(
+        box.call is CallName.PUBLISH
+        and box.row < publish.row
+        and box.given["expiry_ns"] > 0
+        and history.matches(filter_, box.given["topic"])
+        and not history.came_before(client, box, end)
+        for box in history.boxes
+    )
+
+
+def disconnected_get_all(trace: Trace) -> set[int]:
+    return _missing(trace, killed=False)
+
+
+def stored_survives(trace: Trace) -> set[int]:
+    return _missing(trace, killed=True)
+
+
+def broker_keeps_order(trace: Trace) -> set[int]:
+    history = History(trace)
+    return {got.row for got in history.got if _is_behind(history, got)}
+
+
+def _is_behind(history: History, got: Got) -> bool:
+    """Whether a later one of its publisher, topic and level came first on this connection."""
+    publish = history.of(got)
+    if publish is None or publish.end(got.row) is not Outcome.OK or _is_no_first(history, got):
+        return False
+    return any(
+        other.told["number"] > got.told["number"] and not _is_no_first(history, other)
+        for other in _on_connection(history, got)
+        if all(other.told[a] == got.told[a] for a in ("sender", "topic", "level")) and history.of(other) is not None
+    )
+
+
+def _on_connection(history: History, got: Got) -> Iterator[Got]:
+    """What came ahead of it on its connection."""
+    connection = history.sessions(got.client, got.row).connection
+    for other in history.got:
+        mine = other.client == got.client and other.row < got.row
+        if mine and history.sessions(got.client, other.row).connection == connection:
+            yield other
+
+
+def _is_no_first(history: History, got: Got) -> bool:
+    """Whether it was kept, or is no first copy on its connection."""
+    publish, connection = history.of(got), history.sessions(got.client, got.row).connection
+    if publish is None or got.told["retain"] == 1:
+        return True
+    before = history.copies(got.client, publish, got.row)
+    return bool(before) and history.sessions(got.client, before[-1].row).connection == connection
+
+
+def waiting_come_first(trace: Trace) -> set[int]:
+    history = History(trace)
+    broken = {got.row for got in history.got if _is_odd(history, got)}
+    end = history.settled_end()
+    return broken if end is None or not _is_not_again(history, end) else broken | {end}
+
+
+def _is_odd(history: History, got: Got) -> bool:
+    publish, sessions = history.of(got), history.sessions(got.client, got.row)
+    if publish is None or got.told["retain"] == 1:
+        return False
+    before = history.copies(got.client, publish, got.row)
+    if not before:
+        return publish.ns > sessions.back_ns and _is_ahead(history, got, publish)
+    if history.sessions(got.client, before[-1].row).connection == sessions.connection:
+        return False
+    if history.crash_ns(got.row) >= publish.ns:
+        return False
+    return _acknowledged(history, before[-1], got.row) == 2 or got.told["again"] != 1 or got.told["level"] != 1
+
+
+def _acknowledged(history: History, got: Got, row: int) -> int:
+    """Before this row: 2 where the client surely acknowledged the delivery on its connection, 1 where it may have, 0
+    where it surely has not."""
+    connection = history.sessions(got.client, got.row).connection
+    made = [
+        box
+        for box in history.boxes
+        if box.client == got.client and box.call is CallName.ACKNOWLEDGE and got.row < box.row < row
+        if history.sessions(got.client, box.row).connection == connection
+    ]
+    return 2 if any(box.end(row) is Outcome.OK for box in made) else int(bool(made))
+
+
+def _is_ahead(history: History, got: Got, publish: Box) -> bool:
+    """Whether something waits that was published ahead of it, alike, before the client came back."""
+    sessions, row, level = history.sessions(got.client, got.row), got.row, got.told["level"]
+    for other in history.boxes:
+        if other.call is not CallName.PUBLISH or other.row >= row or other.client != publish.client or level < 1:
+            continue
+        alike = other.given["topic"] == got.told["topic"] and other.given["level"] == publish.given["level"]
+        if not alike or other.ns >= sessions.back_ns or history.crash_ns(row) >= other.ns:
+            continue
+        mine = [one for client, one in history.subscriptions(row, other.given["topic"]) if client == got.client]
+        if not any(history.sure_level(other, one, row) == level for one in mine):
+            continue
+        before = history.copies(got.client, other, row)
+        if not before or _is_to_come_again(history, before[-1], row):
+            return True
+    return False
+
+
+def _is_to_come_again(history: History, got: Got, row: int) -> bool:
+    """Whether it came at level 1, on a connection that ended before it was acknowledged."""
+    ended = history.sessions(got.client, got.row).connection < history.sessions(got.client, row).connection
+    return ended and got.told["level"] == 1 and _acknowledged(history, got, row) == 0
+
+
+def _is_not_again(history: History, end: int) -> bool:
+    """Whether something that was not acknowledged never came again for a subscription in force."""
+    for publish, client, one in history.owed(end):
+        if history.sure_level(publish, one, end) != 1 or history.crash_ns(end) >= publish.ns:
+            continue
+        before = history.copies(client, publish, end)
+        if before and _is_to_come_again(history, before[-1], end):
+            return True
+    return False
+
+
+_HERE = (disconnected_get_all, waiting_come_first, broker_keeps_order, stored_survives)
+ORACLES = {oracle.__name__: oracle for oracle in _HERE}

@@ -1,0 +1,1 @@
+"""What is particular to publish and subscribe in the tests of mining."""
