@@ -63,7 +63,7 @@ class _Count:
 
 
 class _Until:
-    """An event after so many calls."""
+    """An event that is set after `wanted` calls."""
 
     def __init__(self, wanted: int) -> None:
         self._left, self._lock, self.reached = wanted, threading.Lock(), threading.Event()
@@ -183,7 +183,7 @@ def plain_seconds(address: str, workers: int, messages: int) -> float:
 
 
 def selection_us(address: str, groups: int, correlations: int) -> float:
-    """The median of the statement that takes a group, while so many wait; without its commit, whose syncing costs more
+    """The median of the statement that takes a group, while that many wait; without its commit, whose sync costs more
     than all else."""
     store = factory(address)()
     assert isinstance(store, SqlStore)

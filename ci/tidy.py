@@ -47,6 +47,9 @@ MAY_IMPORT = {
 LINED_ENDINGS = frozenset({".tla", ".cfg", ".p4", ".sh", ""})
 # Modules that hold a record: it names the parts of all folders.
 RECORDS = frozenset({"plugin.py", "protocol.py"})
+MADE_PAGES = frozenset({"FINDINGS.md", "CLAUSES.md"})
+# Where errors say one of these, they go on saying it: others may have written it down.
+PHRASES = re.compile(r"\b(tells? o[f]|of the few tha[t]|what lack[s]|what is lackin[g])\b")
 MADE_FOLDERS = frozenset({"build", "dist", "results", "report", "states", "spark-warehouse", "__pycache__"})
 
 
@@ -258,8 +261,21 @@ def cycles(files: list[Source]) -> Iterator[Finding]:
             yield source.finding(line, f"folders in a circle: {said}", "move what both need below both")
 
 
+def words(source: Source) -> Iterator[Finding]:
+    """Phrases of another language's rhythm, in prose for readers: comments, docstrings, and pages that are not made."""
+    if source.path.suffix == ".py":
+        said = _prose(source, strings='"""')
+    elif source.path.suffix == ".md" and source.path.name not in MADE_PAGES:
+        said = enumerate(source.lines, 1)
+    else:
+        return
+    for line, text in said:
+        for phrase in PHRASES.findall(text):
+            yield source.finding(line, f"{phrase!r} is no plain English", "say it in short words, the verb in front")
+
+
 RULES: dict[str, Callable[[Source], Iterator[Finding]]] = {
-    rule.__name__: rule for rule in (sizes, excepts, imports, protocols, leftovers, places, quotations, dodges)
+    rule.__name__: rule for rule in (sizes, excepts, imports, protocols, leftovers, places, quotations, dodges, words)
 }
 RULES_OF_ALL: dict[str, Callable[[list[Source]], Iterator[Finding]]] = {"cycles": cycles}
 
@@ -284,12 +300,13 @@ def _whole(folder: Folder, protocols: frozenset[str]) -> Folder:
     return folder[: ends[0]] if ends else folder
 
 
-def _prose(source: Source) -> Iterator[tuple[int, str]]:
-    """Texts and comments, by line: what is no name of Python's, where a method may be called as a protocol is."""
+def _prose(source: Source, strings: str = "") -> Iterator[tuple[int, str]]:
+    """Comments, and texts that begin as `strings`, by line: no names of Python's, where a method may be called as a
+    protocol is."""
     if source.tree is None:
         return
     for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
-        if token.type in (tokenize.STRING, tokenize.COMMENT):
+        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and token.string.startswith(strings)):
             yield from enumerate(token.string.splitlines(), token.start[0])
 
 

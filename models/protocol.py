@@ -61,7 +61,7 @@ class ModelsPlugin:
     wanted, as Z3 need not be installed.
 
     claims: all Z3 claims.
-    narration: without it steps are told by the actions' names.
+    narration: without it steps are named by their actions.
     covered: None where no schedules cover a model.
     traces: None where TLC cannot read the protocol's traces.
     """

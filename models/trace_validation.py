@@ -64,7 +64,7 @@ class Validation:
 
 
 def validate(trace: Trace) -> Validation:
-    """What TLC says of the trace; `cannot run` where it lacks what the module reads, or TLC or Java is missing."""
+    """What TLC says of the trace; `cannot run` where something that the module reads, TLC or Java is missing."""
     return validate_all([trace])[0]
 
 

@@ -33,7 +33,7 @@ from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.topology import Role
 from scatterproof.suite import again, smaller
 
-SHOWN = 3  # violations of a clause that are told; the trace has them all
+SHOWN = 3  # violations of a clause that are shown; the trace has them all
 
 
 def suite_of(config: pytest.Config, picked: Sequence[str]) -> SuitePlugin:

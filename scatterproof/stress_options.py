@@ -44,7 +44,7 @@ Seconds = Annotated[
     typer.Option(
         "--seconds",
         help="Seconds until programs are asked to end (30); earlier where all is there, or where nothing new has moved"
-        " for a quarter of this, at most 10 s: then what lacks is lost.",
+        " for a quarter of this, at most 10 s: then what is missing is lost.",
         show_default=False,
     ),
 ]

@@ -1,6 +1,6 @@
 """What a corpus exercised, and what it never did: so that a user knows what a clean result is worth.
 
-Configurations are told by dimensions (kind of run, family of networks, whether there are faults, failures, and each
+A configuration has dimensions (kind of run, family of networks, whether there are faults, failures, and each
 parameter); classes are the values of one dimension, and pairs those of two. What a corpus could have and has not is
 told where that is known: the kinds and families that the protocol draws, the actions of its specification; of
 parameters, the values that occur.
@@ -24,7 +24,7 @@ from scatterproof.spark.protocol import SparkPlugin
 from scatterproof.spec import plugins
 from scatterproof.spec.core import Parameter
 
-MOST_VALUES = 8  # of a parameter; beyond, and of times, it is only told whether it is 0
+MOST_VALUES = 8  # of a parameter; beyond, and of times, it is only said whether it is 0
 DRAWS = 20  # networks of a family, to see whether one suits a kind
 NONE, SOME = "none", "some"
 

@@ -63,6 +63,14 @@ BREACHES = {
     "xfail": ("dodges", "spec/tests/test_a.py", "@pytest.mark.xfail\ndef test_a(): ...\n", 1),
     "imported skip": ("dodges", "spec/tests/test_a.py", "from pytest import skip\nskip()\n", 2),
     "sleep": ("dodges", "spec/tests/test_a.py", "import time\ntime.sleep(1)\n", 2),
+    "a phrase in a page": ("words", "docs/a.md", "x\nThis tells " + "of barriers.\n", 2),
+    "a phrase in a docstring": (
+        "words",
+        "spec/a.py",
+        'def f():\n    """Count.\n\n    What is there, and what ' + 'lacks."""\n',
+        4,
+    ),
+    "a phrase in a comment": ("words", "spec/a.py", "x = 1  # of the few " + "that count\n", 1),
     "sleep in a conftest": ("dodges", "spec/conftest.py", "import time\ntime.sleep(1)\n", 2),
 }
 
@@ -86,6 +94,8 @@ ALLOWED = {
     "a name that has a protocol's in it": ("spec/a.py", '"""Say rebroadcast, or pubsubs."""\n'),
     "a method called like a protocol": ("spark/a.py", "context.pubsub(x)\n"),
     "a Chinese term": ("spec/a.md", "the term 屏障时间戳\n"),
+    "a phrase in an error": ("spec/a.py", 'raise BadInput("the file tells ' + 'of two runs")\n'),
+    "a phrase in a made page": ("spec/x/FINDINGS.md", "It tells " + "of one.\n"),
     "a waiting call outside tests": ("impl/a.py", "time.sleep(1)\n"),
 }
 

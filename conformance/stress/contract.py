@@ -101,7 +101,7 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     busy_s: when the last delivery was seen.
     woke_s: how long the first program was awake before all were.
     complete: everything was there.
-    due: what lacks at the end counts as lost.
+    due: what is missing at the end counts as lost.
     reference_s: what the protocol's own program needed for the same; 0 where that is not known.
     faults: what the relay did.
     """

@@ -1,4 +1,4 @@
-"""What the end of a run says of what lacks: that it is lost, or that it might have come later.
+"""What the end of a run says of what is missing: that it is lost, or that it might have come later.
 
 It is lost when nothing new moved any more, when the run was MULTIPLE times as long as the reference needs (and LEAST_S
 at least), or when the user has set a deadline. It is open when the run was cut while output still grew, or while output
@@ -37,7 +37,7 @@ class Ending:
 
     @property
     def is_open(self) -> bool:
-        """Whether what lacks might have come later."""
+        """Whether what is missing might have come later."""
         course = self.course
         over = all(outcome.crashed or outcome.exited or not outcome.correct for outcome in course.outcomes)
         if course.complete or course.due or over:

@@ -31,7 +31,7 @@ _SIGNALS = {Act.PAUSE: signal.SIGSTOP, Act.RESUME: signal.SIGCONT}
 class Stress:
     """wake_s: how long to wait for the first datagram of the slowest program.
     seconds: when programs are asked to end, at the latest.
-    due: what lacks then counts as lost.
+    due: what is missing then counts as lost.
     patience_s: for their end.
     """
 

@@ -58,7 +58,7 @@ def test_reference_passes(case: Case) -> None:
     result = run_case(case, Made(reference))
     assert (result.verdict, result.reason) == (Verdict.PASS, "")
     checks = load(case.schedule.protocol).checks
-    # Of doubts those are told of that there are.
+    # A doubt is listed only where there is one.
     assert {check.name for check in checks if not check.doubt} <= {found.name for found in result.results}
 
 

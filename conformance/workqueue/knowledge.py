@@ -110,7 +110,7 @@ def first_ready(node: int, called_ns: int, node_count: int, book: Book) -> int:
     for slot in range(room(groups)):
         if not may_be_taken(slot, called_ns, groups) or (found >= 0 and not _is_before(slot, found, groups)):
             continue
-        # Going over all groups comes last: with thousands that wait it is asked of the few that would win.
+        # Going over all groups comes last: of thousands that wait, only those that would win get here.
         if is_let_through(slot, called_ns, node_count, book):
             found = slot
     return found

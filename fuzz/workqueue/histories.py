@@ -34,8 +34,12 @@ _UNHEARD, _NEVER, _CRASHES, _SUITS, _NAMES = 10, 4, 4, 88, 50
 
 
 class _Client:
-    """last: the call that returned ok last, of those about what is in hand. left: whether it told of a message. seen:
-    groups and tokens that any client was told."""
+    """A client of a drawn history.
+
+    last: the call that returned ok last, of those about what is in hand.
+    left: whether it said that a message is left.
+    seen: groups and tokens that any client has been given.
+    """
 
     def __init__(self, config: NodeConfig, seen: list[tuple[int, int]]) -> None:
         self.config, self.operation, self.seen = config, 0, seen

@@ -42,7 +42,7 @@ LEFT_OUT = {
 
 @st.composite
 def _runs(draw: DrawFn) -> Schedule:
-    """The store's clock does not drift: leases are told by it."""
+    """The store's clock does not drift, as leases are measured by it."""
     network = served(draw(st.integers(2, _MAX_CLIENTS)))
     clients = network.clients()
     numbers = draw(st.binary(min_size=1 + _STEP * _MAX_STEPS, max_size=1 + _STEP * _MAX_STEPS))

@@ -20,7 +20,7 @@ from scatterproof.spec.totalorder.messages import NO_BARRIER, Packet, PacketKind
 _ADJUST, _ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
 _HELD_BYTES = 8
 MOST_INTERVALS = 1000  # that a lag can be long: clocks that are apart count as delays do
-# That another host's clock may run: how long it held a message is told by its clock, and judged by this one's.
+# That another host's clock may run: how long it held a message is measured by its clock, and judged by this one's.
 MOST_TIMES_AS_FAST = 4
 _LATEST_NS = 1 << 62  # sums of two times stay within 63 bits
 

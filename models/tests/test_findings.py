@@ -55,7 +55,7 @@ def write(spec_folder: Path, *findings: Finding) -> None:
 def test_a_finding_is_told_with_its_counterexample_and_what_takes_its_place(
     spec_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(findings, "load", lambda protocol: ModelsPlugin())  # steps are told by the actions' names
+    monkeypatch.setattr(findings, "load", lambda protocol: ModelsPlugin())  # steps are named by their actions
     found = findings_of("steps", spec_folder)
     text = findings_markdown("steps", found, run_findings("steps", spec_folder), models_of("steps", spec_folder))
     assert "## 1 Steps of two" in text

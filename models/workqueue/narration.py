@@ -1,6 +1,6 @@
 """Tells a counterexample of the work queue in sentences, read off the states before and after.
 
-Modules are told apart by a variable that one of them alone has; steps of a module without sentences are told by the
+Modules are told apart by a variable that one of them alone has; steps of a module without sentences are named by the
 actions' names.
 """
 
@@ -115,7 +115,7 @@ _TOLD_BY: Sequence[tuple[str, Callable[[_State, _State], str]]] = (
     ("list", _list_step),
     ("table", _table_step),
 )
-"""By which variable a step is told: the first that changes."""
+"""The variable that gives a step its sentence: the first that changes."""
 
 
 def _flow_step(before: _State, after: _State) -> str:

@@ -76,8 +76,8 @@ def over_udp(job: Job) -> list[Unit]:
 
 
 def until_told(some: Sequence[Case], job: Job) -> list[CaseResult]:
-    """Give one case of a clause after another over real sockets, until one is told: whether a case's stimulus comes
-    about is up to the machine. Where none is told, the first, not run."""
+    """Give one case of a clause after another over real sockets, until one has a verdict: the machine decides whether a
+    case's stimulus comes about. Where none has, the first, not run."""
     given: list[CaseResult] = []
     for case in some:
         given += _give(UDP, [case], job, _in_real_time)

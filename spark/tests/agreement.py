@@ -139,7 +139,7 @@ def _broken(results: Iterable[ClauseResult]) -> Broken:
 
 
 def _counts(judged: Iterable[Sequence[ClauseResult]]) -> Counts:
-    """A clause may have several results in a trace: of doubts those are told of that there are."""
+    """A clause may have several results in a trace: a doubt is listed only where there is one."""
     verdicts: dict[str, Counter[Verdict]] = {}
     rows: dict[str, tuple[int, int]] = {}
     for results in judged:

@@ -1,4 +1,4 @@
-"""Every generated mutant of the rules of matching is told by a filter and a topic of some grammar."""
+"""A filter and a topic of some grammar show every generated mutant of the rules of matching."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read(name: GrammarName) -> tuple[list[Filter], list[Topic]]:
 
 
 def answers(name: GrammarName, rules: MatchRules) -> list[object]:
-    """What a scan says of each pair, and the tree of all filters of each topic. A rule that fails is told by that."""
+    """What a scan says of each pair, and the tree of all filters of each topic. A rule that fails shows there."""
     mark, (filters, topics) = GRAMMARS[name].mark, read(name)
     tree = TopicTree[int, None](mark, rules)
     for number, one in enumerate(filters):

@@ -188,7 +188,7 @@ class Access(Protocol):
         ...
 
     def now_ns(self) -> int:
-        """The store's clock, on which the use of locks is told: one for all clients."""
+        """The store's clock, by which the use of locks is measured: one for all clients."""
         ...
 
     def contents(self) -> Contents:

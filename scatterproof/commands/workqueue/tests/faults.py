@@ -3,7 +3,7 @@ queue say of the calls that they journaled.
 
     python -m scatterproof.commands.workqueue.tests.faults SCENARIO FAULTS [SEED]
 
-plays rounds of a scenario until there were so many faults; SCENARIO is one of those below, or `all`. A round is short,
+plays rounds of a scenario until it had that many faults; SCENARIO is one of those below, or `all`. A round is short,
 since a call whose outcome is unknown weakens what can be said of those that come after it.
 Exit codes: 0 all held, 1 something did not.
 """
@@ -110,7 +110,7 @@ class Round:
         self._context.set_forkserver_preload(["__main__", MODULE])
 
     def play(self, scenario: Scenario, faults: int) -> Trace:
-        """Let so many faults happen; end all clients; then take all that is left. CannotRun where it never ends."""
+        """Let that many faults happen; end all clients; then take all that is left. CannotRun where it never ends."""
         for slot in self._slots:
             self._start(slot)
         try:
@@ -343,7 +343,7 @@ def play(
 
 
 def campaign(name: str, faults: int, seed: int, each: int = 12) -> Iterator[Played]:
-    """Rounds, each of `each` faults and one for every client in the end, until there were so many."""
+    """Rounds, each of `each` faults and one for every client in the end, until there were enough."""
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
         server = opened.enter_context(cluster(SCENARIOS[name].disk_mb)) if SCENARIOS[name].on_postgresql else None
