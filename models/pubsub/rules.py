@@ -43,4 +43,30 @@ def is_uncovered(narrow: bool, wide: bool) -> bool:
     return narrow and not wide
 
 
+def flow_is_on(was: bool, length: int, high: int, low: int) -> bool:
+    """Whether flow control is on. was: before the queue had this length (PS-FLOW)."""
+    return length >= high or (was and length >= low)
+
+
+def is_replaced(is_its: bool, is_first: bool, is_last: bool) -> bool:
+    """Whether a message that waits makes place for a new one that is conflated. is_its: it is of the same subscription.
+    is_first, is_last: no other one of that is ahead of it, or behind it (PS-QOS-CONF)."""
+    return is_its and is_last
+
+
+def new_id(made: int, own: int) -> int:
+    """The id of a configuration. made: how many any manager had made before. own: how many its own had (PS-CONFIG)."""
+    return made + 1
+
+
+def skips_transfer(kept: int, theirs: int) -> bool:
+    """Whether a configuration is not transferred, of the ids of the kept one and the manager's (PS-CONFIG)."""
+    return kept == theirs
+
+
+def is_first_copy(number: int, passed: int) -> bool:
+    """Whether a message is passed on, where those up to `passed` were (PS-MULTIPATH)."""
+    return number > passed
+
+
 rules = stated_in(__name__)
