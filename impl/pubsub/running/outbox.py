@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scatterproof.impl.pubsub.flow_rules import FLOW_RULES, FlowRules
+from scatterproof.impl.pubsub.channels.flow_rules import FLOW_RULES, FlowRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
