@@ -1,6 +1,6 @@
-"""Benchmarks: simulator, also under loss, growth with held messages, programs, the queue, checks, fuzzing, mining,
-judging over stdio, P4 targets, report, explorer; when named, latencies in simulation (`figures`), and mining beside
-other tools (`mine`).
+"""Benchmarks: simulator, also under loss, growth with held messages, programs, the queue, publish and subscribe,
+checks, fuzzing, mining, judging over stdio, P4 targets, report, explorer; when named, latencies in simulation
+(`figures`), and mining beside other tools (`mine`).
 
 Machines are shared and noisy: trust the ratios within one run. The latencies of `figures` are in simulated time and do
 not depend on the machine; they are drawn into results/figures/.
@@ -31,6 +31,7 @@ from ci.bench_explorer import explorer
 from ci.bench_growth import SIZES, comparisons, growth
 from ci.bench_mine import compare_mining, event_counts
 from ci.bench_p4 import p4
+from ci.bench_pubsub import pubsub
 from ci.bench_queue import queue
 from ci.bench_report import report
 from ci.bench_schedules import PROTOCOL, busy_schedule
@@ -224,6 +225,7 @@ SECTIONS: dict[str, Callable[[], Iterable[Figure]]] = {
     "growth": held_messages,
     "programs": programs,
     "queue": queue,
+    "pubsub": pubsub,
     "checks": checks,
     "fuzz": fuzzing,
     "spark": mining,
