@@ -18,6 +18,7 @@ CONSTANTS
   LevelOf(_, _),    \* rules: at which level a message is delivered: of its level and that of the subscription
   Queued(_, _, _),  \* the queue with a new message: of the queue, the message, whether the subscriber is connected
   Resent(_),        \* what is sent again of a message in flight: of whether it was received, "message", "release" or ""
+  InTurn(_),        \* in which order: of the sequence of what is sent again
   Again(_),         \* whether what is sent again is marked
   Knows(_, _)       \* what a subscriber knows when it took a message at level 2: of what it knew, and the number
 
@@ -29,7 +30,7 @@ VARIABLES
   up,       \* the sequence of what is on the way back
   here,     \* whether the subscriber is connected
   known,    \* the numbers that it received at level 2 and that were not released
-  got,      \* the sequence of what was delivered: number, level, whether it is marked as a repeat
+  got,      \* the sequence of what was delivered: number, level, whether it is marked as a repeat, connection
   leaves    \* how often the subscriber went
 vars == <<levels, waiting, flight, down, up, here, known, got, leaves>>
 
@@ -64,7 +65,8 @@ Receive ==
          back == IF one.what = "release" THEN "released" ELSE IF one.level = 2 THEN "received" ELSE "acknowledged"
      IN
      /\ got' = IF ~ new THEN got
-               ELSE Append(got, [number |-> one.number, level |-> one.level, again |-> one.again /\ one.level = 1])
+               ELSE Append(got, [number |-> one.number, level |-> one.level, again |-> one.again /\ one.level = 1,
+                                 connection |-> leaves])
      /\ known' = IF one.what = "release" THEN known \ {one.number}
                  ELSE IF one.level = 2 THEN Knows(known, one.number) ELSE known
      /\ up' = IF one.level = 0 THEN up ELSE Append(up, Packet(back, one, FALSE))
@@ -98,7 +100,7 @@ Return ==
   /\ here' = TRUE
   /\ LET IsSent(one) == Resent(one.received) # ""
          left == SelectSeq(flight, IsSent)
-     IN  down' = [i \in DOMAIN left |-> Packet(Resent(left[i].received), left[i], Again(left[i].level))]
+     IN  down' = InTurn([i \in DOMAIN left |-> Packet(Resent(left[i].received), left[i], Again(left[i].level))])
   /\ UNCHANGED <<levels, waiting, flight, up, known, got, leaves>>
 
 (* Nothing need happen. *)
@@ -123,6 +125,11 @@ WaitingComeFirst ==
   \A i \in DOMAIN got : IsFirst(i) /\ got[i].level > 0 =>
     \A number \in 1 .. got[i].number - 1 : IsGuaranteed(number) => \E j \in Came(number) : j < i
 
+(* PS-PER-PUBLISHER: on each connection, repeats included. *)
+BrokerKeepsOrder ==
+  \A i, j \in DOMAIN got :
+    i < j /\ got[i].connection = got[j].connection /\ got[i].level = got[j].level => got[i].number < got[j].number
+
 (* PS-SESSION: all of it comes. *)
 GuaranteedComes == \A number \in 1 .. Most : (number \in DOMAIN levels /\ IsGuaranteed(number)) ~> Came(number) # {}
 
@@ -132,6 +139,7 @@ NoReleaseReach == \A i \in DOMAIN flight : here => ~ flight[i].received
 -----------------------------------------------------------------------------
 InLine(queue, one, connected) == Append(queue, one)
 WhatIsDue(received) == IF received THEN "release" ELSE "message"
+AsTheyCame(packets) == packets
 Marked(level) == TRUE
 AndThis(numbers, number) == numbers \cup {number}
 -----------------------------------------------------------------------------
@@ -140,6 +148,7 @@ AsPublished(published, granted) == published
 LiveFirst(queue, one, connected) == IF connected THEN <<one>> \o queue ELSE Append(queue, one)
 MessageAgain(received) == "message"
 NothingAgain(received) == ""
+Backwards(packets) == [i \in DOMAIN packets |-> packets[Len(packets) + 1 - i]]
 Unmarked(level) == FALSE
 NotThis(numbers, number) == numbers
 =============================================================================
