@@ -54,7 +54,7 @@ LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ChildFailure:
     """What a child did wrong, as the end of a sentence that begins with its name."""
 
     reason: str
@@ -112,7 +112,7 @@ class Child:
         self._pending += b"\n"
         self._write()
 
-    def line(self, timeout_s: float | None = None) -> bytes | Failure:
+    def line(self, timeout_s: float | None = None) -> bytes | ChildFailure:
         """The next line of its stdout, without the end of line."""
         line = self._next_line()
         if line is not None:
@@ -132,7 +132,7 @@ class Child:
         del self._unread[: end + 1]
         return line
 
-    def _wait_for_line(self, deadline: float, patience: float) -> bytes | Failure:
+    def _wait_for_line(self, deadline: float, patience: float) -> bytes | ChildFailure:
         """Read until there is a line; or what the child does in its place."""
         waited_ns: int | None = None  # of a child that does not answer at once
         while (line := self._next_line()) is None:
@@ -255,7 +255,7 @@ class Child:
             self._open = False
             self._poll.unregister(self._stdout)
 
-    def _ended(self) -> Failure:
+    def _ended(self) -> ChildFailure:
         """Its stdout is closed: say how it ended, once it has."""
         wait([self], _ENDS_WITHIN_S)
         code = self._process.code()
@@ -265,11 +265,11 @@ class Child:
             return self._failure(f"ended with exit code {code}")
         return self._failure(f"was ended by {signal.Signals(-code).name}")
 
-    def _failure(self, reason: str) -> Failure:
+    def _failure(self, reason: str) -> ChildFailure:
         with self._stderr_path.open("rb") as stderr:
             stderr.seek(max(0, self._stderr_path.stat().st_size - 4096))
             words = stderr.read().decode("utf-8", "replace").strip().splitlines()
-        return Failure(f"{reason}; stderr ends: {words[-1][:300]}" if words else reason)
+        return ChildFailure(f"{reason}; stderr ends: {words[-1][:300]}" if words else reason)
 
 
 def wait(children: Iterable[Child], seconds: float) -> bool:

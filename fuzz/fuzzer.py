@@ -20,7 +20,7 @@ from scatterproof.conformance.verdict import ClauseResult, Violation, foremost
 from scatterproof.fuzz.corpus import Suited, drawn_schedules
 from scatterproof.fuzz.shrink import MAX_RUNS, OnRun, shrink
 from scatterproof.fuzz.stopping import Guard, Stopped
-from scatterproof.fuzz.tally import Standing, Tally, not_asked
+from scatterproof.fuzz.tally import ClauseStanding, Tally, not_asked
 from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
 from scatterproof.spec.iut import Iut
 from scatterproof.spec.schedule import Schedule, write
@@ -33,7 +33,7 @@ NONE_RUNS = 3  # schedules in a row that cannot be run: then it is not their fau
 SHOWN = 5  # sentences about runs that could not be made or judged
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class FoundFailure(msgspec.Struct, frozen=True, kw_only=True):
     """violation: the first one of the clause in the schedule's trace; None for a run that ended cut, of which `notes`
         say why.
     file: where the schedule is.
@@ -75,8 +75,8 @@ class FuzzResult(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     schedules_per_second: float
     at_stake: dict[str, int]
-    failures: tuple[Failure, ...]
-    clauses: dict[str, Standing]
+    failures: tuple[FoundFailure, ...]
+    clauses: dict[str, ClauseStanding]
     unjudged: int
     because: tuple[str, ...]
     stopped: str = ""
@@ -86,7 +86,7 @@ class FuzzResult(msgspec.Struct, frozen=True, kw_only=True):
 OnProgress: TypeAlias = Callable[[int, int], None]
 # on_shrink(clause, runs, smallest): after each run that is made to find a smaller schedule.
 OnShrink: TypeAlias = Callable[[str, int, Schedule], None]
-SomeFailure = TypeVar("SomeFailure", bound=Failure)
+SomeFailure = TypeVar("SomeFailure", bound=FoundFailure)
 
 
 def fuzz(
@@ -216,7 +216,7 @@ class _Fuzzing:
 class Shrinking:
     """failure: as small as it has become so far."""
 
-    failure: Failure
+    failure: FoundFailure
     iut: Iut
     guard: Guard = nullcontext
 
@@ -298,9 +298,9 @@ def ends_as_planned(trace: Trace) -> bool:
 
 def failure_of(
     clause: str, number: int, schedule: Schedule, notes: tuple[str, ...], violation: Violation | None
-) -> Failure:
+) -> FoundFailure:
     """What schedule `number` shows; it has no file yet, and nothing smaller was looked for."""
-    return Failure(
+    return FoundFailure(
         clause=clause,
         violation=violation,
         notes=notes,

@@ -28,7 +28,7 @@ OnProgress = Callable[[int, int, str], None]
 MUTANT_FAILURES = Path("results/mutants")
 
 
-class Standing(StrEnum):
+class MutantStanding(StrEnum):
     KILLED = "killed"
     EQUIVALENT = "equivalent"
     OPEN = "open"
@@ -45,7 +45,7 @@ class MutantRow(msgspec.Struct, frozen=True, kw_only=True):
     mutant: str
     operator: str
     sentence: str
-    standing: Standing
+    standing: MutantStanding
     proof: str
     clauses: tuple[str, ...]
     cells: dict[str, KillCell]
@@ -60,7 +60,7 @@ class KillMatrix(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str
     seed: int
     layers: tuple[str, ...]
-    score: dict[Standing, int]
+    score: dict[MutantStanding, int]
     by_layer: dict[str, int]
     by_clause: dict[str, tuple[str, ...]]
     rows: tuple[MutantRow, ...]
@@ -68,7 +68,7 @@ class KillMatrix(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def open(self) -> tuple[str, ...]:
-        return tuple(row.mutant for row in self.rows if row.standing is Standing.OPEN)
+        return tuple(row.mutant for row in self.rows if row.standing is MutantStanding.OPEN)
 
 
 def kill_matrix(
@@ -131,7 +131,7 @@ def matrix_of(protocol: str, seed: int, layers: Sequence[str], rows: Sequence[Mu
         protocol=protocol,
         seed=seed,
         layers=tuple(layers),
-        score={standing: sum(row.standing is standing for row in rows) for standing in Standing},
+        score={standing: sum(row.standing is standing for row in rows) for standing in MutantStanding},
         by_layer={layer: sum(row.cells[layer].outcome is KillOutcome.KILLED for row in rows) for layer in layers},
         by_clause=_by_clause(rows),
         rows=tuple(rows),
@@ -194,15 +194,15 @@ def _breaks(subject: Subject, protocol: str, clause: str) -> KillCell:
 
 def _by_all(bench: Bench, subject: Subject, layers: Sequence[str]) -> MutantRow:
     row = _row(subject, {layer: LAYERS[layer](bench, subject) for layer in layers})
-    if row.standing is Standing.OPEN and (proof := equivalence_of(bench.plugin, subject)):
-        return msgspec.structs.replace(row, standing=Standing.EQUIVALENT, proof=proof)
+    if row.standing is MutantStanding.OPEN and (proof := equivalence_of(bench.plugin, subject)):
+        return msgspec.structs.replace(row, standing=MutantStanding.EQUIVALENT, proof=proof)
     return row
 
 
 def _until_killed(bench: Bench, subject: Subject, layers: Sequence[str]) -> MutantRow:
     cells = dict.fromkeys(layers, KillCell(KillOutcome.NOT_ASKED))
     if proof := equivalence_of(bench.plugin, subject):
-        return msgspec.structs.replace(_row(subject, cells), standing=Standing.EQUIVALENT, proof=proof)
+        return msgspec.structs.replace(_row(subject, cells), standing=MutantStanding.EQUIVALENT, proof=proof)
     for layer in layers:
         cells[layer] = LAYERS[layer](bench, subject)
         if cells[layer].outcome is KillOutcome.KILLED:
@@ -216,7 +216,7 @@ def _row(subject: Subject, cells: dict[str, KillCell]) -> MutantRow:
         mutant=subject.name,
         operator=subject.operator,
         sentence=subject.sentence,
-        standing=Standing.KILLED if killed else Standing.OPEN,
+        standing=MutantStanding.KILLED if killed else MutantStanding.OPEN,
         proof="",
         clauses=tuple(sorted({clause for cell in killed for clause in cell.clauses})),
         cells=cells,
@@ -229,7 +229,7 @@ def _and(row: MutantRow, layer: str, cell: KillCell) -> MutantRow:
         return msgspec.structs.replace(row, cells={layer: cell, **row.cells})
     return msgspec.structs.replace(
         row,
-        standing=Standing.KILLED,
+        standing=MutantStanding.KILLED,
         proof="",
         clauses=tuple(sorted({*row.clauses, *cell.clauses})),
         cells={layer: cell, **row.cells},

@@ -7,7 +7,7 @@ from math import sqrt
 
 import msgspec
 
-from scatterproof.fuzz.survivors import Entry, Standing
+from scatterproof.fuzz.survivors import Entry, SurvivorStanding
 from scatterproof.fuzz.trying import Tried, TriedOutcome
 
 _Z = 1.959964  # of 95 % of a normal distribution
@@ -27,7 +27,7 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
     area: str
     mutants: int
     by: dict[TriedOutcome, int]
-    standings: dict[Standing, int]
+    standings: dict[SurvivorStanding, int]
     fresh: tuple[str, ...]
 
     @property
@@ -36,7 +36,7 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def telling(self) -> int:
-        return self.killed + self.standings[Standing.OPEN] + len(self.fresh)
+        return self.killed + self.standings[SurvivorStanding.OPEN] + len(self.fresh)
 
     @property
     def rate(self) -> float:
@@ -78,7 +78,7 @@ def _rate(area: str, tried: list[Tried], known: Mapping[str, Entry]) -> Rate:
         by={outcome: sum(one.outcome is outcome for one in tried) for outcome in TriedOutcome},
         standings={
             standing: sum(name in known and known[name].standing is standing for name in survived)
-            for standing in Standing
+            for standing in SurvivorStanding
         },
         fresh=tuple(name for name in survived if name not in known),
     )

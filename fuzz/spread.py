@@ -24,7 +24,7 @@ from scatterproof.fuzz.fuzzer import (
     FAILURES,
     NONE_RUNS,
     SHOWN,
-    Failure,
+    FoundFailure,
     FuzzResult,
     broken_by,
     failure_of,
@@ -60,7 +60,7 @@ class RunAll(Protocol):
     ) -> Sequence[Any]: ...
 
 
-class Distinct(Failure, frozen=True, kw_only=True):
+class Distinct(FoundFailure, frozen=True, kw_only=True):
     """A failure, and how many further ones of the clause are like it when shrunk: equal but for names. It is the one
     that was found first."""
 

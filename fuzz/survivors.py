@@ -18,14 +18,14 @@ from scatterproof.spec.files import read_bytes
 FOLDER = Path(__file__).parent
 
 
-class Standing(StrEnum):
+class SurvivorStanding(StrEnum):
     EQUIVALENT = "equivalent"  # no run of right neighbours can tell it, whatever the schedule
     PACE = "pace only"  # things happen sooner or later, never otherwise; no clause speaks of it
     OPEN = "open"  # it breaks something, or may, and nothing tells
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    standing: Standing
+    standing: SurvivorStanding
     reason: str
     mutants: tuple[str, ...]
 

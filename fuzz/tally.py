@@ -13,7 +13,7 @@ from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.spec.trace import Trace
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class ClauseStanding(msgspec.Struct, frozen=True, kw_only=True):
     """What may be said of a clause.
 
     at_stake: at how many rows.
@@ -57,16 +57,16 @@ class Tally:
         for clause, reasons in other.undecided.items():
             self.undecided.setdefault(clause, Counter()).update(reasons)
 
-    def standings(self, broken: Collection[str], not_asked: Mapping[str, str]) -> dict[str, Standing]:
+    def standings(self, broken: Collection[str], not_asked: Mapping[str, str]) -> dict[str, ClauseStanding]:
         """What may be said of each clause, by its name, when these are broken. not_asked: as of `not_asked`."""
         return {
             clause: self._standing(clause, clause in broken, not_asked.get(clause)) for clause in sorted(self.at_stake)
         }
 
-    def _standing(self, clause: str, broken: bool, not_asked: str | None) -> Standing:
+    def _standing(self, clause: str, broken: bool, not_asked: str | None) -> ClauseStanding:
         count = self.at_stake[clause]
         if broken or count:
-            return Standing(verdict=Verdict.FAIL if broken else Verdict.PASS, at_stake=count)
+            return ClauseStanding(verdict=Verdict.FAIL if broken else Verdict.PASS, at_stake=count)
         # Where one run left it open, it could have told; the others are not about it.
         (verdict, reason), runs = max(
             self.undecided[clause].items(), key=lambda item: (item[0][0] is Verdict.INCONCLUSIVE, item[1])
@@ -75,7 +75,7 @@ class Tally:
             reason = f"in {runs} of {self.runs} runs: {reason}"
             if not_asked is not None:
                 verdict, reason = Verdict.NOT_APPLICABLE, not_asked
-        return Standing(verdict=verdict, at_stake=0, reason=reason)
+        return ClauseStanding(verdict=verdict, at_stake=0, reason=reason)
 
 
 def not_asked(protocol: str, claims: Claims) -> dict[str, str]:

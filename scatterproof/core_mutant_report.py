@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from scatterproof.fuzz.core_mutants import CoreMutant, within
 from scatterproof.fuzz.mutant_rates import Rate
-from scatterproof.fuzz.survivors import Entry, Standing
+from scatterproof.fuzz.survivors import Entry, SurvivorStanding
 from scatterproof.fuzz.trying import Branches, Tried, TriedOutcome
 
 UNKNOWN = "not looked at"
@@ -29,7 +29,7 @@ def _outcomes(by_area: Sequence[Rate]) -> list[TriedOutcome]:
 
 def area_columns(by_area: Sequence[Rate]) -> tuple[str, ...]:
     by = (_BY[outcome] for outcome in _outcomes(by_area))
-    return ("area", "mutants", *by, *Standing, UNKNOWN, "killed of those that can be told", "95 % interval")
+    return ("area", "mutants", *by, *SurvivorStanding, UNKNOWN, "killed of those that can be told", "95 % interval")
 
 
 def area_rows(by_area: Sequence[Rate]) -> list[tuple[object, ...]]:
@@ -38,7 +38,7 @@ def area_rows(by_area: Sequence[Rate]) -> list[tuple[object, ...]]:
             rate.area,
             rate.mutants,
             *(rate.by[outcome] for outcome in _outcomes(by_area)),
-            *(rate.standings[standing] for standing in Standing),
+            *(rate.standings[standing] for standing in SurvivorStanding),
             len(rate.fresh),
             f"{rate.rate:.1%}",
             "{:.1%} to {:.1%}".format(*rate.bounds),
@@ -54,7 +54,7 @@ def survivor_rows(
     rows: list[tuple[object, ...]] = []
     for one in found:
         entry = known.get(one.mutant)
-        if one.killed or (entry is not None and entry.standing is not Standing.OPEN):
+        if one.killed or (entry is not None and entry.standing is not SurvivorStanding.OPEN):
             continue
         mutant = mutants[one.mutant]
         change = f"line {mutant.line}: {_line(mutant.before)} -> {_line(mutant.after)}"

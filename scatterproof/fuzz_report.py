@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, Progress, out, print_table
-from scatterproof.fuzz.fuzzer import Failure, FuzzResult, OnProgress, OnShrink
+from scatterproof.fuzz.fuzzer import FoundFailure, FuzzResult, OnProgress, OnShrink
 from scatterproof.fuzz.shrink import size_in_words
 from scatterproof.fuzz.spread import Distinct, SpreadResult
 from scatterproof.spec.schedule import Schedule
@@ -94,7 +94,7 @@ def _not_applicable(result: FuzzResult) -> Iterator[tuple[str, list[str]]]:
     yield from by_reason.items()
 
 
-def _show_failure(failure: Failure, iut: str, profile: Path | None) -> None:
+def _show_failure(failure: FoundFailure, iut: str, profile: Path | None) -> None:
     notes = "; ".join(failure.notes) or "nothing says why"
     _say(failure.violation.sentence if failure.violation is not None else f"{failure.clause}: cut short: {notes}")
     words = ["scatterproof", "replay", failure.file, "--iut", iut]
@@ -106,7 +106,7 @@ def _show_failure(failure: Failure, iut: str, profile: Path | None) -> None:
     _say(f"  found by schedule {failure.found_at} ({failure.as_found}); {how_small(failure)}")
 
 
-def how_small(failure: Failure) -> str:
+def how_small(failure: FoundFailure) -> str:
     """How far it was made small, and what it is then."""
     size = size_in_words(failure.schedule)
     if not failure.repeats:

@@ -48,7 +48,7 @@ HELPERS = ("to", "from", "payload")
 _ENDS = {"clean": CLEAN, "quiescent": QUIESCENT}
 
 
-class Line(msgspec.Struct, frozen=True):
+class LogLine(msgspec.Struct, frozen=True):
     """A kind of log line. ignored: it is of no event."""
 
     pattern: Pattern
@@ -77,7 +77,7 @@ class Mapping(msgspec.Struct, frozen=True, kw_only=True):
     nodes: dict[str, int] = {}
     node: Pattern | None = None
     json: bool = False
-    lines: tuple[Line, ...] = ()
+    lines: tuple[LogLine, ...] = ()
 
 
 def no_mapping(protocol: str) -> Mapping:
@@ -230,14 +230,14 @@ def _file_pattern(files: dict[str, object], place: Place) -> Pattern | None:
     return found
 
 
-def _lines(place: Place, table: dict[str, object], key: str, names: TraceSchema) -> list[Line]:
-    found: list[Line] = []
+def _lines(place: Place, table: dict[str, object], key: str, names: TraceSchema) -> list[LogLine]:
+    found: list[LogLine] = []
     for number, entry in enumerate(place.tables(table, key), 1):
         where = place / f"{key} {number}"
         where.keys(entry, "pattern", "constants" if key == "line" else "")
         known = _pattern(where.string(entry, "pattern"), where)
         _refuse_unknown(known.groups, names, where)
-        found.append(Line(known, _constants(where.table(entry, "constants"), names, where), key == "ignore"))
+        found.append(LogLine(known, _constants(where.table(entry, "constants"), names, where), key == "ignore"))
     return found
 
 

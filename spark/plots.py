@@ -27,7 +27,7 @@ class Bars(NamedTuple):
     stacks: Mapping[str, Sequence[int]]
 
 
-class Line(NamedTuple):
+class PlotLine(NamedTuple):
     """bins: (least value, how many), in order."""
 
     name: str
@@ -50,7 +50,7 @@ def bars(told: Bars, name: str) -> str:
     return _svg(figure, name)
 
 
-def distribution(title: str, label: str, lines: Sequence[Line], name: str) -> str:
+def distribution(title: str, label: str, lines: Sequence[PlotLine], name: str) -> str:
     """How many of a hundred are at or above each value; both ends of a range of many sizes can be seen so."""
     figure = Figure(figsize=_SIZE)
     # A layout that is sought, and numbers set as formulas, would take longer than mining a million events.

@@ -18,7 +18,7 @@ from scatterproof.conformance.report.run import GRAVITY
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spark.layout import RunEntry
 from scatterproof.spark.measured import Histogram
-from scatterproof.spark.plots import Bars, Line, bars, distribution, matrix
+from scatterproof.spark.plots import Bars, PlotLine, bars, distribution, matrix
 from scatterproof.spec import clauses
 from scatterproof.spec.files import write_atomically
 
@@ -150,14 +150,14 @@ def _drawn(result: MineResult) -> Iterable[Drawn]:
         yield Drawn(measure.title, measure.unit, pictures, rows)
 
 
-def _lines(histograms: Iterable[Histogram], key: object) -> list[Line]:
+def _lines(histograms: Iterable[Histogram], key: object) -> list[PlotLine]:
     """One line for each value of the key, over all histograms that have it."""
     assert callable(key)
     sums: dict[str, Counter[int]] = defaultdict(Counter)
     for one in histograms:
         for least, count in one.bins:
             sums[key(one)][least] += count
-    return [Line(name, sorted(counts.items())) for name, counts in sums.items()]
+    return [PlotLine(name, sorted(counts.items())) for name, counts in sums.items()]
 
 
 def _action_matrix(result: MineResult) -> str:

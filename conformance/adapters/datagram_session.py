@@ -22,7 +22,7 @@ from scatterproof.conformance.adapters.real_time import longest_timeout_ns
 from scatterproof.conformance.adapters.recorded_run import RecordedRun
 from scatterproof.conformance.network.run import header_of
 from scatterproof.conformance.relay.links import LinkRelay
-from scatterproof.conformance.supervisor import MARK, Child, Failure, Limits
+from scatterproof.conformance.supervisor import MARK, Child, ChildFailure, Limits
 from scatterproof.spec import schedule as schedules
 from scatterproof.spec.adapter import Connect, Init, Listening, Payload, Ready, Stop, Stopped, Submit
 from scatterproof.spec.core import NodeConfig, node_config
@@ -279,7 +279,7 @@ class Session:
                 self._waited[child] = waited
                 if child is not apart_from and (child.has_more() or not child.is_running()):
                     line = lines.answer(child)
-                    wrote = line.reason if isinstance(line, Failure) else f"wrote {lines.type_of(line)!r} unasked"
+                    wrote = line.reason if isinstance(line, ChildFailure) else f"wrote {lines.type_of(line)!r} unasked"
                     raise NodeBroke(f"{child.name} {wrote}")
             for log in (own[-1] for own in self._lives):
                 log.read_more()
@@ -294,6 +294,6 @@ class Session:
 
     def _expect(self, child: Child, kind: type[lines.AnyLine]) -> lines.AnyLine:
         line = lines.expect(child, kind)
-        if isinstance(line, Failure):
+        if isinstance(line, ChildFailure):
             raise NodeBroke(f"{child.name} {line.reason}")
         return line

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from scatterproof.conformance.supervisor import Child, Failure
+from scatterproof.conformance.supervisor import Child, ChildFailure
 from scatterproof.spec.adapter import VERSION, FromNode, Line, Ready, ToNode
 from scatterproof.spec.protocol import load
 
@@ -36,12 +36,12 @@ class Contents:
 
     def delivery(self, raw: msgspec.Raw) -> Any:
         if self._delivery is None:
-            return Failure("wrote 'deliver', which this protocol does not have")
+            return ChildFailure("wrote 'deliver', which this protocol does not have")
         return _checked(self._delivery, raw)
 
     def beginning(self, raw: msgspec.Raw) -> Any:
         if self._beginning is None:
-            return Failure("wrote 'begin', which this protocol does not have")
+            return ChildFailure("wrote 'begin', which this protocol does not have")
         return _checked(self._beginning, raw)
 
 
@@ -54,23 +54,23 @@ def tell(child: Child, line: ToNode) -> None:
     child.tell(encode(line))
 
 
-def answer(child: Child, timeout_s: float | None = None) -> FromNode | Failure:
+def answer(child: Child, timeout_s: float | None = None) -> FromNode | ChildFailure:
     """The child's next line, or what is wrong with it."""
     line = child.line(timeout_s)
-    if isinstance(line, Failure):
+    if isinstance(line, ChildFailure):
         return line
     try:
         return _decoder.decode(line)
     except _ERRORS as error:
-        return Failure(f"wrote {shown(line)}, which is no line of the contract: {error}")
+        return ChildFailure(f"wrote {shown(line)}, which is no line of the contract: {error}")
 
 
-def expect(child: Child, kind: type[AnyLine], timeout_s: float | None = None) -> AnyLine | Failure:
+def expect(child: Child, kind: type[AnyLine], timeout_s: float | None = None) -> AnyLine | ChildFailure:
     """The child's next line, which has to be of this kind."""
     line = answer(child, timeout_s)
-    if isinstance(line, kind | Failure):
+    if isinstance(line, kind | ChildFailure):
         return line
-    return Failure(f"answered with {type_of(line)!r} where {kind.__struct_config__.tag!r} is due")
+    return ChildFailure(f"answered with {type_of(line)!r} where {kind.__struct_config__.tag!r} is due")
 
 
 def flaw_of(ready: Ready) -> str | None:
@@ -93,9 +93,9 @@ def _checked(decoder: msgspec.json.Decoder[Any], raw: msgspec.Raw) -> Any:
     try:
         found = decoder.decode(raw)
     except _ERRORS as error:
-        return Failure(f"wrote {shown(bytes(raw))}: {error}")
+        return ChildFailure(f"wrote {shown(bytes(raw))}: {error}")
     for name in found.__struct_fields__:
         value = getattr(found, name)
         if isinstance(value, int) and value not in _INT64:
-            return Failure(f"wrote {shown(bytes(raw))}: {name} does not fit into 64 bits")
+            return ChildFailure(f"wrote {shown(bytes(raw))}: {name} does not fit into 64 bits")
     return found

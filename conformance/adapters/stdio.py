@@ -13,7 +13,7 @@ import msgspec
 from scatterproof.conformance.adapters import lines
 from scatterproof.conformance.network.contract import NodeFailed
 from scatterproof.conformance.network.run import MakeNode, simulate
-from scatterproof.conformance.supervisor import LIMITS, Child, Failure, Limits, stop
+from scatterproof.conformance.supervisor import LIMITS, Child, ChildFailure, Limits, stop
 from scatterproof.spec.adapter import (
     BeginOut,
     CallIn,
@@ -127,7 +127,7 @@ class StdioNode:
     def next_deadline(self) -> int | None:
         if not self._ready:
             ready = lines.expect(self._child, Ready)
-            if isinstance(ready, Failure):
+            if isinstance(ready, ChildFailure):
                 raise NodeFailed(ready.reason)
             flaw = lines.flaw_of(ready)
             if flaw is not None:
@@ -173,7 +173,7 @@ class StdioNode:
                 case Done(deadline):
                     self._take_deadline(deadline)
                     return effects
-                case Failure(reason):
+                case ChildFailure(reason):
                     raise NodeFailed(reason)
                 case other:
                     raise NodeFailed(f"answered with {lines.type_of(other)!r} where effects and 'done' are due")
@@ -186,6 +186,6 @@ class StdioNode:
 
 
 def _sound(found: Any) -> Any:
-    if isinstance(found, Failure):
+    if isinstance(found, ChildFailure):
         raise NodeFailed(found.reason)
     return found

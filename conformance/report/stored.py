@@ -47,7 +47,7 @@ class StoredClause(msgspec.Struct, frozen=True):
     source: str
 
 
-class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
+class ShownFailure(msgspec.Struct, frozen=True, omit_defaults=True):
     """The failing run that is shown: the case's own, or a smaller one.
 
     clause: which of those broken the diagram is about.
@@ -80,7 +80,7 @@ class StoredCase(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float | None
     clauses: tuple[ClauseResult, ...]
     notes: tuple[str, ...] = ()
-    failure: Failure | None = None
+    failure: ShownFailure | None = None
 
 
 class StoredRun(msgspec.Struct, frozen=True):
@@ -187,7 +187,7 @@ def _case(run: ConformanceRun, result: CaseResult, drawn: Collection[str]) -> St
     )
 
 
-def _failure(result: CaseResult, small: Small | None, is_drawn: bool) -> Failure | None:
+def _failure(result: CaseResult, small: Small | None, is_drawn: bool) -> ShownFailure | None:
     found = broken(result)
     if not found or result.trace is None:
         return None
@@ -195,7 +195,7 @@ def _failure(result: CaseResult, small: Small | None, is_drawn: bool) -> Failure
     if small is not None:
         trace, schedule = small.trace, small.schedule
         violations = next((own.violations for own in small.results if own.clause == clause), ())
-    return Failure(
+    return ShownFailure(
         clause=clause,
         violations=violations,
         schedule=schedule,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from scatterproof.conformance.supervisor import Child, Failure, Limits, stop
+from scatterproof.conformance.supervisor import Child, ChildFailure, Limits, stop
 from scatterproof.conformance.systems.history import read_events
 from scatterproof.conformance.systems.setup import Setup
 from scatterproof.conformance.systems.telling import History
@@ -89,5 +89,5 @@ class Hosts:
         return False
 
 
-def _words(said: bytes | Failure) -> str:
-    return said.reason if isinstance(said, Failure) else f"said {said!r}"
+def _words(said: bytes | ChildFailure) -> str:
+    return said.reason if isinstance(said, ChildFailure) else f"said {said!r}"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from scatterproof.conformance.supervisor import Child, Failure, Limits, stop, wait
+from scatterproof.conformance.supervisor import Child, ChildFailure, Limits, stop, wait
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.files import IMPORTED_FROM
 
@@ -67,7 +67,7 @@ def test_what_a_child_does_wrong_is_a_failure(tmp_path: Path, script: str, sente
     failure = child.line()
     stop([child])
 
-    assert failure == Failure(sentence)
+    assert failure == ChildFailure(sentence)
 
 
 def test_a_child_that_says_nothing_fails_when_its_time_is_over(tmp_path: Path) -> None:
@@ -75,24 +75,24 @@ def test_a_child_that_says_nothing_fails_when_its_time_is_over(tmp_path: Path) -
     failure = child.line(0.05)
     stop([child])
 
-    assert failure == Failure("gave no answer for 0.05 s")
+    assert failure == ChildFailure("gave no answer for 0.05 s")
 
 
 def test_a_child_that_floods_is_cut_off(tmp_path: Path) -> None:
     child = shell(tmp_path, "yes")
-    line: bytes | Failure = b""
-    while not isinstance(line, Failure):
+    line: bytes | ChildFailure = b""
+    while not isinstance(line, ChildFailure):
         line = child.line()
     stop([child])
 
-    assert line == Failure("wrote more than 100000 bytes")
+    assert line == ChildFailure("wrote more than 100000 bytes")
     assert (tmp_path / "child.stdout").stat().st_size <= 100_000
 
 
 def test_a_child_cannot_write_endless_files(tmp_path: Path) -> None:
     child = shell(tmp_path, "yes >&2", Limits(file_bytes=10_000))
 
-    assert isinstance(child.line(), Failure)
+    assert isinstance(child.line(), ChildFailure)
     stop([child])
     assert (tmp_path / "child.stderr").stat().st_size == 10_000
 
@@ -149,7 +149,7 @@ def test_a_child_that_was_killed_from_outside_is_noticed(tmp_path: Path) -> None
     assert isinstance(line, bytes)
     os.kill(int(line), signal.SIGKILL)
 
-    assert child.line() == Failure("was ended by SIGKILL")
+    assert child.line() == ChildFailure("was ended by SIGKILL")
     assert stop([child]) == ["child was ended by signal 9"]
 
 
@@ -259,7 +259,7 @@ def test_a_child_that_kills_its_guardian_ends_with_it_and_others_go_on(tmp_path:
     other = Child("other", ["cat"], tmp_path, SHORT)
     child = shell(tmp_path, "kill -9 $PPID; exec sleep 60")
 
-    assert child.line() == Failure("was ended by SIGKILL")
+    assert child.line() == ChildFailure("was ended by SIGKILL")
     assert stop([child]) == ["child was ended by signal 9"]
     other.tell(b"still there")
     assert other.line() == b"still there"

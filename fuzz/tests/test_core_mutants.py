@@ -19,7 +19,7 @@ from scatterproof.fuzz.mutant_journal import Measured, MutantJournal
 from scatterproof.fuzz.mutant_rates import rates, wilson
 from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.reach import Reached
-from scatterproof.fuzz.survivors import Entry, Standing, triage
+from scatterproof.fuzz.survivors import Entry, SurvivorStanding, triage
 from scatterproof.fuzz.trying import Bench, Tried, TriedOutcome, sampled
 from scatterproof.spec.clauses import protocols
 from scatterproof.spec.errors import BadInput
@@ -296,10 +296,10 @@ def test_the_interval_is_wilson_s() -> None:
 def test_rates_leave_out_what_nothing_can_tell() -> None:
     outcomes = {"a": TriedOutcome.BY_CLAUSE, "b": TriedOutcome.BY_CRASH, **dict.fromkeys("cdef", TriedOutcome.SURVIVED)}
     known = {
-        "c": Entry(Standing.EQUIVALENT, "same", ("c",)),
-        "d": Entry(Standing.PACE, "later", ("d",)),
-        "e": Entry(Standing.OPEN, "?", ("e",)),
-        "a": Entry(Standing.OPEN, "killed now", ("a",)),
+        "c": Entry(SurvivorStanding.EQUIVALENT, "same", ("c",)),
+        "d": Entry(SurvivorStanding.PACE, "later", ("d",)),
+        "e": Entry(SurvivorStanding.OPEN, "?", ("e",)),
+        "a": Entry(SurvivorStanding.OPEN, "killed now", ("a",)),
     }
     found = [Tried(mutant=name, outcome=outcome) for name, outcome in outcomes.items()]
     here, everything = rates(found, dict.fromkeys(outcomes, "here"), known)

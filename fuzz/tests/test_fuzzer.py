@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from scatterproof.conformance.network.run import SimulatedIut
 from scatterproof.fuzz.corpus import drawn_schedules
-from scatterproof.fuzz.fuzzer import RUN_ENDS, Failure, FuzzResult, broken_by, fuzz, violations_of
+from scatterproof.fuzz.fuzzer import RUN_ENDS, FoundFailure, FuzzResult, broken_by, fuzz, violations_of
 from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.shrink import lower, shrink, simpler, without_node
 from scatterproof.spec import schedule as schedules
@@ -26,7 +26,7 @@ NO_TIE_BREAK = SimulatedIut("no-tie-break", PLUGIN.node_with({"precedence": lamb
 RARE = {"TO-ADJ-2", "TO-ATOMIC", "TO-BAR-FILL", "TO-BEACON-MIN", "TO-CAUSAL", "TO-FAIL", "TO-RESTART"}
 
 
-def of_order(found: FuzzResult) -> Failure:
+def of_order(found: FuzzResult) -> FoundFailure:
     """The failure under TO-ORDER; under loss TO-LOSS-SAFE says the same."""
     return next(failure for failure in found.failures if failure.clause == "TO-ORDER")
 

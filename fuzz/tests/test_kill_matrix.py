@@ -9,7 +9,7 @@ import pytest
 
 from scatterproof.fuzz.kill_matrix import (
     KillMatrix,
-    Standing,
+    MutantStanding,
     equivalence_of,
     kill_matrix,
     subjects_of,
@@ -35,7 +35,7 @@ def ties(tmp_path_factory: pytest.TempPathFactory) -> KillMatrix:
 
 def test_a_killed_mutant_names_what_killed_it(ties: KillMatrix) -> None:
     (row,) = [row for row in ties.rows if row.mutant == "precedence/drop-sender"]
-    assert row.standing is Standing.KILLED
+    assert row.standing is MutantStanding.KILLED
     assert row.cells["fuzz"].clauses == ("TO-ORDER",)
     schedules.read(Path(row.cells["fuzz"].instance))
     assert all(cell.instance for cell in row.cells.values() if cell.outcome is KillOutcome.KILLED)
@@ -43,7 +43,7 @@ def test_a_killed_mutant_names_what_killed_it(ties: KillMatrix) -> None:
 
 def test_an_equivalent_mutant_names_its_proof_and_survives_every_layer(ties: KillMatrix) -> None:
     (row,) = [row for row in ties.rows if row.mutant == "precedence/sender-plus-one"]
-    assert row.standing is Standing.EQUIVALENT
+    assert row.standing is MutantStanding.EQUIVALENT
     assert row.proof.startswith("precedence_compares_alike")
     assert not any(cell.outcome is KillOutcome.KILLED for cell in row.cells.values())
 
@@ -98,7 +98,7 @@ def test_tlc_kills_by_the_model_with_the_same_change_and_keeps_known_results(tmp
     # The same once more, for a matrix that was made without TLC, of results that are there; it runs no model itself.
     (without,) = kill_matrix("totalorder", ("check",), folder=tmp_path, only="precedence/drop-sender").rows
     (added,) = with_models("totalorder", [without], [check_model(known[model], "totalorder").result])
-    assert (added.cells["tlc"], added.standing) == (cell, Standing.KILLED)
+    assert (added.cells["tlc"], added.standing) == (cell, MutantStanding.KILLED)
     (added,) = with_models("totalorder", [without], [])
     assert added.cells["tlc"].outcome is KillOutcome.NOT_ASKED
 
@@ -112,4 +112,4 @@ def test_a_mutant_that_is_killed_is_shown_to_no_further_layer_where_that_is_enou
         [KillOutcome.KILLED, KillOutcome.NOT_ASKED],
         [KillOutcome.NOT_ASKED, KillOutcome.NOT_ASKED],
     ]
-    assert [row.standing for row in rows] == [Standing.KILLED, Standing.EQUIVALENT]
+    assert [row.standing for row in rows] == [MutantStanding.KILLED, MutantStanding.EQUIVALENT]

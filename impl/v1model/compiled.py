@@ -28,7 +28,7 @@ class HeaderType(msgspec.Struct):
     length_exp: object = None
 
 
-class Header(msgspec.Struct):
+class CompiledHeader(msgspec.Struct):
     name: str
     id: int
     header_type: str
@@ -168,7 +168,7 @@ class ConstEntry(msgspec.Struct):
     priority: int = 0
 
 
-class Table(msgspec.Struct):
+class CompiledTable(msgspec.Struct):
     name: str
     key: list[TableKey]
     match_type: str
@@ -213,7 +213,7 @@ class ActionProfile(msgspec.Struct):
 class Pipeline(msgspec.Struct):
     name: str
     init_table: str | None
-    tables: list[Table]
+    tables: list[CompiledTable]
     conditionals: list[Conditional]
     action_calls: list[ActionCall] = []
     action_profiles: list[ActionProfile] = []
@@ -223,7 +223,7 @@ class Compiled(msgspec.Struct):
     """A whole compiled program."""
 
     header_types: list[HeaderType]
-    headers: list[Header]
+    headers: list[CompiledHeader]
     parsers: list[Parser]
     deparsers: list[Deparser]
     actions: list[Action]

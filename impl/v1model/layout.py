@@ -133,7 +133,7 @@ class Layout:
         """A name for something else than a field, different from all names given out."""
         return self._fresh(wanted)
 
-    def _header(self, header: compiled.Header, kind: compiled.HeaderType, place: Place) -> Header:
+    def _header(self, header: compiled.CompiledHeader, kind: compiled.HeaderType, place: Place) -> Header:
         prefix = {SCALARS: "", STANDARD: "std_"}.get(header.name, f"{header.name}_")
         if kind.length_exp is not None:
             place.refuse("a length expression of P4-14 is not implemented", "extract with a length argument")

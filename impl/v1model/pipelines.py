@@ -181,7 +181,7 @@ class PipelineCode:
         action = self._actions.get(call.action_id, self._place)
         return [*self._actions.inline(action, [], self._temporaries), *follow(call.next_node or END)]
 
-    def _table(self, table: compiled.Table, follow: Follow) -> Block:
+    def _table(self, table: compiled.CompiledTable, follow: Follow) -> Block:
         spec, place = self._specs[table.name], self._place / f"table {table.name}"
         actions = [self._actions.get(identity, place) for identity in table.action_ids]
         ways = self._successors(table.name)
@@ -212,7 +212,7 @@ class PipelineCode:
         return body
 
     def _switch(
-        self, each: dict[int, Block], follow: Follow, table: compiled.Table, *, by_hit: bool, several: bool
+        self, each: dict[int, Block], follow: Follow, table: compiled.CompiledTable, *, by_hit: bool, several: bool
     ) -> Block:
         """What each action does, chosen by the row's branch."""
         otherwise: Block = []
@@ -227,12 +227,12 @@ class PipelineCode:
             return [If([(f"row[0] == {filled[0][0]}", filled[0][1])], otherwise)]
         return ["branch = row[0]", If([(f"branch == {branch}", body) for branch, body in filled], otherwise)]
 
-    def _next(self, table: compiled.Table, action: str, *, hit: bool) -> str:
+    def _next(self, table: compiled.CompiledTable, action: str, *, hit: bool) -> str:
         if "__HIT__" in table.next_tables or "__MISS__" in table.next_tables:
             return table.next_tables.get("__HIT__" if hit else "__MISS__") or END
         return table.next_tables.get(action, table.base_default_next) or END
 
-    def _look_up(self, table: compiled.Table, spec: TableSpec, place: Place) -> Block:
+    def _look_up(self, table: compiled.CompiledTable, spec: TableSpec, place: Place) -> Block:
         """Bring the row that matches, or the default one, to `row`."""
         local = self._objects[table.name]
         by_hit = "__HIT__" in table.next_tables or "__MISS__" in table.next_tables

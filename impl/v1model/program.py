@@ -65,7 +65,7 @@ def _made(decoded: compiled.Compiled, where: Place) -> Program:
     return Program(where.text, decoded, specs, profiles, source, compile(source, f"<{where.text}>", "exec"))
 
 
-def _spec(program: compiled.Compiled, table: compiled.Table, layout: Layout, place: Place) -> TableSpec:
+def _spec(program: compiled.Compiled, table: compiled.CompiledTable, layout: Layout, place: Place) -> TableSpec:
     if table.type not in {"simple", "indirect", "indirect_ws"}:
         place.refuse(f"tables of type {table.type!r} are not implemented", "give it actions of its own")
     if table.support_timeout:
@@ -146,13 +146,13 @@ def _key(key: compiled.TableKey, layout: Layout, place: Place) -> Key:
     return Key(key.name or f"{header}.{field}", header, field, width, kind, mask)
 
 
-def _call(table: compiled.Table, identity: int, data: list[str], place: Place) -> Call:
+def _call(table: compiled.CompiledTable, identity: int, data: list[str], place: Place) -> Call:
     if identity not in table.action_ids:
         place.refuse(f"the action with id {identity} is none of the table's", AGAIN)
     return Call(table.action_ids.index(identity), tuple(int(one, 16) for one in data))
 
 
-def _const_entries(table: compiled.Table, keys: tuple[Key, ...], place: Place) -> tuple[ConstEntry, ...]:
+def _const_entries(table: compiled.CompiledTable, keys: tuple[Key, ...], place: Place) -> tuple[ConstEntry, ...]:
     """Entries of the program's text: there the least priority wins, in P4Runtime the greatest."""
     ranked = any(key.kind in {MatchKind.TERNARY, MatchKind.RANGE} for key in keys)
     highest = max((entry.priority for entry in table.entries or ()), default=0) + 1

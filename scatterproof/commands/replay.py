@@ -16,7 +16,7 @@ from scatterproof.conformance.judge import judge
 from scatterproof.conformance.profile import read_profile
 from scatterproof.conformance.verdict import ClauseResult, Violation, foremost
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
-from scatterproof.fuzz.fuzzer import RUN_ENDS, Failure, Shrinking, broken_by, failure_of
+from scatterproof.fuzz.fuzzer import RUN_ENDS, FoundFailure, Shrinking, broken_by, failure_of
 from scatterproof.fuzz.stopping import Signals, Stopped
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, resolve
 from scatterproof.spark.replay import entry_of, schedule_of, trace_of
@@ -142,7 +142,7 @@ class _Small(NamedTuple):
     signal: that ended it too soon, or nothing.
     """
 
-    failure: Failure
+    failure: FoundFailure
     file: Path
     signal: str
 

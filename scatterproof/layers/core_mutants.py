@@ -29,7 +29,7 @@ from scatterproof.core_mutant_report import (
 from scatterproof.fuzz.judging import JudgeBench
 from scatterproof.fuzz.mutant_rates import Rate, rates
 from scatterproof.fuzz.protocol import load
-from scatterproof.fuzz.survivors import Standing, Triage, triage
+from scatterproof.fuzz.survivors import SurvivorStanding, Triage, triage
 from scatterproof.fuzz.trying import Bench, Tried, TriedOutcome, sampled
 from scatterproof.layer_report import LayerReport, Status, detail, gravest
 from scatterproof.layers.job import Job, Unit
@@ -150,7 +150,7 @@ def with_sample(report: LayerReport, job: Job, subject: Subject, result: Sampled
     mutants = f"{subject.name} mutants"
     told = (
         f"{mutants}, {everything.mutants} of {result.of} by seed {result.seed}: {everything.rate:.0%} of those that"
-        f" can be told are killed (95 %: {low:.0%} to {high:.0%}), {everything.standings[Standing.OPEN]} open"
+        f" can be told are killed (95 %: {low:.0%} to {high:.0%}), {everything.standings[SurvivorStanding.OPEN]} open"
     )
     again = f"scatterproof core-mutants --protocol {job.protocol} {subject.options}"
     details = [

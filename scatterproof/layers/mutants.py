@@ -11,7 +11,7 @@ import msgspec
 from scatterproof.fuzz.kill_matrix import (
     KillMatrix,
     MutantRow,
-    Standing,
+    MutantStanding,
     broken,
     matrix_of,
     subjects_of,
@@ -102,7 +102,7 @@ def report(job: Job, found: Found) -> LayerReport:
 
 
 def summarise_matrix(matrix: KillMatrix) -> LayerReport:
-    score = {standing: matrix.score.get(standing, 0) for standing in Standing}
+    score = {standing: matrix.score.get(standing, 0) for standing in MutantStanding}
     rows = [
         (
             row.mutant,
@@ -113,9 +113,9 @@ def summarise_matrix(matrix: KillMatrix) -> LayerReport:
         for row in matrix.rows
     ]
     return report_of(
-        Status.FAIL if score[Standing.OPEN] or not score[Standing.KILLED] else Status.PASS,
-        f"{score[Standing.KILLED]} mutants killed, {score[Standing.EQUIVALENT]} proved equivalent,"
-        f" {score[Standing.OPEN]} open",
+        Status.FAIL if score[MutantStanding.OPEN] or not score[MutantStanding.KILLED] else Status.PASS,
+        f"{score[MutantStanding.KILLED]} mutants killed, {score[MutantStanding.EQUIVALENT]} proved equivalent,"
+        f" {score[MutantStanding.OPEN]} open",
         {clause: StatusCell(Status.PASS, f"{len(names)} killed") for clause, names in matrix.by_clause.items()},
         detail("Kill matrix", ("mutant", "standing", "clauses, or proof", *matrix.layers), rows),
     )

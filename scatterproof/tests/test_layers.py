@@ -14,7 +14,7 @@ from scatterproof.conformance.verdict import Verdict
 from scatterproof.fuzz import protocol as fuzz_protocol
 from scatterproof.fuzz.kill_matrix import subjects_of
 from scatterproof.fuzz.mutant_rates import Rate
-from scatterproof.fuzz.survivors import Standing, Triage
+from scatterproof.fuzz.survivors import SurvivorStanding, Triage
 from scatterproof.fuzz.trying import Bench, TriedOutcome
 from scatterproof.layer_report import Status
 from scatterproof.layers import cases as of_cases
@@ -158,7 +158,7 @@ def test_what_a_quick_run_leaves_out_is_not_run_and_fails_nothing(protocol: str)
 def rate_of(killed: int, fresh: int, area: str = "here") -> Rate:
     by = dict.fromkeys(TriedOutcome, 0) | {TriedOutcome.BY_CLAUSE: killed, TriedOutcome.SURVIVED: fresh}
     names = tuple(f"mutant {number}" for number in range(fresh))
-    return Rate(area=area, mutants=killed + fresh, by=by, standings=dict.fromkeys(Standing, 0), fresh=names)
+    return Rate(area=area, mutants=killed + fresh, by=by, standings=dict.fromkeys(SurvivorStanding, 0), fresh=names)
 
 
 @pytest.mark.parametrize(

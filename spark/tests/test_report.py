@@ -26,7 +26,7 @@ from scatterproof.spark.judge_part import judge_part
 from scatterproof.spark.layout import RunEntry, events_path, runs_path
 from scatterproof.spark.measured import Histogram, Measured, together
 from scatterproof.spark.mine import mine
-from scatterproof.spark.plots import Bars, Line, bars, distribution, matrix
+from scatterproof.spark.plots import Bars, PlotLine, bars, distribution, matrix
 from scatterproof.spark.read import parts_of
 from scatterproof.spec.trace import Kind, Trace
 from scatterproof.spec.trace_parquet import write_runs
@@ -179,7 +179,7 @@ def test_of_imported_runs_only_what_occurs_is_known() -> None:
 
 def test_pictures_are_the_same_bytes_for_the_same_figures_and_well_formed() -> None:
     draw = Random(1)
-    lines = [Line(f"line <{n}>", [(at, draw.randrange(1, 99)) for at in range(0, 900, 90)]) for n in range(12)]
+    lines = [PlotLine(f"line <{n}>", [(at, draw.randrange(1, 99)) for at in range(0, 900, 90)]) for n in range(12)]
     names = [f"a{n}" for n in range(5)]
     counts = np.array([[draw.randrange(3) for _ in names] for _ in names])
     pictures: list[Callable[[], str]] = [

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from scatterproof.conformance.serving import program
-from scatterproof.conformance.supervisor import Child, Failure, Limits, stop
+from scatterproof.conformance.supervisor import Child, ChildFailure, Limits, stop
 from scatterproof.spec.errors import CannotRun
 
 # Where `npm install --prefix` puts what is installed beside this interpreter.
@@ -51,7 +51,7 @@ class Bridge:
 
     def _answer(self) -> Any:
         line = self._child.line()
-        if isinstance(line, Failure):
+        if isinstance(line, ChildFailure):
             self.end()
             raise CannotRun(f"{self._name}: its process {line.reason}")
         return json.loads(line)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scatterproof.impl.v1model.code import render
-from scatterproof.impl.v1model.compiled import Compiled, Header, HeaderType
+from scatterproof.impl.v1model.compiled import Compiled, CompiledHeader, HeaderType
 from scatterproof.impl.v1model.expressions import Scope, condition, fit, value
 from scatterproof.impl.v1model.layout import Layout
 from scatterproof.spec.place import Place
@@ -21,7 +21,7 @@ ARITHMETIC = ("+", "-", "*", "&", "|", "^")
 def layout() -> Layout:
     fields: list[list[object]] = [[f"f{index}", width, index >= SIGNED] for index, width in enumerate(WIDTHS)]
     kind = HeaderType("kind", fields)
-    program = Compiled([kind], [Header("m", 0, "kind", True)], [], [], [], [])
+    program = Compiled([kind], [CompiledHeader("m", 0, "kind", True)], [], [], [], [])
     return Layout(program, Place("test"))
 
 
