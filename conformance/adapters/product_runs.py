@@ -8,9 +8,11 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
+from typing import Any
 
-from scatterproof.conformance.adapters.products import Product
+from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import ScatterproofError
@@ -26,6 +28,9 @@ def run(program: str, products: Sequence[Product], words: Sequence[str] | None =
     parser.add_argument("--runs", type=int, default=10, help="how many, 10 when left out")
     parser.add_argument("--seed", type=int, default=0, help="of the first run; each next one has the next")
     parser.add_argument("--quiet", action="store_true", help="keep clear of the mistakes that are known of a product")
+    parser.add_argument(
+        "--small", action="store_true", help="leave steps out of the first run that breaks a clause, while it does"
+    )
     parser.add_argument("--results", type=Path, default=Path("results/products"), help="where traces are kept")
     given = parser.parse_args(words)
     strangers = [name for name in given.products if name not in known]
@@ -40,7 +45,11 @@ def run(program: str, products: Sequence[Product], words: Sequence[str] | None =
             continue
         try:
             failed = _run(
-                product, range(given.seed, given.seed + given.runs), given.results / product.name, quiet=given.quiet
+                product,
+                range(given.seed, given.seed + given.runs),
+                given.results / product.name,
+                quiet=given.quiet,
+                small=given.small,
             )
         except ScatterproofError as error:
             print(f"{product.name}: {error}", file=sys.stderr)
@@ -50,9 +59,10 @@ def run(program: str, products: Sequence[Product], words: Sequence[str] | None =
     return 1 if broken else 3 if missing else 0
 
 
-def _run(product: Product, seeds: Sequence[int], folder: Path, *, quiet: bool) -> int:
+def _run(product: Product, seeds: Sequence[int], folder: Path, *, quiet: bool, small: bool) -> int:
     """How many of the runs break something. Their traces are kept in the folder."""
     broken, stakes = 0, Counter[str]()
+    told = set[str]()
     with product.serve(folder) as play:
         for seed in seeds:
             trace = play(f"run-{seed}", product.steps(seed, quiet), seed)
@@ -64,5 +74,27 @@ def _run(product: Product, seeds: Sequence[int], folder: Path, *, quiet: bool) -
             broken += bool(failed)
             for result in failed:
                 print(f"{product.name}: run {seed}: {result.violations[0].sentence}")
+                if small and result.clause not in told:
+                    told.add(result.clause)
+                    for step in smaller(product, play, product.steps(seed, quiet), seed, result.clause):
+                        print(f"{product.name}: {result.clause}: {step}")
     print(f"{product.name}: at stake: {', '.join(f'{clause} in {runs}' for clause, runs in stakes.items())}")
     return broken
+
+
+def smaller(product: Product, play: Play, steps: Sequence[Any], seed: int, clause: str) -> list[Any]:
+    """The steps that are left when none of them can be left out without the clause being kept, or undecided. Each try
+    is a run of its own."""
+    left, size, tries = list(steps), max(1, len(steps) // 2), count(1)
+
+    def breaks(some: Sequence[Any]) -> bool:
+        trace = play(f"small-{seed}-{clause.lower()}-{next(tries)}", some, seed)
+        return any(one.clause == clause and one.verdict is Verdict.FAIL for one in product.judged(trace))
+
+    while size:
+        before = len(left)
+        for at in range(len(left) - size, -1, -size):
+            rest = left[:at] + left[at + size :]
+            left = rest if breaks(rest) else left
+        size = size if size == 1 and len(left) < before else size // 2
+    return left

@@ -22,7 +22,7 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
-from scatterproof.conformance.pubsub.knowledge import is_new_to, knowledge
+from scatterproof.conformance.pubsub.knowledge import is_kept, is_new_to, knowledge
 from scatterproof.conformance.pubsub.owing import BY_ROUTE, all_came, back_ns, connection_of, does_match, is_sure
 from scatterproof.conformance.pubsub.records import (
     ANSWER,
@@ -105,7 +105,7 @@ def matching_get_one_copy(
     before = find(deliveries, (node, sender, number))
     # Over a reconnection it is PS-SESSION.
     here = before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection_of(clients, node)
-    if here and again != 1 and retain != 1:
+    if here and again != 1 and not is_kept(messages, one, retain):
         return violated(2, 0, number, field(deliveries, before, FIRST_AT))
     return HOLDS
 
@@ -130,7 +130,7 @@ def delivered_in_sequence(
 ) -> Outcome:
     """A publish that returned ok took effect before its client's next call; what came before may come again."""
     one, top = find(messages, (sender, number)), find(latest, (node, sender, topic, level))
-    if retain == 1 or one < 0 or top < 0 or not is_new_to(deliveries, node, sender, number):
+    if one < 0 or is_kept(messages, one, retain) or top < 0 or not is_new_to(deliveries, node, sender, number):
         return SILENT
     if field(latest, top, HIGHEST_NUMBER) > number and field(messages, one, OUTCOME) == OK:
         return violated(0, field(latest, top, HIGHEST_NUMBER), number, field(latest, top, HIGHEST_AT))

@@ -33,6 +33,7 @@ from scatterproof.conformance.pubsub.records import (
     HIGHEST,
     HIGHEST_NUMBER,
     IN_CALL,
+    KEPT,
     LAST_CONNECTION,
     LAST_FIELDS,
     LAST_KIND,
@@ -59,6 +60,7 @@ from scatterproof.conformance.pubsub.records import (
     PRESENT,
     PUBLISH,
     REFUSED,
+    RETAIN,
     RETURNED_NS,
     SETTLED_NS,
     SUBSCRIBE,
@@ -200,12 +202,16 @@ def learn_returned(node: int, time_ns: int, outcome: int, book: Book) -> None:
 
 
 @register_jitable
+def is_kept(messages: TableState, one: int, retain: int) -> bool:
+    """Whether a delivery of the message is of what was kept: it is marked so, and it was to be kept."""
+    return retain == 1 and field(messages, one, RETAIN) == KEPT
+
+
+@register_jitable
 def learn_delivered(node: int, position: int, name: tuple[int, int], topic: int, level: int, book: Book) -> None:
     """name: publisher and number."""
-    messages, _, clients, deliveries, latest = book
+    _, _, clients, deliveries, latest = book
     sender, number = name
-    if find(messages, (sender, number)) < 0:
-        return
     own = find(clients, (node,))
     connection = 0 if own < 0 else field(clients, own, CONNECTION)
     before = find(deliveries, (node, sender, number))
@@ -255,7 +261,8 @@ def knowledge(
     last: State,
 ) -> None:
     book = (messages, subscriptions, clients, deliveries, latest)
-    if last[LAST_KIND] == DELIVERED and last[LAST_RETAIN] != 1:
+    one = find(messages, (last[LAST_SENDER], last[LAST_NUMBER]))
+    if last[LAST_KIND] == DELIVERED and one >= 0 and not is_kept(messages, one, last[LAST_RETAIN]):
         name = (last[LAST_SENDER], last[LAST_NUMBER])
         learn_delivered(last[LAST_NODE], last[LAST_POSITION], name, last[LAST_TOPIC], last[LAST_LEVEL], book)
     elif last[LAST_KIND] == RETURNED:

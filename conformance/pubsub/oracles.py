@@ -18,7 +18,8 @@ from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
 
 NAMES = schema("pubsub")
 CALLS = {code: CallName(name) for name, code in NAMES.calls.items()}
-LEAST, MOST, CLEARS = -(1 << 63), (1 << 63) - 1, 2
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+KEPT = 1  # in column retain
 Row = Mapping[str, int]
 
 
@@ -202,7 +203,7 @@ class History:
         """The lowest level at which the message must come for the subscription, which matches; -1 where it need not
         come."""
         sure, given = one.sure_from(), publish.given
-        if publish.end(row) is not Outcome.OK or given["retain"] == CLEARS or given["expiry_ns"] > 0 or one.group > 0:
+        if publish.end(row) is not Outcome.OK or given["retain"] > 0 or given["expiry_ns"] > 0 or one.group > 0:
             return -1
         if sure is None or sure >= publish.ns:
             return -1
@@ -224,8 +225,13 @@ class History:
             got
             for got in self.got
             if got.client == client and got.row < row and (got.told["sender"], got.told["number"]) == name
-            if got.told["retain"] != 1 and self.of(got) is not None
+            if not self.is_kept(got) and self.of(got) is not None
         ]
+
+    def is_kept(self, got: Got) -> bool:
+        """Whether it is of what was kept: it is marked so, and it was to be kept."""
+        publish = self.of(got)
+        return publish is not None and got.told["retain"] == 1 and publish.given["retain"] == KEPT
 
     def came_before(self, client: int, publish: Box, row: int) -> bool:
         return bool(self.copies(client, publish, row))
@@ -249,7 +255,7 @@ def _is_right(history: History, got: Got) -> bool:
         return False
     if any(publish.given[name] != got.told[name] for name in ("topic", "digest")):
         return False
-    if got.told["again"] != 1 and got.told["retain"] != 1 and _is_second(history, got, publish):
+    if got.told["again"] != 1 and not history.is_kept(got) and _is_second(history, got, publish):
         return False
     found = history.subscriptions(got.row, got.told["topic"])
     return any(client == got.client and one.may_until() >= publish.ns for client, one in found)
@@ -278,7 +284,7 @@ def delivered_in_sequence(trace: Trace) -> set[int]:
 
 def _is_overtaken(history: History, got: Got) -> bool:
     publish = history.of(got)
-    if publish is None or publish.end(got.row) is not Outcome.OK or got.told["retain"] == 1:
+    if publish is None or publish.end(got.row) is not Outcome.OK or history.is_kept(got):
         return False
     if history.came_before(got.client, publish, got.row):
         return False
@@ -288,7 +294,7 @@ def _is_overtaken(history: History, got: Got) -> bool:
             continue
         later = history.of(other)
         first = (
-            later is not None and other.told["retain"] != 1 and not history.came_before(other.client, later, other.row)
+            later is not None and not history.is_kept(other) and not history.came_before(other.client, later, other.row)
         )
         if first and other.told["number"] > got.told["number"]:
             return True

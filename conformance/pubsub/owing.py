@@ -13,7 +13,6 @@ from scatterproof.conformance.pubsub.records import (
     AT,
     BACK_NS,
     CALLED_NS,
-    CLEARS,
     CLIENT,
     CONNECTION,
     EXPIRY_NS,
@@ -74,10 +73,10 @@ def is_present(clients: TableState, node: int) -> bool:
 @register_jitable
 def sure_level(one: int, slot: int, known: Known) -> int:
     """The lowest at which the message must come for the subscription, or -1 where it need not come: a subscription in
-    force since ahead of it, that is not shared, and that matches; a message that surely was published, and never
-    expires."""
+    force since ahead of it, that is not shared, and that matches; a message that surely was published, never expires,
+    and is not to be kept, as of one that is nobody knows which copies are of what was kept."""
     messages, subscriptions = known.messages, known.subscriptions
-    if field(messages, one, OUTCOME) != OK or field(messages, one, RETAIN) == CLEARS:
+    if field(messages, one, OUTCOME) != OK or field(messages, one, RETAIN) > 0:
         return -1
     if field(messages, one, EXPIRY_NS) > 0 or field(subscriptions, slot, GROUP) > 0:
         return -1

@@ -52,12 +52,18 @@ def _without_node(given: Mapping[str, Parameter], node: NodeId) -> dict[str, Par
 @cache
 def _judges() -> Judges:
     from scatterproof.conformance.checks.premises import compiled_apart
-    from scatterproof.conformance.pubsub import checks, oracles, session_checks, session_oracles
-
-    found = (*checks.HERE, *session_checks.HERE)
-    return Judges(
-        checks=found, oracles={**oracles.ORACLES, **session_oracles.ORACLES}, premises=compiled_apart("pubsub")
+    from scatterproof.conformance.pubsub import (
+        checks,
+        keeping_checks,
+        keeping_oracles,
+        oracles,
+        session_checks,
+        session_oracles,
     )
+
+    found = (*checks.HERE, *session_checks.HERE, *keeping_checks.HERE)
+    judging = {**oracles.ORACLES, **session_oracles.ORACLES, **keeping_oracles.ORACLES}
+    return Judges(checks=found, oracles=judging, premises=compiled_apart("pubsub"))
 
 
 def _cases() -> tuple[Case, ...]:

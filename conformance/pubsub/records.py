@@ -14,7 +14,7 @@ CONNECT, DISCONNECT, ACKNOWLEDGE = (CALLS[name] for name in ("connect", "disconn
 REQUEST, ANSWER, WANT, DROP = (PACKETS[name] for name in ("request", "answer", "want", "drop"))
 OK, REFUSED, UNKNOWN = map(int, Outcome)
 NEVER, FOREVER = -(1 << 63), (1 << 63) - 1
-KEPT, CLEARS = 1, 2  # in column retain
+KEPT = 1  # in column retain
 
 # Of a message, by its publisher and number: its own key, then what was published, when, in which row, how the call
 # ended (0 while it goes on) and when (FOREVER while it goes on).

