@@ -51,11 +51,13 @@ class Library(ABC):
 
     keeps: whether consumers keep what they hold when the queues are opened anew.
     has_leases: whether they end.
+    is_serial: whether the library itself hands out one message of a group at a time.
     """
 
     module: str
     keeps = True
     has_leases = False
+    is_serial = False
 
     def __init__(self, folder: Path, lease_s: float) -> None:
         self.folder, self.lease_s = folder, lease_s
@@ -187,13 +189,16 @@ class Driver(polled.Driver):
     def put(self, call: Call, body: bytes) -> None:
         self._library.put(int(call.arguments["group"]), body.decode())
 
+    def _free(self) -> set[int]:
+        """The groups to ask for."""
+        return set(GROUPS) if self._library.is_serial else set(GROUPS) - self.held_groups()
+
     def can_take(self, node: NodeId) -> bool:
-        return self.held_groups() != set(GROUPS)
+        return bool(self._free())
 
     def take(self, node: NodeId, lease_ns: int) -> Taken | None:
-        held = self.held_groups()
-        for group in GROUPS:
-            if group not in held and (found := self._library.take(group, node)) is not None:
+        for group in sorted(self._free()):
+            if (found := self._library.take(group, node)) is not None:
                 return Taken(found[0].encode(), group, found[1])
         return None
 
@@ -248,7 +253,9 @@ def drawn(seed: int, has_leases: bool, is_fenced: bool = True, steps: int = 50) 
         elif kind == 17 and is_short:
             found += [Step(Move.WAIT), receives(0, draw.choice(CONSUMERS), 1, lease_ns)]
         elif kind == 18 and has_leases and is_fenced:
-            found.append(Step(Move.LATE, node))
+            if is_short:
+                found += [Step(Move.WAIT), receives(0, draw.choice(CONSUMERS), 1, lease_ns)]
+            found += [Step(Move.LATE, node), receives(0, node, 1, lease_ns)]
         else:
             found.append(Step(Move.OPEN))
     # What is left is done, one after the other.

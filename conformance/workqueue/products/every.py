@@ -11,6 +11,7 @@ from scatterproof.conformance.workqueue.products import (
     groupmq,
     pg_boss,
     pgq,
+    pgqueuer_jobs,
     procrastinate_jobs,
     rabbitmq_node,
     redis_queues,
@@ -25,6 +26,7 @@ PRODUCTS: tuple[Product, ...] = (
     groupmq.PRODUCT,
     beanstalkd.PRODUCT,
     pgq.PRODUCT,
+    pgqueuer_jobs.PRODUCT,
     *embedded.PRODUCTS,
     *redis_queues.PRODUCTS,
 )

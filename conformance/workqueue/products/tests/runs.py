@@ -105,6 +105,7 @@ KEPT: list[Kept] = [
     (_of["localqueue"], "Q-RECEIPT", [puts(0, 1), _receives(2, seconds=1), _WAIT, _receives(3, seconds=1), _LATE]),
     (_of["persist-queue"], "Q-LEASE-ALL", [puts(0, 1), _takes(2), _OPEN, _takes(3)]),
     (_of["redis-streams"], "Q-LEASE-ALL", [puts(0, 1), _receives(2, seconds=1), _OPEN, _WAIT, _receives(3, seconds=1)]),
+    (_of["pgqueuer"], "Q-LEASE", [puts(0, 1), puts(0, 1), _takes(2), _takes(3), gives_back(0, 2, newest=1), _takes(3)]),
 ]
 
 _HOLDS = "holds a message of its group"
@@ -145,4 +146,8 @@ BROKEN: list[Broken] = [
         [puts(0, 1), puts(0, 1), _GROUP_2, Group(GroupMove.REMOVE, 2), deletes(0, 2)],
     ),
     (_groupmq, "Q-LEASE", _OVERTAKES, [Group(GroupMove.OTHERS), puts(0, 1), puts(0, 1), _GROUP_2]),
+    (
+        *(_of["pgqueuer"], "Q-LEASE", _HOLDS),
+        [*[puts(0, 1)] * 2, *[_receives(2, seconds=1), _WAIT, _receives(3, seconds=1), _LATE], _receives(2, seconds=1)],
+    ),
 ]

@@ -1,0 +1,115 @@
+"""Jobs of PgQueuer whose entrypoint has a concurrency limit of one, in PostgreSQL: a put enqueues a job, its group is
+the entrypoint; drawn runs. Consumers are queue managers, which say that they live (`extend`), or are silent."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.metadata
+import importlib.util
+import uuid
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from scatterproof.conformance.adapters.products import Play, Product
+from scatterproof.conformance.workqueue.products.embedded import Driver, Library, Step, drawn, lease_s
+from scatterproof.conformance.workqueue.products.polled import CONSUMERS, GROUPS
+from scatterproof.conformance.workqueue.products.postgres import INSTALL, postgres, programs
+from scatterproof.spec.schedule import Call
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import Trace
+
+
+class Jobs(Library):
+    """address: of an empty database."""
+
+    module, has_leases, is_serial = "pgqueuer.queries", True, True
+
+    def __init__(self, address: str, lease_s: float) -> None:
+        self._address, self._loop = address, asyncio.new_event_loop()
+        self._managers = {node: uuid.uuid4() for node in CONSUMERS}
+        super().__init__(Path(), lease_s)
+        self._do(self.queues[1].install())
+
+    def _do(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return self._loop.run_until_complete(work)
+
+    def open_all(self) -> dict[int, Any]:
+        connect = importlib.import_module("psycopg").AsyncConnection.connect
+        session = self._do(connect(self._address, autocommit=True))
+        self.opened.append(session)
+        return dict.fromkeys(GROUPS, self.imported.Queries.from_psycopg_connection(session))
+
+    def open(self, group: int) -> Any:
+        raise NotImplementedError
+
+    def put(self, group: int, body: str) -> None:
+        self._do(self.queues[group].enqueue(f"group-{group}", body.encode()))
+
+    def take(self, group: int, node: NodeId) -> tuple[str, Any] | None:
+        one_at_a_time = self.imported.EntrypointExecutionParameter(concurrency_limit=1)
+        found = self._do(
+            self.queues[group].dequeue(
+                batch_size=1,
+                entrypoints={f"group-{group}": one_at_a_time},
+                queue_manager_id=self._managers[node],
+                global_concurrency_limit=None,
+                heartbeat_timeout=timedelta(seconds=self.lease_s),
+            )
+        )
+        return (found[0].payload.decode(), found[0]) if found else None
+
+    def delete(self, group: int, handle: Any) -> bool:
+        self._do(self.queues[group].log_jobs([(handle, "successful", None)]))
+        return True
+
+    def give_back(self, group: int, handle: Any) -> bool:
+        self._do(self.queues[group].retry_job(handle, timedelta(0), None))
+        return True
+
+    def extend(self, group: int, handle: Any) -> bool:
+        self._do(self.queues[group].update_heartbeat([handle.id]))
+        return True
+
+    def close(self) -> None:
+        for session in self.opened:
+            self._do(session.close())
+        self._loop.close()
+
+
+def why_not() -> str | None:
+    lacking = [] if programs() else ["PostgreSQL"]
+    lacking += [name for name in ("pgqueuer", "psycopg") if importlib.util.find_spec(name) is None]
+    install = f"install pgqueuer and psycopg of PyPI into this environment, and {INSTALL}"
+    return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
+
+
+@contextmanager
+def _serve(folder: Path) -> Iterator[Play]:
+    with postgres(folder) as server:
+
+        def play(name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
+            library = Jobs(server.database(name), lease_s(steps))
+            try:
+                driver = Driver(library)
+                for step in steps:
+                    driver.make(step)
+            finally:
+                library.close()
+            return driver.history.trace(seed, f"PgQueuer {importlib.metadata.version('pgqueuer')}")
+
+        yield play
+
+
+PRODUCT = Product(
+    name="pgqueuer",
+    text="jobs of PgQueuer with a concurrency limit of one, in PostgreSQL",
+    profile=Path(__file__).with_name("pgqueuer.toml"),
+    why_not=why_not,
+    serve=_serve,
+    # Who is late ends a job that another has.
+    steps=lambda seed, quiet: drawn(seed, Jobs.has_leases, is_fenced=not quiet),
+)
