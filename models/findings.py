@@ -14,6 +14,7 @@ from pathlib import Path
 from scatterproof.models.expected import SPEC_FOLDER, Model, ModelKind, ModelRun, check_model, models_of
 from scatterproof.models.finding import Finding, Suspicion, findings_of
 from scatterproof.models.protocol import load
+from scatterproof.models.steps import steps
 from scatterproof.models.tlc import TlcRun
 from scatterproof.models.z3_claims import claims_of
 from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
@@ -120,8 +121,8 @@ def _counterexample(protocol: str, one: ModelRun) -> str:
     kind = "found by the search for cycles, so perhaps not a shortest one" if run.liveness else "shortest"
     found = f"`{model.violates}` is violated; {len(run.trace) - 1} steps, {kind}:"
     head = f"**Model `{model.name}`** ({where}). {model.says} {found}\n"
-    steps = [f"{number}. {step}" for number, step in enumerate(_narrate(protocol, run), start=1)]
-    return "\n".join([head, *steps, ""])
+    lines = [f"{number}. {step}" for number, step in enumerate(_narrate(protocol, run), start=1)]
+    return "\n".join([head, *lines, ""])
 
 
 def _replay(protocol: str, finding: Finding, folder: Path | None) -> str:
@@ -150,9 +151,9 @@ def _rules_page(folder: Path | None) -> str:
 
 
 def _narrate(protocol: str, run: TlcRun) -> list[str]:
-    """In the protocol's words where it has them, else by the actions' names."""
+    """In the protocol's words where it has them, else by the actions and what they change."""
     told = load(protocol).narration
-    return [state.action for state in run.trace[1:]] if told is None else told().narrate(run)
+    return steps(run) if told is None else told().narrate(run)
 
 
 def _replaced(model: Model) -> str:

@@ -61,7 +61,7 @@ class ModelsPlugin:
     wanted, as Z3 need not be installed.
 
     claims: all Z3 claims.
-    narration: without it steps are named by their actions.
+    narration: without it steps are told by their actions and by what these change.
     covered: None where no schedules cover a model.
     traces: None where TLC cannot read the protocol's traces.
     """

@@ -55,12 +55,12 @@ def write(spec_folder: Path, *findings: Finding) -> None:
 def test_a_finding_is_told_with_its_counterexample_and_what_takes_its_place(
     spec_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(findings, "load", lambda protocol: ModelsPlugin())  # steps are named by their actions
+    monkeypatch.setattr(findings, "load", lambda protocol: ModelsPlugin())  # it has no sentences for steps
     found = findings_of("steps", spec_folder)
     text = findings_markdown("steps", found, run_findings("steps", spec_folder), models_of("steps", spec_folder))
     assert "## 1 Steps of two" in text
     assert "A step adds two. (document, paragraph 2.)" in text
-    assert "`NotTwo` is violated; 1 steps, shortest:" in text
+    assert "`NotTwo` is violated; 1 steps, shortest:\n\n1. Action: `x = 2`\n" in text
     assert "A step adds one." in text
 
 
