@@ -57,12 +57,13 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleGroup:
-    """Rules that one kind of run puts at stake: `rules` is their module (None where what is at stake is a form of node,
-    for which there are hand-written mutants alone), `parameters` and `fault_kinds` what such runs are set to.
+    """Rules that one kind of run puts at stake.
 
+    rules: their module; None for a form of node, which has hand-written mutants alone.
+    parameters, fault_kinds: what such runs are set to.
     often_faulty, answered, tree, spread, failures, faulty: as of `scatterproof.fuzz.strategies.schedules`.
     draws: such runs, where that does not draw them.
-    left_out: rules without mutants, by name, with the reason why no clause tells them.
+    left_out: rules without mutants, by name, with the reason why they break no clause.
     """
 
     rules: ModuleType | None

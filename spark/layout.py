@@ -30,8 +30,13 @@ class Expected(msgspec.Struct, frozen=True):
 
 
 class Planting(msgspec.Struct, frozen=True):
-    """What was planted in how many runs. tried: runs in the search for them, among which it left some unchanged, was
-    harmless in others, and others were unfit: too long for the oracles, or not ended of themselves."""
+    """What was planted, and how the runs for it were found.
+
+    runs: those that have it.
+    tried: those that were made in the search.
+    unchanged, harmless: of these, those that it left as they were, and those in which it broke nothing.
+    unfit: of these, those too long for the oracles, or cut short.
+    """
 
     name: str
     runs: int

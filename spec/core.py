@@ -85,8 +85,11 @@ class Began(msgspec.Struct, Generic[Beginning], frozen=True, gc=False):
 
 
 class Return(msgspec.Struct, frozen=True, gc=False):
-    """The call with this number comes back to the application, once; or never. results, payload: what the protocol
-    gives them to mean."""
+    """The call with this number comes back to the application, once; or never.
+
+    operation: its number among the client's calls.
+    results, payload: as the protocol defines them.
+    """
 
     operation: int
     outcome: Outcome

@@ -107,9 +107,14 @@ class EndsRecorded(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """By link, sent: how many; latest: the greatest number that arrived; missing: how many were overtaken of which
-    nothing is known yet. on_link: (link, number) -> link, number, whether a run with it in flight has not settled,
-    position, contents, of those in flight."""
+    """Packets on their way.
+
+    sent: by link, how many were sent.
+    latest: by link, the greatest number that arrived.
+    missing: by link, how many were overtaken and have neither arrived nor been lost.
+    on_link: of those in flight, (link, number) -> link, number, whether a run with it in flight has not settled,
+        position, contents.
+    """
 
     sent: State
     latest: State

@@ -36,8 +36,12 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """loss, duplicate, reorder: shares of the datagrams, 0 to 1. Each copy takes delay_ns plus a uniform whole number
-    of 0 to jitter_ns; a reordered one is held back for hold_ns more."""
+    """What links do to datagrams.
+
+    loss, duplicate, reorder: shares of the datagrams, 0 to 1.
+    delay_ns, jitter_ns: each copy takes the first, plus a uniform whole number from 0 to the second.
+    hold_ns: what a reordered one is held back for, beyond that.
+    """
 
     loss: float = 0.0
     duplicate: float = 0.0

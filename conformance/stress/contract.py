@@ -30,8 +30,12 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far programs are, as their output shows now. deliveries, size (bytes): of all. complete: everything that the
-    workload asks of the processes that are `expected` to go on is there."""
+    """How far programs are, as their output shows now.
+
+    deliveries: of all processes.
+    size: of all output, in bytes.
+    complete: everything is there that the workload asks of the processes that are `expected` to go on.
+    """
 
     deliveries: int
     size: int

@@ -190,6 +190,51 @@ OPTIONAL: dict[str, tuple[dict[str, str | None], list[str], str]] = {
     ),
     "corpora": ({f"spark/{NAME}": None}, only("mine"), "mine: not run, protocol 'parcels' has no corpora yet"),
 }
+# Hooks that are given and may be left out, the command that misses each, its exit code, and what it says then.
+SCHEDULE = {
+    "protocol": NAME,
+    "topology": {
+        "nodes": [{"name": name, "role": "host"} for name in ("ann", "bob")],
+        "links": [{"source": 0, "target": 1}, {"source": 1, "target": 0}],
+    },
+    "submissions": [{"time_ns": 0, "node": 0, "messages": [{"receiver": 1, "payload": "MA=="}]}],
+    "delays": [{"base_ns": 1000, "jitter_ns": 0}] * 2,
+    "seed": 1,
+}
+BEFALLING = {
+    "lost": {"faults": [{"link": 0, "index": 0, "kind": "lose"}]},
+    "down": {"failures": [{"kind": "crash", "node": 1, "time_ns": 500}]},
+}
+MUTANT = ["fuzz", "--mutants", "--protocol", NAME, "--json", "--only", "is_due/always"]
+GIVEN: dict[tuple[str, str], tuple[list[str], int, str]] = {
+    ("spec", "delivery"): (only("conform-stdio"), 4, "0 of 3 cases passed by reference-stdio"),
+    ("models", "claims"): (only("z3"), 3, "z3: not run"),
+    ("conformance", "allowed_faults"): (["replay", "results/lost.json"], 1, "PA-ALL"),
+    ("conformance", "allowed_failures"): (["replay", "results/down.json"], 1, "PA-ALL"),
+    ("conformance", "fifo_links"): (only("mutants"), 1, "mutants: fail"),
+    ("fuzz", "on_model"): (MUTANT, 0, '"tlc": 0'),
+    ("fuzz", "breaks"): (only("mutants"), 0, "none is named that breaks a clause"),
+}
+
+
+def test_every_hook_that_is_given_is_left_out_by_a_test() -> None:
+    given = {(package, str(word.arg)) for package in RECORDS for word in plugin_of(package)[1].keywords}
+    assert given == {*GIVEN, *((package, hook) for package, _, hook in REQUIRED)}
+
+
+@pytest.mark.slow
+def test_a_hook_that_may_be_left_out_is_missed_by_a_command(tree: Path) -> None:
+    (tree / "results").mkdir(exist_ok=True)
+    for name, more in BEFALLING.items():
+        (tree / "results" / f"{name}.json").write_text(json.dumps(SCHEDULE | more), encoding="utf-8")
+    tries = [(without_hook(*hook), words) for hook, (words, _, _) in GIVEN.items()]
+    for (hook, (_, code, expected)), (found, said) in zip(GIVEN.items(), tried(tree, tries), strict=True):
+        assert (found, expected in said) == (code, True), (hook, said)
+        assert "Traceback" not in said
+    # Nothing is left out here; `verify` as it is passes above.
+    whole = [(words, code, expected) for words, code, expected in GIVEN.values() if words[0] != "verify"]
+    for (words, code, expected), (found, said) in zip(whole, tried(tree, [({}, w) for w, _, _ in whole]), strict=True):
+        assert (found, expected in said) != (code, True), (words, said)
 
 
 @pytest.mark.slow

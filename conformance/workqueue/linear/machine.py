@@ -33,8 +33,13 @@ _HEARD_IN = {name: (Lock.SENDING,) if name in _SENDERS else (Lock.RECEIVING, Loc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """number: 0 where the call that began it told nobody. sent: how many messages were. left: (id, digest, times read)
-    of those that were not popped. handed: how often it was handed out."""
+    """A group in the store.
+
+    number: 0 where nobody learned it from the call that began it.
+    sent: how many messages were sent to it.
+    left: (id, digest, times read) of those that were not popped.
+    handed: how often it was handed out.
+    """
 
     number: int
     type: int
