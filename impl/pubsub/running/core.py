@@ -20,6 +20,7 @@ from scatterproof.impl.pubsub.rules import RULES, Rules
 from scatterproof.impl.pubsub.running.latency import Latencies
 from scatterproof.impl.pubsub.running.ledger import Kept, Ledger
 from scatterproof.impl.pubsub.running.link import Link
+from scatterproof.impl.pubsub.running.management import Action, Configuration
 from scatterproof.impl.pubsub.running.messages import (
     VERSION,
     Data,
@@ -63,6 +64,8 @@ class Core:
         self.latencies = Latencies()
         self.counts: Counter[str] = Counter()
         self._here: Counter[Want] = Counter()  # how many clients want it
+        self._subscribed: dict[Subscription, None] = {}
+        self.configuration: Configuration | None = None
         self._waiting: list[_Waiting] = []
         self._turns: Counter[str] = Counter()
         self.held = {number: Carried(message, number) for number, message in kept.messages.items()} if kept else {}
@@ -82,19 +85,42 @@ class Core:
         for link in self.links.values():
             link.tell_taken()
 
+    # ---------------------------------------------------------------- management
+
+    def configure(self, configuration: Configuration) -> bool:
+        """Whether it is another one than that which holds. What it allows no more ends (PS-AUTH, PS-CONFIG)."""
+        if self.configuration is not None and self.configuration.id == configuration.id:
+            return False
+        self.configuration = configuration
+        self.ledger.note("put_configuration", configuration.text)
+        for one in list(self._subscribed):
+            if not self.allows(one.receiver.user, Action.SUBSCRIBE, one.filter):
+                one.receiver.revoked(one)
+        return True
+
+    def allows(self, user: str, action: Action, filter_: str) -> bool:
+        """Everything, while nothing is configured."""
+        return self.configuration is None or self.configuration.allows(user, action, filter_)
+
     # ---------------------------------------------------------------- clients
 
     def subscribe(self, one: Subscription, done: Callable[[], None]) -> bool:
         """Whether it is in force at once; otherwise `done` is called when it is. The subscription is new: no other has
         its receiver, key and filter."""
         want = one.filter, one.group
+        self._subscribed[one] = None
         self._here[want] += 1
         if self._here[want] == 1:
             self._spread(want, "", wanted=True)
-        return self.subscribe_again(one, done)
+        return self._put(one, done)
 
-    def subscribe_again(self, one: Subscription, done: Callable[[], None]) -> bool:
+    def subscribe_again(self, one: Subscription, old: Subscription, done: Callable[[], None]) -> bool:
         """The same of one that takes the place of another."""
+        del self._subscribed[old]
+        self._subscribed[one] = None
+        return self._put(one, done)
+
+    def _put(self, one: Subscription, done: Callable[[], None]) -> bool:
         self.table.put(one)
         if self._is_in_force((one.filter, one.group)):
             return True
@@ -103,6 +129,7 @@ class Core:
 
     def unsubscribe(self, one: Subscription) -> None:
         self.table.remove(one)
+        self._subscribed.pop(one, None)
         want = one.filter, one.group
         self._here[want] -= 1
         if not self._here[want]:

@@ -20,6 +20,7 @@ class KeptSession:
     place, level, packet id (0: not sent yet), whether it was released, whether it was retained, group, and the number
     of the message, by place. received: the packet ids of level 2 that came and were not released."""
 
+    user: str
     subscribed: list[tuple[str, str, int, bool]] = field(default_factory=list)
     waiting: list[tuple[int, int, int, bool, bool, str, int]] = field(default_factory=list)
     received: set[int] = field(default_factory=set)
@@ -39,13 +40,14 @@ class KeptLink:
 
 @dataclass(slots=True)
 class Kept:
-    """What a store had when it was opened. incarnation: of the appliance."""
+    """What a store had when it was opened. incarnation: of the appliance. configuration: the text of the last known."""
 
     incarnation: str
     messages: dict[int, Message] = field(default_factory=dict)
     sessions: dict[str, KeptSession] = field(default_factory=dict)
     links: dict[str, KeptLink] = field(default_factory=dict)
     retained: list[Message] = field(default_factory=list)
+    configuration: str | None = None
 
 
 class Ledger:

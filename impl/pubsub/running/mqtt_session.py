@@ -1,4 +1,4 @@
-"""A client of MQTT 3.1.1: its session, which may outlive its connections, and the connection.
+"""What a client of MQTT 3.1.1 has on an appliance, also while it is away.
 
 Clauses: PS-SESSION, PS-QOS-GD, PS-QOS-LEVEL, PS-RETAIN, PS-SHARED, PS-PERSISTED, PS-TRANSLATE.
 """
@@ -9,18 +9,18 @@ from collections import deque
 from collections.abc import Callable
 
 from scatterproof.impl.pubsub.running.core import Core
-from scatterproof.impl.pubsub.running.ledger import Kept, KeptSession
+from scatterproof.impl.pubsub.running.ledger import KeptSession
+from scatterproof.impl.pubsub.running.management import Action
 from scatterproof.impl.pubsub.running.outbox import Outbox
 from scatterproof.impl.pubsub.running.table import Subscription
 from scatterproof.impl.pubsub.translation import mqtt_codec as codec
-from scatterproof.impl.pubsub.translation.messages import Carried, Message
+from scatterproof.impl.pubsub.translation.messages import Carried
 from scatterproof.impl.pubsub.translation.mqtt_codec import Kind
 from scatterproof.impl.pubsub.translation.names import filter_of_mqtt
 from scatterproof.spec.errors import BadInput
 
 WINDOW = 256  # messages on their way to one client that it has not acknowledged
 _LAST_ID = 65_535
-_REFUSED = 0x80
 _SHARED = "$share/"
 
 
@@ -39,8 +39,8 @@ class Session:
     """What the standard calls so. outbox: None while the client is away. received: packet ids of level 2 that came from
     it and that it has not released."""
 
-    def __init__(self, core: Core, name: str, durable: bool) -> None:
-        self.core, self.name, self.durable = core, name, durable
+    def __init__(self, core: Core, name: str, user: str, durable: bool) -> None:
+        self.core, self.name, self.user, self.durable = core, name, user, durable
         self.outbox: Outbox | None = None
         self.subscribed: dict[tuple[str, str], Subscription] = {}
         self.received: set[int] = set()
@@ -52,7 +52,8 @@ class Session:
     def is_there(self) -> bool:
         return self.outbox is not None
 
-    def _note(self, statement: str, *values: str | int) -> None:
+    def note(self, statement: str, *values: str | int) -> None:
+        """Into the ledger, where it is durable."""
         if self.durable:
             self.core.ledger.note(statement, self.name, *values)
 
@@ -94,7 +95,7 @@ class Session:
             self._waiting.append(item)
         if self.durable:
             number = self.core.ledger.hold(carried)
-            self._note("put_waiting", item.place, level, item.packet_id, retained, group, number)
+            self.note("put_waiting", item.place, level, item.packet_id, retained, group, number)
         if item.packet_id:
             self._send(item)
 
@@ -120,7 +121,7 @@ class Session:
         while self.outbox is not None and self._waiting and len(self._sent) < WINDOW:
             item = self._waiting.popleft()
             self._number(item)
-            self._note("sent", item.place, item.packet_id)
+            self.note("sent", item.place, item.packet_id)
             self._send(item)
 
     def acknowledged(self, packet_id: int, *, level: int) -> None:
@@ -134,7 +135,7 @@ class Session:
 
     def _drop(self, item: Item) -> None:
         if self.durable:
-            self._note("drop_waiting", item.place)
+            self.note("drop_waiting", item.place)
             self.core.ledger.release(item.carried)
 
     def has_it(self, packet_id: int) -> None:
@@ -142,7 +143,7 @@ class Session:
         item = self._sent.get(packet_id)
         if item is not None and item.level == 2 and not item.released:
             item.released = True
-            self._note("released", item.place)
+            self.note("released", item.place)
         if self.outbox is not None:
             self.outbox.write(codec.answer(Kind.PUBREL, packet_id))
 
@@ -184,7 +185,7 @@ class Session:
             self._drop(item)
         self._sent.clear()
         self._waiting.clear()
-        self._note("drop_session")
+        self.note("drop_session")
 
     # ---------------------------------------------------------------- subscriptions
 
@@ -198,14 +199,26 @@ class Session:
         native = filter_of_mqtt(filter_text)
         hides = filter_text[:1] in ("+", "#")
         one = Subscription(self, "", native, level, group, hides=hides)
-        self._note("put_subscription", native, group, level, hides)
+        if not self.core.allows(self.user, Action.SUBSCRIBE, native):
+            raise BadInput(f"user {self.user!r} is not entitled to subscribe to {native}")
+        self.note("put_subscription", native, group, level, hides)
         return one, self._put(one, done)
+
+    def revoked(self, one: Subscription) -> None:
+        """It ends, and what waits goes where it was for that alone."""
+        del self.subscribed[one.filter, one.group]
+        self.note("drop_subscription", one.filter, one.group)
+        self.core.unsubscribe(one)
+        for item in list(self._waiting):
+            if not self.core.allows(self.user, Action.SUBSCRIBE, item.carried.message.topic):
+                self._waiting.remove(item)
+                self._drop(item)
 
     def _put(self, one: Subscription, done: Callable[[], None] = lambda: None) -> bool:
         old = self.subscribed.get((one.filter, one.group))
         self.subscribed[one.filter, one.group] = one
         if old is not None:
-            return self.core.subscribe_again(one, done)
+            return self.core.subscribe_again(one, old, done)
         return self.core.subscribe(one, done)
 
     def unsubscribe(self, text: str) -> None:
@@ -214,170 +227,5 @@ class Session:
             _, group, filter_text = (*text.split("/", 2), "", "")[:3]
         one = self.subscribed.pop((filter_of_mqtt(filter_text), group), None)
         if one is not None:
-            self._note("drop_subscription", one.filter, group)
+            self.note("drop_subscription", one.filter, group)
             self.core.unsubscribe(one)
-
-
-class Clients:
-    """The sessions, and who may connect. most: bytes of the longest packet."""
-
-    def __init__(self, core: Core, kept: Kept | None, most: int = codec.MOST_LENGTH) -> None:
-        self.core, self.most = core, most
-        self.sessions: dict[str, Session] = {}
-        self.connections: dict[str, Connection] = {}
-        self._given = 0
-        for name, one in kept.sessions.items() if kept else ():
-            self.sessions[name] = Session(core, name, durable=True)
-            self.sessions[name].restore(one)
-
-    def new_name(self) -> str:
-        self._given += 1
-        return f"{self.core.name}-{self.core.incarnation}-{self._given}"
-
-
-class Connection:
-    """One of a client. limit_ns: when it ends, where nothing more comes; None for never."""
-
-    def __init__(self, clients: Clients, outbox: Outbox) -> None:
-        self._clients, self._core, self.outbox = clients, clients.core, outbox
-        self._packets = codec.Packets(clients.most)
-        self._session: Session | None = None
-        self._will: Message | None = None
-        self._silence_ns: int | None = 10_000_000_000  # until CONNECT comes
-        self.limit_ns: int | None = self._core.now_ns + self._silence_ns
-
-    def receive(self, data: bytes) -> None:
-        if self._silence_ns is not None:
-            self.limit_ns = self._core.now_ns + self._silence_ns
-        try:
-            for kind, flags, body in self._packets.feed(data):
-                if self.outbox.closing is not None:
-                    return
-                self._take(kind, flags, body)
-        except BadInput as error:
-            self.outbox.close(str(error))
-
-    def tick(self) -> None:
-        """End it where its client was silent for one and a half times what it promised (section 3.1.2.10)."""
-        if self.limit_ns is not None and self._core.now_ns > self.limit_ns:
-            self.outbox.close("the client was silent for too long")
-
-    def lost(self) -> None:
-        """The connection has ended; without a word where the will is still there (section 3.1.2.5)."""
-        session, self._session = self._session, None
-        if session is None:
-            return
-        del self._clients.connections[session.name]
-        will, self._will = self._will, None
-        session.end()
-        if not session.durable:
-            del self._clients.sessions[session.name]
-        if will is not None:
-            self._core.publish(will)
-
-    def _take(self, kind: int, flags: int, body: bytes) -> None:
-        session = self._session
-        if session is None:
-            if kind != Kind.CONNECT:
-                raise BadInput(f"a packet of kind {kind} ahead of connect")
-            self._connect(codec.read_connect(body))
-        elif kind == Kind.PUBLISH:
-            self._publish(session, *codec.read_publish(flags, body))
-        elif kind == Kind.PUBACK:
-            session.acknowledged(codec.read_id(body), level=1)
-        elif kind == Kind.PUBREC:
-            session.has_it(codec.read_id(body))
-        elif kind == Kind.PUBCOMP:
-            session.acknowledged(codec.read_id(body), level=2)
-        elif kind == Kind.PUBREL:
-            self._release(session, codec.read_id(body))
-        elif kind == Kind.SUBSCRIBE:
-            self._subscribe(session, *codec.read_subscribe(body))
-        elif kind == Kind.UNSUBSCRIBE:
-            packet_id, texts = codec.read_unsubscribe(body)
-            for text in texts:
-                session.unsubscribe(text)
-            self.outbox.write(codec.answer(Kind.UNSUBACK, packet_id))
-        elif kind == Kind.PINGREQ:
-            self.outbox.write(codec.PINGRESP)
-        elif kind == Kind.DISCONNECT:
-            self._will = None
-            self.outbox.close("the client has disconnected")
-        else:
-            raise BadInput(f"a packet of kind {kind}, which clients do not send here")
-
-    def _connect(self, asked: codec.Connect) -> None:
-        if asked.version != 4:
-            self._refuse(1, "another version of MQTT than 3.1.1")
-            return
-        if not asked.client and not asked.clean:
-            self._refuse(2, "a durable session needs a client id")
-            return
-        name = asked.client or self._clients.new_name()
-        before = self._clients.connections.get(name)
-        if before is not None:  # section 3.1.4
-            before.outbox.close("the client has connected again")
-            before.lost()
-        session = self._clients.sessions.get(name)
-        if session is not None and (asked.clean or not session.durable):
-            session.discard()
-            session = None
-        present = session is not None
-        if session is None:
-            session = self._clients.sessions[name] = Session(self._core, name, durable=not asked.clean)
-            if session.durable:
-                self._core.ledger.note("put_session", name)
-        self._session, self._will = session, asked.will
-        self._clients.connections[name] = self
-        self._silence_ns = asked.keep_alive_s * 1_500_000_000 or None
-        self.limit_ns = self._core.now_ns + self._silence_ns if self._silence_ns is not None else None
-        self.outbox.write(codec.connack(present, 0))
-        session.begin(self.outbox)
-
-    def _refuse(self, code: int, reason: str) -> None:
-        self.outbox.write(codec.connack(False, code))
-        self.outbox.close(reason)
-
-    def _publish(self, session: Session, message: Message, packet_id: int, again: bool) -> None:
-        if message.level == 2:
-            if packet_id not in session.received:
-                session.received.add(packet_id)
-                session._note("put_received", packet_id)
-                self._core.publish(message)
-            self.outbox.write(codec.answer(Kind.PUBREC, packet_id))
-            return
-        self._core.publish(message)
-        if message.level == 1:
-            self.outbox.write(codec.answer(Kind.PUBACK, packet_id))
-
-    def _release(self, session: Session, packet_id: int) -> None:
-        if packet_id in session.received:
-            session.received.remove(packet_id)
-            session._note("drop_received", packet_id)
-        self.outbox.write(codec.answer(Kind.PUBCOMP, packet_id))
-
-    def _subscribe(self, session: Session, packet_id: int, asked: list[tuple[str, int]]) -> None:
-        codes: list[int] = []
-        new: list[Subscription] = []
-        left = 1  # until all have been looked at
-
-        def done() -> None:
-            nonlocal left
-            left -= 1
-            if not left:
-                self.outbox.write(codec.suback(packet_id, codes))
-
-        for text, level in asked:
-            try:
-                one, at_once = session.subscribe(text, level, done)
-            except BadInput:
-                codes.append(_REFUSED)
-                continue
-            left += not at_once
-            codes.append(level)
-            new.append(one)
-        done()
-        for one in new:
-            for message in self._core.retained_for(one):
-                level = self._core.rules.delivered_level(message.level, one.level)
-                session.give(Carried(message), level, "", retained=True)

@@ -13,6 +13,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from scatterproof.impl.pubsub.running.core import Core
+from scatterproof.impl.pubsub.running.management import Action
 from scatterproof.impl.pubsub.running.outbox import Outbox
 from scatterproof.impl.pubsub.running.table import Subscription
 from scatterproof.impl.pubsub.translation.messages import Carried
@@ -40,6 +41,7 @@ class _Subscribed:
     """most: after how many messages it ends, None for not at all. got: how many there were."""
 
     one: Subscription
+    subject: str
     most: int | None = None
     got: int = 0
 
@@ -55,6 +57,7 @@ class Connection:
         self._held: deque[bytes] = deque()  # answers that wait for subscriptions
         self._pending = 0
         self._verbose, self._echo, self._pings = True, True, 0
+        self.user = ""
         self._limit_ns = core.now_ns + _SILENCE_NS
         told = {
             "server_id": core.name,
@@ -129,11 +132,12 @@ class Connection:
     def _connect(self, given: bytes) -> None:
         try:
             options = json.loads(given)
-        except ValueError:
+        except (ValueError, RecursionError):
             options = None
         if not isinstance(options, dict):
             raise Ends("Invalid Client Protocol")
         self._verbose, self._echo = bool(options.get("verbose", True)), bool(options.get("echo", True))
+        self.user = str(options.get("user") or "")
         self._done()
 
     def _publish(self, subject: bytes, reply: bytes, payload: bytes) -> None:
@@ -141,6 +145,9 @@ class Connection:
             message = message_of(subject, reply, payload)
         except BadInput:
             self._error("Invalid Publish Subject")
+            return
+        if not self._core.allows(self.user, Action.PUBLISH, message.topic):
+            self._error(f'Permissions Violation for Publish to "{text_of(subject)}"')
             return
         self._core.publish(message, None if self._echo else self)
         self._done()
@@ -154,7 +161,10 @@ class Connection:
             return
         if name in self._subscribed:
             return  # as servers of NATS do
-        self._subscribed[name] = _Subscribed(one)
+        if not self._core.allows(self.user, Action.SUBSCRIBE, text):
+            self._error(f'Permissions Violation for Subscription to "{text_of(subject)}"')
+            return
+        self._subscribed[name] = _Subscribed(one, text_of(subject))
         self._pending += 1
         if self._core.subscribe(one, self._in_force):
             self._pending -= 1
@@ -172,6 +182,11 @@ class Connection:
             if not most or found.got >= most:
                 self._end_one(key)
         self._done()
+
+    def revoked(self, one: Subscription) -> None:
+        subject = self._subscribed[one.key].subject
+        self._end_one(one.key)
+        self._error(f'Permissions Violation for Subscription to "{subject}"')
 
     def _end_one(self, key: str) -> None:
         self._core.unsubscribe(self._subscribed.pop(key).one)

@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from scatterproof.impl.pubsub.running import mqtt_session, nats_session
+from scatterproof.impl.pubsub.running import mqtt_connection, nats_session
 from scatterproof.impl.pubsub.running.core import Core
+from scatterproof.impl.pubsub.running.management import Configuration, read
 from scatterproof.impl.pubsub.running.neighbour import Neighbour, Say
 from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.store import Store
 from scatterproof.impl.pubsub.translation.nats_codec import MAX_PAYLOAD
-from scatterproof.spec.errors import CannotRun, ScatterproofError
+from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
 
 Address: TypeAlias = tuple[str, int]
 _TICK_S, _STOP_S = 0.5, 2.0
@@ -32,9 +33,9 @@ _AGAIN_S, _REFUSED_S = 0.25, 5.0  # until a neighbour is dialled again
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """name: of the appliance, another for each. mqtt, nats, native: where it listens, None for not at all; port 0 for
-    any. neighbours: whom it dials. store: the cache engine's file; without, nothing outlives the process.
-    max_payload: bytes."""
+    """configuration: the file of entitlements, read again at SIGHUP. name: of the appliance, another for each. mqtt,
+    nats, native: where it listens, None for not at all; port 0 for any. neighbours: whom it dials. store: the cache
+    engine's file; without, nothing outlives the process. max_payload: bytes."""
 
     name: str
     mqtt: Address | None = None
@@ -42,6 +43,7 @@ class Settings:
     native: Address | None = None
     neighbours: tuple[Address, ...] = ()
     store: Path | None = None
+    configuration: Path | None = None
     max_payload: int = MAX_PAYLOAD
     marks: Marks = field(default_factory=Marks)
 
@@ -117,7 +119,7 @@ class Server:
         incarnation = kept.incarnation if kept is not None else secrets.token_hex(8)
         self.core = Core(settings.name, kept, incarnation, settings.marks)
         most = settings.max_payload + (1 << 17)
-        self._clients = mqtt_session.Clients(self.core, kept, most)
+        self._clients = mqtt_connection.Clients(self.core, kept, most)
         self.known: dict[object, str] = {}
         self.listening: dict[str, Address] = {}
         self._wires: set[_Wire] = set()
@@ -126,6 +128,66 @@ class Server:
         self._numbers = 0
         self._failed: ScatterproofError | None = None
         self._stop: asyncio.Event | None = None
+        self._configure_first(kept.configuration if kept is not None else None)
+
+    def close(self) -> None:
+        """Give the store back, with all that was written down."""
+        if self._store is not None:
+            if self._failed is None:
+                self._keep()
+            self._store.close()
+
+    def _keep(self) -> None:
+        """CannotRun where the store does not take it."""
+        self.core.end_turn()
+        if self.core.ledger.changes and self._store is not None:
+            self._store.apply(self.core.ledger.changes)
+            self.core.ledger.changes.clear()
+
+    # ---------------------------------------------------------------- configuration
+
+    def _read(self) -> Configuration | None:
+        """None, which is said, where the file cannot be read."""
+        path = self._settings.configuration
+        try:
+            return None if path is None else read(path.read_text(), str(path))
+        except OSError as error:
+            self.say(f"{path}: cannot be read: {error.strerror}")
+        except UnicodeDecodeError:
+            self.say(f"{path}: is no text")
+        return None
+
+    def _configure_first(self, kept: str | None) -> None:
+        """By the file, or by the last known; BadInput where there is neither, as nobody is to do what is not
+        allowed."""
+        known = read(kept, "the configuration in the store") if kept is not None else None
+        try:
+            found = self._read()
+        except BadInput:
+            self.close()
+            raise
+        if found is None and known is None and self._settings.configuration is not None:
+            self.close()
+            raise BadInput(f"{self._settings.configuration}: there is no configuration, and none that was known before")
+        if known is not None:
+            self.core.configure(known)
+        if found is not None:
+            self.core.configure(found)
+        elif known is not None:
+            self.say(f"configuration {known.id}, the last known, holds")
+
+    def configure_again(self) -> None:
+        """At SIGHUP. What cannot be used leaves all as it is."""
+        try:
+            found = self._read()
+        except BadInput as error:
+            self.say(str(error))
+            return
+        if found is not None:
+            self.take_time()
+            changed = self.core.configure(found)
+            self.say(f"configuration {found.id} {'holds now' if changed else 'is the one that holds'}")
+            self.flush_soon()
 
     # ---------------------------------------------------------------- wires
 
@@ -168,14 +230,11 @@ class Server:
     def _flush(self) -> None:
         self._flushing = False
         core = self.core
-        core.end_turn()
-        if core.ledger.changes and self._store is not None:
-            try:
-                self._store.apply(core.ledger.changes)
-            except CannotRun as error:
-                self._fail(error)
-                return  # nothing is sent that was not stored
-            core.ledger.changes.clear()
+        try:
+            self._keep()
+        except CannotRun as error:
+            self._fail(error)
+            return  # nothing is sent that was not stored
         dirty = list(core.dirty)
         core.dirty.clear()
         for box in dirty:
@@ -196,6 +255,7 @@ class Server:
         self._stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop.set)
+        loop.add_signal_handler(signal.SIGHUP, self.configure_again)
         servers: list[asyncio.Server] = []
         tasks: list[asyncio.Task[None]] = []
         try:
@@ -217,8 +277,7 @@ class Server:
                 server.close()
             if self._failed is None:
                 await self._close_all()
-            if self._store is not None:
-                self._store.close()
+            self.close()
         if self._failed is not None:
             raise self._failed
 
@@ -235,7 +294,7 @@ class Server:
         return server
 
     def _mqtt(self, wire: _Wire) -> _End:
-        return mqtt_session.Connection(self._clients, wire.outbox)
+        return mqtt_connection.Connection(self._clients, wire.outbox)
 
     def _nats(self, wire: _Wire) -> _End:
         self._numbers += 1

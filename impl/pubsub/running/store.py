@@ -17,12 +17,13 @@ from scatterproof.impl.pubsub.running.ledger import Change, Kept, KeptLink, Kept
 from scatterproof.impl.pubsub.translation.messages import Message
 from scatterproof.spec.errors import BadInput, CannotRun
 
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE appliance (version INTEGER NOT NULL, incarnation TEXT NOT NULL);
 CREATE TABLE messages (number INTEGER PRIMARY KEY, topic TEXT NOT NULL, payload BLOB NOT NULL, level INTEGER NOT NULL,
   retain INTEGER NOT NULL, reply TEXT NOT NULL, made_ns INTEGER NOT NULL);
-CREATE TABLE sessions (name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE configuration (one INTEGER PRIMARY KEY CHECK (one = 1), contents TEXT NOT NULL);
+CREATE TABLE sessions (name TEXT PRIMARY KEY, user TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE subscriptions (session TEXT, filter TEXT, shared TEXT, level INTEGER NOT NULL, hides INTEGER NOT NULL,
   PRIMARY KEY (session, filter, shared)) WITHOUT ROWID;
 CREATE TABLE waiting (session TEXT, place INTEGER, level INTEGER NOT NULL, packet INTEGER NOT NULL,
@@ -41,7 +42,7 @@ _OF_SESSION = ("subscriptions", "waiting", "received")
 _STATEMENTS: dict[str, tuple[str, ...]] = {
     "put_message": ("INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",),
     "drop_message": ("DELETE FROM messages WHERE number = ?1",),
-    "put_session": ("INSERT INTO sessions VALUES (?1)",),
+    "put_session": ("INSERT INTO sessions VALUES (?1, ?2)",),
     "drop_session": (
         "DELETE FROM sessions WHERE name = ?1",
         *(f"DELETE FROM {table} WHERE session = ?1" for table in _OF_SESSION),
@@ -56,6 +57,7 @@ _STATEMENTS: dict[str, tuple[str, ...]] = {
     "drop_received": ("DELETE FROM received WHERE session = ?1 AND packet = ?2",),
     "put_retained": ("INSERT OR REPLACE INTO retained VALUES (?1, ?2, ?3, ?4)",),
     "drop_retained": ("DELETE FROM retained WHERE topic = ?1",),
+    "put_configuration": ("INSERT OR REPLACE INTO configuration VALUES (1, ?1)",),
     "put_link": (
         "INSERT INTO links (peer, incarnation, taken) VALUES (?1, ?2, ?3)"
         " ON CONFLICT (peer) DO UPDATE SET incarnation = ?2, taken = ?3",
@@ -101,7 +103,8 @@ class Store:
         rows = self._database.execute
         for number, topic, payload, level, retain, reply, made_ns in rows("SELECT * FROM messages"):
             kept.messages[number] = Message(topic, payload, level, bool(retain), reply, made_ns)
-        kept.sessions = {name: KeptSession() for (name,) in rows("SELECT name FROM sessions")}
+        kept.sessions = {name: KeptSession(user) for name, user in rows("SELECT name, user FROM sessions")}
+        kept.configuration = next((text for (text,) in rows("SELECT contents FROM configuration")), None)
         for session, filter_, shared, level, hides in rows("SELECT * FROM subscriptions"):
             kept.sessions[session].subscribed.append((filter_, shared, level, bool(hides)))
         for session, place, level, packet, released, retained, shared, message in rows("SELECT * FROM waiting"):

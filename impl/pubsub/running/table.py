@@ -21,10 +21,16 @@ _KEPT = 1 << 14
 
 
 class Receiver(Protocol):
-    """A session that messages are given to. is_there: whether its client is connected."""
+    """A session that messages are given to. is_there: whether its client is connected. revoked: called when a
+    subscription of it is allowed no more; it ends that."""
 
     @property
     def is_there(self) -> bool: ...
+
+    @property
+    def user(self) -> str: ...
+
+    def revoked(self, one: Subscription) -> None: ...
 
     def give(self, carried: Carried, level: int, key: str, group: str = "") -> None: ...
 

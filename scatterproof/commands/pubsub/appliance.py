@@ -61,6 +61,10 @@ def run(
         Path | None,
         typer.Option(help="SQLite file of the cache engine; made where it is not there. Without, nothing is kept."),
     ] = None,
+    entitlements: Annotated[
+        Path | None,
+        typer.Option(help="TOML file of who may do what, with an id; read again at SIGHUP. Without, all may do all."),
+    ] = None,
     max_payload: Annotated[int, typer.Option(help="Bytes of the largest message.")] = MAX_PAYLOAD,
     high_mark: Annotated[
         int, typer.Option(help="Bytes that wait for one client from which on best effort is thinned out.")
@@ -78,7 +82,8 @@ def run(
     Appliances are joined as a tree: one end of each link names the other with --neighbour, which is dialled until
     it is there. A link that would close a ring is refused, and both say so.
 
-    Who can connect can do everything: listen on loopback or in a network of your own.
+    Names of users are taken as given: listen on loopback or in a network of your own. What --entitlements allows
+    no more when it is read again ends; with --store the last known holds where the file is not there.
 
     Exit codes: 0 it was stopped; 2 wrong usage; 3 a port is taken, or the store cannot be used.
     """
@@ -90,6 +95,7 @@ def run(
         native=_address(listen_neighbours, "--listen-neighbours"),
         neighbours=tuple(each for each in addresses if each is not None),
         store=store,
+        configuration=entitlements,
         max_payload=max_payload,
         marks=Marks(high=high_mark, low=low_mark, most=4 * high_mark, one_in=one_in),
     )

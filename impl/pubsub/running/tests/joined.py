@@ -16,6 +16,7 @@ class Taker:
 
     def __init__(self, core: Core) -> None:
         self.core, self.is_there = core, True
+        self.user = ""
         self.got: list[tuple[bytes, int]] = []
         self.in_force: list[str] = []
         self._subscribed: dict[tuple[str, str], Subscription] = {}
@@ -28,6 +29,9 @@ class Taker:
         self._subscribed[filter_, group] = one
         if self.core.subscribe(one, lambda: self.in_force.append(filter_)):
             self.in_force.append(filter_)
+
+    def revoked(self, one: Subscription) -> None:
+        self.unsubscribe(one.filter, one.group)
 
     def unsubscribe(self, filter_: str, group: str = "") -> None:
         self.core.unsubscribe(self._subscribed.pop((filter_, group)))

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scatterproof.impl.pubsub.running.core import Core
-from scatterproof.impl.pubsub.running.mqtt_session import WINDOW, Clients, Connection
+from scatterproof.impl.pubsub.running.mqtt_connection import Clients, Connection
+from scatterproof.impl.pubsub.running.mqtt_session import WINDOW
 from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.tests.joined import Joined
 from scatterproof.impl.pubsub.translation import mqtt_codec as codec

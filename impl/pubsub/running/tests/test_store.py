@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scatterproof.impl.pubsub.running.core import Core
-from scatterproof.impl.pubsub.running.mqtt_session import Clients, Connection
+from scatterproof.impl.pubsub.running.mqtt_connection import Clients, Connection
 from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.store import Store
 from scatterproof.impl.pubsub.running.tests.joined import Joined
@@ -118,4 +118,4 @@ def test_a_file_of_something_else_or_that_is_open_is_refused(tmp_path: Path) -> 
         Store(tmp_path / "one")
     first.close()
     with pytest.raises(CannotRun, match="cannot be written"):
-        first.apply([("put_session", ("a",))])
+        first.apply([("put_session", ("a", ""))])

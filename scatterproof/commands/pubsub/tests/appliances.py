@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 class Appliance:
