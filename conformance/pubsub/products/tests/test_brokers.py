@@ -1,0 +1,93 @@
+"""Brokers, driven and judged: what they keep, and the mistakes of docs/reports. What is not installed is not run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+import pytest
+
+from scatterproof.conformance.adapters.products import Play, Product
+from scatterproof.conformance.judge import judge_by_oracles
+from scatterproof.conformance.pubsub.products.drawing import connects, disconnects, publishes, subscribes
+from scatterproof.conformance.pubsub.products.driving import Move, Step
+from scatterproof.conformance.pubsub.products.every import PRODUCTS
+from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec.trace import Trace
+
+pytestmark = pytest.mark.slow
+RUNS = 3
+_numbers = count(1)
+_of = {product.name: product for product in PRODUCTS}
+_BOTH = [connects(1, 0), connects(2)]
+_UNACKNOWLEDGED = [*_BOTH, subscribes(2, 1, 1), publishes(1, 1), Step(Move.WAIT, seconds=0.3), Step(Move.DROP, 2)]
+_WAITS = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 2)]
+_KEPT_WAITS = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1, retain=1)]
+_BELOW = [*_BOTH, subscribes(2, 1, 2), publishes(1, 0)]
+_MOSQUITTO = [
+    (_of["mosquitto"], "PS-SESSION", _UNACKNOWLEDGED),
+    (_of["mosquitto"], "PS-QOS-LEVEL", _WAITS),
+    (_of["mosquitto"], "PS-QOS-GD", _WAITS),
+    (_of["mosquitto"], "PS-RETAIN", [connects(1, 0), publishes(1, 1, retain=1), connects(2), subscribes(2, 1, 1)]),
+]
+BROKEN = [
+    *[
+        broken
+        for name in ("aedes", "aedes-0.51")
+        for broken in (
+            (_of[name], "PS-SESSION", "is not marked as a repeat", _UNACKNOWLEDGED),
+            (_of[name], "PS-QOS-LEVEL", "comes at level 2, and both sides", _WAITS),
+            (_of[name], "PS-RETAIN", "has subscribed to nothing that matches since", _KEPT_WAITS),
+        )
+    ],
+    (_of["amqtt"], "PS-SESSION", "which it had not acknowledged", _UNACKNOWLEDGED),
+    (_of["amqtt"], "PS-QOS-LEVEL", "comes at level 2, and both sides", _BELOW),
+    (_of["amqtt"], "PS-RETAIN", "was not published to be kept", _WAITS),
+]
+
+
+@pytest.fixture(scope="module")
+def play(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
+    with product.serve(tmp_path_factory.mktemp(product.name)) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def product(request: pytest.FixtureRequest) -> Product:
+    found = request.param
+    assert isinstance(found, Product)
+    return found
+
+
+def _named(given: object) -> str | None:
+    return given.name if isinstance(given, Product) else None
+
+
+def _failed(product: Product, trace: Trace) -> list[str]:
+    return [one.violations[0].sentence for one in product.judged(trace) if one.verdict is Verdict.FAIL]
+
+
+@pytest.mark.parametrize(("product", "clause", "steps"), _MOSQUITTO, indirect=["product"], scope="module", ids=_named)
+def test_what_is_kept_passes(product: Product, play: Play, clause: str, steps: Sequence[object]) -> None:
+    trace = play(f"kept-{next(_numbers)}", steps, 0)
+    assert {result.clause: result.verdict for result in product.judged(trace)}[clause] is Verdict.PASS
+    assert _failed(product, trace) == []
+
+
+@pytest.mark.parametrize(
+    ("product", "clause", "mistake", "steps"), BROKEN, indirect=["product"], scope="module", ids=_named
+)
+def test_a_mistake_is_found_by_checks_and_oracles(
+    product: Product, play: Play, clause: str, mistake: str, steps: Sequence[object]
+) -> None:
+    trace = play(f"broken-{next(_numbers)}", steps, 0)
+    assert any(sentence.startswith(clause) and mistake in sentence for sentence in _failed(product, trace))
+    assert clause in {result.clause for result in judge_by_oracles(trace) if result.verdict is Verdict.FAIL}
+
+
+@pytest.mark.parametrize("product", PRODUCTS, indirect=True, scope="module", ids=_named)
+def test_quiet_runs_break_nothing(product: Product, play: Play) -> None:
+    for seed in range(RUNS):
+        trace = play(f"quiet-{next(_numbers)}", product.steps(seed, True), seed)
+        assert _failed(product, trace) == [], f"seed {seed}"
+        assert trace.header.iut.startswith(product.name)
