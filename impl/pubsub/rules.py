@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from scatterproof.spec.pubsub.messages import Packet
 
@@ -42,7 +43,7 @@ def level_of_all(levels: Sequence[int]) -> int:
     return max(levels)
 
 
-def is_passed_on(neighbour: int | str, source: int | str) -> bool:
+def is_passed_on(neighbour: int, source: int) -> bool:
     """Whether a message from `source` goes to a neighbour that wants it (PS-ROUTE)."""
     return neighbour != source
 
@@ -85,7 +86,7 @@ class Rules:
     is_guaranteed: Callable[[int], bool] = is_guaranteed
     delivered_level: Callable[[int, int], int] = delivered_level
     level_of_all: Callable[[Sequence[int]], int] = level_of_all
-    is_passed_on: Callable[[int | str, int | str], bool] = is_passed_on
+    is_passed_on: Callable[[Any, Any], bool] = is_passed_on
     counts_as_covered: Callable[[bool, bool], bool] = counts_as_covered
     is_told: Callable[[bool, bool], bool] = is_told
     stays_home: Callable[[bool, bool, bool], bool] = stays_home
