@@ -7,16 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from scatterproof.conformance.network.run import MakeNode
-from scatterproof.fuzz.broadcast.areas import AREAS
-from scatterproof.fuzz.broadcast.breaks import BREAKS
 from scatterproof.fuzz.broadcast.equivalences import EQUIVALENCES
 from scatterproof.fuzz.broadcast.mutants import MUTANTS
 from scatterproof.fuzz.broadcast.on_claims import ON_CLAIMS
-from scatterproof.fuzz.broadcast.on_model import ON_MODEL
 from scatterproof.fuzz.broadcast.strategies import schedules
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
+from scatterproof.fuzz.tables import tables_of
 from scatterproof.impl.broadcast import RULES, make_core, rules
 
+_TABLES = tables_of("broadcast")
 _PACE = "it says how soon, not whether: runs become faster or slower, and no clause speaks of that"
 PACE = ("is_sample", "smoothed", "time_out", "resent_at_once", "tries_after", "in_flight_next")
 
@@ -33,12 +32,12 @@ PLUGIN = FuzzPlugin(
     node_with=node_with,
     mutants=MUTANTS,
     equivalences=EQUIVALENCES,
-    on_model=ON_MODEL,
+    on_model=_TABLES.on_model,
     on_claims=ON_CLAIMS,
     # There are many mutants, and schedules are small as they are drawn.
     shrinking=30,
     # Runs of the rules themselves have up to a thousand.
     max_events=5_000,
-    breaks=BREAKS,
-    areas=AREAS,
+    breaks=_TABLES.breaks,
+    areas=_TABLES.areas,
 )

@@ -9,12 +9,10 @@ from typing import Any
 from scatterproof.conformance.network.incidents import failures, outages, stops
 from scatterproof.conformance.network.run import MakeNode
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
+from scatterproof.fuzz.tables import tables_of
 from scatterproof.fuzz.totalorder import loss_mutants, mutants, variant_mutants
-from scatterproof.fuzz.totalorder.areas import AREAS
-from scatterproof.fuzz.totalorder.breaks import BREAKS
 from scatterproof.fuzz.totalorder.equivalences import EQUIVALENCES
 from scatterproof.fuzz.totalorder.machines import machines
-from scatterproof.fuzz.totalorder.on_model import ON_MODEL
 from scatterproof.fuzz.totalorder.strategies import (
     FAULT_KINDS,
     LOSES,
@@ -29,6 +27,8 @@ from scatterproof.fuzz.totalorder.strategies import (
 )
 from scatterproof.impl.totalorder import RULES, adjustment_rules, loss_rules, make_core, rules
 from scatterproof.spec.schedule import FaultKind
+
+_TABLES = tables_of("totalorder")
 
 
 def node_with(functions: Mapping[str, Callable[..., Any]]) -> MakeNode:
@@ -71,8 +71,8 @@ PLUGIN = FuzzPlugin(
     mutants=(*mutants.MUTANTS, *loss_mutants.MUTANTS, *variant_mutants.MUTANTS),
     equivalences=EQUIVALENCES,
     machines=machines,
-    on_model=ON_MODEL,
+    on_model=_TABLES.on_model,
     beyond=beyond,
-    breaks=BREAKS,
-    areas=AREAS,
+    breaks=_TABLES.breaks,
+    areas=_TABLES.areas,
 )
