@@ -5,6 +5,7 @@ Safety is judged line by line (`scan`), liveness when the run is over, by how it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 
 from scatterproof.conformance.broadcast.programs.lines import Output
 from scatterproof.conformance.broadcast.programs.scan import Marks, Scan, Sort
-from scatterproof.conformance.broadcast.programs.sentences import Sentences
+from scatterproof.conformance.broadcast.programs.sentences import SORTS, Sentences
 from scatterproof.conformance.broadcast.programs.unseen import UNSEEN, seen_at
 from scatterproof.conformance.broadcast.programs.workload import Task
 from scatterproof.conformance.stress.contract import Course, EndedProcess, Judgement, known_to
@@ -41,6 +42,7 @@ class Judge:
             output.size - seen > _HELD_BACK_BYTES or (output.size > 0 and seen == 0) for output, seen in ended
         )
         self._ending = Ending(course, held_back)
+        self._layer = "PL" if task.level is Level.PL else "URB"
         self._real = self._real_messages()
         self._lacks_reference = False
 
@@ -75,56 +77,30 @@ class Judge:
         if minority is not None and minority.verdict is Verdict.INCONCLUSIVE:
             unseen["BC-URB-MINORITY"] = "every process could hear of a majority, be it by way of others"
         for clause, reason in unseen.items():
-            results[clause] = ClauseResult(
-                clause=clause,
-                name=_names()[clause],
-                verdict=Verdict.NOT_APPLICABLE,
-                held=0,
-                violations=(),
-                reason=reason,
-            )
+            results[clause] = ClauseResult(clause, _names()[clause], Verdict.NOT_APPLICABLE, 0, (), reason)
         return tuple(results[clause] for clause in _names() if clause in results)
 
-    @property
-    def _kind(self) -> str:
-        return "BC-PL" if self._task.level is Level.PL else "BC-URB"
-
-    def _clause(self, sort: Sort) -> str | None:
+    def _clause(self, sort: Sort) -> str:
         """The clause that a line of this sort breaks at this level."""
-        fifo = {Level.FIFO: "BC-FIFO-ORDER", Level.LCB: "BC-LCB-FIFO"}
-        match sort:
-            case Sort.MALFORMED | Sort.BEGUN_OUT_OF_ORDER | Sort.BEGUN_TWICE:
-                return "BC-IO-OUT"
-            case Sort.BEGUN_UNASKED:
-                return "BC-IO-CONFIG"
-            case Sort.NO_SUCH_SENDER | Sort.NO_SUCH_MESSAGE | Sort.BEFORE_BEGUN:
-                return f"{self._kind}-REAL"
-            case Sort.TWICE:
-                return f"{self._kind}-ONCE"
-            case Sort.OUT_OF_ORDER:
-                return fifo.get(self._task.level)
-            case Sort.BEFORE_DEPENDENCY:
-                return "BC-LCB-CAUSAL"
+        order = {Level.FIFO: "BC-FIFO-ORDER", Level.LCB: "BC-LCB-FIFO"}.get(self._task.level, "")
+        return SORTS[sort][0].replace("LAYER", self._layer).replace("ORDER", order)
 
     def _judge_lines(self) -> None:
         for process, findings in enumerate(self._scan.findings[1:], 1):
-            broken: dict[str, int] = {}
+            broken = Counter[str]()
             for sort in Sort:
-                clause, count = self._clause(sort), int(findings.counts[sort])
-                if clause is None or not count:
+                clause, count, shown = self._clause(sort), int(findings.counts[sort]), findings.shown(sort)
+                if clause not in self._tallies:
                     continue
-                broken[clause] = broken.get(clause, 0) + count
-                shown = findings.shown(sort)
-                for number, found in enumerate(shown):
-                    last = number == len(shown) - 1
+                broken[clause] += count
+                for found in shown:
+                    more = count - len(shown) if found is shown[-1] else 0
                     sentence, witness = self._say.of_line(process, found)
-                    more = count - len(shown) if last else 0
                     self._tallies[clause].breaks(
                         sentence, count=1 + more, position=found.line, found=found.number, witness=witness
                     )
-            for name in (f"{self._kind}-ONCE", f"{self._kind}-REAL", "BC-FIFO-ORDER", "BC-LCB-FIFO", "BC-LCB-CAUSAL"):
-                if name in self._tallies:
-                    self._tallies[name].held += max(0, findings.deliveries - broken.get(name, 0))
+            for clause in {self._clause(sort) for sort in Sort if sort >= Sort.NO_SUCH_SENDER} & self._tallies.keys():
+                self._tallies[clause].held += max(0, findings.deliveries - broken[clause])
 
     def _real_messages(self) -> Marks:
         """By creator and number, in bits: what may be delivered, as far as outputs show."""
@@ -135,7 +111,7 @@ class Judge:
         return np.packbits(real, axis=1)
 
     def _judge_invented(self) -> None:
-        tally = self._tallies[f"{self._kind}-REAL"]
+        tally = self._tallies[f"BC-{self._layer}-REAL"]
         for process in range(1, self._task.processes + 1):
             # One that no process has, or that comes before the own beginning, was told already.
             invented = self._scan.delivered(process) & ~self._real
@@ -146,43 +122,33 @@ class Judge:
 
     def _judge_links(self) -> None:
         """BC-PL-RELIABLE: what correct processes sent, at the receiver."""
-        receiver, tally = self._task.receiver, self._tallies["BC-PL-RELIABLE"]
-        there = self._scan.delivered(receiver)
-        sent = np.packbits(self._scan.begun, axis=1)
+        receiver, begun = self._task.receiver, np.packbits(self._scan.begun, axis=1)
         for outcome in self._course.outcomes:
             sender = outcome.process + 1
-            if not outcome.correct or sender == receiver:
-                continue
-            tally.held += _ones(sent[sender] & there[sender])
-            lost = np.zeros_like(sent)
-            lost[sender] = sent[sender] & ~there[sender]
-            for creator, number, count in _first_ones(lost):
-                self._lacks(tally, (receiver, sender), count, self._say.lost(receiver, creator, number, 0, count))
+            if outcome.correct and sender != receiver:
+                self._judge_due("BC-PL-RELIABLE", _only(sender, begun), receiver, (receiver, sender))
 
     def _judge_broadcast(self) -> None:
         """BC-URB-VALID and BC-URB-AGREE: what correct processes lack."""
-        valid, agree = self._tallies["BC-URB-VALID"], self._tallies["BC-URB-AGREE"]
-        everywhere = [self._scan.delivered(process) for process in range(self._task.processes + 1)]
-        somewhere = np.zeros_like(everywhere[0])
-        for marks in everywhere:
-            somewhere |= marks
-        somewhere &= self._real
         begun = np.packbits(self._scan.begun, axis=1)
+        everywhere = [self._scan.delivered(process) for process in range(self._task.processes + 1)]
+        somewhere = np.bitwise_or.reduce(everywhere) & self._real
         for outcome in self._course.outcomes:
             process = outcome.process + 1
-            if not outcome.correct:
-                continue
-            here = everywhere[process]
-            agree.held += _ones(somewhere & here)
-            for creator, number, count in _first_ones(somewhere & ~here):
-                witness = next(p for p, marks in enumerate(everywhere) if _has(marks, creator, number))
-                sentence = self._say.lost(process, creator, number, witness, count)
-                self._lacks(agree, (process,), count, sentence, found=number, witness=witness)
-            valid.held += _ones(begun[process] & here[process])
-            own = np.zeros_like(begun)
-            own[process] = begun[process] & ~here[process]
-            for creator, number, count in _first_ones(own):
-                self._lacks(valid, (process,), count, self._say.lost(process, creator, number, 0, count), found=number)
+            if outcome.correct:
+                self._judge_due("BC-URB-AGREE", somewhere, process, (process,), everywhere)
+                self._judge_due("BC-URB-VALID", _only(process, begun), process, (process,))
+
+    def _judge_due(
+        self, clause: str, due: Marks, process: int, between: Sequence[int], everywhere: Sequence[Marks] = ()
+    ) -> None:
+        """What this process has of what is due to it, and lacks; `everywhere`, what others delivered shows it."""
+        tally, here = self._tallies[clause], self._scan.delivered(process)
+        tally.held += _ones(due & here)
+        for creator, number, count in _first_ones(due & ~here):
+            witness = next((p for p, marks in enumerate(everywhere) if _has(marks, creator, number)), 0)
+            sentence = self._say.lost(process, creator, number, witness, count)
+            self._lacks(tally, between, count, sentence, found=number, witness=witness or -1)
 
     def _judge_minorities(self) -> None:
         """BC-URB-MINORITY: who could hear of no majority, itself among them, delivered nothing."""
@@ -308,6 +274,13 @@ def _names() -> Mapping[str, str]:
 
 def _ones(marks: Marks) -> int:
     return int(np.bitwise_count(marks).sum())
+
+
+def _only(creator: int, marks: Marks) -> Marks:
+    """Those of this creator."""
+    found = np.zeros_like(marks)
+    found[creator] = marks[creator]
+    return found
 
 
 def _has(marks: Marks, creator: int, number: int) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +51,39 @@ class Sort(IntEnum):
 
 _MALFORMED, _OUT_OF_ORDER, _BEGUN_TWICE, _UNASKED, _NO_SENDER, _NO_MESSAGE, _TWICE, _BEFORE_BEGUN, _GAP, _CAUSAL = Sort
 
-# What a pass must know: process, processes, messages, whether the level is pl, the receiver there.
-_ME, _PROCESSES, _MESSAGES, _LINKS, _RECEIVER = range(5)
+
+class Facts(NamedTuple):
+    """What passes over all outputs know and find out.
+
+    links: whether the level is pl; receiver: there.
+    widths: by process, how many `dependencies` it has.
+    begun: by process and number, what it began with; clocks: by both, what it had delivered of its dependencies then.
+    """
+
+    processes: int
+    messages: int
+    links: bool
+    receiver: int
+    widths: Rows
+    dependencies: Rows
+    begun: Marks
+    clocks: Clocks
+
+
+class Pass(NamedTuple):
+    """What one pass over the output of process `me` marks and notes.
+
+    seen: by sender and number, what it delivered; prefix: by sender, up to which number all of it.
+    following: by sender, the number that comes next; in place 0, the next to begin with.
+    counts, room: of findings.
+    """
+
+    me: int
+    seen: Marks
+    prefix: Rows
+    following: Rows
+    counts: Rows
+    room: Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +105,12 @@ class WrongLine:
 
 @dataclass(slots=True)
 class Findings:
-    """counts: how many lines of each sort; shown: the first of them.
-    begins, deliveries: well-formed lines.
+    """counts: how many lines of each sort; room: for the first of them.
+    deliveries: well-formed lines.
     """
 
     counts: npt.NDArray[np.int64]
     room: npt.NDArray[np.int64]
-    begins: int = 0
     deliveries: int = 0
 
     @classmethod
@@ -91,105 +122,83 @@ class Findings:
 
 
 @njit(cache=True)
-def _note(counts: Rows, room: Rows, sort: int, row: Rows, other: int, more: int) -> None:
-    if counts[sort] < SHOWN:
-        note = room[sort, counts[sort]]
+def _note(at: Pass, sort: int, row: Rows, other: int = 0, more: int = 0) -> None:
+    if at.counts[sort] < SHOWN:
+        note = at.room[sort, at.counts[sort]]
         note[0], note[1], note[2], note[3] = row[LINE], row[PLACE], row[SENDER], row[NUMBER]
         note[4], note[5] = other, more
-    counts[sort] += 1
+    at.counts[sort] += 1
 
 
 @njit(cache=True)
-def _first_pass(
-    rows: Rows,
-    facts: Rows,
-    dependencies: Rows,
-    begun: Marks,
-    seen: Marks,
-    prefix: Rows,
-    following: Rows,
-    clocks: Clocks,
-    counts: Rows,
-    room: Rows,
-) -> tuple[int, int]:
-    """Mark what was begun with and delivered, and note what is wrong. `following`: by process, the number that comes
-    next; of the own process in its place 0, the next to begin with. Returns begins and deliveries."""
-    me, processes, messages, links = facts[_ME], facts[_PROCESSES], facts[_MESSAGES], facts[_LINKS]
-    begins = deliveries = 0
+def _mark(at: Pass, sender: int, number: int, messages: int) -> None:
+    at.seen[sender, number] = 1
+    while at.prefix[sender] < messages and at.seen[sender, at.prefix[sender] + 1]:
+        at.prefix[sender] += 1
+
+
+@njit(cache=True)
+def _first_pass(rows: Rows, facts: Facts, at: Pass) -> int:
+    """Mark what was begun with and delivered, and note what is wrong. Returns how many deliveries there are."""
+    me, messages, links = at.me, facts.messages, facts.links
+    begun, following = facts.begun[me], at.following
+    deliveries = 0
     for index in range(len(rows)):
         row = rows[index]
         kind, sender, number = row[KIND], row[SENDER], row[NUMBER]
         if kind == BEGUN:
-            if number < 1 or number > messages or (links and me == facts[_RECEIVER]):
-                _note(counts, room, _UNASKED, row, 0, 0)
-                continue
-            begins += 1
-            if begun[number]:
-                _note(counts, room, _BEGUN_TWICE, row, 0, 0)
-                continue
-            if not links and number != following[0]:
-                _note(counts, room, _OUT_OF_ORDER, row, following[0], 0)
-            following[0] = number + 1
-            begun[number] = 1
-            for place in range(len(dependencies)):
-                clocks[number, place] = prefix[dependencies[place]]
+            if number < 1 or number > messages or (links and me == facts.receiver):
+                _note(at, _UNASKED, row)
+            elif begun[number]:
+                _note(at, _BEGUN_TWICE, row)
+            else:
+                if not links and number != following[0]:
+                    _note(at, _OUT_OF_ORDER, row, following[0])
+                following[0] = number + 1
+                begun[number] = 1
+                for place in range(facts.widths[me]):
+                    facts.clocks[me, number, place] = at.prefix[facts.dependencies[me, place]]
         elif kind == DELIVERED:
             deliveries += 1
-            if sender < 1 or sender > processes or (links and (sender == me or me != facts[_RECEIVER])):
-                _note(counts, room, _NO_SENDER, row, 0, 0)
-                continue
-            if number < 1 or number > messages:
-                _note(counts, room, _NO_MESSAGE, row, 0, 0)
-                continue
-            if seen[sender, number]:
-                _note(counts, room, _TWICE, row, 0, 0)
-                continue
-            if sender == me and not begun[number]:
-                _note(counts, room, _BEFORE_BEGUN, row, 0, 0)
-            seen[sender, number] = 1
-            while prefix[sender] < messages and seen[sender, prefix[sender] + 1]:
-                prefix[sender] += 1
-            if number > following[sender]:
-                _note(counts, room, _GAP, row, following[sender], 0)
-            following[sender] = max(following[sender], number + 1)
+            if sender < 1 or sender > facts.processes or (links and (sender == me or me != facts.receiver)):
+                _note(at, _NO_SENDER, row)
+            elif number < 1 or number > messages:
+                _note(at, _NO_MESSAGE, row)
+            elif at.seen[sender, number]:
+                _note(at, _TWICE, row)
+            else:
+                if sender == me and not begun[number]:
+                    _note(at, _BEFORE_BEGUN, row)
+                _mark(at, sender, number, messages)
+                if number > following[sender]:
+                    _note(at, _GAP, row, following[sender])
+                following[sender] = max(following[sender], number + 1)
         else:
-            _note(counts, room, _MALFORMED, row, 0, 0)
-    return begins, deliveries
+            _note(at, _MALFORMED, row)
+    return deliveries
 
 
 @njit(cache=True)
-def _second_pass(
-    rows: Rows,
-    facts: Rows,
-    widths: Rows,
-    dependencies: Rows,
-    seen: Marks,
-    prefix: Rows,
-    clocks: Clocks,
-    counts: Rows,
-    room: Rows,
-) -> None:
+def _second_pass(rows: Rows, facts: Facts, at: Pass) -> None:
     """Hold each delivery against the clock that its message had at its beginning, all 0 for one that was never begun
-    with. By process: `widths`, how many `dependencies` it has, and `clocks`."""
-    processes, messages = facts[_PROCESSES], facts[_MESSAGES]
+    with."""
+    prefix, messages = at.prefix, facts.messages
     for index in range(len(rows)):
         row = rows[index]
         sender, number = row[SENDER], row[NUMBER]
-        if row[KIND] != DELIVERED or sender < 1 or sender > processes or number < 1 or number > messages:
+        if row[KIND] != DELIVERED or sender < 1 or sender > facts.processes or number < 1 or number > messages:
             continue
-        if seen[sender, number]:
+        if at.seen[sender, number]:
             continue
         if prefix[sender] < number - 1:
-            _note(counts, room, _CAUSAL, row, sender, prefix[sender] + 1)
+            _note(at, _CAUSAL, row, sender, prefix[sender] + 1)
         else:
-            for place in range(widths[sender]):
-                other = dependencies[sender, place]
-                if prefix[other] < clocks[sender, number, place]:
-                    _note(counts, room, _CAUSAL, row, other, prefix[other] + 1)
+            for place in range(facts.widths[sender]):
+                other = facts.dependencies[sender, place]
+                if prefix[other] < facts.clocks[sender, number, place]:
+                    _note(at, _CAUSAL, row, other, prefix[other] + 1)
                     break
-        seen[sender, number] = 1
-        while prefix[sender] < messages and seen[sender, prefix[sender] + 1]:
-            prefix[sender] += 1
+        _mark(at, sender, number, messages)
 
 
 class Scan:
@@ -198,59 +207,38 @@ class Scan:
 
     def __init__(self, task: Task, outputs: Sequence[Output]) -> None:
         """`outputs`: unread, of the processes in the order of their ids."""
-        self._task = task
-        count, messages = task.processes, task.messages
-        given = task.dependencies or ((),) * (count + 1)
-        self._widths = np.array([len(each) for each in given], dtype=np.int64)
-        self._dependencies = np.zeros((count + 1, max(1, int(self._widths.max()))), dtype=np.int64)
+        count, messages = task.processes + 1, task.messages + 1
+        given = task.dependencies or ((),) * count
+        widths = np.array([len(each) for each in given], dtype=np.int64)
+        dependencies = np.zeros((count, max(1, int(widths.max()))), dtype=np.int64)
         for process, each in enumerate(given):
-            self._dependencies[process, : len(each)] = each
-        width = self._dependencies.shape[1] if task.level is Level.LCB else 0
-        self._clocks = np.zeros((count + 1, messages + 1, width), dtype=np.int32)
-        self.begun = np.zeros((count + 1, messages + 1), dtype=np.uint8)
-        self.findings = [Findings.empty()]
-        self._packed: list[Marks] = [np.zeros((count + 1, messages // 8 + 1), dtype=np.uint8)]
+            dependencies[process, : len(each)] = each
+        self.begun = np.zeros((count, messages), dtype=np.uint8)
+        clocks = np.zeros((count, messages, dependencies.shape[1] if task.level is Level.LCB else 0), dtype=np.int32)
+        links = task.level is Level.PL
+        self._facts = Facts(
+            task.processes, task.messages, links, task.receiver, widths, dependencies, self.begun, clocks
+        )
+        self.findings = [Findings.empty() for _ in range(count)]
+        self._packed: list[Marks] = [np.zeros((count, task.messages // 8 + 1), dtype=np.uint8)]
         for process, output in enumerate(outputs, 1):
-            self._read(process, output)
+            at = self._pass(process)
+            self.findings[process].deliveries = sum(_first_pass(rows, self._facts, at) for rows in output.rows())
+            self._packed.append(np.packbits(at.seen, axis=1))
         if task.level is Level.LCB:
             for process, output in enumerate(outputs, 1):
-                self._read_again(process, Output(output.path))
+                at = self._pass(process)
+                for rows in Output(output.path).rows():
+                    _second_pass(rows, self._facts, at)
 
     def delivered(self, process: int) -> Marks:
         """By sender and number, in bits (`numpy.unpackbits` along the second axis)."""
         return self._packed[process]
 
-    def _read(self, process: int, output: Output) -> None:
-        findings, seen, prefix = self._fresh()
-        following = np.ones(self._task.processes + 1, dtype=np.int64)
-        dependencies = self._dependencies[process, : self._widths[process]]
-        for rows in output.rows():
-            begins, deliveries = _first_pass(
-                rows, self._facts(process), dependencies, self.begun[process], seen, prefix, following,
-                self._clocks[process], findings.counts, findings.room,
-            )  # fmt: skip
-            findings.begins += begins
-            findings.deliveries += deliveries
-        self.findings.append(findings)
-        self._packed.append(np.packbits(seen, axis=1))
-
-    def _read_again(self, process: int, output: Output) -> None:
-        _, seen, prefix = self._fresh()
-        findings = self.findings[process]
-        for rows in output.rows():
-            _second_pass(
-                rows, self._facts(process), self._widths, self._dependencies, seen, prefix,
-                self._clocks, findings.counts, findings.room,
-            )  # fmt: skip
-
-    def _fresh(self) -> tuple[Findings, Marks, Rows]:
-        count = self._task.processes + 1
-        seen = np.zeros((count, self._task.messages + 1), dtype=np.uint8)
-        return Findings.empty(), seen, np.zeros(count, dtype=np.int64)
-
-    def _facts(self, process: int) -> Rows:
-        task = self._task
-        return np.array([process, task.processes, task.messages, task.level is Level.PL, task.receiver], dtype=np.int64)
+    def _pass(self, process: int) -> Pass:
+        found, prefix = self.findings[process], np.zeros(len(self.begun), dtype=np.int64)
+        seen = np.zeros((len(prefix), self._facts.messages + 1), dtype=np.uint8)
+        return Pass(process, seen, prefix, np.ones_like(prefix), found.counts, found.room)
 
 
 def line_of(output: Output, sender: int, number: int) -> int:

@@ -9,6 +9,24 @@ from scatterproof.conformance.broadcast.programs.scan import Sort, WrongLine, li
 from scatterproof.conformance.broadcast.programs.workload import Task
 from scatterproof.spec.broadcast.messages import Level
 
+# By sort, which clause such a line breaks (LAYER is PL or URB, ORDER the clause of the level, if it has one), and what
+# is said of it, after whose line it is.
+SORTS = {
+    Sort.MALFORMED: ("BC-IO-OUT", "is {line}, which is neither `b SEQ` nor `d SENDER SEQ`"),
+    Sort.BEGUN_OUT_OF_ORDER: ("BC-IO-OUT", "begins with message {number}, though message {other} comes next"),
+    Sort.BEGUN_TWICE: ("BC-IO-OUT", "begins with message {number} again"),
+    Sort.BEGUN_UNASKED: ("BC-IO-CONFIG", "begins with message {number}; {asked}"),
+    Sort.NO_SUCH_SENDER: ("BC-LAYER-REAL", "delivers {message}, which was invented: {senders}"),
+    Sort.NO_SUCH_MESSAGE: (
+        "BC-LAYER-REAL",
+        "delivers {message}, which was invented: there are messages 1 to {most} only",
+    ),
+    Sort.TWICE: ("BC-LAYER-ONCE", "delivers {message} again, after line {witness}"),
+    Sort.BEFORE_BEGUN: ("BC-LAYER-REAL", "delivers {message}, its own, which it had not begun with"),
+    Sort.OUT_OF_ORDER: ("ORDER", "delivers {message} before its message {other}"),
+    Sort.BEFORE_DEPENDENCY: ("BC-LCB-CAUSAL", "delivers {message} before message {more} of process {other}, {why}"),
+}
+
 
 class Sentences:
     def __init__(self, task: Task, outputs: Sequence[Output]) -> None:
@@ -16,38 +34,23 @@ class Sentences:
 
     def of_line(self, process: int, found: WrongLine) -> tuple[str, int]:
         """What is wrong with this line of the process's output, and the earlier line that it contradicts (or -1)."""
-        who = f"line {found.line} of process {process}'s output"
-        message = f"message {found.number} of process {found.sender}"
-        witness = -1
-        match found.sort:
-            case Sort.MALFORMED:
-                line = self._outputs[process - 1].quote(found.place)
-                said = f"{who} is {line}, which is neither `b SEQ` nor `d SENDER SEQ`"
-            case Sort.BEGUN_OUT_OF_ORDER:
-                said = f"{who} begins with message {found.number}, though message {found.other} comes next"
-            case Sort.BEGUN_TWICE:
-                said = f"{who} begins with message {found.number} again"
-            case Sort.BEGUN_UNASKED:
-                said = f"{who} begins with message {found.number}; {self._asked(process)}"
-            case Sort.NO_SUCH_SENDER:
-                said = f"{who} delivers {message}, which was invented: {self._senders(process, found.sender)}"
-            case Sort.NO_SUCH_MESSAGE:
-                most = self._task.messages
-                said = f"{who} delivers {message}, which was invented: there are messages 1 to {most} only"
-            case Sort.TWICE:
-                witness = line_of(Output(self._outputs[process - 1].path), found.sender, found.number)
-                said = f"{who} delivers {message} again, after line {witness}"
-            case Sort.BEFORE_BEGUN:
-                said = f"{who} delivers {message}, its own, which it had not begun with"
-            case Sort.OUT_OF_ORDER:
-                said = f"{who} delivers {message} before its message {found.other}"
-            case Sort.BEFORE_DEPENDENCY:
-                said = f"{who} delivers {message} before message {found.more} of process {found.other}, "
-                if found.other == found.sender:
-                    said += "which it began with earlier"
-                else:
-                    said += f"which process {found.sender} depends on and had delivered when it began"
-        return said, witness
+        output, witness = self._outputs[process - 1], -1
+        if found.sort is Sort.TWICE:
+            witness = line_of(Output(output.path), found.sender, found.number)
+        depends = f"which process {found.sender} depends on and had delivered when it began"
+        said = SORTS[found.sort][1].format(
+            message=f"message {found.number} of process {found.sender}",
+            number=found.number,
+            other=found.other,
+            more=found.more,
+            most=self._task.messages,
+            witness=witness,
+            line=output.quote(found.place),
+            asked=self._asked(process),
+            senders=self._senders(process, found.sender),
+            why="which it began with earlier" if found.other == found.sender else depends,
+        )
+        return f"line {found.line} of process {process}'s output {said}", witness
 
     def never_begun(self, process: int, creator: int, number: int, count: int) -> str:
         return (
