@@ -42,17 +42,11 @@ def horizon_ns(schedule: Schedule) -> int:
 
 @cache
 def _judges() -> Judges:
-    from scatterproof.conformance.broadcast import (
-        link_checks,
-        majority_checks,
-        order_checks,
-        packet_checks,
-        uniform_checks,
-    )
+    from scatterproof.conformance.broadcast import link_checks, order_checks, uniform_checks
     from scatterproof.conformance.broadcast.oracles import ORACLES
     from scatterproof.conformance.broadcast.premises import PREMISES
 
-    parts = {"": (link_checks, packet_checks), "uniform": (uniform_checks, majority_checks), "order": (order_checks,)}
+    parts = {"": (link_checks,), "uniform": (uniform_checks,), "order": (order_checks,)}
     return Judges(checks=in_parts(parts), oracles=ORACLES, premises=PREMISES)
 
 
