@@ -1,8 +1,8 @@
 """Measures of runs: small histograms that steps of the machinery of checks fill, and which actions of the specification
 the rows are. They judge nothing.
 
-A measure's step counts into its state
-`bins`: BINS integers for each of its groups, the bin of a value being `bin_of(value)`.
+A measure's step counts into its state `bins`: BINS integers for each of its groups, the bin of a value being
+`bin_of(value)`. The step of actions hands what it takes a row for to `count_action`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.compiled import Kernel
-from scatterproof.conformance.checks.step import Check, State
+from scatterproof.conformance.checks.step import SILENT, Bins, Cell, Check, Outcome, State, check
 from scatterproof.conformance.checks.surroundings import Surroundings
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.topology import Topology, route
-from scatterproof.spec.trace import Header, Kind
+from scatterproof.spec.trace import Header, Kind, Order
 
 BINS = 256
 NO_ACTION = -1
@@ -69,14 +69,23 @@ def count_span(bins: State, group: int, since: int, until: int) -> None:
         tally(bins, group, until - since)
 
 
+class Counted(NamedTuple):
+    """How often each action was taken, and each after each; and what the row in front was."""
+
+    taken: State
+    pairs: State
+    latest: State
+
+
 @register_jitable
-def count_action(action: int, taken: State, pairs: State, latest: State) -> None:
-    """The row is this action, or NO_ACTION, over which no pair goes. latest: what the row in front of it was."""
+def count_action(action: int, counted: Counted) -> Outcome:
+    """The row is this action, or NO_ACTION, over which no pair goes."""
     if action != NO_ACTION:
-        taken[action] += 1
-        if latest[0] != NO_ACTION:
-            pairs[latest[0] * len(taken) + action] += 1
-    latest[0] = action
+        counted.taken[action] += 1
+        if counted.latest[0] != NO_ACTION:
+            counted.pairs[counted.latest[0] * len(counted.taken) + action] += 1
+    counted.latest[0] = action
+    return SILENT
 
 
 def by_kind(names: Sequence[str]) -> tuple[int, ...]:
@@ -99,6 +108,24 @@ class Measure:
     groups: tuple[str, ...]
     check: Check
 
+    @property
+    def step(self) -> Callable[..., Outcome]:
+        """As a check has it: by the step's name compiled loops find it."""
+        return self.check.step
+
+
+def measure(
+    title: str, unit: str, *groups: str, kinds: tuple[int, ...], **more: Any
+) -> Callable[[Callable[..., Outcome]], Measure]:
+    """Declare the decorated step to be a measure of its name; `more` as of `check`."""
+    bins = Bins(len(groups) * BINS)
+    declare = check("MEASURE", kinds=kinds, order=Order.NODE, ways=(), bins=bins, **more)
+
+    def made(step: Callable[..., Outcome]) -> Measure:
+        return Measure(name=step.__name__, title=title, unit=unit, groups=groups, check=declare(step))
+
+    return made
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actions:
@@ -110,6 +137,19 @@ class Actions:
     names: tuple[str, ...]
     regular: int
     check: Check
+
+    @property
+    def step(self) -> Callable[..., Outcome]:
+        """As a measure's."""
+        return self.check.step
+
+
+def actions_of(names: Sequence[str], regular: int, **more: Any) -> Callable[[Callable[..., Outcome]], Actions]:
+    """Declare the decorated step to tell which of these actions a row is, the first `regular` of them by the rules;
+    `more` as of `check`."""
+    counted: Any = {"taken": Bins(len(names)), "pairs": Bins(len(names) ** 2), "latest": Cell(NO_ACTION)}
+    declare = check("ACTIONS", kinds=tuple(Kind), order=Order.LINK, ways=(), **counted, **more)
+    return lambda step: Actions(names=tuple(names), regular=regular, check=declare(step))
 
 
 @dataclass(frozen=True, kw_only=True)

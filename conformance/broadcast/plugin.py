@@ -58,11 +58,11 @@ def _cases() -> tuple[Case, ...]:
 
 @cache
 def _gauge() -> Gauge:
-    from scatterproof.conformance.broadcast.actions import ACTIONS
+    from scatterproof.conformance.broadcast.actions import actions
     from scatterproof.conformance.broadcast.measures import MEASURES, carrier
     from scatterproof.conformance.measures import Gauge
 
-    return Gauge(measures=MEASURES, actions=ACTIONS, carrier=carrier, columns=PLUGIN.columns)
+    return Gauge(measures=MEASURES, actions=actions, carrier=carrier, columns=PLUGIN.columns)
 
 
 def _wire() -> Wire:

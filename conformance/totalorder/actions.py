@@ -8,26 +8,14 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import ARRIVED, ENDED, SENT
-from scatterproof.conformance.checks.step import (
-    SILENT,
-    Bins,
-    Cell,
-    Ints,
-    Outcome,
-    PerLink,
-    State,
-    Table,
-    TableState,
-    check,
-    settled,
-)
+from scatterproof.conformance.checks.step import Ints, Outcome, PerLink, State, Table, TableState, settled
 from scatterproof.conformance.checks.tables import find, put, remove
-from scatterproof.conformance.measures import NO_ACTION, Actions, by_kind, count_action
+from scatterproof.conformance.measures import Counted, actions_of, by_kind, count_action
 from scatterproof.spec.totalorder.messages import REGULAR, Action, PacketKind
-from scatterproof.spec.trace import ABSENT, Kind, Order
+from scatterproof.spec.trace import ABSENT
 
-COUNT = len(Action)
-ALONE = by_kind(tuple(Action.__members__))
+NAMES = tuple(Action.__members__)
+ALONE = by_kind(NAMES)
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 ACK, NOTICE = int(PacketKind.ACK), int(PacketKind.NOTICE)
 ADJUST_1, ADJUST_2 = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
@@ -68,17 +56,7 @@ def arrived_action(host: bool, packet: int) -> int:
     return Action.Arrive if host else Action.TakeData
 
 
-@check(
-    "ACTIONS",
-    kinds=tuple(Kind),
-    order=Order.LINK,
-    ways=(),
-    taken=Bins(COUNT),
-    pairs=Bins(COUNT * COUNT),
-    latest=Cell(NO_ACTION),
-    expected=PerLink(0),
-    missing=Table(5, 1),
-)
+@actions_of(NAMES, len(REGULAR), expected=PerLink(0), missing=Table(5, 1))
 def actions(
     kind: int,
     node: int,
@@ -95,9 +73,7 @@ def actions(
     adjustment_interval_ns: int,
     failure_timeout_ns: int,
     node_is_host: Ints,
-    taken: State,
-    pairs: State,
-    latest: State,
+    counted: Counted,
     expected: State,
     missing: TableState,
 ) -> Outcome:
@@ -129,8 +105,4 @@ def actions(
                 remove(missing, slot)
     elif kind == ENDED:
         action = Action.Settle if settled(flags) else Action.Stop
-    count_action(action, taken, pairs, latest)
-    return SILENT
-
-
-ACTIONS = Actions(names=tuple(Action.__members__), regular=len(REGULAR), check=actions)
+    return count_action(action, counted)

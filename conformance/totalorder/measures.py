@@ -5,26 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scatterproof.conformance.checks.kinds import ARRIVED, LOST, SUBMITTED
-from scatterproof.conformance.checks.step import (
-    SILENT,
-    Bins,
-    Ints,
-    Outcome,
-    PerNode,
-    PerPair,
-    State,
-    Table,
-    TableState,
-    check,
-)
+from scatterproof.conformance.checks.step import SILENT, Ints, Outcome, PerNode, PerPair, State, Table, TableState
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
-from scatterproof.conformance.measures import BINS, Measure, count_span, tally
+from scatterproof.conformance.measures import count_span, measure, tally
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.totalorder.messages import PacketKind
-from scatterproof.spec.trace import Kind, Order
+from scatterproof.spec.trace import Kind
 
 DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 MOST_HOPS = 8
+_HOPS = [*(f"{hops} hops" for hops in range(1, MOST_HOPS)), f"{MOST_HOPS} hops or more"]
+_HOPS[0] = "1 hop"
 
 
 def carrier(parameters: Mapping[str, Parameter]) -> str:
@@ -32,12 +23,11 @@ def carrier(parameters: Mapping[str, Parameter]) -> str:
     return f"environment {parameters.get('environment')}"
 
 
-@check(
-    "MEASURE",
+@measure(
+    "From submission to delivery",
+    "ns",
+    *(name for hops in _HOPS for name in (hops, f"{hops}, lost on the way")),
     kinds=(Kind.SUBMITTED, Kind.LOST, Kind.DELIVERED),
-    order=Order.NODE,
-    ways=(),
-    bins=Bins(2 * MOST_HOPS * BINS),
     in_flight=Table(3, 2),
 )
 def delivery_latency(
@@ -73,7 +63,13 @@ def delivery_latency(
     return SILENT
 
 
-@check("MEASURE", kinds=(Kind.ARRIVED,), order=Order.NODE, ways=(), bins=Bins(2 * BINS))
+@measure(
+    "Barrier behind the clock of the host at which it arrives",
+    "ns",
+    "on data messages",
+    "on beacons",
+    kinds=(Kind.ARRIVED,),
+)
 def barrier_lag(clock_ns: int, node: int, packet: int, barrier: int, node_is_host: Ints, bins: State) -> Outcome:
     """How far the barrier that arrives at a host is behind the host's clock."""
     if node_is_host[node] and barrier > 0 and (packet in (DATA, BEACON)):
@@ -81,12 +77,11 @@ def barrier_lag(clock_ns: int, node: int, packet: int, barrier: int, node_is_hos
     return SILENT
 
 
-@check(
-    "MEASURE",
+@measure(
+    "Messages buffered at a receiver, with the one that comes",
+    "messages",
+    "at receivers",
     kinds=(Kind.ARRIVED, Kind.DELIVERED),
-    order=Order.NODE,
-    ways=(),
-    bins=Bins(BINS),
     waiting=Table(3, 1),
     buffered=PerNode(0),
     newest=PerPair(0),
@@ -123,28 +118,4 @@ def buffer_occupancy(
     return SILENT
 
 
-_HOPS = [*(f"{hops} hops" for hops in range(1, MOST_HOPS)), f"{MOST_HOPS} hops or more"]
-_HOPS[0] = "1 hop"
-MEASURES = (
-    Measure(
-        name="delivery_latency",
-        title="From submission to delivery",
-        unit="ns",
-        groups=tuple(name for hops in _HOPS for name in (hops, f"{hops}, lost on the way")),
-        check=delivery_latency,
-    ),
-    Measure(
-        name="barrier_lag",
-        title="Barrier behind the clock of the host at which it arrives",
-        unit="ns",
-        groups=("on data messages", "on beacons"),
-        check=barrier_lag,
-    ),
-    Measure(
-        name="buffer_occupancy",
-        title="Messages buffered at a receiver, with the one that comes",
-        unit="messages",
-        groups=("at receivers",),
-        check=buffer_occupancy,
-    ),
-)
+MEASURES = (delivery_latency, barrier_lag, buffer_occupancy)

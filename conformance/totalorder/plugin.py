@@ -138,10 +138,10 @@ def _cases() -> tuple[Case, ...]:
 @cache
 def _gauge() -> Gauge:
     from scatterproof.conformance.measures import Gauge
-    from scatterproof.conformance.totalorder.actions import ACTIONS
+    from scatterproof.conformance.totalorder.actions import actions
     from scatterproof.conformance.totalorder.measures import MEASURES, carrier
 
-    return Gauge(measures=MEASURES, actions=ACTIONS, carrier=carrier, columns=PLUGIN.columns)
+    return Gauge(measures=MEASURES, actions=actions, carrier=carrier, columns=PLUGIN.columns)
 
 
 def _comparison() -> Comparison:
