@@ -26,28 +26,13 @@ _CHECKSUM = Struct("!I")
 _DATA, _ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 
 
-class Malformed(StrEnum):
-    """Why a datagram is none; where several apply, the first. wire.toml says what each means."""
-
-    TOO_SHORT = "too_short"
-    WRONG_MAGIC = "wrong_magic"
-    WRONG_CHECKSUM = "wrong_checksum"
-    WRONG_VERSION = "wrong_version"
-    RESERVED_NOT_ZERO = "reserved_not_zero"
-    TO_ITSELF = "to_itself"
-    NO_PACKET = "no_packet"
-    TRUNCATED_PACKET = "truncated_packet"
-    UNKNOWN_KIND = "unknown_kind"
-    UNKNOWN_FLAG = "unknown_flag"
-    NUMBER_OUT_OF_RANGE = "number_out_of_range"
-    RUN_TOO_LONG = "run_too_long"
-    RUN_WITH_PAYLOAD = "run_with_payload"
-    PAYLOAD_TOO_LONG = "payload_too_long"
-    CLOCK_TOO_LONG = "clock_too_long"
-    ACK_WITH_CONTENTS = "ack_with_contents"
-    FOREIGN_ACK = "foreign_ack"
-    TRAILING_BYTES = "trailing_bytes"
-    SEVERAL_PACKETS = "several_packets"
+# Why a datagram is none; where several apply, the first. wire.toml says what each means.
+Malformed = StrEnum(
+    "Malformed",
+    "TOO_SHORT WRONG_MAGIC WRONG_CHECKSUM WRONG_VERSION RESERVED_NOT_ZERO TO_ITSELF NO_PACKET TRUNCATED_PACKET "
+    "UNKNOWN_KIND UNKNOWN_FLAG NUMBER_OUT_OF_RANGE RUN_TOO_LONG RUN_WITH_PAYLOAD PAYLOAD_TOO_LONG CLOCK_TOO_LONG "
+    "ACK_WITH_CONTENTS FOREIGN_ACK TRAILING_BYTES SEVERAL_PACKETS",
+)
 
 
 def size(packet: Packet) -> int:
@@ -67,19 +52,9 @@ def encode_all(packets: Sequence[Packet]) -> bytes:
     """A datagram of packets that go from one source to one receiver, all without a flaw."""
     parts = [_CHECKED_HEADER.pack(VERSION, 0, packets[0].source, packets[0].receiver, len(packets))]
     for packet in packets:
-        clock, payload = packet.clock, packet.payload
-        parts.append(
-            PACKET.pack(
-                packet.kind,
-                RESENT_FLAG if packet.resent else 0,
-                packet.creator,
-                len(clock),
-                len(payload),
-                packet.first,
-                packet.pseq,
-                packet.count,
-            )
-        )
+        clock, payload, flags = packet.clock, packet.payload, RESENT_FLAG if packet.resent else 0
+        fixed = packet.kind, flags, packet.creator, len(clock), len(payload), packet.first, packet.pseq, packet.count
+        parts.append(PACKET.pack(*fixed))
         if clock:
             parts.append(pack(f"!{len(clock)}I", *clock))
         if payload:
@@ -116,18 +91,8 @@ def decode_all(datagram: bytes) -> list[Packet] | Malformed:
             return Malformed.TRUNCATED_PACKET
         clock = unpack_from(f"!{entries}I", datagram, at) if entries else NO_CLOCK
         at = behind + length
-        packet = Packet(
-            kind,
-            source,
-            receiver,
-            creator,
-            first,
-            number,
-            pseq,
-            flags == RESENT_FLAG,
-            datagram[behind:at] if length else b"",
-            clock,
-        )
+        payload, resent = datagram[behind:at] if length else b"", flags == RESENT_FLAG
+        packet = Packet(kind, source, receiver, creator, first, number, pseq, resent, payload, clock)
         problem = _flaw_of_packet(packet, flags)
         if problem is not None:
             return problem

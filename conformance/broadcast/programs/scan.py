@@ -34,21 +34,13 @@ Marks = npt.NDArray[np.uint8]
 Clocks = npt.NDArray[np.int32]
 
 
-class Sort(IntEnum):
-    """What is wrong with a line."""
-
-    MALFORMED = 0
-    BEGUN_OUT_OF_ORDER = 1
-    BEGUN_TWICE = 2
-    BEGUN_UNASKED = 3
-    NO_SUCH_SENDER = 4
-    NO_SUCH_MESSAGE = 5
-    TWICE = 6
-    BEFORE_BEGUN = 7
-    OUT_OF_ORDER = 8
-    BEFORE_DEPENDENCY = 9
-
-
+# What is wrong with a line.
+Sort = IntEnum(
+    "Sort",
+    "MALFORMED BEGUN_OUT_OF_ORDER BEGUN_TWICE BEGUN_UNASKED NO_SUCH_SENDER NO_SUCH_MESSAGE TWICE BEFORE_BEGUN "
+    "OUT_OF_ORDER BEFORE_DEPENDENCY",
+    start=0,
+)
 _MALFORMED, _OUT_OF_ORDER, _BEGUN_TWICE, _UNASKED, _NO_SENDER, _NO_MESSAGE, _TWICE, _BEFORE_BEGUN, _GAP, _CAUSAL = Sort
 
 
