@@ -4,13 +4,14 @@ everybody are late, or no majority left. They are those that fuzzing draws, with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 from scatterproof.conformance.case_building import crash
 from scatterproof.conformance.network.topologies import mesh
-from scatterproof.spark.kinds import RunKind, Setting, nothing_fails, one_of_ten
-from scatterproof.spark.networks import anywhere
+from scatterproof.spark.kinds import RunKind, Setting
 from scatterproof.spec.broadcast.messages import Level, in_words
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import Failure, FailureKind, FaultKind
@@ -28,9 +29,6 @@ _FAULTS = (FaultKind.LOSE, FaultKind.LOSE, FaultKind.DELAY, FaultKind.DUPLICATE)
 def _processes(draw: Random) -> Topology:
     """2 to 16, few more often than many."""
     return mesh(int(2 * 8.5 ** draw.random()))
-
-
-_NETWORKS: Mapping[str, Callable[[Random], Topology]] = {"mesh": _processes}
 
 
 def _submissions(draw: Random, topology: Topology) -> int:
@@ -70,10 +68,6 @@ def _dependencies(draw: Random, processes: int) -> str:
     names_itself = draw.random() < 0.25
     others = range(processes)
     return in_words([o for o in others if draw.random() < likely and (o != p or names_itself)] for p in others)
-
-
-def _empty(draw: Random) -> bytes:
-    return b""
 
 
 def _has_a_minority(topology: Topology) -> bool:
@@ -117,45 +111,31 @@ def _pauses(draw: Random, setting: Setting) -> tuple[Failure, ...]:
     return _in_order(found)
 
 
-def _kind(
-    level: Level,
-    name: str = "",
-    *,
-    often_faulty: bool = True,
-    faults_a_link: int = 2,
-    late_to_one: bool = False,
-    suits: Callable[[Topology], bool] = anywhere,
-    fails: Callable[[Random, Setting], tuple[Failure, ...]] = nothing_fails,
-    empty: bool = False,
-) -> RunKind:
-    return RunKind(
-        name=f"{level}, {name}" if name else level.value,
-        parameters=_stack(level, long_runs=empty),
-        faults=_FAULTS,
-        often_faulty=often_faulty,
-        faults_a_link=faults_a_link,
-        late_to_one=late_to_one,
-        networks=_NETWORKS,
-        suits=suits,
-        submissions=_few if late_to_one else _submissions,
-        to_everybody=level is not Level.PL,
-        payload=_empty if empty else one_of_ten,
-        fails=fails,
-    )
-
-
 def _kinds(level: Level) -> tuple[RunKind, ...]:
-    found = (
-        _kind(level, often_faulty=False, faults_a_link=0),
-        _kind(level, "loss", faults_a_link=FAULTS_A_LINK),
-        _kind(level, "empty payloads", empty=True),
-        _kind(level, "a minority crashes", suits=_has_a_minority, fails=_minority_crashes),
-        _kind(level, "pauses", fails=_pauses),
-        _kind(level, "one is late", faults_a_link=0, late_to_one=True),
+    usual = RunKind(
+        name=level.value,
+        parameters=_stack(level),
+        faults=_FAULTS,
+        often_faulty=True,
+        faults_a_link=2,
+        networks={"mesh": _processes},
+        submissions=_submissions,
+        to_everybody=level is not Level.PL,
     )
+    variants: dict[str, dict[str, Any]] = {
+        "loss": {"faults_a_link": FAULTS_A_LINK},
+        "empty payloads": {"parameters": _stack(level, long_runs=True), "payload": lambda draw: b""},
+        "a minority crashes": {"suits": _has_a_minority, "fails": _minority_crashes},
+        "pauses": {"fails": _pauses},
+        "one is late": {"faults_a_link": 0, "late_to_one": True, "submissions": _few},
+        "no majority": {"fails": _majority_crashes},
+    }
     if level is Level.PL:
-        return found
-    return (*found, _kind(level, "no majority", fails=_majority_crashes))
+        del variants["no majority"]
+    return (
+        replace(usual, often_faulty=False, faults_a_link=0),
+        *(replace(usual, name=f"{level}, {name}", **changed) for name, changed in variants.items()),
+    )
 
 
 KINDS = tuple(kind for level in Level for kind in _kinds(level))
