@@ -25,40 +25,30 @@ def _by_rules(name: str, sentence: str, rules: Rules) -> HandMutant:
     return HandMutant(name, sentence, lambda config: make_core(config, rules), changed_rules(rules, RULES))
 
 
-def _rule(name: str, sentence: str, function: Callable[..., Any]) -> HandMutant:
-    """name: the rule, and how the function in its place is wrong."""
-    return _by_rules(name, sentence, replace_fields(RULES, **{name.partition("/")[0]: function}))
-
-
 def _altered(name: str, sentence: str, alter: Callable[[NodeConfig], Alter]) -> HandMutant:
     return HandMutant(name, sentence, lambda config: Altered(make_core(config), alter(config)))
 
 
-def _data(
-    name: str, sentence: str, when: Callable[[Packet], bool], change: Callable[[Packet], list[Packet]]
-) -> HandMutant:
-    """Data packets that are sent are changed, some of them."""
-    changed = packets(lambda event, packet: change(packet) if packet.kind == DATA and when(packet) else [packet])
-    return _altered(name, sentence, lambda config: changed)
+def _packets(when: Callable[[Packet], bool], change: Callable[[Packet], list[Packet]]) -> Callable[[NodeConfig], Alter]:
+    """Packets that are sent are changed, some of them."""
+    return lambda config: packets(lambda event, packet: change(packet) if when(packet) else [packet])
 
 
-def _acks(change: Callable[[Packet], list[Packet]]) -> Alter:
-    return packets(lambda event, packet: change(packet) if packet.kind == ACK else [packet])
-
-
-def _third_delivery(name: str, sentence: str, change: Callable[[Delivery], list[Delivery]]) -> HandMutant:
+def _third(change: Callable[[Delivery], list[Delivery]]) -> Callable[[NodeConfig], Alter]:
     """Each third delivery of a process is changed."""
-    return _altered(
-        name, sentence, lambda config: deliveries(lambda count, one: change(one) if count % 3 == 0 else [one])
-    )
+    return lambda config: deliveries(lambda count, one: change(one) if count % 3 == 0 else [one])
+
+
+def _is_ack(packet: Packet) -> bool:
+    return packet.kind == ACK
 
 
 def _is_resent(packet: Packet) -> bool:
-    return packet.resent
+    return packet.kind == DATA and packet.resent
 
 
 def _is_forwarded(packet: Packet) -> bool:
-    return packet.source != packet.creator
+    return packet.kind == DATA and packet.source != packet.creator
 
 
 def _delivers_own_at_once(config: NodeConfig) -> Alter:
@@ -148,7 +138,7 @@ def _acknowledges_once(config: NodeConfig) -> Alter:
         said.add((packet.receiver, packet.pseq))
         return [packet]
 
-    return _acks(change)
+    return _packets(_is_ack, change)(config)
 
 
 def _one_at_most(heads: Heads, received: int) -> list[Run]:
@@ -167,113 +157,104 @@ def _over_a_gap(prefix: int, beyond: Mapping[int, int]) -> int:
     return max(beyond.values(), default=prefix)
 
 
-_LITERAL = tuple(
-    _by_rules(f"literal/{name.replace(' ', '-')}", f"As document 004 has it, or may be read: {name}.", rules)
-    for name, rules in LITERAL.items()
-)
-_RULES = (
-    _rule("heard_first/own-alone", "The first forwarder does not count.", lambda own, forwarder: own),
-    _rule("majority/at-once", "A message is delivered when it comes.", lambda heard, processes: True),
-    _rule("majority/by-all", "All processes must have a message.", lambda heard, count: heard.bit_count() == count),
-    _rule("forwards_to/nobody", "Nothing is sent or forwarded.", lambda peer, forwarder, creator: False),
-    _rule(
-        "forwards_to/not-back",
-        "Nothing goes back to the forwarder.",
-        lambda peer, forwarder, creator: peer != forwarder,
-    ),
-    _rule(
-        "forwards_to/not-to-the-creator",
+# By rule and how another function in its place is wrong.
+_RULES: dict[str, tuple[str, Callable[..., Any]]] = {
+    "heard_first/own-alone": ("The first forwarder does not count.", lambda own, forwarder: own),
+    "majority/at-once": ("A message is delivered when it comes.", lambda heard, processes: True),
+    "majority/by-all": ("All processes must have a message.", lambda heard, count: heard.bit_count() == count),
+    "forwards_to/nobody": ("Nothing is sent or forwarded.", lambda peer, forwarder, creator: False),
+    "forwards_to/not-back": ("Nothing goes back to the forwarder.", lambda peer, forwarder, _: peer != forwarder),
+    "forwards_to/not-to-the-creator": (
         "What another forwarded does not go to the creator.",
         lambda peer, forwarder, creator: peer != creator or forwarder == creator,
     ),
-    _rule("enters_pending/always", "A late copy is pending again.", lambda delivered: True),
-    _rule("prefix_with/over-a-gap", "The prefix passes over what is missing.", _over_a_gap),
-    _rule(
-        "ready/any-entry",
+    "enters_pending/always": ("A late copy is pending again.", lambda delivered: True),
+    "prefix_with/over-a-gap": ("The prefix passes over what is missing.", _over_a_gap),
+    "ready/any-entry": (
         "One dependency is enough.",
         lambda clock, delivered: not clock or any(map(int.__le__, clock, delivered)),
     ),
-    _rule("ready/without-dependencies", "Nothing waits for others.", lambda clock, delivered: True),
-    _rule("attached/own-unset", "Own messages are not counted.", lambda clock, own, begun: tuple(clock)),
-    _rule("look/one-at-most", "One message is delivered for each reception.", _one_at_most),
-    _rule("look/creator-only", "Only the creator's own messages are looked at.", _own_creator_only),
-)
-_NODES = (
+    "ready/without-dependencies": ("Nothing waits for others.", lambda clock, delivered: True),
+    "attached/own-unset": ("Own messages are not counted.", lambda clock, own, begun: tuple(clock)),
+    "look/one-at-most": ("One message is delivered for each reception.", _one_at_most),
+    "look/creator-only": ("Only the creator's own messages are looked at.", _own_creator_only),
+}
+# By name, how what right rules decided is spoilt on its way out.
+_ALTERED: dict[str, tuple[str, Callable[[NodeConfig], Alter]]] = {
+    "link/new-number-when-resent": (
+        "What is sent again gets a new number.",
+        _packets(_is_resent, lambda p: [replace(p, pseq=p.pseq + 1000)]),
+    ),
+    "link/resent-not-said": (
+        "What is sent again looks new.",
+        _packets(_is_resent, lambda p: [replace(p, resent=False)]),
+    ),
+    "link/other-contents-when-resent": (
+        "What is sent again has other contents.",
+        _packets(_is_resent, lambda p: [replace(p, payload=b"?", count=1)]),
+    ),
+    "link/never-resends": ("Nothing is sent again.", _packets(_is_resent, lambda p: [])),
+    "link/never-acknowledges": ("Nothing is acknowledged.", _packets(_is_ack, lambda p: [])),
+    "link/acknowledges-once": ("No packet is acknowledged a second time.", _acknowledges_once),
+    "link/acknowledges-one-more": (
+        "The packet after the last is acknowledged, too.",
+        _packets(_is_ack, lambda p: [replace(p, count=p.count + 1)]),
+    ),
+    "link/prefix-one-further": (
+        "One packet more is said to have come.",
+        _packets(_is_ack, lambda p: [replace(p, first=p.first + 1)]),
+    ),
+    "link/delivers-copies": ("What comes again is delivered again.", _delivers_copies),
+    "uniform/delivers-twice": ("Each third delivery is repeated.", _third(lambda d: [d, d])),
+    "uniform/other-contents": (
+        "Each third delivery has other contents.",
+        _third(lambda d: [replace(d, payload=b"?")]),
+    ),
+    "uniform/invents": (
+        "Each third delivery has a number that is none.",
+        _third(lambda d: [replace(d, number=d.number + 50)]),
+    ),
+    "uniform/drops": ("Each third delivery is left out.", _third(lambda d: [])),
+    "uniform/other-creator": (
+        "Deliveries name the next process.",
+        lambda config: deliveries(lambda count, d: [replace(d, creator=1 - min(d.creator, 1))]),
+    ),
+    "uniform/delivers-own-at-once": (
+        "One's own messages are delivered when they are begun with.",
+        _delivers_own_at_once,
+    ),
+    "uniform/forwards-other-contents": (
+        "What is forwarded has other contents.",
+        _packets(_is_forwarded, lambda p: [replace(p, payload=b"?", count=1)]),
+    ),
+    "order/swaps": ("What is delivered at once comes in reverse.", _swaps_deliveries),
+    "order/swaps-in-causal-order": (
+        "What is delivered at once in causal order comes in reverse.",
+        _swaps_in_causal_order,
+    ),
+    "clock/changed-when-forwarded": (
+        "A forwarded clock has its first entry raised.",
+        _packets(_is_forwarded, lambda p: [replace(p, clock=(p.clock[0] + 1, *p.clock[1:]) if p.clock else ())]),
+    ),
+    "begun/not-said": (
+        "Beginnings are not told.",
+        lambda config: each(lambda event, effect: [] if isinstance(effect, Began) else [effect]),
+    ),
+}
+MUTANTS = (
+    *(
+        _by_rules(f"literal/{name.replace(' ', '-')}", f"As document 004 has it, or may be read: {name}.", rules)
+        for name, rules in LITERAL.items()
+    ),
+    *(
+        _by_rules(name, sentence, replace_fields(RULES, **{name.partition("/")[0]: function}))
+        for name, (sentence, function) in _RULES.items()
+    ),
     HandMutant(
         "link/acknowledges-before-storing",
         "Each third packet is lost after its acknowledgement.",
         _acknowledges_before_storing,
     ),
     HandMutant("application/loses-submissions", "Each second submission is forgotten.", _loses_submissions),
-    _data(
-        "link/new-number-when-resent",
-        "What is sent again gets a new number.",
-        _is_resent,
-        lambda p: [replace(p, pseq=p.pseq + 1000)],
-    ),
-    _data("link/resent-not-said", "What is sent again looks new.", _is_resent, lambda p: [replace(p, resent=False)]),
-    _data(
-        "link/other-contents-when-resent",
-        "What is sent again has other contents.",
-        _is_resent,
-        lambda p: [replace(p, payload=b"?", count=1)],
-    ),
-    _data("link/never-resends", "Nothing is sent again.", _is_resent, lambda p: []),
-    _altered("link/never-acknowledges", "Nothing is acknowledged.", lambda config: _acks(lambda p: [])),
-    _altered("link/acknowledges-once", "No packet is acknowledged a second time.", _acknowledges_once),
-    _altered(
-        "link/acknowledges-one-more",
-        "The packet after the last is acknowledged, too.",
-        lambda config: _acks(lambda p: [replace(p, count=p.count + 1)]),
-    ),
-    _altered(
-        "link/prefix-one-further",
-        "One packet more is said to have come.",
-        lambda config: _acks(lambda p: [replace(p, first=p.first + 1)]),
-    ),
-    _altered("link/delivers-copies", "What comes again is delivered again.", _delivers_copies),
-    _third_delivery("uniform/delivers-twice", "Each third delivery is repeated.", lambda d: [d, d]),
-    _third_delivery(
-        "uniform/other-contents", "Each third delivery has other contents.", lambda d: [replace(d, payload=b"?")]
-    ),
-    _third_delivery(
-        "uniform/invents",
-        "Each third delivery has a number that is none.",
-        lambda d: [replace(d, number=d.number + 50)],
-    ),
-    _third_delivery("uniform/drops", "Each third delivery is left out.", lambda d: []),
-    _altered(
-        "uniform/other-creator",
-        "Deliveries name the next process.",
-        lambda config: deliveries(lambda count, d: [replace(d, creator=1 - min(d.creator, 1))]),
-    ),
-    _altered(
-        "uniform/delivers-own-at-once",
-        "One's own messages are delivered when they are begun with.",
-        _delivers_own_at_once,
-    ),
-    _data(
-        "uniform/forwards-other-contents",
-        "What is forwarded has other contents.",
-        _is_forwarded,
-        lambda p: [replace(p, payload=b"?", count=1)],
-    ),
-    _altered("order/swaps", "What is delivered at once comes in reverse.", _swaps_deliveries),
-    _altered(
-        "order/swaps-in-causal-order",
-        "What is delivered at once in causal order comes in reverse.",
-        _swaps_in_causal_order,
-    ),
-    _data(
-        "clock/changed-when-forwarded",
-        "A forwarded clock has its first entry raised.",
-        _is_forwarded,
-        lambda p: [replace(p, clock=(p.clock[0] + 1, *p.clock[1:]) if p.clock else ())],
-    ),
-    _altered(
-        "begun/not-said",
-        "Beginnings are not told.",
-        lambda config: each(lambda event, effect: [] if isinstance(effect, Began) else [effect]),
-    ),
+    *(_altered(name, sentence, alter) for name, (sentence, alter) in _ALTERED.items()),
 )
-MUTANTS = (*_LITERAL, *_RULES, *_NODES)
