@@ -1,42 +1,28 @@
-"""Tells a counterexample of any module of the broadcast stack in sentences, read off the states before and after.
-
-Modules are told apart by a variable that one of them alone has.
-"""
+"""Tells a counterexample of any module of the broadcast stack in sentences, read off the states before and after."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import pairwise
-from typing import cast
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from scatterproof.models.tla_values import Function, ModelValue, Value
-from scatterproof.models.tlc import TlcRun
+from scatterproof.models.narrating import Tell, Told, narrator
+from scatterproof.models.tla_values import ModelValue
 
 LEGEND = "p#n is message n of process p."
 
-_Variables = dict[str, Value]
+
+def _or_crash(tell: Tell) -> Tell:
+    """A process's crash, or what else the module's step is."""
+
+    def told(before: Told, after: Told) -> str:
+        new = after["crashed"] - before["crashed"]
+        return "".join(f"Process {_name(process)} crashes." for process in new) or tell(before, after)
+
+    return told
 
 
-def narrate(run: TlcRun) -> list[str]:
-    """One sentence a step; for liveness, with what it does for ever after."""
-    variables = run.trace[0].variables
-    tell = next(tell for name, tell in _NARRATORS.items() if name in variables)
-    sentences = [
-        _crash(before.variables, after.variables) or tell(before.variables, after.variables)
-        for before, after in pairwise(run.trace)
-        if before.variables != after.variables
-    ]
-    return [*sentences, *run.for_ever]
-
-
-def _crash(before: _Variables, after: _Variables) -> str:
-    new = _set(after["crashed"]) - _set(before["crashed"])
-    return "".join(f"Process {_name(process)} crashes." for process in new)
-
-
-def _link_step(before: _Variables, after: _Variables) -> str:
-    came = cast("frozenset[Function]", _set(after["channel"]) - _set(before["channel"]))
-    gone = cast("frozenset[Function]", _set(before["channel"]) - _set(after["channel"]))
+def _link_step(before: Told, after: Told) -> str:
+    came, gone = after["channel"] - before["channel"], before["channel"] - after["channel"]
     acks = [packet for packet in came if packet["kind"] == "ACK"]
     if sent := _changed(before, after, "numbered"):
         (packet,) = came
@@ -54,7 +40,7 @@ def _link_step(before: _Variables, after: _Variables) -> str:
     return _ended(before, after, gone)
 
 
-def _stored(gone: frozenset[Function], acks: list[Function], *, delivered: bool) -> str:
+def _stored(gone: frozenset[Any], acks: list[Any], *, delivered: bool) -> str:
     what = "It is delivered" if delivered else "It is stored"
     answer = " and acknowledged" if acks else ""
     if not gone:
@@ -63,13 +49,11 @@ def _stored(gone: frozenset[Function], acks: list[Function], *, delivered: bool)
     return f"{_packet(packet).capitalize()} arrives. {what}{answer}."
 
 
-def _ended(before: _Variables, after: _Variables, gone: frozenset[Function]) -> str:
+def _ended(before: Told, after: Told, gone: frozenset[Any]) -> str:
     """A packet that left the channel and brought none, or a sender that forgets."""
     forgetful = _changed(before, after, "pending")
-    messages = ""
-    if forgetful is not None:
-        removed = _set(_at(before, "pending", forgetful)) - _set(_at(after, "pending", forgetful))
-        messages = " and ".join(sorted(map(str, removed)))
+    removed = set() if forgetful is None else _at(before, "pending", forgetful) - _at(after, "pending", forgetful)
+    messages = " and ".join(sorted(map(str, removed)))
     if not gone:
         return f"Process {_name(forgetful)} gives up message {messages}."
     (packet,) = gone
@@ -83,33 +67,31 @@ def _ended(before: _Variables, after: _Variables, gone: frozenset[Function]) -> 
     return f"{_packet(packet).capitalize()} is gone."
 
 
-def _packet(packet: Function) -> str:
+def _packet(packet: Mapping[str, Any]) -> str:
     return f"packet {packet['number']} from {packet['from']} to {packet['to']}"
 
 
-def _uniform_step(before: _Variables, after: _Variables) -> str:
+def _uniform_step(before: Told, after: Told) -> str:
     if (process := _changed(before, after, "delivered")) is not None:
-        message = cast("tuple[Value, ...]", _at(after, "delivered", process))[-1]
-        having = _at_two(before, "heard", process, message)
-        verb = "has" if len(_set(having)) == 1 else "have"
+        message = _at(after, "delivered", process)[-1]
+        having = _at(before, "heard", process, message)
+        verb = "has" if len(having) == 1 else "have"
         return f"Process {_name(process)} delivers {_message(message)}, which {_names(having)} {verb}."
     if (process := _changed(before, after, "begun")) is not None:
         return f"Process {_name(process)} broadcasts {_name(process)}#{_at(after, 'begun', process)}."
-    gone = _set(before["link"]) - _set(after["link"])
-    if gone:
-        ((sender, receiver, message),) = cast("frozenset[tuple[Value, Value, Value]]", gone)
+    for sender, receiver, message in before["link"] - after["link"]:
         head = f"Process {_name(receiver)} receives {_message(message)} from {_name(sender)}"
-        known = _set(_at_two(after, "heard", receiver, message))
+        known = _at(after, "heard", receiver, message)
         if not known:
             return f"{head}, and needs it no more."
-        forwards = ", forwards it," if _set(after["link"]) - _set(before["link"]) else ""
+        forwards = ", forwards it," if after["link"] - before["link"] else ""
         return f"{head}{forwards} and counts {_names(known)}."
     return f"Process {_name(_changed(before, after, 'owes'))} forwards what it received."
 
 
-def _ordered_step(before: _Variables, after: _Variables) -> str:
+def _ordered_step(before: Told, after: Told) -> str:
     if (process := _changed(before, after, "delivered")) is not None:
-        (message,) = _set(_at(after, "delivered", process)) - _set(_at(before, "delivered", process))
+        (message,) = _at(after, "delivered", process) - _at(before, "delivered", process)
         return f"Process {_name(process)} delivers {_message(message)}."
     if (process := _changed(before, after, "begun")) is not None:
         number = _at(after, "begun", process)
@@ -119,54 +101,45 @@ def _ordered_step(before: _Variables, after: _Variables) -> str:
         clock = _entries(_at(after, "clock", (process, number)))
         return f"{told} with clock ({', '.join(str(clock[key]) for key in sorted(clock, key=_name))})."
     if (process := _changed(before, after, "received")) is not None:
-        (message,) = _set(_at(after, "received", process)) - _set(_at(before, "received", process))
+        (message,) = _at(after, "received", process) - _at(before, "received", process)
         return f"Process {_name(process)} receives {_message(message)}, which a majority has."
     process = _changed(before, after, "looking")
-    waiting = sorted(_message(message) for message in _set(_at(after, "waiting", process)))
+    waiting = sorted(_message(message) for message in _at(after, "waiting", process))
     kept = f" {' and '.join(waiting)} {'waits' if len(waiting) == 1 else 'wait'}." if waiting else ""
     return f"Process {_name(process)} finds nothing to deliver.{kept}"
 
 
-_NARRATORS: dict[str, Callable[[_Variables, _Variables], str]] = {
-    "channel": _link_step,
-    "heard": _uniform_step,
-    "looking": _ordered_step,
-}
+narrate = narrator(
+    {"channel": _or_crash(_link_step), "heard": _or_crash(_uniform_step), "looking": _or_crash(_ordered_step)}
+)
 
 
-def _entries(value: Value) -> Mapping[Value, Value]:
+def _entries(value: Any) -> Mapping[Any, Any]:
     """A function by its arguments; TLC prints one over 1 to n as a sequence."""
-    if isinstance(value, tuple):
-        return dict(enumerate(value, start=1))
-    return cast(Function, value)
+    return dict(enumerate(value, start=1)) if isinstance(value, tuple) else value
 
 
-def _at(variables: _Variables, name: str, key: Value | None) -> Value:
-    return _entries(variables[name])[cast(Value, key)]
+def _at(variables: Told, name: str, *keys: Any) -> Any:
+    value = variables[name]
+    for key in keys:
+        value = _entries(value)[key]
+    return value
 
 
-def _at_two(variables: _Variables, name: str, key: Value, second: Value) -> Value:
-    return _entries(_at(variables, name, key))[second]
-
-
-def _changed(before: _Variables, after: _Variables, name: str) -> Value | None:
-    """The process at which a variable changes, if it does."""
+def _changed(before: Told, after: Told, name: str) -> Any:
+    """The process at which a variable changes, or None."""
     old, new = _entries(before[name]), _entries(after[name])
     return next((key for key in new if old[key] != new[key]), None)
 
 
-def _set(value: Value) -> frozenset[Value]:
-    return cast("frozenset[Value]", value)
-
-
-def _name(value: Value | None) -> str:
+def _name(value: Any) -> str:
     return value.name if isinstance(value, ModelValue) else str(value)
 
 
-def _names(value: Value) -> str:
-    return " and ".join(sorted(_name(process) for process in _set(value))) or "nobody"
+def _names(processes: Iterable[Any]) -> str:
+    return " and ".join(sorted(map(_name, processes))) or "nobody"
 
 
-def _message(message: Value) -> str:
-    process, number = cast("tuple[Value, int]", message)
+def _message(message: tuple[Any, int]) -> str:
+    process, number = message
     return f"{_name(process)}#{number}"

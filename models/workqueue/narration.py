@@ -1,41 +1,22 @@
-"""Tells a counterexample of the work queue in sentences, read off the states before and after.
-
-Modules are told apart by a variable that one of them alone has; steps of a module without sentences are named by the
-actions' names.
-"""
+"""Tells a counterexample of the work queue in sentences, read off the states before and after."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
-from typing import Any, cast
+from collections.abc import Iterable, Mapping, Sequence
 
-from scatterproof.models.tlc import TlcRun
+from scatterproof.models.narrating import Tell, Told, narrator
 
 LEGEND = "Groups are numbered by their places in the queue."
 
-_State = Mapping[str, Any]
 
-
-def narrate(run: TlcRun) -> list[str]:
-    """One sentence a step; for liveness, with what it does for ever after."""
-    tell = next((tell for name, tell in _NARRATORS.items() if name in run.trace[0].variables), None)
-    sentences = [
-        after.action if tell is None else tell(cast(_State, before.variables), cast(_State, after.variables))
-        for before, after in pairwise(run.trace)
-        if before.variables != after.variables
-    ]
-    return [*sentences, *run.for_ever]
-
-
-def _queue_step(before: _State, after: _State) -> str:
+def _queue_step(before: Told, after: Told) -> str:
     for name, tell in _TOLD_BY:
         if before[name] != after[name]:
             return tell(before, after)
     return "Nothing happens."
 
 
-def _server_step(before: _State, after: _State) -> str:
+def _server_step(before: Told, after: Told) -> str:
     for server in after["down"] - before["down"]:
         return f"The receiver on server {server} crashes."
     (server,) = before["down"] - after["down"]
@@ -47,7 +28,7 @@ def _server_step(before: _State, after: _State) -> str:
     return f"The receiver on server {server} starts again, and releases {_listed(freed)}."
 
 
-def _sender_step(before: _State, after: _State) -> str:
+def _sender_step(before: Told, after: Told) -> str:
     sender = _changed(before["sender"], after["sender"])
     was, now = before["sender"][sender], after["sender"][sender]
     if was["up"] != now["up"]:
@@ -67,7 +48,7 @@ def _sender_step(before: _State, after: _State) -> str:
     return f"Sender {sender} is refused, and gives group {group} up."
 
 
-def _worker_step(before: _State, after: _State) -> str:
+def _worker_step(before: Told, after: Told) -> str:
     worker = _changed(before["worker"], after["worker"])
     was, now = before["worker"][worker], after["worker"][worker]
     group = was["group"] or now["group"]
@@ -86,7 +67,7 @@ def _worker_step(before: _State, after: _State) -> str:
     return f"Worker {worker} pops message {was['message']} of group {group}."
 
 
-def _list_step(before: _State, after: _State) -> str:
+def _list_step(before: Told, after: Told) -> str:
     worker = _changed(before["list"], after["list"])
     was, now = before["list"][worker], after["list"][worker]
     if len(now) > len(was):
@@ -94,7 +75,7 @@ def _list_step(before: _State, after: _State) -> str:
     return f"Worker {worker} passes group {was[0]} over, which is locked or gone."
 
 
-def _table_step(before: _State, after: _State) -> str:
+def _table_step(before: Told, after: Told) -> str:
     """A sender's message; what is set aside; cleaning, of which the failures tell whether the holder was only slow."""
     old, new = next((old, new) for old, new in zip(before["table"], after["table"], strict=True) if old != new)
     group = new["place"]
@@ -108,7 +89,7 @@ def _table_step(before: _State, after: _State) -> str:
     return f"Cleaning {what}, whose {who} {holder}."
 
 
-_TOLD_BY: Sequence[tuple[str, Callable[[_State, _State], str]]] = (
+_TOLD_BY: Sequence[tuple[str, Tell]] = (
     ("down", _server_step),
     ("sender", _sender_step),
     ("worker", _worker_step),
@@ -118,7 +99,7 @@ _TOLD_BY: Sequence[tuple[str, Callable[[_State, _State], str]]] = (
 """The variable that gives a step its sentence: the first that changes."""
 
 
-def _flow_step(before: _State, after: _State) -> str:
+def _flow_step(before: Told, after: Told) -> str:
     old, new = before["waiting"], after["waiting"]
     if len(new) > len(old):
         return f"A group of priority {new[-1]['priority']} comes."
@@ -126,7 +107,7 @@ def _flow_step(before: _State, after: _State) -> str:
     return f"The worker takes a group of priority {taken}."
 
 
-_NARRATORS: dict[str, Callable[[_State, _State], str]] = {"table": _queue_step, "waiting": _flow_step}
+narrate = narrator({"table": _queue_step, "waiting": _flow_step})
 
 
 def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> str:
