@@ -7,7 +7,6 @@ there. What was never handed over has come in none, and BC-URB-REAL tells.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import partial
 
 from scatterproof.conformance.adapters.recorded_run import RecordedRun
@@ -21,23 +20,13 @@ from scatterproof.spec.trace import Kind, Order, Row
 
 _DATA = int(PacketKind.DATA)
 _row = partial(row_of, "broadcast")
-_Message = tuple[NodeId, int]  # creator and number
 
 
 class Teller:
     def rows(self, history: History) -> list[list[Row]]:
-        handed = {(e.sender, e.number): e for events in history.hosts for e in events if e.what == "handed"}
-        links = {link: number for number, link in enumerate(mesh(len(history.hosts)).links)}
-        # Of each message, by receiver: the packet's link and its number there.
-        came: defaultdict[_Message, dict[NodeId, tuple[LinkId, int]]] = defaultdict(dict)
-        for host, events in enumerate(history.hosts):
-            seen = sorted({(e.sender, e.number) for e in events if e.what == "delivered" and e.sender != host})
-            counts: defaultdict[LinkId, int] = defaultdict(int)
-            for message in (message for message in seen if message in handed):
-                link = links[Link(message[0], host)]
-                came[message][host] = link, counts[link]
-                counts[link] += 1
-        return [_rows(host, events, handed, came) for host, events in enumerate(history.hosts)]
+        handed = {(e.sender, e.number): e.digest for events in history.hosts for e in events if e.what == "handed"}
+        ways = [_Way(at, link, history, handed) for at, link in enumerate(mesh(len(history.hosts)).links)]
+        return [_rows(host, events, ways) for host, events in enumerate(history.hosts)]
 
     def run(self, history: History) -> RecordedRun:
         return RecordedRun(
@@ -50,34 +39,37 @@ class Teller:
         )
 
 
-def _rows(
-    host: NodeId,
-    events: tuple[Event, ...],
-    handed: dict[_Message, Event],
-    came: dict[_Message, dict[NodeId, tuple[LinkId, int]]],
-) -> list[Row]:
+class _Way:
+    """A link, and the messages that came over it, each in a packet of its own, in their order."""
+
+    def __init__(self, number: LinkId, link: Link, history: History, handed: dict[tuple[NodeId, int], int]) -> None:
+        self.ends, self._number = link, number
+        told = {e.number for e in history.hosts[link.target] if e.what == "delivered" and e.sender == link.source}
+        came = sorted(number for number in told if (link.source, number) in handed)
+        self.came = {number: (place, handed[link.source, number]) for place, number in enumerate(came)}
+
+    def packet(self, kind: Kind, event: Event, same: dict[str, int]) -> Row:
+        place, digest = self.came[event.number]
+        own = {"link": self._number, "link_seq": place, "packet": _DATA, "pseq": place + 1, "count": 1, "flags": 0}
+        return _row(kind, receiver=self.ends.target, digest=digest, **own, **same)
+
+
+def _rows(host: NodeId, events: tuple[Event, ...], ways: list[_Way]) -> list[Row]:
     rows: list[Row] = []
-    arrived: set[_Message] = set()
+    arrived: set[tuple[NodeId, int]] = set()
     for event in events:
-        message = event.sender, event.number
         same = {"node": host, "time_ns": event.time_ns, "sender": event.sender, "number": event.number}
+        on = [way for way in ways if way.ends.source == event.sender and event.number in way.came]
         if event.what == "handed":
             rows.append(_row(Kind.SUBMITTED, receiver=EVERYBODY, digest=event.digest, **same))
             rows.append(_row(Kind.BEGUN, receiver=EVERYBODY, digest=event.digest, count=1, **same))
-            for receiver, place in came[message].items():
-                rows.append(_packet(Kind.SENT, receiver, place, event.digest, same))
+            rows += [way.packet(Kind.SENT, event, same) for way in on]
             continue
-        if host in came[message] and message not in arrived:
-            arrived.add(message)
-            rows.append(_packet(Kind.ARRIVED, host, came[message][host], handed[message].digest, same))
+        if (event.sender, event.number) not in arrived:
+            arrived.add((event.sender, event.number))
+            rows += [way.packet(Kind.ARRIVED, event, same) for way in on if way.ends.target == host]
         rows.append(_row(Kind.DELIVERED, receiver=host, digest=event.digest, **same))
     return rows
-
-
-def _packet(kind: Kind, receiver: NodeId, place: tuple[LinkId, int], digest: int, same: dict[str, int]) -> Row:
-    link, number = place
-    own = {"link": link, "link_seq": number, "packet": _DATA, "pseq": number + 1, "count": 1, "flags": 0}
-    return _row(kind, receiver=receiver, digest=digest, **own, **same)
 
 
 TELLER = Teller()

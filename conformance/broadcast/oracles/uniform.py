@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scatterproof.conformance.broadcast.oracles.contents import wrongly_begun, wrongly_delivered
+from scatterproof.conformance.broadcast.oracles.links import wrongly_begun, wrongly_delivered
 from scatterproof.conformance.broadcast.oracles.whole import Event, Whole, look
 from scatterproof.conformance.oracles.whole import before, positions
 from scatterproof.spec.broadcast.messages import Level, PacketKind
