@@ -103,6 +103,34 @@ class Claim:
             )
 
 
+def claim(
+    *,
+    scope: str,
+    clauses: tuple[str, ...],
+    rules: Rules,
+    mutants: tuple[Mutant, ...],
+    hypotheses: tuple[str, ...] = (),
+    normative: bool = True,
+) -> Callable[[Callable[[Rules], Iterable[Obligation]]], Claim]:
+    """Declare that the decorated function states the obligations of the claim of its name; its docstring is the claim's
+    sentence."""
+
+    def declare(obligations: Callable[[Rules], Iterable[Obligation]]) -> Claim:
+        return Claim(
+            name=obligations.__name__,
+            scope=scope,
+            clauses=clauses,
+            sentence=" ".join((obligations.__doc__ or "").split()),
+            hypotheses=hypotheses,
+            rules=rules,
+            obligations=obligations,
+            mutants=mutants,
+            normative=normative,
+        )
+
+    return declare
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObligationResult:
     """``satisfiable`` is the answer of Z3 for the hypotheses alone; ``counterexample`` is there when REFUTED."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import z3
 
 from scatterproof.models.broadcast.rules import rules
-from scatterproof.models.claim import Claim, Obligation, Rules, mutant
+from scatterproof.models.claim import Obligation, Rules, claim, mutant
 from scatterproof.models.symbolic import lift
 
 PROCESS = z3.DeclareSort("Process")
@@ -56,7 +56,26 @@ def _message() -> tuple[z3.ExprRef, z3.ArithRef, dict[str, z3.ExprRef]]:
     return creator, number, show
 
 
-def _causal(using: Rules) -> Iterable[Obligation]:
+_ONE_SHORT = mutant(
+    "one_short",
+    "One message of each process may be missing.",
+    reached=lambda entry, deliveries: entry <= deliveries + 1,
+)
+
+
+@claim(
+    scope="any number of processes, by induction",
+    clauses=("BC-LCB-CAUSAL",),
+    hypotheses=("Of each process a first part of its messages is delivered.",),
+    rules=rules("reached", "own_entry"),
+    mutants=(
+        _ONE_SHORT,
+        mutant("not_looked_at", "The clock is not looked at.", reached=lambda entry, deliveries: entry >= 0),
+    ),
+)
+def dependencies_first(using: Rules) -> Iterable[Obligation]:
+    """A message that passes the test has all that its clock counts delivered before it, and so, step by step, has
+    whatever that depended on."""
     creator, number, show = _message()
     other, earlier = z3.Const("other", PROCESS), z3.Int("earlier")
     passed = (*_well_made(using), number >= 1, _passes(using, creator, number, _vector))
@@ -75,7 +94,22 @@ def _causal(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _fifo(using: Rules) -> Iterable[Obligation]:
+@claim(
+    scope="any number of processes",
+    clauses=("BC-LCB-FIFO", "BC-FIFO-ORDER"),
+    hypotheses=("The own entry counts the creator's earlier messages.",),
+    rules=rules("reached", "own_entry"),
+    mutants=(
+        _ONE_SHORT,
+        mutant(
+            "own_not_counted",
+            "Own messages that are not delivered yet are not told apart.",
+            own_entry=lambda earlier: 0,
+        ),
+    ),
+)
+def fifo_without_dependencies(using: Rules) -> Iterable[Obligation]:
+    """A message that passes the test is the next of its creator, if it was not delivered before."""
     creator, number, show = _message()
     yield Obligation(
         name="what_passes_is_the_next_or_was_delivered",
@@ -85,7 +119,28 @@ def _fifo(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _nothing_else(using: Rules) -> Iterable[Obligation]:
+@claim(
+    scope="any number of processes",
+    clauses=("BC-LCB-LOCAL", "BC-LCB-CHECK"),
+    hypotheses=("The own entry counts the creator's earlier messages.",),
+    rules=rules("reached", "own_entry"),
+    mutants=(
+        mutant("exactly", "The entry must be met exactly.", reached=lambda entry, deliveries: entry == deliveries),
+        mutant(
+            "one_too_many",
+            "One more than the entry must be delivered.",
+            reached=lambda entry, deliveries: entry < deliveries,
+        ),
+        mutant(
+            "counted_first",
+            "The clock is attached after the message itself was counted: it waits for itself.",
+            own_entry=lambda earlier: earlier + 1,
+        ),
+    ),
+)
+def others_delay_nothing(using: Rules) -> Iterable[Obligation]:
+    """A message whose past is delivered passes the test, and one that passes it does so after any further deliveries,
+    so that looking later is never too late."""
     reached = lift(using["reached"])
     entry, deliveries, more = z3.Ints("entry deliveries more")
     yield Obligation(
@@ -105,8 +160,24 @@ def _nothing_else(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _two_designs(using: Rules) -> Iterable[Obligation]:
-    """One entry of the clocks of a process, by a step: `own` where it is the entry of the process itself."""
+@claim(
+    scope="any number of processes, entry by entry, by induction",
+    clauses=("BC-LCB-CLOCKS",),
+    rules=rules("counts_delivery", "own_entry"),
+    mutants=(
+        mutant(
+            "all_named",
+            "The literal rule: every delivery of a process that is named counts, one's own too.",
+            counts_delivery=lambda named, own: named,
+        ),
+        mutant("all_deliveries", "Deliveries of all others count.", counts_delivery=lambda named, own: not own),
+        mutant("none", "No delivery counts.", counts_delivery=lambda named, own: False),
+    ),
+)
+def dependency_clock_at_beginning(using: Rules) -> Iterable[Obligation]:
+    """The dependency clock of the design with two clocks is, at every moment, the vector clock at the dependencies with
+    the number of own messages begun: the two designs attach the same clock."""
+    # One entry of the clocks of a process, by a step: `own` where it is the entry of the process itself.
     counts, own_entry = lift(using["counts_delivery"]), lift(using["own_entry"])
     begun, delivered, dependency = z3.Ints("begun delivered dependency")
     own, named = z3.Bools("own named")
@@ -134,84 +205,4 @@ def _two_designs(using: Rules) -> Iterable[Obligation]:
     )
 
 
-_ONE_SHORT = mutant(
-    "one_short",
-    "One message of each process may be missing.",
-    reached=lambda entry, deliveries: entry <= deliveries + 1,
-)
-
-CLAIMS = (
-    Claim(
-        name="dependencies_first",
-        scope="any number of processes, by induction",
-        clauses=("BC-LCB-CAUSAL",),
-        sentence="A message that passes the test has all that its clock counts delivered before it, and so, step by "
-        "step, has whatever that depended on.",
-        hypotheses=("Of each process a first part of its messages is delivered.",),
-        rules=rules("reached", "own_entry"),
-        obligations=_causal,
-        mutants=(
-            _ONE_SHORT,
-            mutant("not_looked_at", "The clock is not looked at.", reached=lambda entry, deliveries: entry >= 0),
-        ),
-    ),
-    Claim(
-        name="fifo_without_dependencies",
-        scope="any number of processes",
-        clauses=("BC-LCB-FIFO", "BC-FIFO-ORDER"),
-        sentence="A message that passes the test is the next of its creator, if it was not delivered before.",
-        hypotheses=("The own entry counts the creator's earlier messages.",),
-        rules=rules("reached", "own_entry"),
-        obligations=_fifo,
-        mutants=(
-            _ONE_SHORT,
-            mutant(
-                "own_not_counted",
-                "Own messages that are not delivered yet are not told apart.",
-                own_entry=lambda earlier: 0,
-            ),
-        ),
-    ),
-    Claim(
-        name="others_delay_nothing",
-        scope="any number of processes",
-        clauses=("BC-LCB-LOCAL", "BC-LCB-CHECK"),
-        sentence="A message whose past is delivered passes the test, and one that passes it does so after any further "
-        "deliveries, so that looking later is never too late.",
-        hypotheses=("The own entry counts the creator's earlier messages.",),
-        rules=rules("reached", "own_entry"),
-        obligations=_nothing_else,
-        mutants=(
-            mutant("exactly", "The entry must be met exactly.", reached=lambda entry, deliveries: entry == deliveries),
-            mutant(
-                "one_too_many",
-                "One more than the entry must be delivered.",
-                reached=lambda entry, deliveries: entry < deliveries,
-            ),
-            mutant(
-                "counted_first",
-                "The clock is attached after the message itself was counted: it waits for itself.",
-                own_entry=lambda earlier: earlier + 1,
-            ),
-        ),
-    ),
-    Claim(
-        name="dependency_clock_at_beginning",
-        scope="any number of processes, entry by entry, by induction",
-        clauses=("BC-LCB-CLOCKS",),
-        sentence="The dependency clock of the design with two clocks is, at every moment, the vector clock at the "
-        "dependencies with the number of own messages begun: the two designs attach the same clock.",
-        hypotheses=(),
-        rules=rules("counts_delivery", "own_entry"),
-        obligations=_two_designs,
-        mutants=(
-            mutant(
-                "all_named",
-                "The literal rule: every delivery of a process that is named counts, one's own too.",
-                counts_delivery=lambda named, own: named,
-            ),
-            mutant("all_deliveries", "Deliveries of all others count.", counts_delivery=lambda named, own: not own),
-            mutant("none", "No delivery counts.", counts_delivery=lambda named, own: False),
-        ),
-    ),
-)
+CLAIMS = (dependencies_first, fifo_without_dependencies, others_delay_nothing, dependency_clock_at_beginning)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import z3
 
 from scatterproof.models.broadcast.rules import rules
-from scatterproof.models.claim import Claim, Obligation, Rules, mutant
+from scatterproof.models.claim import Obligation, Rules, claim, mutant
 from scatterproof.models.symbolic import lift
 
 _LESS_THAN_HALF_CRASH = "Less than half of the processes crash."
@@ -23,7 +23,36 @@ def _crashes() -> tuple[z3.ArithRef, z3.ArithRef, tuple[z3.BoolRef, ...]]:
     return n, f, (n >= 1, f >= 0, 2 * f < n)
 
 
-def _majority(using: Rules) -> Iterable[Obligation]:
+_AT_LEAST_HALF = mutant(
+    "at_least_half",
+    "The literal rule: half of the processes suffice.",
+    enough=lambda having, processes: 2 * having >= processes,
+)
+
+
+@claim(
+    scope="any number of processes",
+    clauses=("BC-URB-MAJ", "BC-URB-AGREE", "BC-URB-VALID"),
+    hypotheses=(_LESS_THAN_HALF_CRASH,),
+    rules=rules("enough"),
+    mutants=(
+        _AT_LEAST_HALF,
+        mutant(
+            "one_below_half",
+            "One process less than more than half.",
+            enough=lambda having, processes: 2 * having + 2 > processes,
+        ),
+        mutant("all_of_them", "All processes must have it.", enough=lambda having, processes: having == processes),
+        mutant(
+            "one_above_half",
+            "One process more than more than half.",
+            enough=lambda having, processes: 2 * having > processes + 2,
+        ),
+    ),
+)
+def majority_has_it(using: Rules) -> Iterable[Obligation]:
+    """Any two processes that may deliver have heard of one process in common, at least one correct process has what is
+    delivered, and the correct ones are enough to deliver."""
     enough = lift(using["enough"])
     n, f, minority = _crashes()
     first, second, both, neither = z3.Ints("first_only second_only both neither")
@@ -46,7 +75,22 @@ def _majority(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _self(using: Rules) -> Iterable[Obligation]:
+@claim(
+    scope="any number of processes",
+    clauses=("BC-URB-SELF",),
+    hypotheses=(_LESS_THAN_HALF_CRASH,),
+    rules=rules("enough", "counted"),
+    mutants=(
+        mutant(
+            "senders_only",
+            "The literal rule: only those are counted from whom the message was received.",
+            counted=lambda heard: heard,
+        ),
+        mutant("oneself_twice", "A process counts itself twice.", counted=lambda heard: heard + 2),
+    ),
+)
+def oneself_counts(using: Rules) -> Iterable[Obligation]:
+    """What the other correct processes have, and a process itself, is enough for it to deliver."""
     enough, counted = lift(using["enough"]), lift(using["counted"])
     n, f, minority = _crashes()
     yield Obligation(
@@ -64,7 +108,14 @@ def _self(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _minority(using: Rules) -> Iterable[Obligation]:
+@claim(
+    scope="any number of processes",
+    clauses=("BC-URB-MINORITY",),
+    rules=rules("enough"),
+    mutants=(_AT_LEAST_HALF,),
+)
+def minority_delivers_nothing(using: Rules) -> Iterable[Obligation]:
+    """Processes that can hear of no more than half of all do not deliver."""
     enough = lift(using["enough"])
     n, apart = z3.Ints("n cut_off")
     yield Obligation(
@@ -75,7 +126,20 @@ def _minority(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _above_crashes(using: Rules) -> Iterable[Obligation]:
+@claim(
+    scope="any number of processes",
+    clauses=("BC-URB-MAJ",),
+    hypotheses=("At most f of n processes crash; for the second obligation, less than half of them.",),
+    rules={"threshold": lambda f: f + 1},
+    mutants=(
+        mutant("as_many_as_crash", "f processes suffice.", threshold=lambda f: f),
+        mutant("two_more", "f + 2 are needed.", threshold=lambda f: f + 2),
+    ),
+    normative=False,
+)
+def one_more_than_crash_is_enough(using: Rules) -> Iterable[Obligation]:
+    """Where at most f processes crash, f + 1 that have a message are enough for uniform agreement, and no fewer are;
+    the majority is this bound for the largest f that leaves a majority correct, when n is odd."""
     threshold = lift(using["threshold"])
     n, f = z3.Ints("n f")
     some = (n >= 1, f >= 0, f < n)
@@ -100,77 +164,4 @@ def _above_crashes(using: Rules) -> Iterable[Obligation]:
     )
 
 
-_AT_LEAST_HALF = mutant(
-    "at_least_half",
-    "The literal rule: half of the processes suffice.",
-    enough=lambda having, processes: 2 * having >= processes,
-)
-
-CLAIMS = (
-    Claim(
-        name="majority_has_it",
-        scope="any number of processes",
-        clauses=("BC-URB-MAJ", "BC-URB-AGREE", "BC-URB-VALID"),
-        sentence="Any two processes that may deliver have heard of one process in common, at least one correct process "
-        "has what is delivered, and the correct ones are enough to deliver.",
-        hypotheses=(_LESS_THAN_HALF_CRASH,),
-        rules=rules("enough"),
-        obligations=_majority,
-        mutants=(
-            _AT_LEAST_HALF,
-            mutant(
-                "one_below_half",
-                "One process less than more than half.",
-                enough=lambda having, processes: 2 * having + 2 > processes,
-            ),
-            mutant("all_of_them", "All processes must have it.", enough=lambda having, processes: having == processes),
-            mutant(
-                "one_above_half",
-                "One process more than more than half.",
-                enough=lambda having, processes: 2 * having > processes + 2,
-            ),
-        ),
-    ),
-    Claim(
-        name="oneself_counts",
-        scope="any number of processes",
-        clauses=("BC-URB-SELF",),
-        sentence="What the other correct processes have, and a process itself, is enough for it to deliver.",
-        hypotheses=(_LESS_THAN_HALF_CRASH,),
-        rules=rules("enough", "counted"),
-        obligations=_self,
-        mutants=(
-            mutant(
-                "senders_only",
-                "The literal rule: only those are counted from whom the message was received.",
-                counted=lambda heard: heard,
-            ),
-            mutant("oneself_twice", "A process counts itself twice.", counted=lambda heard: heard + 2),
-        ),
-    ),
-    Claim(
-        name="minority_delivers_nothing",
-        scope="any number of processes",
-        clauses=("BC-URB-MINORITY",),
-        sentence="Processes that can hear of no more than half of all do not deliver.",
-        hypotheses=(),
-        rules=rules("enough"),
-        obligations=_minority,
-        mutants=(_AT_LEAST_HALF,),
-    ),
-    Claim(
-        name="one_more_than_crash_is_enough",
-        scope="any number of processes",
-        clauses=("BC-URB-MAJ",),
-        sentence="Where at most f processes crash, f + 1 that have a message are enough for uniform agreement, and no "
-        "fewer are; the majority is this bound for the largest f that leaves a majority correct, when n is odd.",
-        hypotheses=("At most f of n processes crash; for the second obligation, less than half of them.",),
-        rules={"threshold": lambda f: f + 1},
-        obligations=_above_crashes,
-        mutants=(
-            mutant("as_many_as_crash", "f processes suffice.", threshold=lambda f: f),
-            mutant("two_more", "f + 2 are needed.", threshold=lambda f: f + 2),
-        ),
-        normative=False,
-    ),
-)
+CLAIMS = (majority_has_it, oneself_counts, minority_delivers_nothing, one_more_than_crash_is_enough)

@@ -11,13 +11,39 @@ from collections.abc import Iterable
 import z3
 
 from scatterproof.models.broadcast.rules import rules
-from scatterproof.models.claim import Claim, Obligation, Rules, mutant
+from scatterproof.models.claim import Obligation, Rules, claim, mutant
 from scatterproof.models.symbolic import lift
 
 _beyond = z3.Function("beyond", z3.IntSort(), z3.BoolSort())
 
 
-def _collapsing(using: Rules) -> Iterable[Obligation]:
+@claim(
+    scope="one sender at one receiver, any number of packets",
+    clauses=("BC-PL-MEMORY", "BC-PL-ONCE"),
+    hypotheses=("Numbers count from 1.", "The prefix is not beyond what was delivered."),
+    rules=rules("known", "collapse", "stays"),
+    mutants=(
+        mutant(
+            "known_below_the_prefix",
+            "The end of the prefix is not known.",
+            known=lambda packet, prefix, beyond: packet < prefix or beyond,
+        ),
+        mutant(
+            "past_gaps",
+            "The prefix rises whether the next number is there or not.",
+            collapse=lambda prefix, following: prefix + 1,
+        ),
+        mutant("keeping_all", "The literal rule: the set is kept as it is.", collapse=lambda prefix, following: prefix),
+        mutant(
+            "one_dropped",
+            "The first number beyond the prefix is dropped with it.",
+            stays=lambda packet, prefix: packet > prefix + 1,
+        ),
+    ),
+)
+def delivered_prefix_collapses(using: Rules) -> Iterable[Obligation]:
+    """A prefix and the numbers beyond it know exactly what was delivered, before and after collapsing, and when no
+    packet is missing they are one number."""
     known, collapse, stays = (lift(using[name]) for name in ("known", "collapse", "stays"))
     prefix, packet, new, length = z3.Ints("prefix packet new length")
     some = (prefix >= 0, packet >= 1)
@@ -64,7 +90,23 @@ def _collapsing(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _numbers(using: Rules) -> Iterable[Obligation]:
+@claim(
+    scope="one sender, any number of destinations",
+    clauses=("BC-PL-PSEQ",),
+    hypotheses=("Packets for the destination are among all packets.",),
+    rules=rules("number"),
+    mutants=(
+        mutant(
+            "one_for_all",
+            "The literal rule: one counter for all destinations.",
+            number=lambda made, total: total + 1,
+        ),
+        mutant("from_zero", "Numbers count from 0.", number=lambda made, total: made),
+    ),
+)
+def link_numbers_apart(using: Rules) -> Iterable[Obligation]:
+    """The numbers that a destination sees are 1 up to how many packets were made for it, however many were made for
+    others."""
     number = lift(using["number"])
     made, total, seen = z3.Ints("made total seen")
     next_one = number(made, total)
@@ -76,7 +118,27 @@ def _numbers(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _flow(using: Rules) -> Iterable[Obligation]:
+@claim(
+    scope="one process",
+    clauses=("BC-FIFO-FLOW",),
+    hypotheses=("The threshold is at least 1.",),
+    rules=rules("pauses"),
+    mutants=(
+        mutant(
+            "above_the_threshold",
+            "The literal rule: it stops above the threshold.",
+            pauses=lambda undelivered, threshold: undelivered > threshold,
+        ),
+        mutant(
+            "one_early",
+            "It stops one below the threshold.",
+            pauses=lambda undelivered, threshold: undelivered + 1 >= threshold,
+        ),
+    ),
+)
+def own_undelivered_is_bounded(using: Rules) -> Iterable[Obligation]:
+    """A process never has more own messages undelivered than the threshold, and goes on when it has fewer, so that it
+    goes on when nothing is undelivered."""
     pauses = lift(using["pauses"])
     undelivered, threshold = z3.Ints("undelivered threshold")
     some = (undelivered >= 0, threshold >= 1)
@@ -95,75 +157,4 @@ def _flow(using: Rules) -> Iterable[Obligation]:
     )
 
 
-CLAIMS = (
-    Claim(
-        name="delivered_prefix_collapses",
-        scope="one sender at one receiver, any number of packets",
-        clauses=("BC-PL-MEMORY", "BC-PL-ONCE"),
-        sentence="A prefix and the numbers beyond it know exactly what was delivered, before and after collapsing, and "
-        "when no packet is missing they are one number.",
-        hypotheses=("Numbers count from 1.", "The prefix is not beyond what was delivered."),
-        rules=rules("known", "collapse", "stays"),
-        obligations=_collapsing,
-        mutants=(
-            mutant(
-                "known_below_the_prefix",
-                "The end of the prefix is not known.",
-                known=lambda packet, prefix, beyond: packet < prefix or beyond,
-            ),
-            mutant(
-                "past_gaps",
-                "The prefix rises whether the next number is there or not.",
-                collapse=lambda prefix, following: prefix + 1,
-            ),
-            mutant(
-                "keeping_all", "The literal rule: the set is kept as it is.", collapse=lambda prefix, following: prefix
-            ),
-            mutant(
-                "one_dropped",
-                "The first number beyond the prefix is dropped with it.",
-                stays=lambda packet, prefix: packet > prefix + 1,
-            ),
-        ),
-    ),
-    Claim(
-        name="link_numbers_apart",
-        scope="one sender, any number of destinations",
-        clauses=("BC-PL-PSEQ",),
-        sentence="The numbers that a destination sees are 1 up to how many packets were made for it, however many were "
-        "made for others.",
-        hypotheses=("Packets for the destination are among all packets.",),
-        rules=rules("number"),
-        obligations=_numbers,
-        mutants=(
-            mutant(
-                "one_for_all",
-                "The literal rule: one counter for all destinations.",
-                number=lambda made, total: total + 1,
-            ),
-            mutant("from_zero", "Numbers count from 0.", number=lambda made, total: made),
-        ),
-    ),
-    Claim(
-        name="own_undelivered_is_bounded",
-        scope="one process",
-        clauses=("BC-FIFO-FLOW",),
-        sentence="A process never has more own messages undelivered than the threshold, and goes on when it has fewer, "
-        "so that it goes on when nothing is undelivered.",
-        hypotheses=("The threshold is at least 1.",),
-        rules=rules("pauses"),
-        obligations=_flow,
-        mutants=(
-            mutant(
-                "above_the_threshold",
-                "The literal rule: it stops above the threshold.",
-                pauses=lambda undelivered, threshold: undelivered > threshold,
-            ),
-            mutant(
-                "one_early",
-                "It stops one below the threshold.",
-                pauses=lambda undelivered, threshold: undelivered + 1 >= threshold,
-            ),
-        ),
-    ),
-)
+CLAIMS = (delivered_prefix_collapses, link_numbers_apart, own_undelivered_is_bounded)
