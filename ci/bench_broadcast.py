@@ -1,7 +1,7 @@
 """Deliveries a second and memory of the broadcast program: real processes on this machine, over its loopback sockets.
 
 Each process drops its share of the datagrams that it sends, by a seed of its own. All start at once; a run is timed
-until the outputs are whole, from when a tenth of them was written.
+until all is delivered, by the outputs, from when a tenth was.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
 from ci.processes import most_resident_bytes
-from scatterproof.conformance.broadcast.programs.workload import Task, hosts
+from scatterproof.conformance.broadcast.programs.tester import FilesTester
+from scatterproof.conformance.broadcast.programs.workload import Task
 from scatterproof.conformance.relay.ports import free_addresses
 from scatterproof.impl.broadcast import program
 from scatterproof.impl.broadcast.course_files import Host
@@ -79,55 +80,38 @@ def task_of(level: Level, processes: int, messages: int) -> Task:
 
 
 def measure(task: Task, lose: float) -> tuple[float, int]:
-    """Deliveries a second in one run, and the most memory of any process. Raises CannotRun when a process fails or the
-    outputs are not whole in time."""
+    """Deliveries a second in one run, and the most memory of any process. Raises CannotRun when a process fails or not
+    all is delivered in time."""
     with tempfile.TemporaryDirectory() as name, ExitStack() as running:
-        folder = Path(name)
-        (folder / "hosts").write_text(hosts(free_addresses(task.processes)))
-        (folder / "config").write_text(task.config())
-        outputs = [folder / f"{process}.output" for process in range(1, task.processes + 1)]
-        expected = bytes_of_outputs(task)
+        folders = [Path(name, str(process)) for process in range(task.processes)]
+        for folder in folders:
+            folder.mkdir()
+        tester, addresses = FilesTester(task, folders), free_addresses(task.processes)
+        given = [tester.write(process, addresses) for process in range(task.processes)]
         start = time.monotonic()
-        children = [
-            running.enter_context(_start(folder, process, task.level, lose)) for process in range(1, task.processes + 1)
-        ]
-        running.callback(_end, children)
-        since, share = start, 0.0  # when a tenth was seen to be written, and how much it was
+        children = [running.enter_context(_start(values, task.level, lose)) for values in given]
+        for child in children:
+            running.callback(child.terminate)
+        since, share = start, 0.0  # when a tenth was seen to be delivered, and how much it was
         while True:
-            now = time.monotonic()
-            sizes = [path.stat().st_size if path.exists() else 0 for path in outputs]
-            if sizes == expected:  # all at one look, on a busy machine: then it is timed from the start
+            now, seen = time.monotonic(), tester.look(range(task.processes))
+            if seen.complete:  # all at one look, on a busy machine: then it is timed from the start
                 break
-            if not share and 10 * sum(sizes) >= sum(expected):
-                since, share = now, sum(sizes) / sum(expected)
+            if not share and 10 * seen.deliveries >= task.deliveries:
+                since, share = now, seen.deliveries / task.deliveries
             if now - start > _LIMIT_S or any(child.poll() is not None for child in children):
-                raise CannotRun(f"after {now - start:.0f} s the outputs have {sizes} bytes of {expected}")
+                raise CannotRun(
+                    f"after {now - start:.0f} s there are {seen.deliveries} deliveries of {task.deliveries}"
+                )
             time.sleep(_POLL_S)
         memory = max(most_resident_bytes(child.pid) for child in children)
     return task.deliveries * (1 - share) / max(now - since, 1e-9), memory
 
 
-def bytes_of_outputs(task: Task) -> list[int]:
-    """How many bytes each output has in the end."""
-    digits = sum(len(str(number)) for number in range(1, task.messages + 1))
-    begun = digits + 3 * task.messages
-    delivered = [digits + (4 + len(str(sender))) * task.messages for sender in range(1, task.processes + 1)]
-    if task.level is Level.PL:
-        return [sum(delivered[1:]), *[begun] * (task.processes - 1)]
-    return [begun + sum(delivered)] * task.processes
-
-
-def _start(folder: Path, process: int, level: Level, lose: float) -> subprocess.Popen[bytes]:
-    words = ["--id", str(process), "--hosts", str(folder / "hosts"), "--output", str(folder / f"{process}.output")]
-    words += ["--level", str(level), str(folder / "config")]
+def _start(values: Mapping[str, str], level: Level, lose: float) -> subprocess.Popen[bytes]:
+    words = [word for name in ("id", "hosts", "output") for word in (f"--{name}", values[name])]
+    words += ["--level", str(level), values["config"]]
     return subprocess.Popen([sys.executable, "-m", "ci.bench_broadcast", str(lose), *words], cwd=_ROOT)
-
-
-def _end(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    for child in children:
-        child.terminate()
-    for child in children:
-        child.wait()
 
 
 if __name__ == "__main__":

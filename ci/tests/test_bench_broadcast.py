@@ -1,4 +1,4 @@
-"""ci/bench: a run of the broadcast program ends when its outputs are as long as the workload makes them."""
+"""ci/bench: a run of the broadcast program ends when its outputs show all deliveries."""
 
 from __future__ import annotations
 
