@@ -157,7 +157,6 @@ def test_every_core_function_has_an_area(protocol: str) -> None:
             "__init__",
             "codec",
             "course_files",
-            "limits",
             "literal_rules",
             "output",
             "process",

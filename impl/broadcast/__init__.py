@@ -1,6 +1,6 @@
 """The broadcast stack: perfect links, uniform reliable, FIFO and localized causal broadcast.
 
-The layers are `link`, `uniform`, `fifo` and `causal`; `stack` puts them over one another, up to the level asked for,
+The layers are in `link`, `uniform` and `order`; `stack` puts them over one another, up to the level asked for,
 into one sans-IO core a process. `program` is the stack as a program over UDP.
 """
 

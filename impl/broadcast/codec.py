@@ -7,7 +7,7 @@ from enum import StrEnum
 from struct import Struct, pack, unpack_from
 from zlib import crc32
 
-from scatterproof.impl.broadcast.limits import MAX_CLOCK, MAX_NUMBER, MAX_PAYLOAD_BYTES, MAX_PROCESSES, MAX_RUN
+from scatterproof.impl.broadcast.settings import MAX_CLOCK, MAX_NUMBER, MAX_PAYLOAD_BYTES, MAX_PROCESSES, MAX_RUN
 from scatterproof.spec.broadcast.messages import NO_CLOCK, Packet, PacketKind
 
 VERSION = 1

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scatterproof.impl.broadcast.limits import MAX_NUMBER, MAX_PROCESSES
+from scatterproof.impl.broadcast.settings import MAX_NUMBER, MAX_PROCESSES
 from scatterproof.spec.broadcast.messages import Level
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import read_bytes

@@ -8,10 +8,9 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from scatterproof.impl.broadcast.limits import MAX_NUMBER
 from scatterproof.impl.broadcast.rules import ACK_SHARE, Rules
 from scatterproof.impl.broadcast.runs import Numbers, Run, Waiting
-from scatterproof.impl.broadcast.settings import Settings
+from scatterproof.impl.broadcast.settings import MAX_NUMBER, Settings
 from scatterproof.spec.broadcast.messages import Beginning, Delivery, Packet, PacketKind
 from scatterproof.spec.core import Began, Deliver, LocalProtocolError, Refuse, Send
 from scatterproof.spec.topology import LinkId, NodeId

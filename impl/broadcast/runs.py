@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from scatterproof.impl.broadcast.limits import MAX_RUN
+from scatterproof.impl.broadcast.settings import MAX_RUN
 from scatterproof.spec.topology import NodeId
 
 PrefixWith: TypeAlias = Callable[[int, dict[int, int]], int]

@@ -1,16 +1,27 @@
-"""What a node of the broadcast stack is set to: the parameters of its configuration, checked. Their bounds and defaults
-are in spec/broadcast/parameters.toml."""
+"""What a node of the broadcast stack is set to: the parameters of its configuration, checked, whose bounds and defaults
+are in spec/broadcast/parameters.toml; and the limits that cores, codec and program share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scatterproof.impl.broadcast.limits import MAX_CLOCK, MAX_PROCESSES
 from scatterproof.spec.broadcast.messages import Level, dependencies
 from scatterproof.spec.core import NodeConfig
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.topology import NodeId, Role
+
+# What a UDP datagram over IPv4 has room for behind the header of a datagram and that of one packet, with the clock of
+# few processes (spec/broadcast/wire.toml).
+MAX_PAYLOAD_BYTES = 60_000
+# Processes are numbered in 16 bits.
+MAX_PROCESSES = 1 << 16
+# A packet's clock and payload share a datagram: clocks are for this many processes at the most.
+MAX_CLOCK = 1_024
+# Messages and packets are numbered in 32 bits.
+MAX_NUMBER = (1 << 32) - 1
+# Messages of one run: what one forged packet could make a process deliver.
+MAX_RUN = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

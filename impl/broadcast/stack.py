@@ -6,13 +6,11 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TypeAlias, assert_never
 
-from scatterproof.impl.broadcast.causal import Causal
-from scatterproof.impl.broadcast.fifo import Fifo
-from scatterproof.impl.broadcast.limits import MAX_NUMBER, MAX_PAYLOAD_BYTES
 from scatterproof.impl.broadcast.link import Links, Out, Refusal
+from scatterproof.impl.broadcast.order import Causal, Fifo
 from scatterproof.impl.broadcast.rules import Rules
 from scatterproof.impl.broadcast.runs import Run
-from scatterproof.impl.broadcast.settings import settings
+from scatterproof.impl.broadcast.settings import MAX_NUMBER, MAX_PAYLOAD_BYTES, settings
 from scatterproof.impl.broadcast.uniform import Uniform
 from scatterproof.spec.broadcast.messages import NO_CLOCK, Beginning, Delivery, Level, Packet, PacketKind
 from scatterproof.spec.core import (

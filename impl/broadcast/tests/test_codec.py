@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import scatterproof.spec.broadcast
-from scatterproof.impl.broadcast import codec, limits, sockets
+from scatterproof.impl.broadcast import codec, sockets
 from scatterproof.impl.broadcast.codec import Malformed, decode, decode_all, encode, encode_all, flaw, size
+from scatterproof.impl.broadcast.settings import MAX_CLOCK, MAX_PAYLOAD_BYTES, MAX_RUN
 from scatterproof.impl.broadcast.tests.nodes import ACK, DATA
 from scatterproof.spec.broadcast.messages import Packet, PacketKind
 
@@ -108,9 +109,9 @@ def test_the_codec_knows_the_numbers_of_the_layout() -> None:
     assert WIRE["magic"].encode() == codec.MAGIC
     assert WIRE["checked_from"] == codec.CHECKED_FROM
     assert WIRE["datagram_bytes"] == sockets.DATAGRAM_BYTES
-    assert WIRE["max_payload_bytes"] == limits.MAX_PAYLOAD_BYTES
-    assert WIRE["max_clock_entries"] == limits.MAX_CLOCK
-    assert WIRE["max_run"] == limits.MAX_RUN
+    assert WIRE["max_payload_bytes"] == MAX_PAYLOAD_BYTES
+    assert WIRE["max_clock_entries"] == MAX_CLOCK
+    assert WIRE["max_run"] == MAX_RUN
     assert {kind.name.lower(): int(kind) for kind in PacketKind} == WIRE["kinds"]
     assert {name: 1 << bit for name, bit in WIRE["flags"].items()} == {"resent": codec.RESENT_FLAG}
 
@@ -211,7 +212,7 @@ def test_a_packet_that_no_datagram_can_mean_is_not_encoded(fields: dict[str, Any
 
 
 def test_the_longest_packet_fits_into_a_datagram_of_udp() -> None:
-    packet = Packet(DATA, 0, 1, 0, 1, 1, 1, False, bytes(limits.MAX_PAYLOAD_BYTES), (1,) * limits.MAX_CLOCK)
+    packet = Packet(DATA, 0, 1, 0, 1, 1, 1, False, bytes(MAX_PAYLOAD_BYTES), (1,) * MAX_CLOCK)
 
     assert len(encode(packet)) <= 65_507
     assert decode(encode(packet)) == packet

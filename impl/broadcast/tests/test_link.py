@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scatterproof.impl.broadcast import RULES
-from scatterproof.impl.broadcast.limits import MAX_RUN
 from scatterproof.impl.broadcast.literal_rules import LITERAL
 from scatterproof.impl.broadcast.rules import FIRST_IN_FLIGHT
+from scatterproof.impl.broadcast.settings import MAX_RUN
 from scatterproof.impl.broadcast.tests.nodes import (
     ACK,
     ACK_DELAY_NS,

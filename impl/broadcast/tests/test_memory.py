@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scatterproof.impl.broadcast import Stack
-from scatterproof.impl.broadcast.limits import MAX_RUN
 from scatterproof.impl.broadcast.rules import prefix_with
 from scatterproof.impl.broadcast.runs import Numbers, Run, Segments, Waiting
+from scatterproof.impl.broadcast.settings import MAX_RUN
 from scatterproof.impl.broadcast.tests.nodes import ack, arrive, data, hand, process, settle, wake
 from scatterproof.impl.broadcast.tests.test_hostile import state
 from scatterproof.spec.schedule import EVERYBODY

@@ -1,4 +1,4 @@
-"""Localized causal broadcast (BC-LCB): a message waits for what its creator depended on, and for nothing else."""
+"""What brings runs that a majority has into order: FIFO, and localized causal broadcast."""
 
 from __future__ import annotations
 
@@ -7,8 +7,35 @@ from scatterproof.impl.broadcast.runs import Run
 from scatterproof.spec.topology import NodeId
 
 
+class Fifo:
+    """Each creator's messages in their order (BC-FIFO).
+
+    By creator: delivered, how many; waiting, runs that came before their turn, by their first message.
+    """
+
+    def __init__(self, processes: int, rules: Rules) -> None:
+        self._rules = rules
+        self.delivered = [0] * processes
+        self.waiting: list[dict[int, Run]] = [{} for _ in range(processes)]
+
+    def receive(self, run: Run) -> list[Run]:
+        """The runs that are in their turn now, in their order. Runs never overlap."""
+        creator = run.creator
+        if not self._rules.in_turn(run.first, self.delivered[creator]):
+            self.waiting[creator][run.first] = run
+            return []
+        found = [run]
+        waiting = self.waiting[creator]
+        while found[-1].last + 1 in waiting:
+            found.append(waiting.pop(found[-1].last + 1))
+        self.delivered[creator] = found[-1].last
+        return found
+
+
 class Causal:
-    """delivered: the vector clock, by creator how many. depended: the dependency clock, own entry unused.
+    """A message waits for what its creator depended on, and for nothing else (BC-LCB).
+
+    delivered: the vector clock, by creator how many. depended: the dependency clock, own entry unused.
     waiting: by creator, runs that may not be delivered yet, by their first message."""
 
     def __init__(self, me: NodeId, processes: int, dependencies: frozenset[NodeId], rules: Rules) -> None:
