@@ -26,11 +26,11 @@ from statistics import median
 import msgspec
 
 from ci.bench_adapters import adapters
-from ci.bench_broadcast import programs
 from ci.bench_explorer import explorer
 from ci.bench_growth import SIZES, comparisons, growth
 from ci.bench_mine import compare_mining, event_counts
 from ci.bench_p4 import p4
+from ci.bench_programs import programs
 from ci.bench_pubsub import pubsub
 from ci.bench_queue import queue
 from ci.bench_report import report

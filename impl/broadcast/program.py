@@ -52,7 +52,7 @@ def config_of(me: NodeId, processes: int, assignment: Assignment, given: dict[st
     )
 
 
-def serve(arguments: argparse.Namespace, alarm: socket.socket, make_mesh: type[Mesh] = Mesh) -> None:
+def serve(arguments: argparse.Namespace, alarm: socket.socket) -> None:
     """Run one process until a signal, which arrives as a byte from `alarm`."""
     hosts = read_hosts(arguments.hosts)
     if not 1 <= arguments.id <= len(hosts):
@@ -63,7 +63,7 @@ def serve(arguments: argparse.Namespace, alarm: socket.socket, make_mesh: type[M
     given = {name: value for name in _PARAMETERS if (value := getattr(arguments, name)) is not None}
     core = make_core(config_of(me, len(hosts), assignment, given))
     with Output(arguments.output) as output:
-        with make_mesh(me, hosts) as mesh, selectors.DefaultSelector() as selector:
+        with Mesh(me, hosts, arguments.lose) as mesh, selectors.DefaultSelector() as selector:
             process = Process(me, core, assignment, mesh, output)
             selector.register(alarm, selectors.EVENT_READ)
             selector.register(mesh.socket, selectors.EVENT_READ)
@@ -90,6 +90,8 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--hosts", type=Path, required=True, help="a line 'id host port' for each process")
     parser.add_argument("--output", type=Path, required=True, help="where to write 'b SEQ' and 'd SENDER SEQ'")
     parser.add_argument("--level", choices=list(map(str, Level)), help="default: by the form of CONFIG")
+    lose = "share of the datagrams that it drops in place of sending them, to measure what loss costs"
+    parser.add_argument("--lose", type=float, default=0.0, metavar="SHARE", help=lose)
     for name in _PARAMETERS:
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, help="parameter of the core")
     parser.add_argument(
@@ -98,12 +100,12 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def main(words: Sequence[str] | None = None, make_mesh: type[Mesh] = Mesh) -> int:
-    """Run the program; its exit code. make_mesh: the socket, for those who measure what loss costs."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the program; its exit code."""
     arguments = _arguments(words)
     # Nothing here makes cycles: the collector would go through all that waits, in vain.
     gc.disable()
-    return run_until_signal(lambda alarm: serve(arguments, alarm, make_mesh))
+    return run_until_signal(lambda alarm: serve(arguments, alarm))
 
 
 if __name__ == "__main__":

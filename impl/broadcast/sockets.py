@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from random import Random
 from types import TracebackType
 
 from scatterproof.impl.broadcast.codec import HEADER, encode_all, size
@@ -20,9 +21,10 @@ _MOST_PACKETS = (1 << 16) - 1
 
 class Mesh:
     """Never blocks. What the system does not take is lost, as the network may lose anything: the links send it again.
-    From which address a datagram comes is not looked at: it says whose it is."""
+    From which address a datagram comes is not looked at: it says whose it is. lose: the share that is not sent."""
 
-    def __init__(self, me: NodeId, hosts: Sequence[Host]) -> None:
+    def __init__(self, me: NodeId, hosts: Sequence[Host], lose: float = 0.0) -> None:
+        self._lose, self._draw = lose, Random(me).random
         self._addresses = [_resolve(host) for host in hosts]
         self.processes = len(hosts)
         self._waiting: dict[NodeId, list[Packet]] = {}
@@ -55,6 +57,8 @@ class Mesh:
             self._waiting.clear()
 
     def _send(self, peer: NodeId, packets: list[Packet]) -> None:
+        if self._lose and self._draw() < self._lose:
+            return
         # A full buffer, a peer that is not there, a network that is down: lost, and sent again.
         with suppress(OSError):
             self._sendto(encode_all(packets), self._addresses[peer])
