@@ -14,7 +14,7 @@ from scatterproof.conformance.checks.premises import (
     follow,
     premise_of_packets,
 )
-from scatterproof.conformance.checks.step import HOLDS, Outcome, PerNode, PerPair, State, check, violated
+from scatterproof.conformance.checks.step import HOLDS, Outcome, PerPair, State, check, violated
 from scatterproof.spec.schedule import EVERYBODY
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import Kind, Order
@@ -31,25 +31,18 @@ from scatterproof.spec.trace import Kind, Order
         "message number {found} was submitted where {expected} is the next of sender and receiver; count from 1; "
         "have the harness record submissions",
     ),
-    for_one=PerPair(0),
-    for_all=PerNode(0),
+    counted=PerPair(0),
 )
 def submissions_are_counted(
-    node: int, sender: int, receiver: int, number: int, level: int, node_count: int, for_one: State, for_all: State
+    node: int, sender: int, receiver: int, number: int, level: int, node_count: int, counted: State
 ) -> Outcome:
     """Messages are numbered per sender and receiver, from 1 without gaps."""
-    if level == PL:
-        if sender != node or not 0 <= receiver < node_count or receiver == node:
-            return violated(0, node, sender, -1)
-        pair = node * node_count + receiver
-        for_one[pair] += 1
-        expected = for_one[pair]
-    else:
-        if sender != node or receiver != EVERYBODY:
-            return violated(0, node, sender, -1)
-        for_all[node] += 1
-        expected = for_all[node]
-    return HOLDS if number == expected else violated(1, expected, number, -1)
+    apt = 0 <= receiver < node_count and receiver != node if level == PL else receiver == EVERYBODY
+    if sender != node or not apt:
+        return violated(0, node, sender, -1)
+    pair = node * node_count + max(receiver, 0)
+    counted[pair] += 1
+    return HOLDS if number == counted[pair] else violated(1, counted[pair], number, -1)
 
 
 @premise_of_packets("broadcast")
