@@ -37,7 +37,7 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Obligation:
     """``hypotheses`` imply ``goal``, for all values of their free constants.
 

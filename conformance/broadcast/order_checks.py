@@ -1,4 +1,4 @@
-"""Checks of FIFO and localized causal broadcast: BC-FIFO-*, BC-LCB-*."""
+"""Checks of FIFO and localized causal broadcast: BC-FIFO-*, BC-LCB-*. None of them runs below level fifo."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scatterproof.conformance.broadcast.knowledge import (
     how_many,
     missing_at,
 )
-from scatterproof.conformance.broadcast.parameters import FIFO, LCB, MAX_NUMBER
+from scatterproof.conformance.broadcast.parameters import LCB, MAX_NUMBER
 from scatterproof.conformance.broadcast.rows import Net, Row
 from scatterproof.conformance.broadcast.uniform_checks import majority_lives
 from scatterproof.conformance.checks.kinds import ARRIVED, BEGUN, DELIVERED, ENDED, SUBMITTED
@@ -61,8 +61,6 @@ def delivered_in_sending_order(row: Row, learnt: Learnt) -> Outcome:
 def own_undelivered_is_bounded(row: Row, net: Net, known: Knowledge, most_undelivered: int, handed: State) -> Outcome:
     """From the first undelivered of its own messages to the last begun with there are at most `most_undelivered`; and
     all that was handed over is begun with by the end of a run that settled with a live majority."""
-    if net.level < FIFO:
-        return SILENT
     if row.kind == SUBMITTED:
         handed[row.node] += 1
     elif row.kind == BEGUN and row.is_run:
@@ -181,9 +179,7 @@ def dependency_clock_at_beginning(row: Row, net: Net, known: Knowledge) -> Outco
     """A message carries what its creator had delivered of its dependencies when it began with it, and how many of its
     own were before. The trace has two sums of the clock. Judged as long as the creator has not delivered it."""
     coming = known.coming
-    if net.level != LCB or row.node != row.sender:
-        return SILENT
-    if not row.is_data:
+    if net.level != LCB or row.node != row.sender or not row.is_data:
         return SILENT
     slot = find(coming, (row.node, row.node, row.number))
     if slot < 0:

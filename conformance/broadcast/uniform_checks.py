@@ -1,5 +1,5 @@
 """Checks of uniform reliable broadcast: BC-URB-VALID, -ONCE, -REAL, -AGREE, -SELF of what is delivered, BC-URB-MAJ,
--GC, -MINORITY of majorities and of forwarding."""
+-GC, -MINORITY of majorities and of forwarding. None of them runs at level pl."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scatterproof.conformance.broadcast.knowledge import (
 )
 from scatterproof.conformance.broadcast.link_checks import real
 from scatterproof.conformance.broadcast.packets import Earlier, OnLinks, packets
-from scatterproof.conformance.broadcast.parameters import FIFO, PL
+from scatterproof.conformance.broadcast.parameters import FIFO
 from scatterproof.conformance.broadcast.rows import Net, Row, well_formed
 from scatterproof.conformance.checks.kinds import ARRIVED, DELIVERED, ENDED, SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
@@ -101,7 +101,7 @@ def delivered_was_begun(
 ) -> Outcome:
     """A process delivers what it began with or what came, begins with what was handed over, and sends as its own what
     it began with. That it sends of others what came is BC-URB-MAJ's; so nothing comes that was never begun with."""
-    return SILENT if net.level == PL else real(row, net, known, learnt, handed, last_handed)
+    return real(row, net, known, learnt, handed, last_handed)
 
 
 @check_of_hosts(
@@ -190,8 +190,6 @@ def oneself_counts(row: Row, net: Net, known: Knowledge, learnt: Learnt) -> Outc
 def majority_has_it(row: Row, net: Net, known: Knowledge, learnt: Learnt, on: OnLinks, link_count: int) -> Outcome:
     """A delivery needs a majority that has the message: those from whom it came, its creator, and oneself. In the end a
     process has put on each link as many messages as it began with or received."""
-    if net.level == PL:
-        return SILENT
     if row.kind == DELIVERED:
         if learnt.again:
             return SILENT
@@ -237,8 +235,6 @@ def delivered_is_forgotten(
     row: Row, net: Net, known: Knowledge, learnt: Learnt, on: OnLinks, earlier: Earlier
 ) -> Outcome:
     """What can be seen of it: a late copy is not forwarded as if it were new."""
-    if net.level == PL:
-        return SILENT
     if row.kind == SENT and earlier.is_new and on.messages[row.link] > known.have[row.node]:
         return violated(0, known.have[row.node], on.messages[row.link], -1)
     return HOLDS if learnt.late_copy else SILENT
@@ -255,8 +251,6 @@ def delivered_is_forgotten(
 def minority_delivers_nothing(row: Row, net: Net, known: Knowledge, learnt: Learnt, heard_of: State) -> Outcome:
     """Who has heard of no majority of processes, oneself among them, delivers nothing. At stake where a live one has
     something to deliver."""
-    if net.level == PL:
-        return SILENT
     if row.kind == ARRIVED:
         if row.is_data:
             heard_of[row.node] |= (1 << net.link_source[row.link]) | (1 << row.sender)

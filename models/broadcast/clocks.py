@@ -81,16 +81,16 @@ def dependencies_first(using: Rules) -> Iterable[Obligation]:
     passed = (*_well_made(using), number >= 1, _passes(using, creator, number, _vector))
     counted = z3.And(earlier >= 1, earlier <= _clock(creator, number, other))
     yield Obligation(
-        name="what_the_clock_counts_is_delivered",
-        hypotheses=(*passed, counted),
-        goal=earlier <= _vector(other),
-        show={**show, "counted": earlier, "delivered of that process": _vector(other)},
+        "what_the_clock_counts_is_delivered",
+        (*passed, counted),
+        earlier <= _vector(other),
+        {**show, "counted": earlier, "delivered of that process": _vector(other)},
     )
     yield Obligation(
-        name="deliveries_stay_closed",
-        hypotheses=(*passed, number == _vector(creator) + 1, _closed(_vector)),
-        goal=_closed(lambda q: z3.If(q == creator, _vector(q) + 1, _vector(q))),
-        show=show,
+        "deliveries_stay_closed",
+        (*passed, number == _vector(creator) + 1, _closed(_vector)),
+        _closed(lambda q: z3.If(q == creator, _vector(q) + 1, _vector(q))),
+        show,
     )
 
 
@@ -112,10 +112,10 @@ def fifo_without_dependencies(using: Rules) -> Iterable[Obligation]:
     """A message that passes the test is the next of its creator, if it was not delivered before."""
     creator, number, show = _message()
     yield Obligation(
-        name="what_passes_is_the_next_or_was_delivered",
-        hypotheses=(*_well_made(using), number >= 1, _passes(using, creator, number, _vector)),
-        goal=number <= _vector(creator) + 1,
-        show=show,
+        "what_passes_is_the_next_or_was_delivered",
+        (*_well_made(using), number >= 1, _passes(using, creator, number, _vector)),
+        number <= _vector(creator) + 1,
+        show,
     )
 
 
@@ -144,19 +144,19 @@ def others_delay_nothing(using: Rules) -> Iterable[Obligation]:
     reached = lift(using["reached"])
     entry, deliveries, more = z3.Ints("entry deliveries more")
     yield Obligation(
-        name="monotone",
-        hypotheses=(entry >= 0, deliveries >= 0, more >= 0, reached(entry, deliveries)),
-        goal=reached(entry, deliveries + more),
-        show={"entry": entry, "deliveries": deliveries, "more": more},
+        "monotone",
+        (entry >= 0, deliveries >= 0, more >= 0, reached(entry, deliveries)),
+        reached(entry, deliveries + more),
+        {"entry": entry, "deliveries": deliveries, "more": more},
     )
     creator, number, show = _message()
     q = z3.Const("q_past", PROCESS)
     past = z3.ForAll([q], z3.Implies(q != creator, _clock(creator, number, q) <= _vector(q)))
     yield Obligation(
-        name="passes_when_its_past_is_delivered",
-        hypotheses=(*_well_made(using), number >= 1, past, number - 1 <= _vector(creator)),
-        goal=_passes(using, creator, number, _vector),
-        show=show,
+        "passes_when_its_past_is_delivered",
+        (*_well_made(using), number >= 1, past, number - 1 <= _vector(creator)),
+        _passes(using, creator, number, _vector),
+        show,
     )
 
 
@@ -188,20 +188,18 @@ def dependency_clock_at_beginning(using: Rules) -> Iterable[Obligation]:
 
     agree = dependency == one_clock(begun, delivered)
     show = {"own": own, "named": named, "begun": begun, "delivered": delivered, "dependency clock": dependency}
+    yield Obligation("agree_at_first", (dependency == 0, begun == 0, delivered == 0), agree, show)
     yield Obligation(
-        name="agree_at_first", hypotheses=(dependency == 0, begun == 0, delivered == 0), goal=agree, show=show
+        "agree_after_a_delivery",
+        (*some, agree),
+        dependency + z3.If(counts(named, own), 1, 0) == one_clock(begun, delivered + 1),
+        show,
     )
     yield Obligation(
-        name="agree_after_a_delivery",
-        hypotheses=(*some, agree),
-        goal=dependency + z3.If(counts(named, own), 1, 0) == one_clock(begun, delivered + 1),
-        show=show,
-    )
-    yield Obligation(
-        name="agree_after_a_beginning",
-        hypotheses=(*some, agree),
-        goal=dependency + z3.If(own, 1, 0) == one_clock(begun + 1, delivered),
-        show=show,
+        "agree_after_a_beginning",
+        (*some, agree),
+        dependency + z3.If(own, 1, 0) == one_clock(begun + 1, delivered),
+        show,
     )
 
 

@@ -58,21 +58,19 @@ def majority_has_it(using: Rules) -> Iterable[Obligation]:
     first, second, both, neither = z3.Ints("first_only second_only both neither")
     regions = (first >= 0, second >= 0, both >= 0, neither >= 0, first + second + both + neither == n, n >= 1)
     yield Obligation(
-        name="two_deliverers_have_heard_of_one_process",
-        hypotheses=(*regions, enough(first + both, n), enough(second + both, n)),
-        goal=both >= 1,
-        show={"n": n, "heard by the first alone": first, "by the second alone": second, "by both": both},
+        "two_deliverers_have_heard_of_one_process",
+        (*regions, enough(first + both, n), enough(second + both, n)),
+        both >= 1,
+        {"n": n, "heard by the first alone": first, "by the second alone": second, "by both": both},
     )
     having, crashing = z3.Ints("having having_and_crashed")
     yield Obligation(
-        name="a_correct_process_has_what_is_delivered",
-        hypotheses=(*minority, crashing >= 0, crashing <= having, crashing <= f, having <= n, enough(having, n)),
-        goal=having - crashing >= 1,
-        show={"n": n, "f": f, "having": having},
+        "a_correct_process_has_what_is_delivered",
+        (*minority, crashing >= 0, crashing <= having, crashing <= f, having <= n, enough(having, n)),
+        having - crashing >= 1,
+        {"n": n, "f": f, "having": having},
     )
-    yield Obligation(
-        name="the_correct_ones_are_enough", hypotheses=minority, goal=enough(n - f, n), show={"n": n, "f": f}
-    )
+    yield Obligation("the_correct_ones_are_enough", minority, enough(n - f, n), {"n": n, "f": f})
 
 
 @claim(
@@ -94,17 +92,11 @@ def oneself_counts(using: Rules) -> Iterable[Obligation]:
     enough, counted = lift(using["enough"]), lift(using["counted"])
     n, f, minority = _crashes()
     yield Obligation(
-        name="the_other_correct_ones_and_oneself_are_enough",
-        hypotheses=minority,
-        goal=enough(counted(n - f - 1), n),
-        show={"n": n, "f": f},
+        "the_other_correct_ones_and_oneself_are_enough", minority, enough(counted(n - f - 1), n), {"n": n, "f": f}
     )
     heard = z3.Int("heard")
     yield Obligation(
-        name="nobody_is_counted_who_does_not_have_it",
-        hypotheses=(heard >= 0,),
-        goal=counted(heard) <= heard + 1,
-        show={"heard": heard},
+        "nobody_is_counted_who_does_not_have_it", (heard >= 0,), counted(heard) <= heard + 1, {"heard": heard}
     )
 
 
@@ -119,10 +111,10 @@ def minority_delivers_nothing(using: Rules) -> Iterable[Obligation]:
     enough = lift(using["enough"])
     n, apart = z3.Ints("n cut_off")
     yield Obligation(
-        name="those_cut_off_are_not_enough",
-        hypotheses=(n >= 1, apart >= 0, 2 * apart <= n),
-        goal=z3.Not(enough(apart, n)),
-        show={"n": n, "cut off": apart},
+        "those_cut_off_are_not_enough",
+        (n >= 1, apart >= 0, 2 * apart <= n),
+        z3.Not(enough(apart, n)),
+        {"n": n, "cut off": apart},
     )
 
 
@@ -145,23 +137,13 @@ def one_more_than_crash_is_enough(using: Rules) -> Iterable[Obligation]:
     some = (n >= 1, f >= 0, f < n)
     having, crashing = z3.Ints("having having_and_crashed")
     yield Obligation(
-        name="a_correct_process_has_what_is_delivered",
-        hypotheses=(*some, crashing >= 0, crashing <= having, crashing <= f, having <= n, having >= threshold(f)),
-        goal=having - crashing >= 1,
-        show={"n": n, "f": f, "having": having},
+        "a_correct_process_has_what_is_delivered",
+        (*some, crashing >= 0, crashing <= having, crashing <= f, having <= n, having >= threshold(f)),
+        having - crashing >= 1,
+        {"n": n, "f": f, "having": having},
     )
-    yield Obligation(
-        name="the_correct_ones_are_enough",
-        hypotheses=(*some, 2 * f < n),
-        goal=n - f >= threshold(f),
-        show={"n": n, "f": f},
-    )
-    yield Obligation(
-        name="one_less_is_not_safe",
-        hypotheses=(*some,),
-        goal=threshold(f) - 1 <= f,
-        show={"n": n, "f": f},
-    )
+    yield Obligation("the_correct_ones_are_enough", (*some, 2 * f < n), n - f >= threshold(f), {"n": n, "f": f})
+    yield Obligation("one_less_is_not_safe", (*some,), threshold(f) - 1 <= f, {"n": n, "f": f})
 
 
 CLAIMS = (majority_has_it, oneself_counts, minority_delivers_nothing, one_more_than_crash_is_enough)

@@ -59,23 +59,13 @@ def delivered_prefix_collapses(using: Rules) -> Iterable[Obligation]:
         return result
 
     show = {"prefix": prefix, "packet": packet, "in the set": _beyond(packet)}
+    yield Obligation("a_step_of_collapsing_loses_nothing", (*some, is_known(packet)), known_after(packet), show)
+    yield Obligation("a_step_of_collapsing_adds_nothing", (*some, known_after(packet)), is_known(packet), show)
     yield Obligation(
-        name="a_step_of_collapsing_loses_nothing",
-        hypotheses=(*some, is_known(packet)),
-        goal=known_after(packet),
-        show=show,
-    )
-    yield Obligation(
-        name="a_step_of_collapsing_adds_nothing",
-        hypotheses=(*some, known_after(packet)),
-        goal=is_known(packet),
-        show=show,
-    )
-    yield Obligation(
-        name="what_is_stored_is_known_and_nothing_else",
-        hypotheses=(*some, new >= 1),
-        goal=known(packet, prefix, z3.Or(_beyond(packet), packet == new)) == z3.Or(is_known(packet), packet == new),
-        show={**show, "new": new},
+        "what_is_stored_is_known_and_nothing_else",
+        (*some, new >= 1),
+        known(packet, prefix, z3.Or(_beyond(packet), packet == new)) == z3.Or(is_known(packet), packet == new),
+        {**show, "new": new},
     )
     k = z3.Int("k")
     at_rest = collapse(prefix, _beyond(prefix + 1)) == prefix
@@ -83,10 +73,10 @@ def delivered_prefix_collapses(using: Rules) -> Iterable[Obligation]:
     nothing_else = z3.ForAll([k], z3.Implies(_beyond(k), z3.And(stays(k, prefix), k <= length)))
     complete = (prefix >= 0, length >= 0, prefix <= length, at_rest, all_known, nothing_else)
     yield Obligation(
-        name="without_a_gap_it_is_one_number",
-        hypotheses=(*complete, packet >= 1),
-        goal=z3.And(prefix == length, z3.Not(_beyond(packet))),
-        show={"prefix": prefix, "length": length, "packet": packet},
+        "without_a_gap_it_is_one_number",
+        (*complete, packet >= 1),
+        z3.And(prefix == length, z3.Not(_beyond(packet))),
+        {"prefix": prefix, "length": length, "packet": packet},
     )
 
 
@@ -111,10 +101,10 @@ def link_numbers_apart(using: Rules) -> Iterable[Obligation]:
     made, total, seen = z3.Ints("made total seen")
     next_one = number(made, total)
     yield Obligation(
-        name="a_destination_sees_no_gap",
-        hypotheses=(made >= 0, total >= made),
-        goal=z3.And(seen >= 1, seen <= made + 1) == z3.Or(z3.And(seen >= 1, seen <= made), seen == next_one),
-        show={"made for it": made, "made for all": total, "number": next_one},
+        "a_destination_sees_no_gap",
+        (made >= 0, total >= made),
+        z3.And(seen >= 1, seen <= made + 1) == z3.Or(z3.And(seen >= 1, seen <= made), seen == next_one),
+        {"made for it": made, "made for all": total, "number": next_one},
     )
 
 
@@ -144,17 +134,12 @@ def own_undelivered_is_bounded(using: Rules) -> Iterable[Obligation]:
     some = (undelivered >= 0, threshold >= 1)
     show = {"undelivered": undelivered, "threshold": threshold}
     yield Obligation(
-        name="never_above_the_threshold",
-        hypotheses=(*some, undelivered <= threshold, z3.Not(pauses(undelivered, threshold))),
-        goal=undelivered + 1 <= threshold,
-        show=show,
+        "never_above_the_threshold",
+        (*some, undelivered <= threshold, z3.Not(pauses(undelivered, threshold))),
+        undelivered + 1 <= threshold,
+        show,
     )
-    yield Obligation(
-        name="goes_on_below_it",
-        hypotheses=(*some, undelivered < threshold),
-        goal=z3.Not(pauses(undelivered, threshold)),
-        show=show,
-    )
+    yield Obligation("goes_on_below_it", (*some, undelivered < threshold), z3.Not(pauses(undelivered, threshold)), show)
 
 
 CLAIMS = (delivered_prefix_collapses, link_numbers_apart, own_undelivered_is_bounded)
