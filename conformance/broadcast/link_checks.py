@@ -29,7 +29,6 @@ from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Cell,
-    Ints,
     Outcome,
     PerLink,
     PerPair,
@@ -185,14 +184,6 @@ def link_delivers_sent(
 
 
 @register_jitable
-def is_any(values: Ints, count: int) -> bool:
-    some = False
-    for at in range(count):
-        some = some or values[at] != 0
-    return some
-
-
-@register_jitable
 def answered_rightly(row: Row, back: int, on: OnLinks, unanswered: TableState, answered: State) -> Outcome:
     """Of an acknowledgement of packets from link `back`: whether they have come. What it covers is answered."""
     arrived = on.arrived[back]
@@ -281,6 +272,7 @@ def earliest_unanswered(unanswered: TableState, net: Net, known: Knowledge) -> i
     answered=PerLink(0),
     last_come=PerLink(0),
     said=PerLink(0),
+    any_come=Cell(0),
 )
 def unacknowledged_is_resent(
     row: Row,
@@ -288,11 +280,11 @@ def unacknowledged_is_resent(
     known: Knowledge,
     on: OnLinks,
     earlier: Earlier,
-    link_count: int,
     unanswered: TableState,
     answered: State,
     last_come: State,
     said: State,
+    any_come: State,
 ) -> Outcome:
     """unanswered: (link, pseq) -> position of the last copy, of what came and was neither acknowledged after that nor
     refused. answered: no number up to it is among them. said: up to it all has come, by its own word."""
@@ -313,6 +305,7 @@ def unacknowledged_is_resent(
             put(unanswered, (link, pseq), (link, pseq, row.position))
             answered[link] = min(answered[link], pseq - 1)
             last_come[link] = pseq
+            any_come[0] = 1
     # What a process has said that it has, it may not refuse.
     elif row.kind == REFUSED and is_own_ingress(row, net) and last_come[link] > said[link]:
         take_out(unanswered, link, last_come[link], last_come[link])
@@ -325,7 +318,7 @@ def unacknowledged_is_resent(
     if least >= 0:
         receiver = target[field(unanswered, least, LINK)]
         return violated(3, receiver, field(unanswered, least, PSEQ), field(unanswered, least, 2))
-    return HOLDS if is_any(last_come, link_count) else SILENT
+    return HOLDS if any_come[0] else SILENT
 
 
 @check_of_hosts(

@@ -5,17 +5,18 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from scatterproof.conformance.broadcast.labels import label
+from scatterproof.conformance.broadcast.cases import CASES
+from scatterproof.conformance.broadcast.datagrams import TELLS_ENDS, packets
+from scatterproof.conformance.broadcast.history import TELLER
 from scatterproof.conformance.broadcast.parameters import not_applicable, parameters, tables, without_node
 from scatterproof.conformance.broadcast.recording import Recorder
-from scatterproof.conformance.broadcast.view import View
-from scatterproof.conformance.protocol import Case, Judges, Plugin, Wire, in_parts
+from scatterproof.conformance.broadcast.view import View, label
+from scatterproof.conformance.protocol import Judges, Plugin, Wire, in_parts
 from scatterproof.spec.schedule import FailureKind, FaultKind, Schedule
 
 if TYPE_CHECKING:
     from scatterproof.conformance.measures import Gauge
     from scatterproof.conformance.stress.contract import Programs
-    from scatterproof.conformance.systems.telling import Teller
 
 # A time-out grows to this many times the first one.
 MOST_TIMES = 64
@@ -50,12 +51,6 @@ def _judges() -> Judges:
     return Judges(checks=in_parts(parts), oracles=ORACLES, premises=PREMISES)
 
 
-def _cases() -> tuple[Case, ...]:
-    from scatterproof.conformance.broadcast.cases import CASES
-
-    return CASES
-
-
 @cache
 def _gauge() -> Gauge:
     from scatterproof.conformance.broadcast.actions import actions
@@ -63,18 +58,6 @@ def _gauge() -> Gauge:
     from scatterproof.conformance.measures import Gauge
 
     return Gauge(measures=MEASURES, actions=actions, carrier=carrier, columns=PLUGIN.columns)
-
-
-def _wire() -> Wire:
-    from scatterproof.conformance.broadcast.datagrams import TELLS_ENDS, packets
-
-    return Wire(packets=packets, tells_ends=TELLS_ENDS)
-
-
-def _teller() -> Teller:
-    from scatterproof.conformance.broadcast.history import TELLER
-
-    return TELLER
 
 
 def _programs() -> Programs:
@@ -87,7 +70,7 @@ def _programs() -> Programs:
 PLUGIN = Plugin(
     name="broadcast",
     judges=_judges,
-    cases=_cases,
+    cases=lambda: CASES,
     recorder=Recorder,
     parameters=parameters,
     not_applicable=not_applicable,
@@ -101,7 +84,7 @@ PLUGIN = Plugin(
     without_node=without_node,
     gauge=_gauge,
     view=View,
-    wire=_wire,
-    teller=_teller,
+    wire=lambda: Wire(packets=packets, tells_ends=TELLS_ENDS),
+    teller=lambda: TELLER,
     programs=_programs,
 )

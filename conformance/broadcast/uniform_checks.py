@@ -124,8 +124,9 @@ def uniform_agreement(row: Row, net: Net, known: Knowledge) -> Outcome:
             if known.down[node] == 0 and delivered[node * net.node_count + creator] < most:
                 return violated(0, node, delivered[node * net.node_count + creator] + 1, -1)
         highest = max(highest, most)
-    least, lacking = -1, -1
+    least, lacking, any_beyond = -1, -1, False
     for slot in range(room(beyond)):
+        any_beyond = any_beyond or used(beyond, slot)
         if used(beyond, slot) and (least < 0 or field(beyond, slot, 0) < field(beyond, least, 0)):
             for node in range(net.node_count):
                 creator, number = field(beyond, slot, 2), field(beyond, slot, 3)
@@ -133,15 +134,7 @@ def uniform_agreement(row: Row, net: Net, known: Knowledge) -> Outcome:
                     least, lacking = slot, node
     if least >= 0:
         return violated(0, lacking, field(beyond, least, 3), field(beyond, least, 0))
-    return HOLDS if highest > 0 or room_used(beyond) else SILENT
-
-
-@register_jitable
-def room_used(table: TableState) -> bool:
-    some = False
-    for slot in range(room(table)):
-        some = some or used(table, slot)
-    return some
+    return HOLDS if highest > 0 or any_beyond else SILENT
 
 
 @register_jitable

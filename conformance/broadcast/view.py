@@ -1,7 +1,9 @@
 """What an observer knows of each process of a broadcast run: how far it has delivered of every creator, and what has
-arrived and waits."""
+arrived and waits. And what rows are called in a diagram. c.k is message k of process c."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from scatterproof.spec.broadcast.messages import PacketKind
 from scatterproof.spec.topology import NodeId
@@ -9,7 +11,7 @@ from scatterproof.spec.trace import Header, Kind, Row, schema
 
 
 class View:
-    """Messages are c.k, message k of process c; a packet may carry several in a row."""
+    """A packet may carry several messages in a row."""
 
     def __init__(self, header: Header) -> None:
         columns = schema(header.protocol)
@@ -53,3 +55,18 @@ class View:
 
     def buffer(self, node: NodeId) -> list[str]:
         return [f"{creator}.{number}" for creator, number in self._waiting[node]]
+
+
+def label(row: Mapping[str, int]) -> str:
+    """A few words for a row, given by column."""
+    first, count = row["number"], row["count"]
+    run = f"{row['sender']}.{first}" + (f"-{first + count - 1}" if count > 1 else "")
+    match row["kind"]:
+        case Kind.SUBMITTED:
+            return f"no. {first}" + (f" to {row['receiver']}" if row["receiver"] >= 0 else "")
+        case Kind.BEGUN | Kind.DELIVERED:
+            return run
+    if row["packet"] == PacketKind.DATA:
+        return f"{run} #{row['pseq']}" + (" again" if row["flags"] == 1 else "")
+    last = f"-{row['pseq'] + count - 1}" if count > 1 else ""
+    return f"ack #{row['pseq']}{last}, all to #{first}"

@@ -158,7 +158,6 @@ def test_every_core_function_has_an_area(protocol: str) -> None:
             "codec",
             "course_files",
             "literal_rules",
-            "output",
             "process",
             "program",
             "records",

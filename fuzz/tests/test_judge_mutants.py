@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from scatterproof.conformance import protocol as conformance_protocol
-from scatterproof.conformance.broadcast.labels import label
+from scatterproof.conformance.broadcast.view import label
 from scatterproof.conformance.judge import judge_by_oracles
 from scatterproof.fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of, within
 from scatterproof.fuzz.judging import (

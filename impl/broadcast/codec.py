@@ -76,9 +76,16 @@ def decode_all(datagram: bytes) -> list[Packet] | Malformed:
     if len(datagram) < HEADER.size:
         return Malformed.TOO_SHORT
     magic, checksum, version, reserved, source, receiver, count = HEADER.unpack_from(datagram)
-    problem = _flaw_of_header(datagram, magic, checksum, version, reserved, source == receiver, count)
-    if problem is not None:
-        return problem
+    if magic != MAGIC:
+        return Malformed.WRONG_MAGIC
+    if checksum != crc32(memoryview(datagram)[CHECKED_FROM:]):
+        return Malformed.WRONG_CHECKSUM
+    if version != VERSION:
+        return Malformed.WRONG_VERSION
+    if reserved:
+        return Malformed.RESERVED_NOT_ZERO
+    if source == receiver or not count:
+        return Malformed.TO_ITSELF if source == receiver else Malformed.NO_PACKET
     packets: list[Packet] = []
     at, end = HEADER.size, len(datagram)
     for _ in range(count):
@@ -98,22 +105,6 @@ def decode_all(datagram: bytes) -> list[Packet] | Malformed:
             return problem
         packets.append(packet)
     return packets if at == end else Malformed.TRAILING_BYTES
-
-
-def _flaw_of_header(
-    datagram: bytes, magic: bytes, checksum: int, version: int, reserved: int, to_itself: bool, count: int
-) -> Malformed | None:
-    if magic != MAGIC:
-        return Malformed.WRONG_MAGIC
-    if checksum != crc32(memoryview(datagram)[CHECKED_FROM:]):
-        return Malformed.WRONG_CHECKSUM
-    if version != VERSION:
-        return Malformed.WRONG_VERSION
-    if reserved:
-        return Malformed.RESERVED_NOT_ZERO
-    if to_itself:
-        return Malformed.TO_ITSELF
-    return None if count else Malformed.NO_PACKET
 
 
 def flaw(packet: Packet) -> Malformed | None:

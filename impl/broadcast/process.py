@@ -1,4 +1,5 @@
-"""One process of the program: carries datagrams, time and the assignment to the core, and its effects out."""
+"""One process of the program: carries datagrams, time and the assignment to the core, and its effects out; and its
+output file."""
 
 from __future__ import annotations
 
@@ -6,13 +7,15 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from scatterproof.impl.broadcast.codec import Malformed, decode_all
 from scatterproof.impl.broadcast.course_files import Assignment
 from scatterproof.impl.broadcast.link import Out
-from scatterproof.impl.broadcast.output import Output
 from scatterproof.impl.broadcast.sockets import Mesh
 from scatterproof.impl.broadcast.stack import In, Stack
+from scatterproof.impl.drivers.line_file import LineFile
+from scatterproof.spec.broadcast.messages import Beginning, Delivery
 from scatterproof.spec.core import Began, Deliver, PacketArrived, Send, Submitted, TimerFired
 from scatterproof.spec.schedule import EVERYBODY
 from scatterproof.spec.topology import NodeId
@@ -23,7 +26,26 @@ _TURN = 64
 _TURN_A_PROCESS = 8
 # Messages handed over together, whenever fewer wait in the core.
 _HANDED = 4_096
+_FULL = 4_096  # lines that are written together
 AGAINST_PROTOCOL = "against_protocol"
+
+
+class Output(LineFile):
+    """The output file (BC-IO-OUT): `b SEQ` and `d SENDER SEQ`, in their order."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "output")
+
+    def begin(self, beginning: Beginning) -> None:
+        first = beginning.number
+        self.waiting += [b"b %d\n" % number for number in range(first, first + beginning.count)]
+
+    def deliver(self, delivery: Delivery) -> None:
+        self.waiting.append(b"d %d %d\n" % (delivery.creator + 1, delivery.number))
+
+    def write_if_many(self) -> None:
+        if len(self.waiting) >= _FULL:
+            self.write()
 
 
 class Process:

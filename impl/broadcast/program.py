@@ -19,8 +19,7 @@ from pathlib import Path
 
 from scatterproof.impl.broadcast import make_core
 from scatterproof.impl.broadcast.course_files import Assignment, read_config, read_hosts
-from scatterproof.impl.broadcast.output import Output
-from scatterproof.impl.broadcast.process import Process
+from scatterproof.impl.broadcast.process import Output, Process
 from scatterproof.impl.broadcast.sockets import Mesh
 from scatterproof.impl.drivers.lines import run_until_signal
 from scatterproof.spec.broadcast.messages import Level, in_words

@@ -49,15 +49,9 @@ def settings(config: NodeConfig) -> Settings:
     level = Level(str(given["level"]))
     if level == Level.LCB and processes > MAX_CLOCK:
         raise BadInput(f"node {config.node}: there are {processes} processes; level lcb is for up to {MAX_CLOCK}")
-    return Settings(
-        level=level,
-        processes=processes,
-        resend_ns=given.number("resend_ns"),
-        window=given.number("window"),
-        most_undelivered=given.number("most_undelivered"),
-        most_in_run=given.number("most_in_run"),
-        dependencies=dependencies(config.parameters, processes, f"node {config.node}: ")[config.node],
-    )
+    numbers = {name: given.number(name) for name in ("resend_ns", "window", "most_undelivered", "most_in_run")}
+    named = dependencies(config.parameters, processes, f"node {config.node}: ")[config.node]
+    return Settings(level=level, processes=processes, dependencies=named, **numbers)
 
 
 def _processes(config: NodeConfig) -> int:

@@ -259,9 +259,6 @@ class CausalProcess(UniformProcess):
             self._deliver(self._causal.receive(run))
 
 
-LEVELS: dict[Level, type[Stack]] = {
-    Level.PL: LinkProcess,
-    Level.URB: UniformProcess,
-    Level.FIFO: FifoProcess,
-    Level.LCB: CausalProcess,
-}
+LEVELS: dict[Level, type[Stack]] = dict(
+    zip(Level, (LinkProcess, UniformProcess, FifoProcess, CausalProcess), strict=True)
+)

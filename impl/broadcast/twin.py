@@ -115,9 +115,4 @@ class _CausalTwin(_Twin, CausalProcess):
     pass
 
 
-LEVELS: dict[Level, type[Stack]] = {
-    Level.PL: _LinkTwin,
-    Level.URB: _UniformTwin,
-    Level.FIFO: _FifoTwin,
-    Level.LCB: _CausalTwin,
-}
+LEVELS: dict[Level, type[Stack]] = dict(zip(Level, (_LinkTwin, _UniformTwin, _FifoTwin, _CausalTwin), strict=True))

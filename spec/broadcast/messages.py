@@ -19,18 +19,9 @@ from scatterproof.spec.topology import NodeId
 NO_CLOCK: tuple[int, ...] = ()
 
 
-class PacketKind(IntEnum):
-    DATA = 1
-    ACK = 2
-
-
-class Level(StrEnum):
-    """How much of the stack there is: perfect links, uniform reliable, FIFO, localized causal broadcast."""
-
-    PL = "pl"
-    URB = "urb"
-    FIFO = "fifo"
-    LCB = "lcb"
+PacketKind = IntEnum("PacketKind", "DATA ACK")
+# How much of the stack there is: perfect links, uniform reliable, FIFO, localized causal broadcast.
+Level = StrEnum("Level", "PL URB FIFO LCB")
 
 
 class Packet(msgspec.Struct, frozen=True, gc=False):

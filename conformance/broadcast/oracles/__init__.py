@@ -7,7 +7,7 @@ trace that `scatterproof.conformance.judge.refuse` lets pass.
 
 from __future__ import annotations
 
-from scatterproof.conformance.broadcast.oracles import links, order, uniform
+from scatterproof.conformance.broadcast.oracles import links, uniform
 from scatterproof.conformance.protocol import by_clause
 
-ORACLES = by_clause("broadcast", links, uniform, order)
+ORACLES = by_clause("broadcast", links, uniform)

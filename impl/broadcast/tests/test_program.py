@@ -18,7 +18,7 @@ import pytest
 
 from scatterproof.impl.broadcast.codec import decode_all, encode_all
 from scatterproof.impl.broadcast.course_files import Assignment, Host, read_config, read_hosts
-from scatterproof.impl.broadcast.output import Output
+from scatterproof.impl.broadcast.process import Output
 from scatterproof.impl.broadcast.sockets import Mesh
 from scatterproof.impl.broadcast.tests.nodes import data
 from scatterproof.spec.broadcast.messages import Beginning, Delivery, Level
