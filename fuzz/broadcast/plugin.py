@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from scatterproof.conformance.network.run import MakeNode
-from scatterproof.fuzz.broadcast.equivalences import EQUIVALENCES
+from scatterproof.fuzz.broadcast.equivalences import EQUIVALENCES, ON_CLAIMS
 from scatterproof.fuzz.broadcast.mutants import MUTANTS
-from scatterproof.fuzz.broadcast.on_claims import ON_CLAIMS
 from scatterproof.fuzz.broadcast.strategies import schedules
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
 from scatterproof.fuzz.tables import tables_of

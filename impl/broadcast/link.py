@@ -98,18 +98,8 @@ class Links:
             raise LocalProtocolError(f"process {self._me} has sent {MAX_NUMBER} packets to process {peer.node}")
         peer.last = pseq
         self._overall += 1
-        packet = Packet(
-            _DATA,
-            self._me,
-            peer.node,
-            run.creator,
-            run.first,
-            run.last - run.first + 1,
-            pseq,
-            False,
-            run.payload,
-            run.clock,
-        )
+        count = run.last - run.first + 1
+        packet = Packet(_DATA, self._me, peer.node, run.creator, run.first, count, pseq, False, run.payload, run.clock)
         if not peer.flight:
             self._at_latest(now + self._timeout(peer))
         peer.flight[pseq] = Flight(packet, now)

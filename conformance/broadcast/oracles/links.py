@@ -93,7 +93,7 @@ def _greatest(whole: Whole, link: int, until: Event) -> int:
 
 def _come(whole: Whole, ack: Event) -> set[int]:
     """The numbers that had come over the link that an acknowledgement is about."""
-    back = whole.opposite(ack.link)
+    back = whole.opposite[ack.link]
     return {event.pseq for event in before(whole.data_arrived, ack.position) if event.link == back}
 
 
@@ -123,7 +123,7 @@ def _unanswered(whole: Whole) -> bool:
         answers = [
             event
             for event in whole.at(Kind.SENT, copy.node)
-            if event.position > copy.position and event.link == whole.opposite(link) and whole.is_ack(event)
+            if event.position > copy.position and event.link == whole.opposite[link] and whole.is_ack(event)
         ]
         refusals = [
             event
@@ -138,7 +138,7 @@ def _unanswered(whole: Whole) -> bool:
 def _is_said(whole: Whole, pseq: int, refusal: Event) -> bool:
     """Whether the process has said that all up to this packet have come."""
     acks = [event for event in before(whole.at(Kind.SENT, refusal.node), refusal.position) if whole.is_ack(event)]
-    return any(ack.number >= pseq for ack in acks if ack.link == whole.opposite(refusal.link))
+    return any(ack.number >= pseq for ack in acks if ack.link == whole.opposite[refusal.link])
 
 
 def _newest(whole: Whole, refusal: Event) -> Event | None:

@@ -63,8 +63,7 @@ class Whole(AnyWhole[Event]):
 
     @cached_property
     def live(self) -> list[int]:
-        crashed = {event.node for event in self.crashes}
-        return [process for process in self.processes if process not in crashed]
+        return [process for process in self.processes if process not in self._crashes]
 
     def is_up(self, event: Event) -> bool:
         """Whether its process has not crashed by then."""
@@ -110,11 +109,9 @@ class Whole(AnyWhole[Event]):
                 found[event.link].append(event)
         return found
 
-    def opposite(self, link: int) -> int:
-        return self._opposites[link]
-
     @cached_property
-    def _opposites(self) -> list[int]:
+    def opposite(self) -> list[int]:
+        """By link, the one that leads back."""
         numbers = {(link.source, link.target): number for number, link in enumerate(self.links)}
         return [numbers[link.target, link.source] for link in self.links]
 
@@ -126,7 +123,7 @@ class Whole(AnyWhole[Event]):
     def _acks(self) -> list[list[Event]]:
         """By link, the acknowledgements of its packets that arrived."""
         arrived = [event for event in self.of(Kind.ARRIVED) if self.is_ack(event)]
-        return [[event for event in arrived if event.link == self.opposite(link)] for link in range(len(self.links))]
+        return [[event for event in arrived if event.link == self.opposite[link]] for link in range(len(self.links))]
 
     def is_acknowledged(self, sent: Event, until: Event) -> bool:
         return any(ack.covers(sent.pseq) for ack in self.acks_arrived(sent.link, until) if ack.position > sent.position)
@@ -136,27 +133,23 @@ class Whole(AnyWhole[Event]):
     @cached_property
     def deliveries(self) -> list[Event]:
         """The first delivery of each message at each process."""
-        seen: set[tuple[int, int, int]] = set()
-        found: list[Event] = []
-        for event in self.of(Kind.DELIVERED):
-            possible = event.sender in self.processes and 1 <= event.number <= GREATEST_NUMBER
-            if possible and (event.node, event.sender, event.number) not in seen:
-                seen.add((event.node, event.sender, event.number))
-                found.append(event)
-        return found
+        return list(self._delivery_of.values())
 
     @cached_property
     def _delivery_of(self) -> dict[tuple[int, MessageId], Event]:
-        return {(event.node, (event.sender, event.number)): event for event in self.deliveries}
+        found: dict[tuple[int, MessageId], Event] = {}
+        for event in self.of(Kind.DELIVERED):
+            if event.sender in self.processes and 1 <= event.number <= GREATEST_NUMBER:
+                found.setdefault((event.node, (event.sender, event.number)), event)
+        return found
 
     @cached_property
     def repeated(self) -> set[int]:
         first = {event.position for event in self.deliveries}
-        keys = set(self._delivery_of)
         return {
             event.position
             for event in self.of(Kind.DELIVERED)
-            if event.position not in first and (event.node, (event.sender, event.number)) in keys
+            if event.position not in first and (event.node, (event.sender, event.number)) in self._delivery_of
         }
 
     def has_delivered(self, process: int, message: MessageId, until: Event) -> bool:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from scatterproof.conformance.broadcast.parameters import not_applicable
 from scatterproof.conformance.broadcast.programs.lines import Output
 from scatterproof.conformance.broadcast.programs.scan import Marks, Scan, Sort
 from scatterproof.conformance.broadcast.programs.sentences import SORTS, Sentences
-from scatterproof.conformance.broadcast.programs.unseen import UNSEEN, seen_at
 from scatterproof.conformance.broadcast.programs.workload import Task
 from scatterproof.conformance.stress.contract import Course, EndedProcess, Judgement, known_to
 from scatterproof.conformance.stress.ending import Ending
@@ -27,6 +27,34 @@ from scatterproof.spec.broadcast.messages import Level
 # A program that kept so much to itself until it was asked to end cannot be watched at work.
 _HELD_BACK_BYTES = 1 << 16
 
+# Clauses that output files do not show, each with the reason.
+_PACKETS = "only packets show it, and those that the relay carries are in the program's own format"
+_ABOVE = "above level pl nobody outside sees what a link hands on"
+_WHO_HAS = "output files do not show who has a message; packets would, and they are in the program's own format"
+_WAITS = "what waits for ever is told as BC-URB-VALID's or BC-URB-AGREE's; output files do not show for what it waits"
+_LATE = "output files have neither times nor packets: they do not show that a message waited, nor for what"
+
+_LINKS = {"BC-PL-PSEQ": _PACKETS, "BC-PL-RESEND": _PACKETS, "BC-PL-MEMORY": _PACKETS}
+_URB = {
+    **dict.fromkeys(("BC-PL-RELIABLE", "BC-PL-ONCE", "BC-PL-REAL"), _ABOVE),
+    **_LINKS,
+    "BC-URB-SELF": _WAITS,
+    "BC-URB-MAJ": _WHO_HAS,
+    "BC-URB-GC": _WHO_HAS,
+}
+UNSEEN: Mapping[Level, Mapping[str, str]] = {
+    Level.PL: _LINKS,
+    Level.URB: _URB,
+    Level.FIFO: _URB,
+    Level.LCB: {
+        **_URB,
+        "BC-FIFO-ORDER": "the same lines break BC-LCB-FIFO",
+        "BC-LCB-LOCAL": _LATE,
+        "BC-LCB-CLOCKS": _PACKETS,
+        "BC-LCB-CHECK": _WAITS,
+    },
+}
+
 
 class Judge:
     """Judges one run, once. `seen_sizes`: bytes of each output when programs were asked to end."""
@@ -36,7 +64,7 @@ class Judge:
         self._outputs = [Output(path) for path in paths]
         self._scan = Scan(task, self._outputs)
         self._say = Sentences(task, self._outputs)
-        self._tallies = {clause: Tally(clause, _names()[clause]) for clause in seen_at(task.level)}
+        self._tallies = {clause: Tally(clause, _names()[clause]) for clause in _seen_at(task.level)}
         ended = zip(self._outputs, seen_sizes, strict=True)
         held_back = any(
             output.size - seen > _HELD_BACK_BYTES or (output.size > 0 and seen == 0) for output, seen in ended
@@ -265,6 +293,11 @@ class Judge:
 def _is_deaf(outcome: EndedProcess) -> bool:
     """Whether nothing could reach it where others look for it, and that for no other reason."""
     return outcome.correct and not outcome.crashed and outcome.at_home is False
+
+
+def _seen_at(level: Level) -> tuple[str, ...]:
+    """The clauses of the level that output files show, in the order of the catalogue."""
+    return tuple(c for c in _names() if not_applicable(c, {"level": level.value}) is None and c not in UNSEEN[level])
 
 
 @cache

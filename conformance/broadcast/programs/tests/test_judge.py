@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scatterproof.conformance.broadcast.programs.judge import Judge
-from scatterproof.conformance.broadcast.programs.unseen import UNSEEN
+from scatterproof.conformance.broadcast.programs.judge import UNSEEN, Judge
 from scatterproof.conformance.broadcast.programs.workload import LEVELS, Task, task
 from scatterproof.conformance.stress.contract import Course, EndedProcess, Judgement, Workload
 from scatterproof.conformance.stress.plan import Act, Step
