@@ -1,5 +1,5 @@
 """Hand-written mutants of the broadcast stack: literal rules of the source document, rules wrong in other ways that no
-single change makes, and nodes that spoil what right rules decided."""
+single change makes, and nodes that spoil what right rules decided. mutants.toml says in a sentence what each does."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from scatterproof.fuzz.altered import Alter, Altered, In, Out, Passing, deliveries, each, packets
 from scatterproof.fuzz.protocol import HandMutant, changed_rules
+from scatterproof.fuzz.tables import tables_of
 from scatterproof.impl.broadcast import RULES, AnyCore, Rules, make_core
 from scatterproof.impl.broadcast.literal_rules import LITERAL
 from scatterproof.impl.broadcast.rules import Heads
@@ -19,14 +20,15 @@ from scatterproof.spec.broadcast.messages import Delivery, Level, Packet, Packet
 from scatterproof.spec.core import Began, Deliver, NodeConfig, PacketArrived, Send, Submitted
 
 DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
+_SENTENCES = tables_of("broadcast").sentences
 
 
 def _by_rules(name: str, sentence: str, rules: Rules) -> HandMutant:
     return HandMutant(name, sentence, lambda config: make_core(config, rules), changed_rules(rules, RULES))
 
 
-def _altered(name: str, sentence: str, alter: Callable[[NodeConfig], Alter]) -> HandMutant:
-    return HandMutant(name, sentence, lambda config: Altered(make_core(config), alter(config)))
+def _altered(alter: Callable[[NodeConfig], Alter]) -> Callable[[NodeConfig], AnyCore]:
+    return lambda config: Altered(make_core(config), alter(config))
 
 
 def _packets(when: Callable[[Packet], bool], change: Callable[[Packet], list[Packet]]) -> Callable[[NodeConfig], Alter]:
@@ -158,88 +160,49 @@ def _over_a_gap(prefix: int, beyond: Mapping[int, int]) -> int:
 
 
 # By rule and how another function in its place is wrong.
-_RULES: dict[str, tuple[str, Callable[..., Any]]] = {
-    "heard_first/own-alone": ("The first forwarder does not count.", lambda own, forwarder: own),
-    "majority/at-once": ("A message is delivered when it comes.", lambda heard, processes: True),
-    "majority/by-all": ("All processes must have a message.", lambda heard, count: heard.bit_count() == count),
-    "forwards_to/nobody": ("Nothing is sent or forwarded.", lambda peer, forwarder, creator: False),
-    "forwards_to/not-back": ("Nothing goes back to the forwarder.", lambda peer, forwarder, _: peer != forwarder),
-    "forwards_to/not-to-the-creator": (
-        "What another forwarded does not go to the creator.",
-        lambda peer, forwarder, creator: peer != creator or forwarder == creator,
-    ),
-    "enters_pending/always": ("A late copy is pending again.", lambda delivered: True),
-    "prefix_with/over-a-gap": ("The prefix passes over what is missing.", _over_a_gap),
-    "ready/any-entry": (
-        "One dependency is enough.",
-        lambda clock, delivered: not clock or any(map(int.__le__, clock, delivered)),
-    ),
-    "ready/without-dependencies": ("Nothing waits for others.", lambda clock, delivered: True),
-    "attached/own-unset": ("Own messages are not counted.", lambda clock, own, begun: tuple(clock)),
-    "look/one-at-most": ("One message is delivered for each reception.", _one_at_most),
-    "look/creator-only": ("Only the creator's own messages are looked at.", _own_creator_only),
+_RULES: dict[str, Callable[..., Any]] = {
+    "heard_first/own-alone": lambda own, forwarder: own,
+    "majority/at-once": lambda heard, processes: True,
+    "majority/by-all": lambda heard, count: heard.bit_count() == count,
+    "forwards_to/nobody": lambda peer, forwarder, creator: False,
+    "forwards_to/not-back": lambda peer, forwarder, _: peer != forwarder,
+    "forwards_to/not-to-the-creator": lambda peer, forwarder, creator: peer != creator or forwarder == creator,
+    "enters_pending/always": lambda delivered: True,
+    "prefix_with/over-a-gap": _over_a_gap,
+    "ready/any-entry": lambda clock, delivered: not clock or any(map(int.__le__, clock, delivered)),
+    "ready/without-dependencies": lambda clock, delivered: True,
+    "attached/own-unset": lambda clock, own, begun: tuple(clock),
+    "look/one-at-most": _one_at_most,
+    "look/creator-only": _own_creator_only,
+}
+_NODES: dict[str, Callable[[NodeConfig], AnyCore]] = {
+    "link/acknowledges-before-storing": _acknowledges_before_storing,
+    "application/loses-submissions": _loses_submissions,
 }
 # By name, how what right rules decided is spoilt on its way out.
-_ALTERED: dict[str, tuple[str, Callable[[NodeConfig], Alter]]] = {
-    "link/new-number-when-resent": (
-        "What is sent again gets a new number.",
-        _packets(_is_resent, lambda p: [replace(p, pseq=p.pseq + 1000)]),
+_ALTERED: dict[str, Callable[[NodeConfig], Alter]] = {
+    "link/new-number-when-resent": _packets(_is_resent, lambda p: [replace(p, pseq=p.pseq + 1000)]),
+    "link/resent-not-said": _packets(_is_resent, lambda p: [replace(p, resent=False)]),
+    "link/other-contents-when-resent": _packets(_is_resent, lambda p: [replace(p, payload=b"?", count=1)]),
+    "link/never-resends": _packets(_is_resent, lambda p: []),
+    "link/never-acknowledges": _packets(_is_ack, lambda p: []),
+    "link/acknowledges-once": _acknowledges_once,
+    "link/acknowledges-one-more": _packets(_is_ack, lambda p: [replace(p, count=p.count + 1)]),
+    "link/prefix-one-further": _packets(_is_ack, lambda p: [replace(p, first=p.first + 1)]),
+    "link/delivers-copies": _delivers_copies,
+    "uniform/delivers-twice": _third(lambda d: [d, d]),
+    "uniform/other-contents": _third(lambda d: [replace(d, payload=b"?")]),
+    "uniform/invents": _third(lambda d: [replace(d, number=d.number + 50)]),
+    "uniform/drops": _third(lambda d: []),
+    "uniform/other-creator": lambda config: deliveries(lambda count, d: [replace(d, creator=1 - min(d.creator, 1))]),
+    "uniform/delivers-own-at-once": _delivers_own_at_once,
+    "uniform/forwards-other-contents": _packets(_is_forwarded, lambda p: [replace(p, payload=b"?", count=1)]),
+    "order/swaps": _swaps_deliveries,
+    "order/swaps-in-causal-order": _swaps_in_causal_order,
+    "clock/changed-when-forwarded": _packets(
+        _is_forwarded, lambda p: [replace(p, clock=(p.clock[0] + 1, *p.clock[1:]) if p.clock else ())]
     ),
-    "link/resent-not-said": (
-        "What is sent again looks new.",
-        _packets(_is_resent, lambda p: [replace(p, resent=False)]),
-    ),
-    "link/other-contents-when-resent": (
-        "What is sent again has other contents.",
-        _packets(_is_resent, lambda p: [replace(p, payload=b"?", count=1)]),
-    ),
-    "link/never-resends": ("Nothing is sent again.", _packets(_is_resent, lambda p: [])),
-    "link/never-acknowledges": ("Nothing is acknowledged.", _packets(_is_ack, lambda p: [])),
-    "link/acknowledges-once": ("No packet is acknowledged a second time.", _acknowledges_once),
-    "link/acknowledges-one-more": (
-        "The packet after the last is acknowledged, too.",
-        _packets(_is_ack, lambda p: [replace(p, count=p.count + 1)]),
-    ),
-    "link/prefix-one-further": (
-        "One packet more is said to have come.",
-        _packets(_is_ack, lambda p: [replace(p, first=p.first + 1)]),
-    ),
-    "link/delivers-copies": ("What comes again is delivered again.", _delivers_copies),
-    "uniform/delivers-twice": ("Each third delivery is repeated.", _third(lambda d: [d, d])),
-    "uniform/other-contents": (
-        "Each third delivery has other contents.",
-        _third(lambda d: [replace(d, payload=b"?")]),
-    ),
-    "uniform/invents": (
-        "Each third delivery has a number that is none.",
-        _third(lambda d: [replace(d, number=d.number + 50)]),
-    ),
-    "uniform/drops": ("Each third delivery is left out.", _third(lambda d: [])),
-    "uniform/other-creator": (
-        "Deliveries name the next process.",
-        lambda config: deliveries(lambda count, d: [replace(d, creator=1 - min(d.creator, 1))]),
-    ),
-    "uniform/delivers-own-at-once": (
-        "One's own messages are delivered when they are begun with.",
-        _delivers_own_at_once,
-    ),
-    "uniform/forwards-other-contents": (
-        "What is forwarded has other contents.",
-        _packets(_is_forwarded, lambda p: [replace(p, payload=b"?", count=1)]),
-    ),
-    "order/swaps": ("What is delivered at once comes in reverse.", _swaps_deliveries),
-    "order/swaps-in-causal-order": (
-        "What is delivered at once in causal order comes in reverse.",
-        _swaps_in_causal_order,
-    ),
-    "clock/changed-when-forwarded": (
-        "A forwarded clock has its first entry raised.",
-        _packets(_is_forwarded, lambda p: [replace(p, clock=(p.clock[0] + 1, *p.clock[1:]) if p.clock else ())]),
-    ),
-    "begun/not-said": (
-        "Beginnings are not told.",
-        lambda config: each(lambda event, effect: [] if isinstance(effect, Began) else [effect]),
-    ),
+    "begun/not-said": lambda config: each(lambda event, effect: [] if isinstance(effect, Began) else [effect]),
 }
 MUTANTS = (
     *(
@@ -247,14 +210,9 @@ MUTANTS = (
         for name, rules in LITERAL.items()
     ),
     *(
-        _by_rules(name, sentence, replace_fields(RULES, **{name.partition("/")[0]: function}))
-        for name, (sentence, function) in _RULES.items()
+        _by_rules(name, _SENTENCES[name], replace_fields(RULES, **{name.partition("/")[0]: function}))
+        for name, function in _RULES.items()
     ),
-    HandMutant(
-        "link/acknowledges-before-storing",
-        "Each third packet is lost after its acknowledgement.",
-        _acknowledges_before_storing,
-    ),
-    HandMutant("application/loses-submissions", "Each second submission is forgotten.", _loses_submissions),
-    *(_altered(name, sentence, alter) for name, (sentence, alter) in _ALTERED.items()),
+    *(HandMutant(name, _SENTENCES[name], make_node) for name, make_node in _NODES.items()),
+    *(HandMutant(name, _SENTENCES[name], _altered(alter)) for name, alter in _ALTERED.items()),
 )
