@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from types import ModuleType
 from typing import Any
@@ -43,6 +43,16 @@ def changed_rules(rules: Any, usual: Any) -> dict[str, Callable[..., Any]]:
     """By name, the functions that a record of rules has in place of the usual ones."""
     names = [one.name for one in fields(usual)]
     return {name: getattr(rules, name) for name in names if getattr(rules, name) is not getattr(usual, name)}
+
+
+def nodes_with(make_core: Callable[..., Any], usual: Any) -> Callable[[Mapping[str, Callable[..., Any]]], MakeNode]:
+    """A factory of reference cores with functions in place of the usual rules of the same names."""
+
+    def node_with(functions: Mapping[str, Callable[..., Any]]) -> MakeNode:
+        chosen = replace(usual, **functions)
+        return lambda config: make_core(config, chosen)
+
+    return node_with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,15 +7,11 @@ from numba.extending import register_jitable
 
 from scatterproof.conformance.broadcast.knowledge import Knowledge, Learnt, check_of_hosts, knowledge
 from scatterproof.conformance.broadcast.packets import (
-    COUNT,
     CREATOR,
-    DIGEST,
     FIRST,
     LINK,
     POSITION,
     PSEQ,
-    SUM,
-    WEIGHTED,
     Earlier,
     OnLinks,
     has_come,
@@ -138,9 +134,7 @@ def sent_is_delivered(
 
 
 @check_of_hosts(
-    "BC-PL-ONCE",
-    kinds=(Kind.DELIVERED,),
-    ways=("the link to {node} delivered message {number} of {sender} again",),
+    "BC-PL-ONCE", kinds=(Kind.DELIVERED,), ways=("the link to {node} delivered message {number} of {sender} again",)
 )
 def link_delivers_once(row: Row, learnt: Learnt) -> Outcome:
     return violated(0, 0, row.number, -1) if learnt.again else HOLDS
@@ -230,14 +224,11 @@ def link_numbers_apart(row: Row, net: Net, on: OnLinks, earlier: Earlier) -> Out
     slot = find(unacked, (row.link, row.pseq))
     if slot < 0:
         return SILENT
-    if (
-        row.sender != field(unacked, slot, CREATOR)
-        or row.number != field(unacked, slot, FIRST)
-        or row.count != field(unacked, slot, COUNT)
-        or row.digest != field(unacked, slot, DIGEST)
-        or row.clock_sum != field(unacked, slot, SUM)
-        or row.clock_weighted != field(unacked, slot, WEIGHTED)
-    ):
+    contents = (row.sender, row.number, row.count, row.digest, row.clock_sum, row.clock_weighted)
+    changed = False
+    for at in range(len(contents)):
+        changed = changed or contents[at] != field(unacked, slot, CREATOR + at)
+    if changed:
         return violated(3, field(unacked, slot, FIRST), row.number, field(unacked, slot, POSITION))
     return HOLDS if row.flags == 1 else violated(2, 1, row.flags, field(unacked, slot, POSITION))
 

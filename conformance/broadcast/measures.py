@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from scatterproof.conformance.broadcast.parameters import MAX_RUN, PL
 from scatterproof.conformance.broadcast.recording import RESENT
 from scatterproof.conformance.broadcast.rows import DATA, Net, Row, well_formed
-from scatterproof.conformance.checks.kinds import BEGUN, CRASHED, LOST, SUBMITTED
+from scatterproof.conformance.checks.kinds import BEGUN, CRASHED, DELIVERED, LOST, SENT, SUBMITTED
 from scatterproof.conformance.checks.step import SILENT, Cell, Outcome, PerNode, State, Table, TableState
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
 from scatterproof.conformance.measures import count_span, measure, tally
 from scatterproof.spec.schedule import EVERYBODY
-from scatterproof.spec.trace import Kind
 
 
 def carrier(parameters: Mapping[str, object]) -> str:
@@ -28,7 +27,7 @@ def carrier(parameters: Mapping[str, object]) -> str:
     "its own, lost on the way",
     "another's",
     "another's, lost on the way",
-    kinds=(Kind.SUBMITTED, Kind.LOST, Kind.DELIVERED, Kind.CRASHED),
+    kinds=(SUBMITTED, LOST, DELIVERED, CRASHED),
     derived=(well_formed,),
     in_flight=Table(3, 3),
     crashed=Cell(0),
@@ -62,7 +61,7 @@ def delivery_latency(row: Row, net: Net, time_ns: int, bins: State, in_flight: T
     "Messages of its own that a process has begun with and not delivered",
     "messages",
     "at creators",
-    kinds=(Kind.BEGUN, Kind.DELIVERED),
+    kinds=(BEGUN, DELIVERED),
     derived=(well_formed,),
     own=PerNode(0),
 )
@@ -79,7 +78,7 @@ def buffer_occupancy(row: Row, level: int, bins: State, own: State) -> Outcome:
     return SILENT
 
 
-@measure("Messages in a data packet", "messages", "of the creator", "forwarded", "sent again", kinds=(Kind.SENT,))
+@measure("Messages in a data packet", "messages", "of the creator", "forwarded", "sent again", kinds=(SENT,))
 def messages_in_packet(node: int, sender: int, packet: int, flags: int, count: int, bins: State) -> Outcome:
     """Of data packets: how many messages are in one."""
     if packet == DATA:

@@ -11,7 +11,6 @@ from scatterproof.conformance.checks.kinds import ARRIVED, SENT
 from scatterproof.conformance.checks.step import Ints, PerLink, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.spec.topology import Role
-from scatterproof.spec.trace import Kind
 
 # The fields of a packet on its way; tables by link and pseq begin with these two.
 LINK, PSEQ, CREATOR, FIRST, COUNT, DIGEST, SUM, WEIGHTED, POSITION = range(9)
@@ -149,7 +148,7 @@ def note_sent(row: Row, on: OnLinks) -> tuple[int, ...]:
 
 @derive(
     *Earlier._fields,
-    kinds=(Kind.SENT, Kind.ARRIVED),
+    kinds=(SENT, ARRIVED),
     at=Role.HOST,
     highest=PerLink(0),
     messages=PerLink(0),

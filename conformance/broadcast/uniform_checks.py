@@ -75,11 +75,7 @@ def own_is_delivered(row: Row, net: Net, known: Knowledge, handed: State) -> Out
     return HOLDS if any_due else SILENT
 
 
-@check_of_hosts(
-    "BC-URB-ONCE",
-    kinds=(Kind.DELIVERED,),
-    ways=("{node} delivered message {number} of {sender} again",),
-)
+@check_of_hosts("BC-URB-ONCE", kinds=(Kind.DELIVERED,), ways=("{node} delivered message {number} of {sender} again",))
 def delivered_once(row: Row, learnt: Learnt) -> Outcome:
     return violated(0, 0, row.number, -1) if learnt.again else HOLDS
 

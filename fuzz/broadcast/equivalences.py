@@ -5,7 +5,7 @@ has sets."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from scatterproof.fuzz.mutations import Rule
 from scatterproof.fuzz.protocol import Equivalence
@@ -15,12 +15,8 @@ from scatterproof.models.equivalence import prove_alike, prove_equivalent
 
 def _from_a_sender(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:
     """Senders keep to the window after the oldest unacknowledged packet, and all below it has come."""
-    return prove_equivalent(
-        rule,
-        mutant,
-        {"pseq": "int", "prefix": "int", "window": "int"},
-        hypotheses=lambda pseq, prefix, window: pseq <= prefix + window,
-    )
+    numbers: dict[str, Literal["int"]] = {"pseq": "int", "prefix": "int", "window": "int"}
+    return prove_equivalent(rule, mutant, numbers, hypotheses=lambda pseq, prefix, window: pseq <= prefix + window)
 
 
 def _on_sets(rule: Callable[..., Any], mutant: Callable[..., Any]) -> ClaimResult:
@@ -60,10 +56,7 @@ EQUIVALENCES = (
         prove=_from_a_sender,
     ),
     Equivalence(
-        rule="heard_first",
-        claim="heard_first_alike_on_sets",
-        sentence="The mutant gives the same set.",
-        prove=_on_sets,
+        rule="heard_first", claim="heard_first_alike_on_sets", sentence="The mutant gives the same set.", prove=_on_sets
     ),
 )
 

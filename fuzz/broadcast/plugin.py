@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
-
-from scatterproof.conformance.network.run import MakeNode
 from scatterproof.fuzz.broadcast.equivalences import EQUIVALENCES, ON_CLAIMS
 from scatterproof.fuzz.broadcast.mutants import MUTANTS
 from scatterproof.fuzz.broadcast.strategies import schedules
-from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
+from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup, nodes_with
 from scatterproof.fuzz.tables import tables_of
 from scatterproof.impl.broadcast import RULES, make_core, rules
 
@@ -18,17 +13,10 @@ _TABLES = tables_of("broadcast")
 _PACE = "it says how soon, not whether: runs become faster or slower, and no clause speaks of that"
 PACE = ("is_sample", "smoothed", "time_out", "resent_at_once", "tries_after", "in_flight_next")
 
-
-def node_with(functions: Mapping[str, Callable[..., Any]]) -> MakeNode:
-    """A factory of reference cores with these functions as rules."""
-    chosen = replace(RULES, **functions)
-    return lambda config: make_core(config, chosen)
-
-
 PLUGIN = FuzzPlugin(
     name="broadcast",
     groups=(RuleGroup(rules=rules, draws=schedules, left_out=dict.fromkeys(PACE, _PACE)),),
-    node_with=node_with,
+    node_with=nodes_with(make_core, RULES),
     mutants=MUTANTS,
     equivalences=EQUIVALENCES,
     on_model=_TABLES.on_model,

@@ -94,7 +94,6 @@ def _dependencies(process: NodeId, bits: int, processes: int) -> list[NodeId]:
 def _submissions(drawn: Iterator[int], level: str, processes: int, empty: bool) -> Iterator[Submission]:
     now = 0
     count = next(drawn) % MAX_SUBMISSIONS + 1
-    made: list[Submission] = []
     for number in range(MAX_SUBMISSIONS):
         gap, node, many, whom = (next(drawn) for _ in range(_SUBMISSION))
         # A third of them follow at once.
@@ -107,8 +106,8 @@ def _submissions(drawn: Iterator[int], level: str, processes: int, empty: bool) 
         else:
             places = range(many % (MAX_EMPTY if empty else MAX_MESSAGES) + 1)
             messages = tuple(Message(EVERYBODY, b"" if empty else bytes([number, place])) for place in places)
-        made.append(Submission(now, sender, messages))
-    yield from made[:count]
+        if number < count:
+            yield Submission(now, sender, messages)
 
 
 def _delays(drawn: Iterator[int], topology: Topology) -> tuple[Delay, ...]:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
-
 from scatterproof.conformance.network.incidents import failures, outages, stops
-from scatterproof.conformance.network.run import MakeNode
-from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
+from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup, nodes_with
 from scatterproof.fuzz.tables import tables_of
 from scatterproof.fuzz.totalorder import loss_mutants, mutants, variant_mutants
 from scatterproof.fuzz.totalorder.equivalences import EQUIVALENCES
@@ -29,13 +24,6 @@ from scatterproof.impl.totalorder import RULES, adjustment_rules, loss_rules, ma
 from scatterproof.spec.schedule import FaultKind
 
 _TABLES = tables_of("totalorder")
-
-
-def node_with(functions: Mapping[str, Callable[..., Any]]) -> MakeNode:
-    """A factory of reference cores with these functions as rules."""
-    chosen = replace(RULES, **functions)
-    return lambda config: make_core(config, chosen)
-
 
 PLUGIN = FuzzPlugin(
     name="totalorder",
@@ -67,7 +55,7 @@ PLUGIN = FuzzPlugin(
         RuleGroup(rules=None, parameters=parameters, fault_kinds=(FaultKind.DELAY,), spread=2, failures=stops),
         RuleGroup(rules=None, draws=proxied),
     ),
-    node_with=node_with,
+    node_with=nodes_with(make_core, RULES),
     mutants=(*mutants.MUTANTS, *loss_mutants.MUTANTS, *variant_mutants.MUTANTS),
     equivalences=EQUIVALENCES,
     machines=machines,

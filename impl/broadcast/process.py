@@ -6,12 +6,10 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 from scatterproof.impl.broadcast.codec import Malformed, decode_all
 from scatterproof.impl.broadcast.course_files import Assignment
-from scatterproof.impl.broadcast.link import Out
 from scatterproof.impl.broadcast.sockets import Mesh
 from scatterproof.impl.broadcast.stack import In, Stack
 from scatterproof.impl.drivers.line_file import LineFile
@@ -90,11 +88,8 @@ class Process:
             self._handle(PacketArrived(now, packet.source, packet))
 
     def _handle(self, event: In) -> None:
-        self._carry_out(self._core.handle(event))
-
-    def _carry_out(self, effects: Sequence[Out]) -> None:
         put, deliver = self._mesh.put, self._output.deliver
-        for effect in effects:
+        for effect in self._core.handle(event):
             if isinstance(effect, Deliver):
                 deliver(effect.message)
             elif isinstance(effect, Send):

@@ -15,6 +15,7 @@ import selectors
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from scatterproof.impl.broadcast import make_core
@@ -62,7 +63,7 @@ def serve(arguments: argparse.Namespace, alarm: socket.socket) -> None:
     given = {name: value for name in _PARAMETERS if (value := getattr(arguments, name)) is not None}
     core = make_core(config_of(me, len(hosts), assignment, given))
     with Output(arguments.output) as output:
-        with Mesh(me, hosts, arguments.lose) as mesh, selectors.DefaultSelector() as selector:
+        with closing(Mesh(me, hosts, arguments.lose)) as mesh, selectors.DefaultSelector() as selector:
             process = Process(me, core, assignment, mesh, output)
             selector.register(alarm, selectors.EVENT_READ)
             selector.register(mesh.socket, selectors.EVENT_READ)

@@ -28,15 +28,9 @@ class Records:
         return rows
 
     def packet(self, packet: Packet) -> dict[str, int]:
-        columns = {
-            "sender": packet.creator,
-            "receiver": packet.receiver,
-            "number": packet.first,
-            "flags": RESENT if packet.resent else 0,
-            "packet": packet.kind,
-            "pseq": packet.pseq,
-            "count": packet.count,
-        }
+        columns = {"sender": packet.creator, "receiver": packet.receiver, "number": packet.first}
+        columns |= {"flags": RESENT if packet.resent else 0, "packet": packet.kind}
+        columns |= {"pseq": packet.pseq, "count": packet.count}
         if packet.kind == PacketKind.DATA:
             columns["digest"] = digest_of(packet.payload)
             if packet.clock:
@@ -49,10 +43,5 @@ class Records:
         return message | {"digest": digest_of(delivery.payload)}
 
     def beginning(self, node: NodeId, beginning: Beginning) -> dict[str, int]:
-        return {
-            "sender": node,
-            "receiver": beginning.receiver,
-            "number": beginning.number,
-            "count": beginning.count,
-            "digest": digest_of(beginning.payload),
-        }
+        message = {"sender": node, "receiver": beginning.receiver, "number": beginning.number}
+        return message | {"count": beginning.count, "digest": digest_of(beginning.payload)}

@@ -6,7 +6,6 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from random import Random
-from types import TracebackType
 
 from scatterproof.impl.broadcast.codec import HEADER, encode_all, size
 from scatterproof.impl.broadcast.course_files import Host
@@ -75,12 +74,7 @@ class Mesh:
                 # An error that an earlier datagram met on its way, told here.
                 continue
 
-    def __enter__(self) -> Mesh:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self.socket.close()
 
 

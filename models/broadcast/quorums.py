@@ -24,9 +24,7 @@ def _crashes() -> tuple[z3.ArithRef, z3.ArithRef, tuple[z3.BoolRef, ...]]:
 
 
 _AT_LEAST_HALF = mutant(
-    "at_least_half",
-    "The literal rule: half of the processes suffice.",
-    enough=lambda having, processes: 2 * having >= processes,
+    "at_least_half", "The literal rule: half of the processes suffice.", enough=lambda having, n: 2 * having >= n
 )
 
 
@@ -37,17 +35,9 @@ _AT_LEAST_HALF = mutant(
     rules=rules("enough"),
     mutants=(
         _AT_LEAST_HALF,
-        mutant(
-            "one_below_half",
-            "One process less than more than half.",
-            enough=lambda having, processes: 2 * having + 2 > processes,
-        ),
-        mutant("all_of_them", "All processes must have it.", enough=lambda having, processes: having == processes),
-        mutant(
-            "one_above_half",
-            "One process more than more than half.",
-            enough=lambda having, processes: 2 * having > processes + 2,
-        ),
+        mutant("one_below_half", "One process less than more than half.", enough=lambda having, n: 2 * having + 2 > n),
+        mutant("all_of_them", "All processes must have it.", enough=lambda having, n: having == n),
+        mutant("one_above_half", "One process more than more than half.", enough=lambda having, n: 2 * having > n + 2),
     ),
 )
 def majority_has_it(using: Rules) -> Iterable[Obligation]:
@@ -100,12 +90,7 @@ def oneself_counts(using: Rules) -> Iterable[Obligation]:
     )
 
 
-@claim(
-    scope="any number of processes",
-    clauses=("BC-URB-MINORITY",),
-    rules=rules("enough"),
-    mutants=(_AT_LEAST_HALF,),
-)
+@claim(scope="any number of processes", clauses=("BC-URB-MINORITY",), rules=rules("enough"), mutants=(_AT_LEAST_HALF,))
 def minority_delivers_nothing(using: Rules) -> Iterable[Obligation]:
     """Processes that can hear of no more than half of all do not deliver."""
     enough = lift(using["enough"])

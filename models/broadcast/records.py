@@ -87,9 +87,7 @@ def delivered_prefix_collapses(using: Rules) -> Iterable[Obligation]:
     rules=rules("number"),
     mutants=(
         mutant(
-            "one_for_all",
-            "The literal rule: one counter for all destinations.",
-            number=lambda made, total: total + 1,
+            "one_for_all", "The literal rule: one counter for all destinations.", number=lambda made, total: total + 1
         ),
         mutant("from_zero", "Numbers count from 0.", number=lambda made, total: made),
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from scatterproof.models.validation import Reader, tla_sequence, tla_set, tla_truth
+from scatterproof.models.validation import Reader, tla_record, tla_sequence, tla_set, tla_truth
 from scatterproof.spec.broadcast.messages import Level, PacketKind, dependencies
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.parameters import Parameters
@@ -51,7 +51,7 @@ def reader_of(trace: Trace) -> Reader:
     return Reader(
         module="TraceBroadcast",
         configuration="MCTraceBroadcast.cfg",
-        text=f"[{_network(header, set_to)},\n  rows |-> <<\n  {rows}>>]",
+        text=tla_record({**_network(header, set_to), "rows": f"<<\n  {rows}>>"}),
         times={},
         reasons=REASONS,
         rules=("MajorityRules", "CausalRules"),
@@ -73,11 +73,8 @@ def _event(position: int, row: Row, columns: Mapping[str, int], digests: dict[in
         raise CannotRun(
             f"row {position}: {kind.name.lower()}: the module for traces knows no restarts and no cut links"
         )
-    if (
-        kind in (Kind.BEGUN, Kind.SENT, Kind.ARRIVED)
-        and field("packet") != PacketKind.ACK
-        and field("count") > MOST_IN_RUN
-    ):
+    is_run = kind in (Kind.BEGUN, Kind.SENT, Kind.ARRIVED) and field("packet") != PacketKind.ACK
+    if is_run and field("count") > MOST_IN_RUN:
         raise CannotRun(f"row {position}: a run of {field('count')} messages; TLC reads at most {MOST_IN_RUN} in one")
     if digest != ABSENT:
         digest = digests.setdefault(digest, len(digests))
@@ -93,23 +90,19 @@ def _event(position: int, row: Row, columns: Mapping[str, int], digests: dict[in
     return f"<<{', '.join(map(str, values))}>>"
 
 
-def _network(header: Header, set_to: Parameters) -> str:
-    topology = header.topology
+def _network(header: Header, set_to: Parameters) -> dict[str, object]:
+    links = header.topology.links
     recorded = [kind.name.lower() for kind in _RECORDED]
-    named = dependencies(header.parameters, len(topology.nodes))
-    complete = [f"{kind} |-> {tla_set(sorted(header.complete.get(kind, ())))}" for kind in recorded]
-    return ",\n  ".join(
-        (
-            *complete,
-            f'level |-> "{set_to["level"]}"',
-            f"most |-> {min(set_to.number('most_undelivered'), _MOST)}",
-            f"window |-> {set_to.number('window')}",
-            f"linked |-> {tla_truth(header.order.includes(Order.LINK))}",
-            f"on |-> {tla_sequence(map(tla_set, map(sorted, named)))}",
-            f"source |-> {tla_sequence(str(link.source + 1) for link in topology.links)}",
-            f"target |-> {tla_sequence(str(link.target + 1) for link in topology.links)}",
-        )
-    )
+    named = dependencies(header.parameters, len(header.topology.nodes))
+    return {kind: tla_set(sorted(header.complete.get(kind, ()))) for kind in recorded} | {
+        "level": f'"{set_to["level"]}"',
+        "most": min(set_to.number("most_undelivered"), _MOST),
+        "window": set_to.number("window"),
+        "linked": tla_truth(header.order.includes(Order.LINK)),
+        "on": tla_sequence(map(tla_set, map(sorted, named))),
+        "source": tla_sequence(str(link.source + 1) for link in links),
+        "target": tla_sequence(str(link.target + 1) for link in links),
+    }
 
 
 def _refuse_uncounted(rows: Sequence[Row], columns: Mapping[str, int], level: str) -> None:

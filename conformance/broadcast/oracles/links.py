@@ -12,10 +12,9 @@ def sent_is_delivered(trace: Trace) -> set[int]:
     whole = look(trace)
     live = set(whole.live)
     for sent in whole.first_sent:
-        ends = whole.links[sent.link]
         later = [event for event in whole.data_arrived if event.position > sent.position]
         arrived = any((event.link, event.pseq) == (sent.link, sent.pseq) for event in later)
-        if {ends.source, ends.target} <= live and not arrived:
+        if whole.joins_live(sent.link) and not arrived:
             return positions(whole.settled)
     for handed in whole.of(Kind.SUBMITTED) if whole.level is Level.PL else ():
         delivered = any(
@@ -82,7 +81,8 @@ def unacknowledged_is_resent(trace: Trace) -> set[int]:
             if any(_greatest(whole, event.link, ack) >= event.pseq for ack in acks):
                 broken.add(event.position)
     for end in whole.settled:
-        if any(_is_left_alone(whole, sent, end) for sent in whole.first_sent) or _unanswered(whole):
+        due = [sent for sent in whole.first_sent if whole.joins_live(sent.link)]
+        if not all(whole.is_acknowledged(sent, end) for sent in due) or _unanswered(whole):
             broken.add(end.position)
     return broken
 
@@ -110,11 +110,6 @@ def _has_come(whole: Whole, ack: Event) -> bool:
         return False
     covered = {pseq for pseq in come if ack.pseq <= pseq < ack.pseq + ack.count}
     return len(covered) == ack.count
-
-
-def _is_left_alone(whole: Whole, sent: Event, end: Event) -> bool:
-    ends = whole.links[sent.link]
-    return {ends.source, ends.target} <= set(whole.live) and not whole.is_acknowledged(sent, end)
 
 
 def _unanswered(whole: Whole) -> bool:

@@ -81,9 +81,8 @@ def majority_has_it(trace: Trace) -> set[int]:
     broken: set[int] = set()
     for event in whole.of(Kind.DELIVERED):
         message = (event.sender, event.number)
-        carriers = whole.heard(event.node, message, event)
-        if carriers:
-            carriers = carriers | {event.sender}
+        heard = whole.heard(event.node, message, event)
+        carriers = heard | {event.sender} if heard else heard
         if event.position not in whole.repeated and not whole.is_majority(carriers):
             broken.add(event.position)
     for event in whole.data_sent:
@@ -93,8 +92,7 @@ def majority_has_it(trace: Trace) -> set[int]:
             broken.add(event.position)
     for end in whole.settled:
         for number, link in enumerate(whole.links):
-            ends = {link.source, link.target}
-            if ends <= set(whole.live) and whole.put_on(number, end) < whole.known(link.source, end):
+            if whole.joins_live(number) and whole.put_on(number, end) < whole.known(link.source, end):
                 broken.add(end.position)
     return broken
 

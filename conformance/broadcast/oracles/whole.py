@@ -65,6 +65,10 @@ class Whole(AnyWhole[Event]):
     def live(self) -> list[int]:
         return [process for process in self.processes if process not in self._crashes]
 
+    def joins_live(self, link: int) -> bool:
+        """Whether both ends of the link live."""
+        return {self.links[link].source, self.links[link].target} <= set(self.live)
+
     def is_up(self, event: Event) -> bool:
         """Whether its process has not crashed by then."""
         return self._crashes.get(event.node, event.position) >= event.position

@@ -5,6 +5,7 @@ Safety is judged line by line (`scan`), liveness when the run is over, by how it
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -27,32 +28,11 @@ from scatterproof.spec.broadcast.messages import Level
 # A program that kept so much to itself until it was asked to end cannot be watched at work.
 _HELD_BACK_BYTES = 1 << 16
 
-# Clauses that output files do not show, each with the reason.
-_PACKETS = "only packets show it, and those that the relay carries are in the program's own format"
-_ABOVE = "above level pl nobody outside sees what a link hands on"
-_WHO_HAS = "output files do not show who has a message; packets would, and they are in the program's own format"
-_WAITS = "what waits for ever is told as BC-URB-VALID's or BC-URB-AGREE's; output files do not show for what it waits"
-_LATE = "output files have neither times nor packets: they do not show that a message waited, nor for what"
-
-_LINKS = {"BC-PL-PSEQ": _PACKETS, "BC-PL-RESEND": _PACKETS, "BC-PL-MEMORY": _PACKETS}
-_URB = {
-    **dict.fromkeys(("BC-PL-RELIABLE", "BC-PL-ONCE", "BC-PL-REAL"), _ABOVE),
-    **_LINKS,
-    "BC-URB-SELF": _WAITS,
-    "BC-URB-MAJ": _WHO_HAS,
-    "BC-URB-GC": _WHO_HAS,
-}
+# By level, the clauses that output files do not show there, each with the reason: those of lower levels, too.
+_REASONS = tomllib.loads(Path(__file__).with_name("unseen.toml").read_text(encoding="utf-8"))
 UNSEEN: Mapping[Level, Mapping[str, str]] = {
-    Level.PL: _LINKS,
-    Level.URB: _URB,
-    Level.FIFO: _URB,
-    Level.LCB: {
-        **_URB,
-        "BC-FIFO-ORDER": "the same lines break BC-LCB-FIFO",
-        "BC-LCB-LOCAL": _LATE,
-        "BC-LCB-CLOCKS": _PACKETS,
-        "BC-LCB-CHECK": _WAITS,
-    },
+    level: {clause: reason for lower in list(Level)[: at + 1] for clause, reason in _REASONS.get(lower, {}).items()}
+    for at, level in enumerate(Level)
 }
 
 

@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -236,7 +236,7 @@ def test_bc_io_out_what_waits_is_written_at_the_end_and_not_after_an_error(tmp_p
 
 def test_packets_share_datagrams_of_bounded_length(tmp_path: Path) -> None:
     addresses = [Host("127.0.0.1", port) for port in ports(2)]
-    with Mesh(0, addresses) as sender, Mesh(1, addresses) as receiver:
+    with closing(Mesh(0, addresses)) as sender, closing(Mesh(1, addresses)) as receiver:
         packets = [data(0, 1, 0, number, number) for number in range(1, 201)]
         packets += [data(0, 1, 0, number, number, payload=bytes(3_000)) for number in range(201, 204)]
         for packet in packets:
