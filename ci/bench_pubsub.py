@@ -64,7 +64,8 @@ def pubsub(
                 line += f"; {base['amqtt'].cpu_us / found.cpu_us:.1f} times amqtt by CPU"
                 line += f", {found.rate / base['amqtt'].rate:.1f} by wall time"
             yield f"publish and subscribe, {title}, {kind.name}", line
-    for kind in kinds:
+    # Of one appliance: telling neighbours of thousands of filters with wildcards costs the square of their number.
+    for kind in (kind for kind in kinds if not kind.name.endswith(("hops 3", "hops 5"))):
         yield f"publish and subscribe, memory of a subscription, {held:,} filters, {kind.name}", _memory(kind, held)
 
 
