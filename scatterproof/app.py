@@ -11,6 +11,7 @@ import sys
 import tomllib
 from functools import cache
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,8 +39,7 @@ COMMANDS = {
     "core-mutants": "Change the reference cores in one place, thousands of times, and count what tells: the rate, area"
     " by area.",
     "replay": "Replay a schedule, or a run of a corpus, against an implementation, and judge the trace that it leaves.",
-    "explore": "Step forwards and backwards through a run: every node's barrier, buffer and deliveries, and what breaks"
-    " a clause.",
+    "explore": "Step forwards and backwards through a run: what each node has and knows, and what breaks a clause.",
     "validate": "Let TLC accept recorded traces step by step, or say at which row each is no behaviour of the"
     " specification.",
     "corpus": "Simulate many runs for `mine`: every kind that the protocol has in turn, each of its own random"
@@ -68,7 +68,10 @@ def whole(name: str) -> TyperCommand | TyperGroup:
         return group
     module = import_module(f"scatterproof.commands.{'import_' if name == 'import' else name.replace('-', '_')}")
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich", context_settings=SETTINGS)
-    alone.command(name=name)(module.command)
+    # Within a paragraph the terminal breaks the lines: those of the source are longer than many terminals.
+    said = cleandoc(module.command.__doc__ or "").split("\n\n")
+    flowing = (part if "\n " in f"\n{part}" else part.replace("\n", " ") for part in said)
+    alone.command(name=name, help="\n\n".join(flowing))(module.command)
     command = typer.main.get_command(alone)
     assert isinstance(command, TyperCommand)
     return command

@@ -41,7 +41,7 @@ def command(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, and open nothing.")] = False,
     protocol: Protocol = None,
 ) -> None:
-    """Step forwards and backwards through a run: every node's barrier, buffer and deliveries, and what breaks a clause.
+    """Step forwards and backwards through a run: what each node has and knows, and what breaks a clause.
 
     It ends with Ctrl-C. The page is served to this machine alone; keys are shown with ?.
     """
