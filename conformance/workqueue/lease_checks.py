@@ -1,40 +1,52 @@
-"""What a queue with leases hands out, and what receipts and deduplication ids do: Q-LEASE, Q-LEASE-ALL, Q-RECEIPT,
-Q-DEDUP."""
+"""What a queue with leases hands out, and what receipts, deduplication ids, batches and consumers do: Q-LEASE,
+Q-LEASE-ALL, Q-RECEIPT, Q-DEDUP, Q-ACK-ORDER, Q-CONSUMER-ONE, Q-BATCH."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import DELIVERED, RETURNED
-from scatterproof.conformance.checks.step import HOLDS, SILENT, Check, Outcome, State, TableState, check, violated
-from scatterproof.conformance.checks.tables import field, find, room, used
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, violated
+from scatterproof.conformance.checks.tables import field, find
+from scatterproof.conformance.workqueue.lease_lists import first_of_list, id_of, next_of
+from scatterproof.conformance.workqueue.lease_order import (
+    AT_PLACE,
+    BACK,
+    IN_BATCH,
+    LEFT,
+    ahead_of,
+    available,
+    check_of_leases,
+    has_others,
+    held_in_group,
+    holds_now,
+    is_alone,
+    is_empty,
+)
 from scatterproof.conformance.workqueue.lease_records import (
-    ASKED,
+    ALIKE,
     CALLED_NS,
+    CANCEL,
     DEDUP,
     DELETE,
     DELETED_NS,
-    ENDS_BY,
-    ENDS_FROM,
+    DENIED,
+    ENTRY,
     EXTEND,
-    EXTENDS,
     GIVE_BACK,
     GOT,
     GRANT,
-    GROUP,
+    HAD_AT,
+    HAD_NS,
     HAND_AT,
-    HAND_NS,
     HANDED,
     HOLDER,
-    HOLDER_OP,
     IN_CALL,
     LEASE,
     MOST,
+    MOST_ENTRIES,
     NUMBER,
-    OF_NUMBER,
-    OF_SENDER,
+    OF,
     OLD_FROM,
     OPERATION,
     PUT,
@@ -43,24 +55,21 @@ from scatterproof.conformance.workqueue.lease_records import (
     PUT_NS,
     RECEIPT,
     RECEIVE,
-    SENDER,
-    SURE,
+    ROLE_BY,
+    ROLE_FROM,
+    USES,
+    LeaseRow,
+    Leases,
+    Promise,
     comes_first,
     earlier,
     is_before,
+    is_done,
     later,
+    named,
     receiving,
-    same_id,
 )
-from scatterproof.conformance.workqueue.leases import leases
-from scatterproof.conformance.workqueue.records import OK, REFUSED, UNKNOWN
-from scatterproof.spec.trace import Kind, Order
-
-
-def check_of_leases(clause: str, *ways: str) -> Callable[[Callable[..., Outcome]], Check]:
-    """As `check`, of rows `delivered` and `returned`; the step reads what is known before its row. Boxes of different
-    clients are compared by their times, so that no more than the order of links is needed."""
-    return check(clause, kinds=(Kind.DELIVERED, Kind.RETURNED), order=Order.LINK, ways=ways, derived=(leases,))
+from scatterproof.conformance.workqueue.records import NEVER, OK, REFUSED, UNKNOWN
 
 
 @check_of_leases(
@@ -68,84 +77,147 @@ def check_of_leases(clause: str, *ways: str) -> Callable[[Callable[..., Outcome]
     "message {found} of {sender} is handed out while {expected_node} holds a message of its group",
     "message {found} of {sender} is handed out, and message {expected}, which was put into its group before it, is not",
 )
-def returns_to_its_place(
-    kind: int,
-    node: int,
-    time_ns: int,
-    sender: int,
-    number: int,
-    margin_ns: int,
-    messages: TableState,
-    users: TableState,
-) -> Outcome:
-    own, one = receiving(users, node), find(messages, (sender, number))
-    if kind != DELIVERED or own < 0 or one < 0:
+def returns_to_its_place(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
+    messages, own = book.messages, receiving(book.users, row.node)
+    one = named(row.sender, row.number, row.message, book)
+    if row.kind != DELIVERED or own < 0 or one < 0:
         return SILENT
-    operation, begun_ns = field(users, own, OPERATION), field(users, own, CALLED_NS)
-    until_ns = max(begun_ns, earlier(later(begun_ns, field(users, own, LEASE)), margin_ns))
-    held, ahead, at_stake = -1, -1, field(messages, one, HANDED) > 0
-    for other in range(room(messages)):
-        if not used(messages, other) or field(messages, other, GROUP) != field(messages, one, GROUP):
-            continue
-        at_stake = at_stake or other != one
-        handed = field(messages, other, HANDED) > 0
-        if handed and field(messages, other, HOLDER) == node and field(messages, other, HOLDER_OP) == operation:
-            if other == one:  # twice in one answer
-                held = other
-        elif handed and field(messages, other, ENDS_FROM) > time_ns and field(messages, other, HAND_NS) < until_ns:
-            # Of two receives that overlap either may come first: then the lease of this one lasts as the other ends.
-            held = other if comes_first(messages, other, held) else held
-        elif other != one and is_due(messages, other) and is_before(messages, other, one):
-            ahead = other if comes_first(messages, other, ahead) else ahead
+    if holds_now(one, own, row, book):  # twice in one answer
+        return violated(0, field(messages, one, HOLDER), row.number, field(messages, one, HAND_AT))
+    held = held_in_group(one, own, row, promise, book)
     if held >= 0:
-        return violated(0, field(messages, held, HOLDER), number, field(messages, held, HAND_AT))
-    if ahead >= 0:
-        return violated(1, field(messages, ahead, NUMBER), number, field(messages, ahead, PUT_AT))
+        return violated(0, field(messages, held, HOLDER), row.number, field(messages, held, HAND_AT))
+    at_stake = field(messages, one, HANDED) > 0
+    if promise.back_order == 0:
+        ahead = ahead_of(AT_PLACE, one, own, row, promise, book)
+        if ahead >= 0:
+            return violated(1, field(messages, ahead, NUMBER), row.number, field(messages, ahead, PUT_AT))
+        at_stake = at_stake or has_others(one, book)
     return HOLDS if at_stake else SILENT
 
 
-@register_jitable
-def is_due(messages: TableState, slot: int) -> bool:
-    """Whether the message was surely taken, is no copy, and nobody has called what may delete it."""
-    return field(messages, slot, SURE) == 1 and field(messages, slot, ASKED) == 0
-
-
 @check_of_leases(
-    "Q-LEASE-ALL", "nothing is handed out, and message {expected} was there, of whose group nobody held any"
+    "Q-ACK-ORDER",
+    "message {found} of {sender} is handed out, and message {expected}, which is there and ahead of it by the order "
+    "that the profile states, is not",
 )
-def available_is_handed_out(
-    kind: int, node: int, outcome: int, node_count: int, messages: TableState, users: TableState, loose: State
-) -> Outcome:
-    own = receiving(users, node)
-    if kind != RETURNED or own < 0 or outcome != OK or field(users, own, MOST) < 1:
+def returned_keep_order(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
+    messages, own = book.messages, receiving(book.users, row.node)
+    one = named(row.sender, row.number, row.message, book)
+    if row.kind != DELIVERED or own < 0 or one < 0 or not is_alone(row, promise, book):
         return SILENT
-    if field(users, own, GOT) > 0:
-        return HOLDS
-    for other in range(node_count):
-        if other != node and receiving(users, other) >= 0:
-            return SILENT
-    if loose[0] > 0:
+    ahead = ahead_of(BACK, one, own, row, promise, book)
+    if ahead >= 0:
+        return violated(0, field(messages, ahead, NUMBER), row.number, field(messages, ahead, PUT_AT))
+    return HOLDS if field(messages, one, HANDED) > 0 or has_others(one, book) else SILENT
+
+
+@check_of_leases("Q-LEASE-ALL", "nothing is handed out, and message {expected} was there, which nothing hid")
+def available_is_handed_out(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
+    own = receiving(book.users, row.node)
+    if not is_empty(own, row, book):
+        return HOLDS if own >= 0 and row.kind == RETURNED and field(book.users, own, GOT) > 0 else SILENT
+    if promise.one_consumer == 1 or not is_alone(row, promise, book):
         return SILENT
-    found, begun_ns = -1, field(users, own, CALLED_NS)
-    for one in range(room(messages)):
-        if not used(messages, one) or not is_due(messages, one):
-            continue
-        if field(messages, one, SENDER) != node and field(messages, one, PUT_NS) >= begun_ns:
-            continue
-        if is_free(messages, field(messages, one, GROUP), begun_ns) and comes_first(messages, one, found):
-            found = one
+    found = available(own, row, promise, book)
+    messages = book.messages
     return HOLDS if found < 0 else violated(0, field(messages, found, NUMBER), 0, field(messages, found, PUT_AT))
 
 
+@check_of_leases(
+    "Q-CONSUMER-ONE",
+    "message {found} of {sender} is handed out while {expected_node} is the one consumer",
+    "message {found} of {sender} is handed out, and message {expected}, which the consumer before had not deleted, is "
+    "not",
+    "nothing is handed out, and message {expected} was there, and nobody else a consumer",
+    "a consumer that cancels is refused",
+)
+def one_active_consumer(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
+    messages, own = book.messages, receiving(book.users, row.node)
+    if is_empty(own, row, book):
+        return takes_over(own, row, promise, book)
+    user = find(book.users, (row.node,))
+    if row.kind == RETURNED and user >= 0 and field(book.users, user, IN_CALL) == CANCEL:
+        return violated(3, 0, 0, -1) if row.outcome == REFUSED else SILENT
+    one = named(row.sender, row.number, row.message, book)
+    if row.kind != DELIVERED or own < 0:
+        return SILENT
+    other = other_consumer(own, row, promise, book)
+    if other >= 0:
+        return violated(0, other, row.number, field(book.users, find(book.users, (other,)), HAD_AT))
+    if one < 0:
+        return SILENT
+    if promise.back_order < 2:
+        ahead = ahead_of(LEFT, one, own, row, promise, book)
+        if ahead >= 0:
+            return violated(1, field(messages, ahead, NUMBER), row.number, field(messages, ahead, HAND_AT))
+    for node in range(promise.node_count):
+        user = find(book.users, (node,))
+        if node != row.node and user >= 0 and field(book.users, user, ROLE_BY) > NEVER:
+            return HOLDS
+    return SILENT
+
+
 @register_jitable
-def is_free(messages: TableState, group: int, since_ns: int) -> bool:
-    """Whether surely nobody has held a message of the group at this time, or later."""
-    for slot in range(room(messages)):
-        if not used(messages, slot) or field(messages, slot, GROUP) != group or field(messages, slot, HANDED) == 0:
+def other_consumer(own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
+    """Another client that surely is the one consumer as this one is handed a message, whichever came first; or -1."""
+    users, begun_ns = book.users, field(book.users, own, CALLED_NS)
+    until_ns = max(begun_ns, earlier(later(begun_ns, field(users, own, LEASE)), promise.margin_ns))
+    for node in range(promise.node_count):
+        user = find(users, (node,))
+        if node == row.node or user < 0 or field(users, user, HAD_NS) == NEVER:
             continue
-        if field(messages, slot, EXTENDS) > 0 or field(messages, slot, ENDS_BY) >= since_ns:
-            return False
-    return True
+        if field(users, user, ROLE_FROM) > row.time_ns and field(users, user, HAD_NS) < until_ns:
+            return node
+    return -1
+
+
+@register_jitable
+def takes_over(own: int, row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
+    """A receive that comes back with nothing, where all others are surely no consumers."""
+    if not is_alone(row, promise, book):
+        return SILENT
+    for node in range(promise.node_count):
+        user = find(book.users, (node,))
+        if node != row.node and user >= 0 and field(book.users, user, ROLE_BY) >= field(book.users, own, CALLED_NS):
+            return SILENT
+    found = available(own, row, promise, book)
+    if found < 0:
+        return HOLDS
+    return violated(2, field(book.messages, found, NUMBER), 0, field(book.messages, found, PUT_AT))
+
+
+@check_of_leases(
+    "Q-BATCH",
+    "of a batch that is whole or not at all the entries {found} were carried out, as bits, and not {expected}",
+    "entry {found} of call {number} of {sender} is handed out, and was refused",
+    "entry {found} of call {number} of {sender} is handed out, and entry {expected} is not",
+)
+def batch_as_entries(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
+    messages, own = book.messages, find(book.users, (row.node,))
+    if own < 0:
+        return SILENT
+    call = field(book.users, own, IN_CALL)
+    if row.kind == RETURNED:
+        if call != PUT and call != DELETE:
+            return SILENT
+        count = field(book.users, own, USES) if call == DELETE else min(field(book.users, own, MOST), MOST_ENTRIES)
+        if count < 2 or row.outcome == UNKNOWN:
+            return SILENT
+        whole = (1 << count) - 1
+        if promise.batches == 1 and row.carried >= 0 and row.carried & whole not in (0, whole):
+            return violated(0, whole, row.carried & whole, -1)
+        return HOLDS
+    name = find(book.names, (row.sender, row.number, max(1, row.message)))
+    if call != RECEIVE or name < 0:
+        return SILENT
+    if field(book.names, name, DENIED) == 1:
+        return violated(1, 0, max(1, row.message), -1)
+    one = named(row.sender, row.number, row.message, book)
+    ahead = ahead_of(IN_BATCH, one, own, row, promise, book) if one >= 0 else -1
+    if ahead >= 0:
+        return violated(2, field(messages, ahead, ENTRY), max(1, row.message), field(messages, ahead, PUT_AT))
+    return SILENT
 
 
 @check_of_leases(
@@ -154,36 +226,44 @@ def is_free(messages: TableState, group: int, since_ns: int) -> bool:
     "message {found} of {sender} is handed out, and was deleted at {expected} ns",
     "message {found} of {sender} is handed out with receipt {expected}, as it was before",
 )
-def ended_lease_is_fenced(
-    kind: int,
-    node: int,
-    time_ns: int,
-    sender: int,
-    number: int,
-    outcome: int,
-    receipt: int,
-    messages: TableState,
-    users: TableState,
-) -> Outcome:
-    own = find(users, (node,))
+def ended_lease_is_fenced(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
+    messages, own = book.messages, find(book.users, (row.node,))
     if own < 0:
         return SILENT
-    call = field(users, own, IN_CALL)
-    if kind == DELIVERED:
-        one = find(messages, (sender, number))
+    call = field(book.users, own, IN_CALL)
+    if row.kind == DELIVERED:
+        one = named(row.sender, row.number, row.message, book)
         if one < 0 or call != RECEIVE or field(messages, one, HANDED) == 0:
             return SILENT
-        if field(messages, one, DELETED_NS) < field(users, own, CALLED_NS):
-            return violated(1, field(messages, one, DELETED_NS), number, field(messages, one, HAND_AT))
-        same = field(messages, one, RECEIPT) == receipt
-        return violated(2, receipt, number, field(messages, one, HAND_AT)) if same else HOLDS
-    one = find(messages, (field(users, own, OF_SENDER), field(users, own, OF_NUMBER)))
-    if one < 0 or call not in (DELETE, EXTEND, GIVE_BACK) or outcome == UNKNOWN:
+        if field(messages, one, DELETED_NS) < field(book.users, own, CALLED_NS):
+            return violated(1, field(messages, one, DELETED_NS), row.number, field(messages, one, HAND_AT))
+        same = field(messages, one, RECEIPT) == row.receipt
+        return violated(2, row.receipt, row.number, field(messages, one, HAND_AT)) if same else HOLDS
+    if call not in (DELETE, EXTEND, GIVE_BACK) or row.outcome == UNKNOWN:
         return SILENT
-    lasts = field(users, own, GRANT) == field(messages, one, HANDED) and field(users, own, OLD_FROM) > time_ns
-    if outcome == REFUSED and lasts:
-        return violated(0, 0, field(users, own, OF_NUMBER), field(messages, one, HAND_AT))
-    return HOLDS
+    return refused_for_nothing(own, row, promise, book)
+
+
+@register_jitable
+def refused_for_nothing(own: int, row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
+    """An entry that was refused though its lease lasts. A batch that is whole or not at all is refused for one of its
+    entries."""
+    messages, found, lasting, known = book.messages, -1, 0, 0
+    count = field(book.users, own, USES)
+    for at in range(count):
+        entry = find(book.uses, (row.node, at))
+        one = find(messages, (field(book.uses, entry, OF),))
+        if one < 0:
+            continue
+        known += 1
+        lasts = field(book.uses, entry, GRANT) == field(messages, one, HANDED)
+        if lasts and field(book.uses, entry, OLD_FROM) > row.time_ns:
+            lasting += 1
+            if found < 0 and not is_done(at, row.outcome, row.carried, OK):
+                found = one
+    if found >= 0 and (promise.batches != 1 or lasting == count):
+        return violated(0, 0, field(messages, found, NUMBER), field(messages, found, HAND_AT))
+    return HOLDS if known > 0 else SILENT
 
 
 @check_of_leases(
@@ -193,71 +273,77 @@ def ended_lease_is_fenced(
     "message {found} is refused, a copy of message {expected}, which was put within the window",
     "message {found} of {sender} is handed out, a copy of message {expected}, which was put within the window",
 )
-def duplicates_deliver_once(
-    kind: int,
-    node: int,
-    time_ns: int,
-    sender: int,
-    number: int,
-    outcome: int,
-    window_ns: int,
-    by_group: int,
-    margin_ns: int,
-    messages: TableState,
-    users: TableState,
-) -> Outcome:
-    own = find(users, (node,))
-    if own < 0 or field(users, own, IN_CALL) != (RECEIVE if kind == DELIVERED else PUT):
+def duplicates_deliver_once(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
+    messages, own = book.messages, find(book.users, (row.node,))
+    if own < 0 or field(book.users, own, IN_CALL) != (RECEIVE if row.kind == DELIVERED else PUT):
         return SILENT
-    if kind == RETURNED and outcome != REFUSED:
-        return SILENT
-    key = (sender, number) if kind == DELIVERED else (node, field(users, own, OPERATION))
-    one, found, at_stake = find(messages, key), -1, False
-    if one < 0 or field(messages, one, DEDUP) < 1:
-        return SILENT
-    for other in range(room(messages)):
-        if other == one or not used(messages, other) or not same_id(messages, one, other, by_group):
-            continue
-        at_stake = True
-        handed = kind == DELIVERED and field(messages, other, HANDED) > 0
-        if handed and are_near(messages, one, other, window_ns, margin_ns):
-            found = other if comes_first(messages, other, found) else found
-    if found >= 0:
-        return violated(0, field(messages, found, NUMBER), number, field(messages, found, HAND_AT))
-    first = first_of(messages, one, min(time_ns, field(messages, one, PUT_NS)), by_group, window_ns, margin_ns)
-    if first >= 0:
-        way = 1 if kind == RETURNED else 2
-        return violated(
-            way, field(messages, first, NUMBER), field(messages, one, NUMBER), field(messages, first, PUT_AT)
-        )
-    return HOLDS if at_stake and kind == DELIVERED else SILENT
+    if row.kind == DELIVERED:
+        return is_second(named(row.sender, row.number, row.message, book), row, promise, book)
+    for at in range(min(max(1, field(book.users, own, MOST)), MOST_ENTRIES)):
+        one = named(row.node, field(book.users, own, OPERATION), 1 + at, book)
+        denied = row.outcome != UNKNOWN and not is_done(at, row.outcome, row.carried, OK)
+        if one >= 0 and denied and field(messages, one, DEDUP) > 0:
+            first = first_of(one, min(row.time_ns, field(messages, one, PUT_NS)), promise, book)
+            if first >= 0:
+                found, expected = field(messages, one, NUMBER), field(messages, first, NUMBER)
+                return violated(1, expected, found, field(messages, first, PUT_AT))
+    return SILENT
 
 
 @register_jitable
-def first_of(messages: TableState, one: int, put_by_ns: int, by_group: int, window_ns: int, margin_ns: int) -> int:
+def is_second(one: int, row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
+    """Of a message that is handed out: whether another with its id was, or was surely put before it."""
+    messages, found, at_stake = book.messages, -1, False
+    if one < 0 or field(messages, one, DEDUP) < 1:
+        return SILENT
+    serial = first_of_list(book.ids, id_of(messages, one, promise.by_group))
+    while serial > 0:
+        other = find(messages, (serial,))
+        serial = next_of(messages, other, ALIKE)
+        at_stake = at_stake or other != one
+        if other != one and field(messages, other, HANDED) > 0 and are_near(one, other, promise, book):
+            found = other if comes_first(messages, other, found) else found
+    if found >= 0:
+        return violated(0, field(messages, found, NUMBER), row.number, field(messages, found, HAND_AT))
+    first = first_of(one, min(row.time_ns, field(messages, one, PUT_NS)), promise, book)
+    if first >= 0:
+        found_number, expected = field(messages, one, NUMBER), field(messages, first, NUMBER)
+        return violated(2, expected, found_number, field(messages, first, PUT_AT))
+    return HOLDS if at_stake else SILENT
+
+
+@register_jitable
+def first_of(one: int, put_by_ns: int, promise: Promise, book: Leases) -> int:
     """A message put before this one, which is surely in the window of that, or of what that is itself a copy of; -1 for
     none. put_by_ns: when this one was taken, or refused, at the latest."""
-    found = -1
-    for other in range(room(messages)):
-        if other == one or not used(messages, other) or not same_id(messages, one, other, by_group):
+    messages, found = book.messages, -1
+    head = first_of_list(book.ids, id_of(messages, one, promise.by_group))
+    serial = head
+    while serial > 0:
+        other = find(messages, (serial,))
+        serial = next_of(messages, other, ALIKE)
+        if other == one or not is_before(messages, other, one):
             continue
-        lasts = is_before(messages, other, one)
-        for first in range(room(messages)):
-            if first == one or not used(messages, first) or not same_id(messages, other, first, by_group):
+        lasts, next_one = True, head
+        while next_one > 0 and lasts:
+            first = find(messages, (next_one,))
+            next_one = next_of(messages, first, ALIKE)
+            if first == one:
                 continue
-            over_ns = later(later(field(messages, first, PUT_NS), window_ns), margin_ns)
+            over_ns = later(later(field(messages, first, PUT_NS), promise.window_ns), promise.margin_ns)
             if is_before(messages, other, first) or over_ns < field(messages, other, PUT_CALLED):
                 continue
-            ends_ns = earlier(later(field(messages, first, PUT_CALLED), window_ns), margin_ns)
-            lasts = lasts and ends_ns > put_by_ns
+            ends_ns = earlier(later(field(messages, first, PUT_CALLED), promise.window_ns), promise.margin_ns)
+            lasts = ends_ns > put_by_ns
         if lasts and comes_first(messages, other, found):
             found = other
     return found
 
 
 @register_jitable
-def are_near(messages: TableState, one: int, other: int, window_ns: int, margin_ns: int) -> bool:
+def are_near(one: int, other: int, promise: Promise, book: Leases) -> bool:
     """Whether both messages were surely put within one window."""
+    messages, window_ns, margin_ns = book.messages, promise.window_ns, promise.margin_ns
     from_one = earlier(later(field(messages, one, PUT_CALLED), window_ns), margin_ns)
     from_other = earlier(later(field(messages, other, PUT_CALLED), window_ns), margin_ns)
     return from_one > field(messages, other, PUT_NS) and from_other > field(messages, one, PUT_NS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.leases import cancels, deletes, extends, gives_back, puts, receives
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 
-KINDS = 16
+KINDS = 20
 
 
 def step(kind: int, now: int, client: NodeId, more: int, leases_ns: Sequence[int]) -> tuple[Call, ...]:
@@ -21,9 +21,17 @@ def step(kind: int, now: int, client: NodeId, more: int, leases_ns: Sequence[int
             return (receives(now, client, most, lease_ns),)
         case 10:
             return (receives(now, client, most, lease_ns), *[deletes(now, client, newest)] * most)
-        case 11 | 12:
+        case 11:
             return (deletes(now, client, newest),)
-        case 13:
+        case 12:
             return (extends(now, client, lease_ns, newest),)
-        case _:
+        case 13 | 14 | 15:
             return (gives_back(now, client, newest),)
+        case 16:
+            return (puts(now, client, group, more // 8 % 4, most),)
+        case 17:
+            return (receives(now, client, most, lease_ns), deletes(now, client, newest, most))
+        case 18:
+            return (cancels(now, client),)
+        case _:
+            return (receives(now, client, most, lease_ns), cancels(now, client))

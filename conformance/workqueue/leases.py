@@ -4,7 +4,8 @@ hand.
 A call takes effect at one moment of its box. A lease of L ns that was granted in the box [called, returned] ends in
 [called + L, returned + L], a margin more or less: strictly below it surely lasts, strictly above it surely does not.
 Rows `delivered` and `returned` are learnt when the next row comes, so that checks see what was known before them.
-Memory: all messages, for a deleted one may come back.
+Memory: all messages, for a deleted one may come back; what is looked at for a row is in lists (`lease_lists`), bounded
+by what waits ahead of a message, is held, or has its deduplication id.
 """
 
 from __future__ import annotations
@@ -12,51 +13,68 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import CALLED, CRASHED, DELIVERED, RETURNED
-from scatterproof.conformance.checks.step import Bins, State, Table, TableState, derive
-from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
+from scatterproof.conformance.checks.step import Bins, Table, derive
+from scatterproof.conformance.checks.tables import change, field, find, put, remove
+from scatterproof.conformance.workqueue.lease_lists import (
+    come_in,
+    extend_more,
+    go_out,
+    wait,
+    wait_no_more,
+)
+from scatterproof.conformance.workqueue.lease_puts import learn_of_put, note_put
 from scatterproof.conformance.workqueue.lease_records import (
     ASKED,
-    BEHIND,
+    BACK_BY,
+    BACK_FROM,
     CALLED_NS,
+    CANCEL,
     DELETE,
     DELETED_NS,
     ENDS_BY,
     ENDS_FROM,
     EXTEND,
-    EXTENDS,
-    FIRST,
     GIVE_BACK,
     GOT,
     GRANT,
+    GROUP,
+    HAD_AT,
+    HAD_NS,
     HAND_AT,
-    HAND_GRANT,
+    HAND_BEHIND,
+    HAND_FIRST,
     HAND_NS,
-    HAND_NUMBER,
-    HAND_SENDER,
     HANDED,
     HOLDER,
     HOLDER_OP,
     IN_CALL,
     LEASE,
     MESSAGE_FIELDS,
-    OF_NUMBER,
-    OF_SENDER,
+    MOST,
+    MOST_ENTRIES,
+    OF,
     OLD_FROM,
     OPERATION,
     PUT,
-    PUT_AT,
-    PUT_CALLED,
     PUT_NS,
     RECEIPT,
     RECEIVE,
+    ROLE_BY,
+    ROLE_FROM,
+    ROLE_WAS,
     SEEN,
-    SURE,
+    SERIAL,
     USER_FIELDS,
+    USES,
+    WAITING,
+    LeaseRow,
     Leases,
+    Promise,
     earlier,
+    is_done,
     later,
+    named,
     receiving,
-    same_id,
 )
 from scatterproof.conformance.workqueue.records import FOREVER, NEVER, OK, REFUSED, UNKNOWN, add
 from scatterproof.spec.trace import Kind
@@ -65,148 +83,217 @@ KINDS = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.CRASHED)
 
 
 @register_jitable
-def note_called(
-    node: int,
-    time_ns: int,
-    call: int,
-    operation: int,
-    told: tuple[int, int, int, int, int],
-    margin_ns: int,
-    book: Leases,
-) -> None:
-    """What a call may do from now on. told: group, dedup, most, newest, lease_ns."""
-    messages, _, users, _ = book
-    group, dedup, most, newest, lease_ns = told
-    own = find(users, (node,))
-    first, behind = (field(users, own, FIRST), field(users, own, BEHIND)) if own >= 0 else (0, 0)
-    about = (-1, -1, 0, 0, NEVER)
-    if call == PUT and find(messages, (node, operation)) < 0:
-        head = (node, operation, group, dedup, time_ns, FOREVER, -1, 0, 0, -1, -1, 0)
-        put(messages, (node, operation), (*head, NEVER, -1, NEVER, NEVER, 0, 0, FOREVER))
-    elif call in (DELETE, EXTEND, GIVE_BACK) and first < behind:
-        last = newest == 1
-        about = use_from_hand(node, behind - 1 if last else first, time_ns, call, lease_ns, margin_ns, book)
-        if call != EXTEND:
-            first, behind = first + int(not last), behind - int(last)
-    put(users, (node,), (call, time_ns, operation, lease_ns, most, 0, *about, first, behind))
+def note_called(row: LeaseRow, promise: Promise, book: Leases) -> None:
+    """What a call may do from now on."""
+    users, now = book.users, row.time_ns
+    own = find(users, (row.node,))
+    first, behind, role_from, role_by, had_ns, had_at = 0, 0, NEVER, NEVER, NEVER, -1
+    if own >= 0:
+        first, behind = field(users, own, HAND_FIRST), field(users, own, HAND_BEHIND)
+        role_from, role_by = field(users, own, ROLE_FROM), field(users, own, ROLE_BY)
+        had_ns, had_at = field(users, own, HAD_NS), field(users, own, HAD_AT)
+        if field(users, own, IN_CALL) != 0:
+            drop_uses(row.node, field(users, own, USES), book)
+    uses, role_was = 0, role_by
+    if row.call == PUT:
+        for at in range(min(max(1, row.most), MOST_ENTRIES)):
+            note_put(at, row, promise, book)
+    elif row.call in (DELETE, EXTEND, GIVE_BACK) and first < behind:
+        uses = min(max(1, row.most), MOST_ENTRIES, behind - first) if row.call == DELETE else 1
+        last = row.newest == 1
+        for at in range(uses):
+            use_from_hand(at, behind - 1 - at if last else first + at, row, promise, book)
+        if row.call != EXTEND:
+            first, behind = (first, behind - uses) if last else (first + uses, behind)
+    elif row.call == CANCEL:
+        role_from, had_ns = NEVER, NEVER
+        for serial in range(first, behind):
+            cancel_one(find(book.hands, (row.node, serial)), now, promise, book)
+    if row.call in (RECEIVE, EXTEND):
+        role_by = FOREVER
+    head = (row.call, now, row.operation, row.lease_ns, row.most, 0, uses, first, behind)
+    put(users, (row.node,), (*head, had_ns, had_at, role_from, role_by, role_was))
 
 
 @register_jitable
-def use_from_hand(
-    node: int, serial: int, time_ns: int, call: int, lease_ns: int, margin_ns: int, book: Leases
-) -> tuple[int, int, int, int, int]:
-    """A call about the message in hand with this number: OF_SENDER, OF_NUMBER, GRANT, SEEN, OLD_FROM."""
-    messages, hands, _, _ = book
-    entry = find(hands, (node, serial))
-    sender, number = field(hands, entry, HAND_SENDER), field(hands, entry, HAND_NUMBER)
-    grant = field(hands, entry, HAND_GRANT)
+def use_from_hand(at: int, number: int, row: LeaseRow, promise: Promise, book: Leases) -> None:
+    """A call about the message in hand with this number, which is the one at place `at` that it is about."""
+    messages, hands, call = book.messages, book.hands, row.call
+    entry = find(hands, (row.node, number))
+    serial, grant = field(hands, entry, OF), field(hands, entry, GRANT)
     if call != EXTEND:
         remove(hands, entry)
-    one = find(messages, (sender, number))
+    one = find(messages, (serial,))
     if one < 0:
-        return -1, -1, 0, 0, NEVER
+        put(book.uses, (row.node, at), (0, 0, NEVER, 0))
+        return
     seen, old_from = field(messages, one, HANDED), field(messages, one, ENDS_FROM)
+    put(book.uses, (row.node, at), (serial, grant, old_from, seen))
     if call == EXTEND:
-        add(messages, one, EXTENDS, 1)
+        extend_more(one, 1, book)
     elif call == DELETE:
         add(messages, one, ASKED, 1)
     if grant == seen:
-        may_end = earlier(later(time_ns, lease_ns), margin_ns) if call == EXTEND else NEVER
+        may_end = earlier(later(row.time_ns, row.lease_ns), promise.margin_ns) if call == EXTEND else NEVER
         change(messages, one, ENDS_FROM, min(old_from, may_end))
-    return sender, number, grant, seen, old_from
+        if call == GIVE_BACK and promise.back_order == 2:
+            move_behind(serial, row.time_ns, book)
+
+
+@register_jitable
+def move_behind(serial: int, now: int, book: Leases) -> None:
+    """From now on the message may be behind the others of its group."""
+    slot = find(book.messages, (serial,))
+    waits = field(book.messages, slot, WAITING) == 1
+    wait_no_more(serial, book)
+    change(book.messages, slot, BACK_FROM, now)
+    if waits:
+        wait(serial, book)
+
+
+@register_jitable
+def cancel_one(entry: int, now: int, promise: Promise, book: Leases) -> None:
+    """A call that ends all leases may end that of this message in hand."""
+    hands, messages = book.hands, book.messages
+    serial = field(hands, entry, OF)
+    one = find(messages, (serial,))
+    if one < 0 or field(hands, entry, GRANT) != field(messages, one, HANDED):
+        return
+    change(hands, entry, OLD_FROM, field(messages, one, ENDS_FROM))
+    change(messages, one, ENDS_FROM, NEVER)
+    if promise.back_order == 2:
+        move_behind(serial, now, book)
 
 
 @register_jitable
 def learn_returned(
-    node: int, time_ns: int, outcome: int, position: int, window_ns: int, by_group: int, margin_ns: int, book: Leases
+    node: int, time_ns: int, outcome: int, done: int, position: int, promise: Promise, book: Leases
 ) -> None:
     """A call is over."""
-    messages, _, users, loose = book
+    users = book.users
     own = find(users, (node,))
     if own < 0 or field(users, own, IN_CALL) == 0:
         return
-    call = field(users, own, IN_CALL)
-    change(users, own, IN_CALL, 0)
+    call, uses = field(users, own, IN_CALL), field(users, own, USES)
     if call == PUT:
-        one = find(messages, (node, field(users, own, OPERATION)))
-        if one >= 0 and outcome == REFUSED:
-            remove(messages, one)
-        elif one >= 0 and outcome == OK:
-            change(messages, one, PUT_NS, time_ns)
-            change(messages, one, PUT_AT, position)
-            change(messages, one, SURE, int(is_first(one, window_ns, by_group, margin_ns, messages)))
+        for at in range(min(max(1, field(users, own, MOST)), MOST_ENTRIES)):
+            learn_of_put(at, node, time_ns, outcome, done, position, promise, book)
     elif call == RECEIVE:
-        loose[0] += int(outcome == UNKNOWN)
-    elif outcome != UNKNOWN:
-        one = find(messages, (field(users, own, OF_SENDER), field(users, own, OF_NUMBER)))
-        if one >= 0:
-            learn_of_message(call, own, one, time_ns, outcome, margin_ns, messages, users)
+        book.loose[0] += int(outcome == UNKNOWN)
+    elif call == CANCEL:
+        learn_of_cancel(node, time_ns, outcome, book)
+    for at in range(uses):
+        entry = find(book.uses, (node, at))
+        one = find(book.messages, (field(book.uses, entry, OF),))
+        if one >= 0 and outcome != UNKNOWN:
+            learn_of_message(at, node, one, time_ns, is_done(at, outcome, done, OK), promise, book)
+        elif one >= 0 and call == DELETE:
+            wait_no_more(field(book.uses, entry, OF), book)
+    learn_of_role(call, own, time_ns, outcome, promise, book)
+    drop_uses(node, uses, book)
+    change(users, own, IN_CALL, 0)
 
 
 @register_jitable
-def is_first(one: int, window_ns: int, by_group: int, margin_ns: int, messages: TableState) -> bool:
-    """Whether the message, whose put has just returned ok, is surely no copy: of all others with its id the window was
-    surely over."""
-    for other in range(room(messages)):
-        if other == one or not used(messages, other) or not same_id(messages, one, other, by_group):
-            continue
-        over_ns = later(later(field(messages, other, PUT_NS), window_ns), margin_ns)
-        if over_ns >= field(messages, one, PUT_CALLED):
-            return False
-    return True
+def drop_uses(node: int, uses: int, book: Leases) -> None:
+    for at in range(uses):
+        remove(book.uses, find(book.uses, (node, at)))
 
 
 @register_jitable
-def learn_of_message(
-    call: int,
-    own: int,
-    one: int,
-    time_ns: int,
-    outcome: int,
-    margin_ns: int,
-    messages: TableState,
-    users: TableState,
-) -> None:
-    """What a call about a message did, that returned ok or was refused."""
-    grant, seen, handed = field(users, own, GRANT), field(users, own, SEEN), field(messages, one, HANDED)
-    called_ns, lease_ns = field(users, own, CALLED_NS), field(users, own, LEASE)
-    old_from = field(users, own, OLD_FROM)
+def learn_of_role(call: int, own: int, time_ns: int, outcome: int, promise: Promise, book: Leases) -> None:
+    """Until when a client may be the one that is handed messages. A call of unknown outcome may make it that at any
+    later moment."""
+    users = book.users
+    was = field(users, own, ROLE_WAS)
+    if call in (RECEIVE, EXTEND) and outcome == OK:
+        by_ns = later(later(time_ns, field(users, own, LEASE)), promise.margin_ns)
+        change(users, own, ROLE_BY, max(was, by_ns))
+    elif call in (RECEIVE, EXTEND) and outcome == REFUSED:
+        change(users, own, ROLE_BY, was)
+    elif call == CANCEL and outcome == OK and was < FOREVER:
+        change(users, own, ROLE_BY, min(was, time_ns))
+
+
+@register_jitable
+def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, promise: Promise, book: Leases) -> None:
+    """What a call about a message did, at place `at` of those that it is about, that was carried out or refused."""
+    messages, users, uses = book.messages, book.users, book.uses
+    own, entry = find(users, (node,)), find(uses, (node, at))
+    call, called_ns, lease_ns = field(users, own, IN_CALL), field(users, own, CALLED_NS), field(users, own, LEASE)
+    serial, grant = field(uses, entry, OF), field(uses, entry, GRANT)
+    seen, old_from, handed = field(uses, entry, SEEN), field(uses, entry, OLD_FROM), field(messages, one, HANDED)
     # It has no effect while somebody else holds the message, and surely takes effect while its own lease lasts.
     fenced = grant < seen and seen == handed and field(messages, one, ENDS_FROM) > time_ns
     lasted = grant == handed and old_from > time_ns
     if call == EXTEND:
-        add(messages, one, EXTENDS, -1)
-    if outcome == REFUSED:
+        extend_more(one, -1, book)
+    if not done:
         if grant == handed:
             change(messages, one, ENDS_FROM, old_from)
         if call == DELETE:
             add(messages, one, ASKED, -1)
     elif call == EXTEND:
-        by_ns = later(later(time_ns, lease_ns), margin_ns)
+        by_ns = later(later(time_ns, lease_ns), promise.margin_ns)
         if lasted:
-            change(messages, one, ENDS_FROM, earlier(later(called_ns, lease_ns), margin_ns))
+            from_ns = earlier(later(called_ns, lease_ns), promise.margin_ns)
+            change(messages, one, ENDS_FROM, from_ns)
             change(messages, one, ENDS_BY, by_ns)
+            if field(users, own, HAD_NS) > NEVER:
+                change(users, own, ROLE_FROM, max(from_ns, field(users, own, ROLE_FROM)))
         elif not fenced:
             change(messages, one, ENDS_BY, max(by_ns, field(messages, one, ENDS_BY)))
+        go_out(serial, book)
     elif lasted:
         change(messages, one, ENDS_BY, min(time_ns, field(messages, one, ENDS_BY)))
         if call == DELETE:
             change(messages, one, DELETED_NS, min(time_ns, field(messages, one, DELETED_NS)))
+        else:
+            change(messages, one, BACK_BY, time_ns)
     elif fenced and call == DELETE:
         add(messages, one, ASKED, -1)
+    if call == DELETE and field(messages, one, ASKED) > 0 and done:
+        wait_no_more(serial, book)
+
+
+@register_jitable
+def learn_of_cancel(node: int, time_ns: int, outcome: int, book: Leases) -> None:
+    """All leases of the client have ended, and it has nothing in hand."""
+    messages, hands, users = book.messages, book.hands, book.users
+    own = find(users, (node,))
+    for number in range(field(users, own, HAND_FIRST), field(users, own, HAND_BEHIND)):
+        entry = find(hands, (node, number))
+        one = find(messages, (field(hands, entry, OF),))
+        if outcome == OK and one >= 0 and field(hands, entry, GRANT) == field(messages, one, HANDED):
+            change(messages, one, ENDS_BY, min(time_ns, field(messages, one, ENDS_BY)))
+            if field(hands, entry, OLD_FROM) > time_ns:
+                change(messages, one, BACK_BY, time_ns)
+    drop_hand(node, book)
+
+
+@register_jitable
+def drop_hand(node: int, book: Leases) -> None:
+    users = book.users
+    own = find(users, (node,))
+    for number in range(field(users, own, HAND_FIRST), field(users, own, HAND_BEHIND)):
+        remove(book.hands, find(book.hands, (node, number)))
+    change(users, own, HAND_FIRST, 0)
+    change(users, own, HAND_BEHIND, 0)
 
 
 @register_jitable
 def learn_delivered(
-    node: int, time_ns: int, sender: int, number: int, receipt: int, position: int, margin_ns: int, book: Leases
+    node: int, time_ns: int, name: tuple[int, int, int], receipt: int, position: int, promise: Promise, book: Leases
 ) -> None:
     """A message is handed out to a client that is in a receive."""
-    messages, hands, users, _ = book
-    own, one = receiving(users, node), find(messages, (sender, number))
+    messages, users, margin_ns = book.messages, book.users, promise.margin_ns
+    own, one = receiving(users, node), named(name[0], name[1], name[2], book)
     if own < 0:
         return
     grant, called_ns, lease_ns = 0, field(users, own, CALLED_NS), field(users, own, LEASE)
+    from_ns, serial = earlier(later(called_ns, lease_ns), margin_ns), 0
     if one >= 0:
+        come_in(field(messages, one, GROUP), promise, book)
         grant = field(messages, one, HANDED) + 1
         by_ns = later(later(time_ns, lease_ns), margin_ns)
         # Of two receives that overlap either may have come first.
@@ -218,75 +305,73 @@ def learn_delivered(
         change(messages, one, HOLDER_OP, field(users, own, OPERATION))
         change(messages, one, HAND_NS, time_ns)
         change(messages, one, HAND_AT, position)
-        change(messages, one, ENDS_FROM, earlier(later(called_ns, lease_ns), margin_ns))
+        change(messages, one, ENDS_FROM, from_ns)
         change(messages, one, ENDS_BY, by_ns)
-    behind = field(users, own, BEHIND)
-    put(hands, (node, behind), (sender, number, grant))
-    change(users, own, BEHIND, behind + 1)
+        change(messages, one, BACK_BY, FOREVER)
+        serial = field(book.names, find(book.names, name), SERIAL)
+        go_out(serial, book)
+    behind = field(users, own, HAND_BEHIND)
+    put(book.hands, (node, behind), (serial, grant, NEVER))
+    change(users, own, HAND_BEHIND, behind + 1)
     add(users, own, GOT, 1)
+    change(users, own, HAD_NS, time_ns)
+    change(users, own, HAD_AT, position)
+    change(users, own, ROLE_FROM, max(from_ns, field(users, own, ROLE_FROM)))
 
 
 @register_jitable
 def note_crash(node: int, book: Leases) -> None:
-    """A client that crashes in a call never hears of it, and has nothing in hand when it begins anew."""
-    _, hands, users, loose = book
+    """A client that crashes in a call never hears of it, and has nothing in hand when it begins anew. Whether it is a
+    consumer still is the store's affair."""
+    users = book.users
     own = find(users, (node,))
     if own < 0:
         return
-    loose[0] += int(field(users, own, IN_CALL) == RECEIVE)
+    call, uses = field(users, own, IN_CALL), field(users, own, USES)
+    book.loose[0] += int(call == RECEIVE)
+    for at in range(uses if call != 0 else 0):
+        if call == DELETE:
+            wait_no_more(field(book.uses, find(book.uses, (node, at)), OF), book)
+    if call == PUT:
+        for at in range(min(max(1, field(users, own, MOST)), MOST_ENTRIES)):
+            name = find(book.names, (node, field(users, own, OPERATION), 1 + at))
+            one = find(book.messages, (field(book.names, name, SERIAL),)) if name >= 0 else -1
+            if one >= 0 and field(book.messages, one, PUT_NS) == FOREVER:
+                wait_no_more(field(book.names, name, SERIAL), book)
+    if call != 0:
+        drop_uses(node, uses, book)
     change(users, own, IN_CALL, 0)
-    for serial in range(field(users, own, FIRST), field(users, own, BEHIND)):
-        remove(hands, find(hands, (node, serial)))
-    change(users, own, FIRST, 0)
-    change(users, own, BEHIND, 0)
+    change(users, own, HAD_NS, NEVER)
+    change(users, own, ROLE_FROM, NEVER)
+    drop_hand(node, book)
 
 
-# messages, hands, users, loose: as in `lease_records`. last: the last row `delivered` or `returned`, where it is to be
-# learnt: its kind, then its columns.
 @derive(
     kinds=KINDS,
-    messages=Table(2, MESSAGE_FIELDS),
+    names=Table(3, 2, at_once=MOST_ENTRIES),
+    messages=Table(1, MESSAGE_FIELDS, at_once=MOST_ENTRIES),
+    groups=Table(2, 3),
+    outs=Table(2, 3, at_once=2),
+    ids=Table(2, 3, at_once=MOST_ENTRIES),
     hands=Table(2, 3),
+    uses=Table(2, 4, at_once=MOST_ENTRIES),
     users=Table(1, USER_FIELDS),
     loose=Bins(1),
-    last=Bins(8),
+    made=Bins(1),
+    last=Bins(10),
 )
-def leases(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    time_ns: int,
-    sender: int,
-    number: int,
-    call: int,
-    operation: int,
-    outcome: int,
-    group: int,
-    receipt: int,
-    dedup: int,
-    most: int,
-    newest: int,
-    lease_ns: int,
-    window_ns: int,
-    by_group: int,
-    margin_ns: int,
-    messages: TableState,
-    hands: TableState,
-    users: TableState,
-    loose: State,
-    last: State,
-) -> None:
-    book = (messages, hands, users, loose)
+def leases(row: LeaseRow, promise: Promise, book: Leases) -> None:
+    last = book.last
     if last[0] == DELIVERED:
-        learn_delivered(last[1], last[2], last[4], last[5], last[6], last[3], margin_ns, book)
+        learn_delivered(last[1], last[2], (last[4], last[5], last[6]), last[7], last[3], promise, book)
     elif last[0] == RETURNED:
-        learn_returned(last[1], last[2], last[7], last[3], window_ns, by_group, margin_ns, book)
+        learn_returned(last[1], last[2], last[8], last[9], last[3], promise, book)
     last[0] = -1
-    if kind == CALLED:
-        note_called(node, time_ns, call, operation, (group, dedup, most, newest, lease_ns), margin_ns, book)
-    elif kind in (DELIVERED, RETURNED):
-        last[0], last[1], last[2], last[3] = kind, node, time_ns, position
-        last[4], last[5], last[6], last[7] = sender, number, receipt, outcome
-    elif link < 0 and kind == CRASHED:
-        note_crash(node, book)
+    if row.kind == CALLED:
+        note_called(row, promise, book)
+    elif row.kind in (DELIVERED, RETURNED):
+        last[0], last[1], last[2], last[3] = row.kind, row.node, row.time_ns, row.position
+        last[4], last[5], last[6], last[7] = row.sender, row.number, max(1, row.message), row.receipt
+        last[8], last[9] = row.outcome, row.carried
+    elif row.link < 0 and row.kind == CRASHED:
+        note_crash(row.node, book)

@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING
 from scatterproof.conformance.protocol import Case, Judges, Plugin, in_parts
 from scatterproof.conformance.workqueue.labels import label
 from scatterproof.conformance.workqueue.recording import Recorder
+from scatterproof.conformance.workqueue.view import View
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.schedule import FailureKind, Schedule
 
 if TYPE_CHECKING:
     from scatterproof.conformance.adapters.products import Product
+    from scatterproof.conformance.measures import Gauge
 
-OF_LEASES = ("Q-LEASE", "Q-LEASE-ALL", "Q-RECEIPT", "Q-DEDUP")
+OF_LEASES = ("Q-LEASE", "Q-LEASE-ALL", "Q-RECEIPT", "Q-DEDUP", "Q-ACK-ORDER", "Q-CONSUMER-ONE", "Q-BATCH")
+# By clause, the parameter that says what is promised, and what is where it says nothing.
+SAID_BY = {
+    "Q-POISON": ("most_tries", "the store hands messages out for ever"),
+    "Q-ACK-ORDER": ("back_order", "messages come back at their places, and groups are hidden whole: Q-LEASE"),
+    "Q-CONSUMER-ONE": ("one_consumer", "any number of clients are handed messages"),
+    "Q-BATCH": ("batches", "nothing is said of batches"),
+}
 
 
 def horizon_ns(schedule: Schedule) -> int:
@@ -34,7 +43,8 @@ def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
     chosen = Parameters("workqueue", given)
     for name in ("retry_ns", "tries", "leased"):
         chosen.number(name)
-    return {name: chosen.number(name) for name in ("window_ns", "by_group", "margin_ns", "most_tries")}
+    names = ("window_ns", "by_group", "margin_ns", "most_tries", "back_order", "one_consumer", "batches")
+    return {name: chosen.number(name) for name in names}
 
 
 def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
@@ -42,8 +52,10 @@ def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
     leased = chosen.number("leased") == 1
     if clause != "Q-ANSWER" and leased != (clause in OF_LEASES):
         return "the store is a queue with leases" if leased else "the store has no leases"
-    if clause == "Q-POISON" and chosen.number("most_tries") == 0:
-        return "the store hands messages out for ever"
+    if clause in SAID_BY and chosen.number(SAID_BY[clause][0]) == 0:
+        return SAID_BY[clause][1]
+    if clause == "Q-LEASE-ALL" and chosen.number("one_consumer") == 1:
+        return "one client at a time is handed messages: Q-CONSUMER-ONE"
     return None
 
 
@@ -70,6 +82,14 @@ def _products() -> tuple[Product, ...]:
     return PRODUCTS
 
 
+def _gauge() -> Gauge:
+    # Statistics are asked for by mining alone.
+    from scatterproof.conformance.measures import Gauge
+    from scatterproof.conformance.workqueue.measures import MEASURES, carrier
+
+    return Gauge(measures=MEASURES, carrier=carrier, columns=PLUGIN.columns)
+
+
 PLUGIN = Plugin(
     name="workqueue",
     judges=_judges,
@@ -79,6 +99,8 @@ PLUGIN = Plugin(
     label=label,
     parameters=parameters,
     not_applicable=not_applicable,
+    gauge=_gauge,
+    view=View,
     # Requests and answers get lost, come late, out of order, and more than once. The store and clients crash, and come
     # back: the store with what it stored, a client with nothing in hand.
     allowed_failures=frozenset({FailureKind.CRASH, FailureKind.RESTART, FailureKind.PAUSE, FailureKind.RESUME}),

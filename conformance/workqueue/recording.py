@@ -51,7 +51,8 @@ class Recorder:
         return (*head, *(getattr(packet, name) for name in COLUMNS))
 
     def delivery(self, node: NodeId, handed: Handed) -> Row:
-        told = _columns({"group": handed.group, "receipt": handed.receipt})
+        entry = {"message": handed.entry} if handed.entry > 1 else {}
+        told = _columns({"group": handed.group, "receipt": handed.receipt, **entry})
         return (handed.sender, ABSENT, handed.number, digest_of(handed.payload), *[ABSENT] * 5, *told)
 
     def ended(self, flags: int) -> Row:

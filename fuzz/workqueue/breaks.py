@@ -23,4 +23,7 @@ BREAKS = {
     "Q-LEASE-ALL": "is_held/always",
     "Q-RECEIPT": "is_good/any",
     "Q-DEDUP": "is_seen/while-it-is-there",
+    "Q-ACK-ORDER": "back/at-its-place",
+    "Q-CONSUMER-ONE": "is_left/always",
+    "Q-BATCH": "is_whole/always",
 }

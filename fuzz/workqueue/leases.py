@@ -65,6 +65,9 @@ def _runs(draw: DrawFn) -> Schedule:
             "leased": 1,
             "window_ns": draw(st.sampled_from([100, 400, 10_000])),
             "by_group": draw(st.integers(0, 1)),
+            "back_order": (0, 0, 1, 2)[numbers[0] // 32 % 4],
+            "one_consumer": numbers[0] // 128,
+            "batches": (0, 1, 2)[numbers[1] % 3],
         },
         faults=draw(faults(len(network.links))),
         failures=draw(failures(clients, max(call.time_ns for call in calls))),
@@ -130,9 +133,10 @@ class _KeepsTheLatest(LeaseStore):
         key = self._rules.key_of(asked.group, asked.dedup, self._by_group)
         first = next((one for one in self._all.messages.values() if asked.dedup > 0 and one.key == key), None)
         if self._all.taken == taken and first is not None:
-            del self._all.messages[first.sender, first.number]
-            first.sender, first.number, first.body = asked.client, asked.operation, asked.payload
-            self._all.messages[first.sender, first.number] = first
+            del self._all.messages[first.sender, first.number, first.entry]
+            first.sender, first.number, first.entry = asked.client, asked.operation, 1
+            first.body = asked.payload
+            self._all.messages[first.sender, first.number, first.entry] = first
         return answer
 
 
@@ -142,6 +146,46 @@ class _Shuffles(LeaseStore):
     def _receive(self, asked: Packet, now: int) -> Packet:
         answer = super()._receive(asked, now)
         return replace(answer, handed=answer.handed[::-1])
+
+
+class _Leaves(LeaseStore):
+    """Who cancels is no consumer any more, and its leases last."""
+
+    def _cancel(self, asked: Packet) -> Packet:
+        before = {name: (one.until_ns, one.place) for name, one in self._all.messages.items()}
+        answer = super()._cancel(asked)
+        for name, (until_ns, place) in before.items():
+            self._all.messages[name].until_ns, self._all.messages[name].place = until_ns, place
+        return answer
+
+
+class _Stays(LeaseStore):
+    """Who cancels stays the one consumer."""
+
+    def _cancel(self, asked: Packet) -> Packet:
+        until_ns = self._all.until_ns
+        answer = super()._cancel(asked)
+        self._all.until_ns = until_ns
+        return answer
+
+
+class _TurnsBatches(LeaseStore):
+    """The messages of a batch are put the other way round."""
+
+    def _put(self, asked: Packet, now: int) -> Packet:
+        answer = super()._put(asked, now)
+        batch = [one for name, one in self._all.messages.items() if name[:2] == (asked.client, asked.operation)]
+        for one, place in zip(batch, [one.place for one in reversed(batch)], strict=True):
+            one.place = place
+        return answer
+
+
+class _PutsRefused(LeaseStore):
+    """Of a batch the second message is said to be refused, and is put."""
+
+    def _put(self, asked: Packet, now: int) -> Packet:
+        answer = super()._put(asked, now)
+        return replace(answer, carried=answer.carried & ~2) if answer.carried >= 0 else answer
 
 
 class _Loses(LeaseStore):
@@ -173,7 +217,11 @@ MUTANTS: tuple[HandMutant, ...] = (
     _rule("key_of/of-the-queue", "An id is one in the whole queue.", lambda group, dedup, by_group: (0, dedup)),
     _rule("key_of/of-the-group", "An id is one in each group.", lambda group, dedup, by_group: (group, dedup)),
     _rule("key_of/all", "All ids are one.", lambda group, dedup, by_group: (0, 0)),
-    _rule("back/at-the-end", "What comes back comes behind the others.", lambda place, last: last + 1),
+    _rule("back/at-the-end", "What comes back comes behind the others.", lambda place, last, behind: last + 1),
+    _rule("back/at-its-place", "What comes back never comes behind the others.", lambda place, last, behind: place),
+    _rule("is_left/always", "Whoever asks is handed messages.", lambda is_own, held: True),
+    _rule("is_left/own", "The first consumer stays the only one for ever.", lambda is_own, held: is_own),
+    _rule("is_whole/always", "A batch is carried out in part, where it is to be whole.", lambda done: True),
     _rule("next_receipt/fixed", "All leases of a message have one receipt.", lambda receipt: 1),
     _rule("is_good/any", "Whoever ever received a message may go on.", lambda receipt, present, held: True),
     _rule("is_good/none", "No receipt is good.", lambda receipt, present, held: False),
@@ -184,6 +232,10 @@ MUTANTS: tuple[HandMutant, ...] = (
     _store("lease-store/refuses-copies", "Copies are refused.", _Refuses),
     _store("lease-store/keeps-the-latest", "A copy takes the place of the first, if that is there.", _KeepsTheLatest),
     _store("lease-store/last-first", "The messages of an answer come in the other order.", _Shuffles),
+    _store("lease-store/leases-outlast-cancelling", "Leases of a consumer that cancels last.", _Leaves),
+    _store("lease-store/stays-consumer", "Who cancels stays the one consumer.", _Stays),
+    _store("lease-store/turns-batches", "The messages of a batch are put the other way round.", _TurnsBatches),
+    _store("lease-store/puts-refused", "An entry of a batch is said to be refused, and is put.", _PutsRefused),
     _store("lease-store/loses-given-back", "A message that is given back is lost.", _Loses),
     _store("lease-store/ignores-giving-back", "A message is not given back until its lease ends.", _Ignores),
 )

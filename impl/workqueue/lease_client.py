@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from scatterproof.impl.workqueue.client import Client, number_of
 from scatterproof.spec.core import Called, ClientEffect, Deliver, LocalProtocolError, NodeConfig, Outcome
-from scatterproof.spec.workqueue.messages import LEASED, CallName, Handed, Packet
+from scatterproof.spec.workqueue.messages import LEASED, MOST_ENTRIES, CallName, Handed, Packet
 
 
 class LeaseClient(Client):
@@ -22,18 +22,27 @@ class LeaseClient(Client):
         given = {name: number_of(event.arguments, name, usual) for name, usual in LEASED[event.call].items()}
         request = replace(Packet(self._me, event.operation, event.call, payload=event.payload), **given)
         self._asking, self._sent = request, 0
-        if event.call in (CallName.PUT_MESSAGE, CallName.RECEIVE):
+        if event.call == CallName.CANCEL:
+            self._hand.clear()
+        if event.call in (CallName.PUT_MESSAGE, CallName.RECEIVE, CallName.CANCEL):
             return self._ask(event.now)
-        if not self._hand:  # there is nothing to ask
+        about = self._taken(given.get("most", 1), given["newest"] == 1, event.call != CallName.EXTEND)
+        if not about:  # there is nothing to ask
             return self._return(replace(request, outcome=int(Outcome.REFUSED)))
-        at = -1 if given["newest"] == 1 else 0
-        one = self._hand[at]
-        if event.call != CallName.EXTEND:
-            del self._hand[at]
-        self._asking = replace(
-            request, group=one.group, sender=one.sender, number=one.number, receipt=one.receipt, payload=b""
-        )
+        one = about[0]
+        told = {"group": one.group, "sender": one.sender, "number": one.number, "receipt": one.receipt}
+        self._asking = replace(request, **told, about=about, payload=b"")
         return self._ask(event.now)
+
+    def _taken(self, most: int, newest: bool, out: bool) -> tuple[Handed, ...]:
+        """So many messages of those in hand, which stay there unless they are taken out."""
+        found = []
+        for _ in range(min(most, MOST_ENTRIES, len(self._hand))):
+            one = self._hand[-1 if newest else 0]
+            found.append(replace(one, payload=b""))
+            if out:
+                _ = self._hand.pop() if newest else self._hand.popleft()
+        return tuple(found)
 
     def _return(self, answer: Packet | None) -> list[ClientEffect[Packet, Handed]]:
         handed = () if answer is None else answer.handed

@@ -25,6 +25,17 @@ def is_held(until_ns: int, now: int) -> bool:
     return now < until_ns
 
 
+def is_left(is_own: bool, held: bool) -> bool:
+    """Whether a client may be the one consumer. is_own: it is. held: the role lasts, of whoever has it
+    (Q-CONSUMER-ONE)."""
+    return is_own or not held
+
+
+def is_whole(done: Sequence[bool]) -> bool:
+    """Whether a batch is carried out that is whole or not at all. done: what its entries could be (Q-BATCH)."""
+    return all(done)
+
+
 def may_hand_out(held: Sequence[bool]) -> bool:
     """Whether messages of a group may be handed out. held: whether somebody holds it, for each message of the group
     that is there, in order (Q-LEASE)."""
@@ -37,9 +48,10 @@ def batch_of(room: int, there: int) -> int:
     return min(room, there)
 
 
-def back(place: int, last: int) -> int:
-    """The place of a message that comes back, `last` being the last that is taken (Q-LEASE)."""
-    return place
+def back(place: int, last: int, behind: bool) -> int:
+    """The place of a message that comes back, `last` being the last that is taken. behind: messages come back behind
+    the others (Q-LEASE, Q-ACK-ORDER)."""
+    return last + 1 if behind else place
 
 
 def next_receipt(receipt: int) -> int:
@@ -65,9 +77,11 @@ class LeaseRules:
     key_of: Callable[[int, int, bool], tuple[int, int]] = key_of
     is_seen: Callable[[int, int, int, bool], bool] = is_seen
     is_held: Callable[[int, int], bool] = is_held
+    is_left: Callable[[bool, bool], bool] = is_left
+    is_whole: Callable[[Sequence[bool]], bool] = is_whole
     may_hand_out: Callable[[Sequence[bool]], bool] = may_hand_out
     batch_of: Callable[[int, int], int] = batch_of
-    back: Callable[[int, int], int] = back
+    back: Callable[[int, int, bool], int] = back
     next_receipt: Callable[[int], int] = next_receipt
     is_good: Callable[[int, int, bool], bool] = is_good
     extended: Callable[[int, int, int], int] = extended

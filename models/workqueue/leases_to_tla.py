@@ -17,7 +17,10 @@ from scatterproof.spec.core import Outcome
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Kind, Trace, schema
+from scatterproof.spec.workqueue.messages import MOST_ENTRIES
 
+# A message: the client that put it, the number of that call, and which of its entries it is.
+_Name = tuple[NodeId, int, int]
 _REASONS = {"WasPut": "what is handed out was put before"}
 
 
@@ -31,31 +34,38 @@ class _Handed:
 
 @dataclass(slots=True, kw_only=True)
 class _Call:
-    """about: what it uses of what its client has in hand. last_ns: when it had surely taken effect, if it had."""
+    """about: what it uses of what its client has in hand. hands: of `cancel`, all hand-outs to its client.
+    last_ns: when it had surely taken effect, if it had."""
 
     client: NodeId
     name: str
     row: Columns
-    about: _Handed | None
+    about: list[_Handed]
+    hands: list[int] = field(default_factory=list)
     last_ns: int | None = None
     outcome: Outcome = Outcome.UNKNOWN
+    done: int = -1
     parts: list[_Handed] = field(default_factory=list)
 
 
 class LeaseWords(Words):
     def __init__(self, trace: Trace) -> None:
         given = Parameters("workqueue", trace.header.parameters)
+        self._one_consumer = given.number("one_consumer") == 1
         self._window_ns, self._margin_ns = given.number("window_ns"), given.number("margin_ns")
         calls = list(_calls(trace))
-        puts = [(call.client, call.row["operation"]) for call in calls if call.name == "put_message"]
-        self._puts = {name: number for number, name in enumerate(puts, 1)}
+        puts = [(call, name) for call in calls for name in _puts(call)]
+        self._puts = {name: number for number, (_, name) in enumerate(puts, 1)}
+        self._denied = {name for call, name in puts if len(_puts(call)) > 1 and _end(call, name[2]) == "refused"}
         self._times = _ranks(time for call in calls for time in self._all_times(call) if time is not None)
-        self._ranks = {name: _ranks(call.row[name] for call in calls) for name in ("group", "dedup")}
+        self._groups = _ranks(call.row["group"] for call in calls)
+        self._dedups = _ranks(_dedup(call, name[2]) for call, name in puts)
         self._receipts = _ranks(part.row["receipt"] for call in calls for part in call.parts)
         self._unheard = [(call.row["time_ns"], max(0, call.row["most"])) for call in calls if _is_unheard(call)]
         self._told = {self._message(part.row) for call in calls for part in call.parts}
-        self._ids = Counter(call.row["dedup"] for call in calls if call.name == "put_message")
+        self._ids = Counter(_dedup(call, name[2]) for call, name in puts)
         self._unread: dict[int, deque[_Call]] = defaultdict(deque)
+        self._last: dict[int, _Call] = {}
         self._parts: dict[int, deque[_Handed]] = defaultdict(deque)
         number = {client: at for at, client in enumerate(trace.header.topology.clients(), 1)}
         for call in calls:
@@ -65,6 +75,7 @@ class LeaseWords(Words):
         one = self._unread[client].popleft()
         if one.outcome is Outcome.UNKNOWN and self._explains_nothing(one):
             return None
+        self._last[client] = one
         self._parts[client] = deque(one.parts)
         first, last, begins, ends = (self._time(time) for time in self._all_times(one))
         parts = tla_sequence(self._part(part) for part in one.parts)
@@ -73,14 +84,13 @@ class LeaseWords(Words):
             "first": first,
             "last": last,
             "granted": tla_record({"from": begins, "by": ends}),
-            "number": self._puts.get((one.client, one.row["operation"]), 0) if call == "put_message" else 0,
-            "group": self._ranks["group"][one.row["group"]],
-            "dedup": self._ranks["dedup"][one.row["dedup"]] if one.row["dedup"] > 0 else 0,
+            "entries": tla_sequence(self._entries(one)),
+            "hands": f"{{{', '.join(map(str, one.hands))}}}",
+            "group": self._groups[one.row["group"]],
             "most": self._few(one.row["most"]),
             "unheard": self._few(self._asked_unheard(one)),
-            "message": self._message(one.about.row) if one.about else 0,
-            "hand": one.about.hand if one.about else 0,
-            "told": tla_record({"outcome": f'"{one.outcome.name.lower()}"', "parts": parts}),
+            "hand": one.about[0].hand if one.about else 0,
+            "told": tla_record({"ends": _ends(one), "parts": parts}),
         }
         return tla_record(fields)
 
@@ -88,7 +98,15 @@ class LeaseWords(Words):
         return self._part(self._parts[client].popleft()) if self._parts[client] else None
 
     def returned(self, client: int, call: str, returned: Columns) -> str:
-        return tla_record({"outcome": f'"{Outcome(returned["outcome"]).name.lower()}"', "parts": "<<>>"})
+        return tla_record({"ends": _ends(self._last[client]), "parts": "<<>>"})
+
+    def _entries(self, call: _Call) -> Iterator[str]:
+        """What it puts, or is about."""
+        for name in _puts(call):
+            dedup = _dedup(call, name[2])
+            yield tla_record({"number": self._puts[name], "dedup": self._dedups[dedup] if dedup > 0 else 0})
+        for one in call.about:
+            yield tla_record({"message": self._message(one.row), "hand": one.hand})
 
     def _all_times(self, call: _Call) -> tuple[int, int | None, int, int | None]:
         """When it took effect at the earliest and at the latest, and when what it grants ends."""
@@ -100,10 +118,15 @@ class LeaseWords(Words):
     def _explains_nothing(self, call: _Call) -> bool:
         """Of a call of unknown end. What a receive hid is in `unheard` of those that came back with nothing."""
         if call.name == "put_message":
-            dedup = call.row["dedup"]
-            is_alone = dedup < 1 or self._ids[dedup] == 1
-            return is_alone and self._puts[call.client, call.row["operation"]] not in self._told
-        return not call.parts if call.name == "receive" else call.about is None
+            return all(self._is_alone(call, name) for name in _puts(call))
+        if call.name == "cancel":
+            return False
+        return not call.parts and not self._one_consumer if call.name == "receive" else not call.about
+
+    def _is_alone(self, call: _Call, name: _Name) -> bool:
+        """Whether nobody hears of a message, or of another with its id."""
+        dedup = _dedup(call, name[2])
+        return (dedup < 1 or self._ids[dedup] == 1) and self._puts[name] not in self._told
 
     def _asked_unheard(self, call: _Call) -> int:
         """For how many messages others had asked that did not hear what they were given."""
@@ -119,11 +142,13 @@ class LeaseWords(Words):
 
     def _message(self, row: Columns) -> int:
         """0 for one that nobody put."""
-        return self._puts.get((row["sender"], row["number"]), 0)
+        return self._puts.get((row["sender"], row["number"], max(1, row["message"])), 0)
 
     def _part(self, part: _Handed) -> str:
         receipt = self._receipts[part.row["receipt"]]
-        return tla_record({"message": self._message(part.row), "hand": part.hand, "receipt": receipt})
+        denied = (part.row["sender"], part.row["number"], max(1, part.row["message"])) in self._denied
+        number = 0 if denied else self._message(part.row)
+        return tla_record({"message": number, "hand": part.hand, "receipt": receipt, "denied": tla_truth(denied)})
 
 
 def _calls(trace: Trace) -> Iterator[_Call]:
@@ -131,6 +156,7 @@ def _calls(trace: Trace) -> Iterator[_Call]:
     names = schema(trace.header.protocol)
     words = {code: name for name, code in names.calls.items()}
     hands: dict[int, deque[_Handed]] = defaultdict(deque)
+    ever: dict[int, list[int]] = defaultdict(list)
     in_call: dict[int, _Call] = {}
     made: list[_Call] = []
     handed = 0
@@ -139,17 +165,22 @@ def _calls(trace: Trace) -> Iterator[_Call]:
         node, kind, hand = columns["node"], columns["kind"], hands[columns["node"]]
         if kind == Kind.CALLED:
             name = words.get(columns["call"], "")
-            in_call[node] = _Call(client=node, name=name, row=columns, about=_used(hand, name, columns))
+            about = _used(hand, name, columns)
+            in_call[node] = _Call(client=node, name=name, row=columns, about=about)
+            if name == "cancel":
+                in_call[node].hands = list(ever[node])
+                hand.clear()
             made.append(in_call[node])
         elif kind == Kind.DELIVERED and node in in_call and in_call[node].name == "receive":
             handed += 1
             hand.append(_Handed(handed, columns))
+            ever[node].append(handed)
             in_call[node].parts.append(hand[-1])
             in_call[node].last_ns = in_call[node].parts[0].row["time_ns"]
         elif kind == Kind.RETURNED and node in in_call:
             call = in_call.pop(node)
             if columns["outcome"] in (Outcome.OK, Outcome.REFUSED):
-                call.outcome = Outcome(columns["outcome"])
+                call.outcome, call.done = Outcome(columns["outcome"]), columns["carried"]
                 call.last_ns = columns["time_ns"] if call.last_ns is None else call.last_ns
         elif is_gone(columns):
             in_call.pop(node, None)
@@ -161,13 +192,36 @@ def _is_unheard(call: _Call) -> bool:
     return call.name == "receive" and call.outcome is Outcome.UNKNOWN
 
 
-def _used(hand: deque[_Handed], name: str, called: Columns) -> _Handed | None:
+def _used(hand: deque[_Handed], name: str, called: Columns) -> list[_Handed]:
     if not hand or name not in ("delete", "extend", "give_back"):
-        return None
+        return []
     last = called["newest"] == 1
     if name == "extend":
-        return hand[-1 if last else 0]
-    return hand.pop() if last else hand.popleft()
+        return [hand[-1 if last else 0]]
+    most = min(max(1, called["most"]), MOST_ENTRIES, len(hand)) if name == "delete" else 1
+    return [hand.pop() if last else hand.popleft() for _ in range(most)]
+
+
+def _puts(call: _Call) -> list[_Name]:
+    """The names of the messages that it puts."""
+    count = min(max(1, call.row["most"]), MOST_ENTRIES) if call.name == "put_message" else 0
+    return [(call.client, call.row["operation"], 1 + at) for at in range(count)]
+
+
+def _dedup(call: _Call, entry: int) -> int:
+    return call.row["dedup"] + entry - 1 if call.row["dedup"] > 0 else 0
+
+
+def _end(call: _Call, entry: int) -> str:
+    """How an entry ended, counted from 1."""
+    if call.outcome is Outcome.UNKNOWN or call.done < 0:
+        return call.outcome.name.lower()
+    return "ok" if call.done >> entry - 1 & 1 else "refused"
+
+
+def _ends(call: _Call) -> str:
+    count = max(1, len(call.about), len(_puts(call)))
+    return tla_sequence(f'"{_end(call, 1 + at)}"' for at in range(count))
 
 
 def _ranks(values: Iterable[int]) -> dict[int, int]:
@@ -176,7 +230,15 @@ def _ranks(values: Iterable[int]) -> dict[int, int]:
 
 def reader_of_leased(trace: Trace) -> Reader:
     """The run in TLA+; CannotRun for one in which a call returns that was not made."""
-    by_group = Parameters("workqueue", trace.header.parameters).number("by_group") == 1
-    around = {"by_group": tla_truth(by_group)}
+    given = Parameters("workqueue", trace.header.parameters)
+    said = {
+        "by_group": given.number("by_group") == 1,
+        "apart": given.number("back_order") > 0,
+        "in_order": given.number("back_order") < 2,
+        "one_consumer": given.number("one_consumer") == 1,
+        "whole": given.number("batches") == 1,
+        "batches": given.number("batches") > 0,
+    }
+    around = {name: tla_truth(truth) for name, truth in said.items()}
     words = LeaseWords(trace)
     return reader_of_calls(trace, "TraceLeasedQueue", "MCTraceLeasedQueue.cfg", words, around, _REASONS)

@@ -31,12 +31,13 @@ class CallName(StrEnum):
     DELETE = "delete"
     EXTEND = "extend"
     GIVE_BACK = "give_back"
+    CANCEL = "cancel"
 
 
 class Handed(msgspec.Struct, frozen=True, gc=False):
     """A message as it is handed out under a lease, in answers and to an application.
 
-    sender, number: the client that put it, and the number of that call.
+    sender, number: the client that put it, and the number of that call. entry: which of the call's messages, from 1.
     """
 
     sender: NodeId
@@ -44,6 +45,7 @@ class Handed(msgspec.Struct, frozen=True, gc=False):
     group: int
     receipt: int
     payload: bytes
+    entry: int = 1
 
 
 class Packet(msgspec.Struct, frozen=True, gc=False):
@@ -52,7 +54,8 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
     client, operation: whose call it is, and its number among the client's; a request that is sent again keeps it.
     outcome: 0 in a request; in an answer ok or refused. The rest: columns of trace.toml, -1 where the call has none.
     payload: the body of a message.
-    sender, number: of delete, extend and give_back: the message. handed: what a receive is given.
+    sender, number: of extend and give_back: the message, which is also in `about`; of delete: the first of them.
+    about: of delete, extend and give_back: the messages with their receipts. handed: what a receive is given.
     """
 
     client: NodeId
@@ -76,8 +79,10 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
     most: int = ABSENT
     newest: int = ABSENT
     lease_ns: int = ABSENT
+    carried: int = ABSENT
     sender: int = ABSENT
     number: int = ABSENT
+    about: tuple[Handed, ...] = ()
     handed: tuple[Handed, ...] = ()
     payload: bytes = b""
 
@@ -88,7 +93,7 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
 
 COLUMNS = (
     *("group", "message", "token", "type", "priority", "correlation", "server", "retries", "removed", "released"),
-    *("senders_before", "receivers_before", "receipt", "dedup", "most", "newest", "lease_ns"),
+    *("senders_before", "receivers_before", "receipt", "dedup", "most", "carried", "newest", "lease_ns"),
 )
 """The fields of a packet that are columns of the same names, in the order of trace.toml."""
 
@@ -100,13 +105,16 @@ GIVEN: dict[str, dict[str, int]] = {
 }
 """The arguments of the calls that are not about a group, and what they are where the application does not give them."""
 LEASED: dict[str, dict[str, int]] = {
-    CallName.PUT_MESSAGE: {"group": 1, "dedup": 0},
+    CallName.PUT_MESSAGE: {"group": 1, "dedup": 0, "most": 1},
     CallName.RECEIVE: {"most": 1, "lease_ns": 1_000},
-    CallName.DELETE: {"newest": 0},
+    CallName.DELETE: {"newest": 0, "most": 1},
     CallName.EXTEND: {"newest": 0, "lease_ns": 1_000},
     CallName.GIVE_BACK: {"newest": 0},
+    CallName.CANCEL: {},
 }
 """The arguments of the calls of a queue with leases, and what they are where the application does not give them."""
+MOST_ENTRIES = 10
+"""How many messages a batch has at the most."""
 ABOUT_GROUPS = frozenset(CallName) - frozenset(GIVEN) - frozenset(LEASED)
 """The calls about a group: that in hand, or the one that the arguments group and token name; `pop_message` also
 about a message: that in hand, or the one that the argument message names."""

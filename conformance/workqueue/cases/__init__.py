@@ -3,6 +3,6 @@ wrong."""
 
 from __future__ import annotations
 
-from scatterproof.conformance.workqueue.cases import crashes, leases, order
+from scatterproof.conformance.workqueue.cases import crashes, lease_promises, leases, order
 
-CASES = (*order.CASES, *crashes.CASES, *leases.CASES)
+CASES = (*order.CASES, *crashes.CASES, *leases.CASES, *lease_promises.CASES)

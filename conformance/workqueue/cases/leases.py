@@ -23,17 +23,22 @@ from scatterproof.spec.workqueue.messages import CallName
 LONG_NS = 50_000
 
 
-def puts(time_ns: int, client: NodeId, group: int = 1, dedup: int = 0) -> Call:
-    """Bodies differ, as the time and the client do."""
-    return call(time_ns, client, CallName.PUT_MESSAGE, b"%d of %d" % (time_ns, client), group=group, dedup=dedup)
+def puts(time_ns: int, client: NodeId, group: int = 1, dedup: int = 0, most: int = 1) -> Call:
+    """Bodies differ, as the time and the client do. most: of a batch."""
+    body = b"%d of %d" % (time_ns, client)
+    return call(time_ns, client, CallName.PUT_MESSAGE, body, group=group, dedup=dedup, most=most)
 
 
 def receives(time_ns: int, client: NodeId, most: int = 1, lease_ns: int = LONG_NS) -> Call:
     return call(time_ns, client, CallName.RECEIVE, most=most, lease_ns=lease_ns)
 
 
-def deletes(time_ns: int, client: NodeId, newest: int = 0) -> Call:
-    return call(time_ns, client, CallName.DELETE, newest=newest)
+def deletes(time_ns: int, client: NodeId, newest: int = 0, most: int = 1) -> Call:
+    return call(time_ns, client, CallName.DELETE, newest=newest, most=most)
+
+
+def cancels(time_ns: int, client: NodeId) -> Call:
+    return call(time_ns, client, CallName.CANCEL)
 
 
 def extends(time_ns: int, client: NodeId, lease_ns: int, newest: int = 0) -> Call:

@@ -2,227 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-
-from scatterproof.conformance.workqueue.oracles.boxes import CALLS, NAMES
+from scatterproof.conformance.workqueue.oracles.lease_queue import (
+    CANCEL,
+    DELETE,
+    EXTEND,
+    LEAST,
+    MOST,
+    PUT,
+    RECEIVE,
+    Call,
+    HandOut,
+    Name,
+    Queue,
+    Use,
+    add_ns,
+)
 from scatterproof.spec.core import Outcome
-from scatterproof.spec.parameters import Parameters
-from scatterproof.spec.trace import ABSENT, Kind, Trace
-from scatterproof.spec.workqueue.messages import CallName
-
-PUT, RECEIVE, DELETE = CallName.PUT_MESSAGE, CallName.RECEIVE, CallName.DELETE
-EXTEND, GIVE_BACK = CallName.EXTEND, CallName.GIVE_BACK
-LEAST, MOST = -(1 << 63), (1 << 63) - 1
-Name = tuple[int, int]
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Call:
-    """about: of one about a message, the hand-out whose receipt it has. got: what a receive is given."""
-
-    client: int
-    call: CallName | None
-    row: int
-    ns: int
-    given: dict[str, int]
-    about: HandOut | None = None
-    over: int | None = None
-    over_ns: int = 0
-    outcome: Outcome | None = None
-    got: list[HandOut] = field(default_factory=list)
-
-    def end(self, row: int) -> Outcome | None:
-        """As far as the rows before this one tell."""
-        return self.outcome if self.over is not None and self.over < row else None
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class HandOut:
-    name: Name
-    receipt: int
-    row: int
-    ns: int
-    call: Call
-
-
-class Queue:
-    def __init__(self, trace: Trace) -> None:
-        given = Parameters("workqueue", trace.header.parameters)
-        self.window, self.by_group = given.number("window_ns"), given.number("by_group") == 1
-        self.margin = given.number("margin_ns")
-        self.calls: list[Call] = []
-        self.handed: list[HandOut] = []
-        self.ended: dict[int, Call] = {}
-        self._hands: dict[int, list[HandOut]] = {}
-        self._in: dict[int, Call] = {}
-        for position, row in enumerate(trace.rows):
-            columns = dict(zip(NAMES.columns, row, strict=True))
-            self._take(position, columns)
-        self.puts = {(one.client, one.given["operation"]): one for one in reversed(self.calls) if one.call is PUT}
-
-    def _take(self, position: int, row: dict[str, int]) -> None:
-        node, kind, now = row["node"], row["kind"], row["time_ns"]
-        if kind == Kind.CALLED:
-            call = Call(client=node, call=CALLS.get(row["call"]), row=position, ns=now, given=row)
-            hand = self._hands.setdefault(node, [])
-            if call.call in (DELETE, EXTEND, GIVE_BACK) and hand:
-                at = -1 if row["newest"] == 1 else 0
-                call.about = hand[at] if call.call is EXTEND else hand.pop(at)
-            self._in[node] = call
-            self.calls.append(call)
-        elif kind == Kind.RETURNED and node in self._in:
-            call = self._in.pop(node)
-            call.over, call.over_ns, call.outcome = position, now, Outcome(row["outcome"])
-            self.ended[position] = call
-        elif kind == Kind.DELIVERED and node in self._in and self._in[node].call is RECEIVE:
-            name = (row["sender"], row["number"])
-            one = HandOut(name=name, receipt=row["receipt"], row=position, ns=now, call=self._in[node])
-            self._hands[node].append(one)
-            self._in[node].got.append(one)
-            self.handed.append(one)
-        elif kind == Kind.CRASHED and row["link"] == ABSENT and node in self._hands:
-            self._hands[node] = []
-            if node in self._in:
-                call = self._in.pop(node)
-                call.over, call.over_ns, call.outcome = position, now, Outcome.UNKNOWN
-
-    # ---------------------------------------------------------------- messages
-
-    def is_known(self, name: Name, row: int) -> bool:
-        """Whether its put was called, and not refused."""
-        put = self.puts.get(name)
-        return put is not None and put.row < row and put.end(row) is not Outcome.REFUSED
-
-    def known(self, row: int) -> list[Name]:
-        """In the order in which a witness is chosen."""
-        names = [name for name in self.puts if self.is_known(name, row)]
-        return sorted(names, key=lambda name: (self.puts[name].ns, name))
-
-    def group(self, name: Name) -> int:
-        return self.puts[name].given["group"]
-
-    def same_id(self, name: Name, other: Name) -> bool:
-        one, two = self.puts[name].given, self.puts[other].given
-        return one["dedup"] == two["dedup"] > 0 and (not self.by_group or one["group"] == two["group"])
-
-    def is_taken(self, name: Name, row: int) -> bool:
-        """Whether it surely was, as itself and as no copy."""
-        put = self.puts[name]
-        if put.end(row) is not Outcome.OK or put.over is None:
-            return False
-        others = (other for other in self.known(put.over) if other != name and self.same_id(name, other))
-        return all(self._is_past(self.puts[other], put) for other in others)
-
-    def _is_past(self, earlier: Call, put: Call) -> bool:
-        assert put.over is not None
-        return earlier.end(put.over) is Outcome.OK and _sum(_sum(earlier.over_ns, self.window), self.margin) < put.ns
-
-    def of(self, name: Name, row: int) -> list[HandOut]:
-        """Those of a message that was known then."""
-        return [one for one in self.handed if one.name == name and one.row < row and self.is_known(name, one.row)]
-
-    def latest(self, name: Name, row: int) -> HandOut | None:
-        return next(reversed(self.of(name, row)), None)
-
-    def uses(self, name: Name, row: int) -> Iterator[Call]:
-        """The calls about it, while it was known, that were made before the row."""
-        for call in self.calls:
-            if call.row < row and call.about is not None and call.about.name == name and self.is_known(name, call.row):
-                yield call
-
-    # ---------------------------------------------------------------- leases
-
-    def ends_from(self, name: Name, row: int) -> int:
-        """Strictly below this the lease of the latest hand-out surely lasts."""
-        latest = self.latest(name, row)
-        if latest is None:
-            return LEAST
-        found = self._least(latest.call)
-        for use in self.uses(name, row):
-            if use.about is not latest or use.end(row) is Outcome.REFUSED:
-                continue
-            if use.call is not EXTEND:
-                found = LEAST
-            elif use.end(row) is Outcome.OK and found > use.over_ns:
-                found = self._least(use)
-            else:
-                found = min(found, self._least(use))
-        return found
-
-    def _least(self, call: Call) -> int:
-        return max(LEAST, _sum(call.ns, call.given["lease_ns"]) - self.margin)
-
-    def _most(self, ns: int, call: Call) -> int:
-        return _sum(_sum(ns, call.given["lease_ns"]), self.margin)
-
-    def lasted(self, use: Call) -> bool:
-        """Whether the lease of its receipt surely did, from its beginning to its end."""
-        assert use.about is not None
-        assert use.over is not None
-        name = use.about.name
-        return self.latest(name, use.over) is use.about and self.ends_from(name, use.row) > use.over_ns
-
-    def is_fenced(self, use: Call) -> bool:
-        """Whether another surely held the message all the while."""
-        assert use.about is not None
-        assert use.over is not None
-        name = use.about.name
-        holds = self.latest(name, use.row)
-        if holds is None or holds is use.about or holds is not self.latest(name, use.over):
-            return False
-        return self.ends_from(name, use.over) > use.over_ns
-
-    def ends_by(self, name: Name, row: int) -> int:
-        """Strictly above this nobody surely holds it; LEAST where nobody ever did."""
-        found, before = LEAST, None
-        ended = [use for use in self.uses(name, row) if use.end(row) is Outcome.OK]
-        if any(use.call is EXTEND and use.end(row) in (None, Outcome.UNKNOWN) for use in self.uses(name, row)):
-            return MOST
-        for _, one in sorted(
-            [(use.over or 0, use) for use in ended] + [(h.row, h) for h in self.of(name, row)], key=_at
-        ):
-            if isinstance(one, HandOut):
-                overlaps = before is not None and before.ns >= one.call.ns
-                found, before = max(found if overlaps else LEAST, self._most(one.ns, one.call)), one
-            elif one.call is EXTEND:
-                if self.lasted(one):
-                    found = self._most(one.over_ns, one)
-                elif not self.is_fenced(one):
-                    found = max(found, self._most(one.over_ns, one))
-            elif self.lasted(one):
-                found = min(found, one.over_ns)
-        return found
-
-    def may_be_deleted(self, name: Name, row: int) -> bool:
-        deletes = [use for use in self.uses(name, row) if use.call is DELETE and use.end(row) is not Outcome.REFUSED]
-        return any(use.end(row) is not Outcome.OK or self.lasted(use) or not self.is_fenced(use) for use in deletes)
-
-    def deleted_ns(self, name: Name, row: int) -> int:
-        """Since when it surely is; MOST where it is not."""
-        deletes = (use for use in self.uses(name, row) if use.call is DELETE and use.end(row) is Outcome.OK)
-        return min((use.over_ns for use in deletes if self.lasted(use)), default=MOST)
-
-    def is_before(self, name: Name, other: Name) -> bool:
-        """Whether the put of one, as it returned ok, surely took effect before that of the other."""
-        one, two = self.puts[name], self.puts[other]
-        return one.over_ns < two.ns or (one.client == two.client and one.row < two.row)
-
-    def is_due(self, name: Name, row: int) -> bool:
-        return self.is_taken(name, row) and not self.may_be_deleted(name, row)
-
-    def receives(self, row: int) -> list[Call]:
-        """Those that clients are in."""
-        last = {call.client: call for call in self.calls if call.row < row}
-        return [call for call in last.values() if call.call is RECEIVE and (call.over is None or call.over >= row)]
-
-
-def _at(pair: tuple[int, object]) -> int:
-    return pair[0]
-
-
-def _sum(time_ns: int, by_ns: int) -> int:
-    return min(MOST, time_ns + max(0, by_ns))
+from scatterproof.spec.trace import Trace
 
 
 def returns_to_its_place(trace: Trace) -> set[int]:
@@ -230,43 +26,189 @@ def returns_to_its_place(trace: Trace) -> set[int]:
     return {one.row for one in queue.handed if queue.is_known(one.name, one.row) and _is_early(queue, one)}
 
 
+def _of_its_group(queue: Queue, one: HandOut) -> list[Name]:
+    """Those that nobody is given in the same answer."""
+    names = (other for other in queue.known(one.row) if queue.group(other) == queue.group(one.name))
+    return [other for other in names if (h := queue.latest(other, one.row)) is None or h.call is not one.call]
+
+
+def _is_anothers(queue: Queue, name: Name, row: int, client: int) -> bool:
+    """Whether another consumer had it last, where one is the one consumer: another clause's affair."""
+    latest = queue.latest(name, row)
+    return queue.one_consumer and latest is not None and latest.call.client != client
+
+
+def _is_of_its_batch(queue: Queue, name: Name, one: HandOut) -> bool:
+    """Whether one call put both, and neither was handed out: another clause's affair, where it is one."""
+    handed = queue.of(name, one.row) or queue.of(one.name, one.row)
+    return queue.batches > 0 and name[:2] == one.name[:2] and not handed
+
+
 def _is_early(queue: Queue, one: HandOut) -> bool:
     """Whether another is held, or comes first."""
     row, begun = one.row, one.call.ns
-    until = max(begun, queue._least(one.call))
-    for other in queue.known(row):
-        if queue.group(other) != queue.group(one.name):
+    until = max(begun, queue.least(one.call))
+    if any(before.call is one.call for before in queue.of(one.name, row)):
+        return True
+    for other in _of_its_group(queue, one):
+        if (queue.back_order > 0 and other != one.name) or _is_anothers(queue, other, row, one.call.client):
             continue
         latest = queue.latest(other, row)
-        if latest is not None and latest.call is one.call:
-            if other == one.name:
-                return True
-        elif (latest is not None and queue.ends_from(other, row) > one.ns and latest.ns < until) or (
-            queue.is_due(other, row) and queue.is_before(other, one.name)
-        ):
+        if latest is not None and queue.ends_from(other, row) > one.ns and latest.ns < until:
+            return True
+        if other == one.name or queue.back_order > 0 or _is_of_its_batch(queue, other, one):
+            continue
+        if queue.is_due(other, row) and queue.is_before(other, one.name):
             return True
     return False
 
 
-def available_is_handed_out(trace: Trace) -> set[int]:
+def returned_keep_order(trace: Trace) -> set[int]:
     queue = Queue(trace)
-    empty = {
+    known = [one for one in queue.handed if queue.is_known(one.name, one.row)]
+    return {one.row for one in known if not _others_ask(queue, one.call, one.row) and _overtakes(queue, one)}
+
+
+def _others_ask(queue: Queue, me: Call, row: int) -> bool:
+    """Whether another receive may have been given what is there."""
+    if any(call.call is RECEIVE and call.end(row) is Outcome.UNKNOWN for call in queue.calls):
+        return True
+    return any(call is not me for call in queue.receives(row))
+
+
+def _overtakes(queue: Queue, one: HandOut) -> bool:
+    row, me = one.row, one.call
+    for other in _of_its_group(queue, one):
+        if other == one.name or _is_anothers(queue, other, row, me.client):
+            continue
+        if _is_of_its_batch(queue, other, one):
+            continue
+        put = queue.puts[other]
+        there = queue.is_due(other, row) and (put.over_ns < me.ns or put.call.client == me.client)
+        if not there or queue.ends_by(other, row) >= me.ns:
+            continue
+        if queue.back_order == 1 and queue.is_before(other, one.name):
+            return True
+        if queue.back_order == 2 and _came_ahead(queue, other, one.name, row):
+            return True
+    return False
+
+
+def _came_ahead(queue: Queue, name: Name, other: Name, row: int) -> bool:
+    """Whether one surely came, or came back, before the other."""
+    came, other_came = queue.came_back(name, row), queue.came_back(other, row)
+    if (queue.of(name, row) and came is None) or (queue.of(other, row) and other_came is None):
+        return False
+    by_ns = queue.puts[name].over_ns if came is None else came.over_ns
+    return by_ns < (queue.puts[other].ns if other_came is None else other_came.ns)
+
+
+def one_active_consumer(trace: Trace) -> set[int]:
+    queue = Queue(trace)
+    handed = {one.row for one in queue.handed if _is_not_the_one(queue, one) or _leaves_behind(queue, one)}
+    refused = {row for row, c in queue.ended.items() if c.call is CANCEL and c.outcome is Outcome.REFUSED}
+    return handed | refused | {row for row, call in _empty(queue).items() if _should_take_over(queue, call, row)}
+
+
+def _is_not_the_one(queue: Queue, one: HandOut) -> bool:
+    """Whether another was handed something, and surely is the one consumer still, whichever of the two was first."""
+    me = one.call
+    until = max(me.ns, queue.least(me))
+    for other in {call.client for call in queue.calls} - {me.client}:
+        gone = [call.row for call in queue.calls if call.client == other and call.call is CANCEL and call.row < one.row]
+        gone += [row for row, node in queue.crashes if node == other and row < one.row]
+        since = max(gone, default=-1)
+        given = [h for h in queue.handed if h.call.client == other and since < h.row < one.row]
+        role = [queue.least(h.call) for h in given] + [
+            queue.least(use.call)
+            for h in given
+            for use in queue.uses(h.name, one.row)
+            if use.call.call is EXTEND and use.about is h and use.end(one.row) is Outcome.OK and queue.lasted(use)
+        ]
+        if given and max(role) > one.ns and given[-1].ns < until:
+            return True
+    return False
+
+
+def _leaves_behind(queue: Queue, one: HandOut) -> bool:
+    """Whether another consumer had a message before it, which was not deleted."""
+    row = one.row
+    if queue.back_order == 2 or not queue.is_known(one.name, row):
+        return False
+    return any(
+        _is_anothers(queue, other, row, one.call.client)
+        and queue.is_due(other, row)
+        and queue.is_before(other, one.name)
+        for other in _of_its_group(queue, one)
+    )
+
+
+def _should_take_over(queue: Queue, me: Call, row: int) -> bool:
+    if _others_ask(queue, me, row):
+        return False
+    others = {call.client for call in queue.calls} - {me.client}
+    return all(_role_by(queue, other, row) < me.ns for other in others) and _is_available(queue, me, row)
+
+
+def _role_by(queue: Queue, client: int, row: int) -> int:
+    """Strictly above this it surely is no consumer."""
+    found = LEAST
+    for call in queue.calls:
+        if call.client != client or call.row >= row:
+            continue
+        end = call.end(row)
+        if call.call in (RECEIVE, EXTEND) and end is not Outcome.REFUSED:
+            found = max(found, queue.most(call.over_ns, call)) if end is Outcome.OK else MOST
+        elif call.call is CANCEL and end is Outcome.OK and found < MOST:
+            found = min(found, call.over_ns)
+    return found
+
+
+def batch_as_entries(trace: Trace) -> set[int]:
+    queue, found = Queue(trace), set()
+    for row, call in queue.ended.items():
+        ends = {call.end(row + 1, entry) for entry in range(call.entries())}
+        if call.call in (PUT, DELETE) and queue.batches == 1 and ends == {Outcome.OK, Outcome.REFUSED}:
+            found.add(row)
+    for one in queue.handed:
+        put = queue.puts.get(one.name)
+        if put is None or put.call.row >= one.row:
+            continue
+        if put.end(one.row) is Outcome.REFUSED:
+            if put.call.given["most"] > 1:
+                found.add(one.row)
+        elif any(
+            _is_of_its_batch(queue, other, one) and other < one.name and queue.is_due(other, one.row)
+            for other in _of_its_group(queue, one)
+        ):
+            found.add(one.row)
+    return found
+
+
+def _empty(queue: Queue) -> dict[int, Call]:
+    """Receives that came back, well, and with nothing."""
+    return {
         row: call
         for row, call in queue.ended.items()
         if call.call is RECEIVE and call.outcome is Outcome.OK and call.given["most"] >= 1 and not call.got
     }
-    return {row for row, call in empty.items() if _was_available(queue, call, row)}
 
 
-def _was_available(queue: Queue, me: Call, row: int) -> bool:
-    if any(call.call is RECEIVE and call.end(row) is Outcome.UNKNOWN for call in queue.calls):
-        return False
-    if any(call is not me for call in queue.receives(row)):
-        return False
+def available_is_handed_out(trace: Trace) -> set[int]:
+    queue = Queue(trace)
+    return {
+        row
+        for row, call in _empty(queue).items()
+        if not _others_ask(queue, call, row) and _is_available(queue, call, row)
+    }
+
+
+def _is_available(queue: Queue, me: Call, row: int) -> bool:
     for name in queue.known(row):
         put = queue.puts[name]
-        if queue.is_due(name, row) and (put.over_ns < me.ns or put.client == me.client):
+        if queue.is_due(name, row) and (put.over_ns < me.ns or put.call.client == me.client):
             group = [other for other in queue.known(row) if queue.group(other) == queue.group(name)]
+            group = [name] if queue.back_order > 0 else group
             held = [other for other in group if queue.of(other, row) and queue.ends_by(other, row) >= me.ns]
             if not held:
                 return True
@@ -282,10 +224,16 @@ def ended_lease_is_fenced(trace: Trace) -> set[int]:
         if queue.deleted_ns(one.name, one.row) < one.call.ns or latest.receipt == one.receipt:
             found.add(one.row)
     for row, call in queue.ended.items():
-        if call.about is None or call.outcome is not Outcome.REFUSED:
+        uses = [Use(call=call, entry=entry, about=about) for entry, about in enumerate(call.about)]
+        known = [
+            use for use in uses if queue.is_known(use.about.name, call.row) and queue.is_known(use.about.name, row)
+        ]
+        if call.call is CANCEL or call.outcome is Outcome.UNKNOWN:
             continue
-        known = queue.is_known(call.about.name, call.row) and queue.is_known(call.about.name, row)
-        if known and queue.lasted(call):
+        lasting = [use for use in known if queue.lasted(use)]
+        if queue.batches == 1 and len(lasting) < len(uses):
+            continue  # one of its entries could not be carried out
+        if any(use.end(row + 1) is Outcome.REFUSED for use in lasting):
             found.add(row)
     return found
 
@@ -293,11 +241,7 @@ def ended_lease_is_fenced(trace: Trace) -> set[int]:
 def duplicates_deliver_once(trace: Trace) -> set[int]:
     queue = Queue(trace)
     handed = {one.row for one in queue.handed if queue.is_known(one.name, one.row) and _is_second(queue, one)}
-    refused = {
-        row
-        for row, call in queue.ended.items()
-        if call.call is PUT and call.outcome is Outcome.REFUSED and _is_refused_copy(queue, call, row)
-    }
+    refused = {row for row, call in queue.ended.items() if call.call is PUT and _is_refused_copy(queue, call, row)}
     return handed | refused
 
 
@@ -313,10 +257,12 @@ def _is_second(queue: Queue, one: HandOut) -> bool:
 
 
 def _is_refused_copy(queue: Queue, call: Call, row: int) -> bool:
-    name = (call.client, call.given["operation"])
-    return queue.puts[name] is call and any(
-        _is_copy(queue, name, other, row, call.over_ns) for other in queue.known(row)
-    )
+    for entry in range(1, call.entries() + 1):
+        name = (call.client, call.given["operation"], entry)
+        refused = queue.puts[name].call is call and call.end(row + 1, entry - 1) is Outcome.REFUSED
+        if refused and any(_is_copy(queue, name, other, row, call.over_ns) for other in queue.known(row)):
+            return True
+    return False
 
 
 def _is_copy(queue: Queue, name: Name, other: Name, row: int, by_ns: int) -> bool:
@@ -326,7 +272,7 @@ def _is_copy(queue: Queue, name: Name, other: Name, row: int, by_ns: int) -> boo
     if name == other or not queue.same_id(name, other) or puts[other].end(row) is not Outcome.OK:
         return False
     return queue.is_before(other, name) and all(
-        _sum(puts[first].ns, queue.window) - queue.margin > by_ns
+        add_ns(puts[first].ns, queue.window) - queue.margin > by_ns
         for first in queue.known(row)
         if first != name and queue.same_id(first, other) and _may_be_first(queue, first, other, row)
     )
@@ -337,7 +283,9 @@ def _may_be_first(queue: Queue, first: Name, other: Name, row: int) -> bool:
     if first == other:
         return True
     put = queue.puts[first]
-    is_over = put.end(row) is Outcome.OK and _sum(_sum(put.over_ns, queue.window), queue.margin) < queue.puts[other].ns
+    is_over = (
+        put.end(row) is Outcome.OK and add_ns(add_ns(put.over_ns, queue.window), queue.margin) < queue.puts[other].ns
+    )
     return not is_over and not queue.is_before(other, first)
 
 
@@ -346,5 +294,5 @@ def _are_near(queue: Queue, other: Name, one: HandOut) -> bool:
     if any(put.end(one.row) is not Outcome.OK for put in puts):
         return False
     one_put, other_put = puts
-    until = [_sum(put.ns, queue.window) - queue.margin for put in puts]
+    until = [add_ns(put.ns, queue.window) - queue.margin for put in puts]
     return until[0] > other_put.over_ns and until[1] > one_put.over_ns

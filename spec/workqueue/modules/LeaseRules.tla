@@ -24,6 +24,11 @@ OfThisLease(message, receipt) == receipt = message.receipt /\ message.left > 0
 
 (* Extended: from now on. *)
 Anew(left, lease) == lease
+
+(* MayConsume: the one consumer, or anybody where there is none. *)
+OwnOrFree(own, held) == own \/ ~ held
+(* EndsAt: all that it holds. *)
+AllOf(its) == its
 -----------------------------------------------------------------------------
 (* Damage *)
 
@@ -43,6 +48,9 @@ Any(message, receipt) == TRUE
 OfTheLatest(message, receipt) == receipt = message.receipt
 
 NotAtAll(left, lease) == left
+
+Everybody(own, held) == TRUE
+NothingOf(its) == {}
 
 (* An id is known as long as its message is there. *)
 WhileItIsThere(key, seen, waiting) == key \in waiting

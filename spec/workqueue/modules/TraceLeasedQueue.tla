@@ -12,17 +12,27 @@
 (* matters.  Messages and hand-outs are named by their numbers in the      *)
 (* trace.  A receive is a record of what it was given, in parts, which are *)
 (* rows of their own: how much comes at once, and of which groups, is the  *)
-(* store's affair.                                                         *)
+(* store's affair.  Puts and deletes are of entries, one or more.          *)
+(*                                                                         *)
+(* Net says what the store is set to: apart, messages are hidden one by    *)
+(* one, and in_order, they come back at their places, and else behind what *)
+(* is there, of which it is known for sure if a call gave it back whose    *)
+(* lease surely lasted (came: the box, -1 where it is not known);          *)
+(* one_consumer; whole, batches are whole or not at all; batches,          *)
+(* something is said of them.                                              *)
 (*                                                                         *)
 (* Source: the clauses of leases; LeasedQueue has the same steps, and      *)
 (* LeaseRules the rules.                                                   *)
 (***************************************************************************)
 EXTENDS CallReplay, FiniteSets, LeaseRules
 
-Empty == <<>>
-With(queue, outcome, parts) == [state |-> queue, outcome |-> [outcome |-> outcome, parts |-> parts]]
-Without(queue, outcome) == With(queue, outcome, <<>>)  \* the call changes nothing, or nothing else is told of it
+Empty == [queue |-> <<>>, role |-> [client |-> 0, from |-> -1, by |-> -1]]
+(* ends: of each entry, how it ended. *)
+With(queue, ends, parts) == [state |-> queue, outcome |-> [ends |-> ends, parts |-> parts]]
+Without(queue, ends) == With(queue, ends, <<>>)  \* nothing else is told of it
+All(call, end) == [k \in DOMAIN call.told.ends |-> end]
 
+Unknown == [from |-> -1, by |-> -1]
 Nobody == [hand |-> 0, from |-> -1, by |-> -1]
 SurelyHeld(message, last) == last < message.holds.from
 MayBeHeld(message, first) == first <= message.holds.by
@@ -36,25 +46,35 @@ At(queue, number) == {i \in Taken(queue) : queue[i].number = number}
 MayCome(queue, g, IsHeld(_)) ==
   LET InIt(i) == queue[i].group = g /\ i \in There(queue)
       own == SelectSeq([i \in DOMAIN queue |-> i], InIt)
-  IN  AllOrNone([n \in DOMAIN own |-> [id |-> own[n], left |-> IF IsHeld(queue[own[n]]) THEN 1 ELSE 0]])
+      told == [n \in DOMAIN own |-> [id |-> own[n], left |-> IF IsHeld(queue[own[n]]) THEN 1 ELSE 0]]
+  IN  IF Net.apart THEN NotHeld(told) ELSE AllOrNone(told)
 -----------------------------------------------------------------------------
 (* Q-DEDUP: one that is within a window for sure is a copy, and one that may be is one or not. *)
 Scope(group, id) == IF Net.by_group THEN OfTheGroup(group, id) ELSE OfTheQueue(group, id)
-Alike(queue, call) ==
-  {i \in DOMAIN queue : call.dedup # 0 /\ queue[i].dedup # 0
-                        /\ Scope(queue[i].group, queue[i].dedup) = Scope(call.group, call.dedup)}
-IsCopy(queue, call) == \E i \in Alike(queue, call) : ~ queue[i].copy /\ call.last < queue[i].window.from
-MayBeCopy(queue, call) == \E i \in Alike(queue, call) : call.first <= queue[i].window.by
+Alike(queue, call, entry) ==
+  {i \in DOMAIN queue : entry.dedup # 0 /\ queue[i].dedup # 0
+                        /\ Scope(queue[i].group, queue[i].dedup) = Scope(call.group, entry.dedup)}
+IsCopy(queue, call, entry) == \E i \in Alike(queue, call, entry) : ~ queue[i].copy /\ call.last < queue[i].window.from
+MayBeCopy(queue, call, entry) == \E i \in Alike(queue, call, entry) : call.first <= queue[i].window.by
 
-Put(queue, call) ==
+(* One entry: the queues then, and how it ended. *)
+PutOne(queue, call, entry, told) ==
   LET Before(message) == message.group <= call.group
       After(message) == message.group > call.group
       new(copy) == SelectSeq(queue, Before) \o
-        <<[number |-> call.number, group |-> call.group, dedup |-> call.dedup, copy |-> copy, gone |-> FALSE,
-           holds |-> Nobody, receipts |-> {}, window |-> call.granted]>> \o SelectSeq(queue, After)
-      taken == (IF IsCopy(queue, call) THEN {} ELSE {Without(new(FALSE), "ok")})
-               \cup (IF MayBeCopy(queue, call) THEN {Without(new(TRUE), "ok")} ELSE {})
-  IN  IF call.told.outcome = "refused" /\ ~ IsCopy(queue, call) THEN {Without(queue, "refused")} ELSE taken
+        <<[number |-> entry.number, group |-> call.group, dedup |-> entry.dedup, copy |-> copy, gone |-> FALSE,
+           holds |-> Nobody, receipts |-> {}, window |-> call.granted,
+           came |-> IF Net.in_order THEN Unknown ELSE [from |-> call.first, by |-> call.last]]>>
+        \o SelectSeq(queue, After)
+      taken == (IF IsCopy(queue, call, entry) THEN {} ELSE {<<new(FALSE), "ok">>})
+               \cup (IF MayBeCopy(queue, call, entry) THEN {<<new(TRUE), "ok">>} ELSE {})
+  IN  IF told = "refused" /\ ~ IsCopy(queue, call, entry) THEN {<<queue, "refused">>} ELSE taken
+
+RECURSIVE PutFrom(_, _, _, _)
+PutFrom(queue, call, k, ends) ==
+  IF k > Len(call.entries) THEN {Without(queue, ends)}
+  ELSE UNION {PutFrom(done[1], call, k + 1, Append(ends, done[2])) :
+                done \in PutOne(queue, call, call.entries[k], call.told.ends[k])}
 -----------------------------------------------------------------------------
 (* Q-LEASE, Q-RECEIPT: whether what a receive is given next may be handed out, it having been given some already. *)
 NowFree(queue, call, g, before) ==
@@ -63,9 +83,18 @@ NowFree(queue, call, g, before) ==
       OfIt(part) == \E i \in At(queue, part.message) : queue[i].group = g
       given == SelectSeq(before, OfIt)
   IN  IF Len(given) < Len(free) THEN {free[Len(given) + 1]} ELSE {}
+(* One by one: those ahead may be held, or given to who did not hear of it. *)
+MayComeNow(queue, call, i, before) ==
+  LET was(j) == \E n \in DOMAIN before : j \in At(queue, before[n].message)
+      Ahead(j) == IF Net.in_order THEN j < i
+                  ELSE queue[j].came.by >= 0 /\ queue[j].came.by < queue[i].came.from
+      left == {j \in There(queue) : Ahead(j) /\ queue[j].group = queue[i].group /\ ~ was(j)
+                                    /\ ~ MayBeHeld(queue[j], call.first)}
+  IN  /\ i \in There(queue) /\ ~ SurelyHeld(queue[i], call.last) /\ ~ was(i)
+      /\ Cardinality(left) <= call.unheard
 IsDue(queue, call, before, part) ==
   \E i \in At(queue, part.message) :
-    /\ i \in NowFree(queue, call, queue[i].group, before)
+    /\ IF Net.apart THEN MayComeNow(queue, call, i, before) ELSE i \in NowFree(queue, call, queue[i].group, before)
     /\ part.receipt \notin queue[i].receipts
 
 RECURSIVE Fitting(_, _, _)
@@ -80,59 +109,122 @@ Given(queue, call, parts) ==
   IN  [i \in DOMAIN queue |->
          IF which(i) # {}
          THEN LET part == parts[CHOOSE n \in which(i) : TRUE]
-              IN  [queue[i] EXCEPT !.receipts = @ \cup {part.receipt},
+              IN  [queue[i] EXCEPT !.receipts = @ \cup {part.receipt}, !.came = Unknown,
                      !.holds = [hand |-> part.hand, from |-> call.granted.from, by |-> call.granted.by]]
-         ELSE IF queue[i].group \in groups THEN [queue[i] EXCEPT !.holds = Nobody] ELSE queue[i]]
+         ELSE IF ~ Net.apart /\ queue[i].group \in groups THEN [queue[i] EXCEPT !.holds = Nobody] ELSE queue[i]]
 
 (* Q-LEASE-ALL: something comes, where there is anything that those do not have whose receives came to no known end. *)
 Receive(queue, call) ==
   LET Is(message) == MayBeHeld(message, call.first)
       there == {g \in Groups(queue) : MayCome(queue, g, Is) # <<>>}
       parts == SubSeq(call.told.parts, 1, Fitting(queue, call, 0))
-      isEmpty == call.told.parts = <<>> /\ call.told.outcome = "ok" /\ call.most > 0
-  IN  {With(Given(queue, call, parts), call.told.outcome,
+      isEmpty == call.told.parts = <<>> /\ call.told.ends = <<"ok">> /\ call.most > 0
+  IN  {With(Given(queue, call, parts), call.told.ends,
             IF isEmpty /\ Cardinality(there) > call.unheard THEN <<"something">> ELSE parts)}
 -----------------------------------------------------------------------------
+AreThere(queue, entry) == {i \in At(queue, entry.message) : ~ queue[i].gone}
+IsSurelyGood(queue, call, entry) ==
+  \E i \in AreThere(queue, entry) :
+    LET left == IF SurelyHeld(queue[i], call.last) THEN 1 ELSE 0
+    IN  OfThisLease([receipt |-> queue[i].holds.hand, left |-> left], entry.hand)
+
 (* Q-RECEIPT: it is carried out while its lease lasts, and changes nothing of what another holds; else it may be. *)
-CarriedOut(queue, i, call) ==
+CarriedOut(queue, i, call, entry) ==
   LET changed ==
         CASE call.call = "delete" -> [queue[i] EXCEPT !.gone = TRUE, !.holds = Nobody]
-          [] call.call = "give_back" -> [queue[i] EXCEPT !.holds = Nobody]
+          [] call.call = "give_back" ->
+               [queue[i] EXCEPT !.holds = Nobody,
+                  !.came = IF Net.in_order \/ ~ IsSurelyGood(queue, call, entry) THEN Unknown
+                           ELSE [from |-> call.first, by |-> call.last]]
           [] call.call = "extend" ->
-               [queue[i] EXCEPT !.holds = [hand |-> call.hand, from |-> call.granted.from, by |-> call.granted.by]]
+               [queue[i] EXCEPT !.holds = [hand |-> entry.hand, from |-> call.granted.from, by |-> call.granted.by]]
   IN  [queue EXCEPT ![i] = changed]
 
-About(queue, call) ==
-  LET found == {i \in At(queue, call.message) : ~ queue[i].gone}
+(* One entry: the queues then, and how it ended. *)
+UseOne(queue, call, entry, told) ==
+  LET found == AreThere(queue, entry)
       i == CHOOSE i \in found : TRUE
-      held == SurelyHeld(queue[i], call.last)
-      ignored == Without(queue, call.told.outcome)
-      done == Without(CarriedOut(queue, i, call), "ok")
+      ignored == <<queue, told>>
+      done == <<CarriedOut(queue, i, call, entry), "ok">>
   IN  IF found = {} THEN {ignored}
-      ELSE IF OfThisLease([receipt |-> queue[i].holds.hand, left |-> IF held THEN 1 ELSE 0], call.hand) THEN {done}
-      ELSE IF held \/ call.told.outcome = "refused" THEN {ignored} ELSE {ignored, done}
+      ELSE IF IsSurelyGood(queue, call, entry) THEN {done}
+      ELSE IF SurelyHeld(queue[i], call.last) \/ told = "refused" THEN {ignored} ELSE {ignored, done}
 
-Do(queue, c, call) ==
-  CASE call.call = "put_message" -> Put(queue, call)
-    [] call.call = "receive" -> Receive(queue, call)
-    [] call.call \in {"delete", "extend", "give_back"} -> About(queue, call)
-    [] OTHER -> {Without(queue, call.told.outcome)}
+RECURSIVE UseFrom(_, _, _, _)
+UseFrom(queue, call, k, ends) ==
+  IF k > Len(call.entries) THEN {Without(queue, ends)}
+  ELSE UNION {UseFrom(done[1], call, k + 1, Append(ends, done[2])) :
+                done \in UseOne(queue, call, call.entries[k], call.told.ends[k])}
+
+(* Q-BATCH: one that is whole or not at all is refused for one of its entries. *)
+IsWhole(call) == Net.whole /\ Len(call.told.ends) > 1
+IsMixed(call) == \E k, l \in DOMAIN call.told.ends : call.told.ends[k] = "ok" /\ call.told.ends[l] = "refused"
+About(queue, call) ==
+  IF call.entries = <<>> THEN {Without(queue, call.told.ends)}
+  ELSE IF IsWhole(call) /\ call.told.ends = All(call, "refused")
+          /\ \E k \in DOMAIN call.entries : ~ IsSurelyGood(queue, call, call.entries[k])
+  THEN {Without(queue, call.told.ends)}
+  ELSE UseFrom(queue, call, 1, <<>>)
+
+(* All leases of the client end. *)
+Cancelled(queue, call) ==
+  [i \in DOMAIN queue |->
+     IF queue[i].holds.hand \in call.hands
+     THEN [queue[i] EXCEPT !.holds = Nobody,
+             !.came = IF Net.in_order \/ ~ SurelyHeld(queue[i], call.last) THEN Unknown
+                      ELSE [from |-> call.first, by |-> call.last]]
+     ELSE queue[i]]
+
+Carried(queue, call) ==
+  LET done == CASE call.call = "put_message" -> PutFrom(queue, call, 1, <<>>)
+                [] call.call = "receive" -> Receive(queue, call)
+                [] call.call \in {"delete", "extend", "give_back"} -> About(queue, call)
+                [] call.call = "cancel" -> {Without(Cancelled(queue, call), <<"ok">>)}
+                [] OTHER -> {Without(queue, call.told.ends)}
+  IN  IF IsWhole(call) /\ IsMixed(call) THEN {[one EXCEPT !.outcome.ends = All(call, "ok")] : one \in done} ELSE done
+-----------------------------------------------------------------------------
+(* Q-CONSUMER-ONE: the role lasts as long as a lease would that is granted with it. *)
+Greater(a, b) == IF a > b THEN a ELSE b
+Renewed(role, c, call) ==
+  IF role.client = c
+  THEN [client |-> c, from |-> Greater(role.from, call.granted.from), by |-> Greater(role.by, call.granted.by)]
+  ELSE [client |-> c, from |-> call.granted.from, by |-> call.granted.by]
+
+Do(now, c, call) ==
+  LET role == now.role
+      own == role.client = c
+      Then(done, next) == {[state |-> [queue |-> one.state, role |-> next], outcome |-> one.outcome] : one \in done}
+      carried == Carried(now.queue, call)
+      turnedAway == {With(now.queue, call.told.ends, <<>>)}
+  IN  CASE Net.one_consumer /\ call.call = "receive" ->
+             (IF own \/ ~ (call.last < role.from) THEN Then(carried, Renewed(role, c, call)) ELSE {})
+             \cup (IF ~ own /\ call.first <= role.by THEN Then(turnedAway, role) ELSE {})
+        [] Net.one_consumer /\ call.call = "extend" /\ own ->
+             UNION {Then({one}, IF one.state = now.queue THEN role ELSE Renewed(role, c, call)) : one \in carried}
+        [] Net.one_consumer /\ call.call = "cancel" /\ own -> Then(carried, Empty.role)
+        [] OTHER -> Then(carried, role)
 -----------------------------------------------------------------------------
 (***************************************************************************)
 (* Which clauses a part breaks that may not be handed out, and an end that *)
 (* is another than here.                                                   *)
 (***************************************************************************)
 HandedOut(queue, part) ==
-  LET named == {i \in DOMAIN queue : queue[i].number = part.message}
-  IN  IF named = {} THEN {"WasPut"}
+  LET Where(said, clause) == IF said THEN {clause} ELSE {}
+      named == {i \in DOMAIN queue : queue[i].number = part.message}
+  IN  IF named = {} THEN IF part.denied THEN {"BatchAsEntries"} ELSE {"WasPut"}
       ELSE LET message == queue[CHOOSE i \in named : TRUE]
            IN  IF message.copy THEN {"DuplicatesDeliverOnce"}
                ELSE IF message.gone THEN {"EndedLeaseIsFenced"}
                ELSE {"ReturnsToItsPlace"}
-                    \cup (IF part.receipt \in message.receipts THEN {"EndedLeaseIsFenced"} ELSE {})
+                    \cup Where(part.receipt \in message.receipts, "EndedLeaseIsFenced")
+                    \cup Where(Net.apart, "ReturnedKeepOrder") \cup Where(Net.one_consumer, "OneActiveConsumer")
+                    \cup Where(Net.batches, "BatchAsEntries")
 
-Breaks(queue, call, end) ==
+Breaks(now, call, end) ==
   IF call.call = "receive"
-  THEN IF "message" \in DOMAIN end THEN HandedOut(queue, end) ELSE {"AvailableIsHandedOut"}
+  THEN IF "message" \in DOMAIN end THEN HandedOut(now.queue, end)
+       ELSE IF Net.one_consumer THEN {"OneActiveConsumer"} ELSE {"AvailableIsHandedOut"}
+  ELSE IF call.call = "cancel" THEN {"OneActiveConsumer"}
+  ELSE IF IsWhole(call) /\ IsMixed(call) THEN {"BatchAsEntries"}
   ELSE IF call.call = "put_message" THEN {"DuplicatesDeliverOnce"} ELSE {"EndedLeaseIsFenced"}
 =============================================================================

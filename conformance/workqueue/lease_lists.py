@@ -1,0 +1,158 @@
+"""Lists of messages: what a check of leases looks at, so that it need not look at all messages. WAITING has what may
+have to be handed out, in the order of the rows from which on it may; OUT what may be held; ALIKE what has one
+deduplication id."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.step import TableState
+from scatterproof.conformance.checks.tables import change, field, find, put, remove
+from scatterproof.conformance.workqueue.lease_records import (
+    ALIKE,
+    CALLED_NS,
+    DEDUP,
+    ENDS_BY,
+    EXTENDED,
+    EXTENDS,
+    FIRST,
+    GROUP,
+    LAST,
+    OUT,
+    WAITING,
+    Leases,
+    Promise,
+    receiving,
+)
+
+_AHEAD, _BEHIND = 1, 2
+
+
+@register_jitable
+def enter(ends: TableState, key: tuple[int, int], messages: TableState, serial: int, which: int) -> None:
+    """Put a message behind the others of a list."""
+    own = find(messages, (serial,))
+    if field(messages, own, which) == 1:
+        return
+    at = find(ends, key)
+    ahead = field(ends, at, LAST) if at >= 0 else 0
+    change(messages, own, which, 1)
+    change(messages, own, which + _AHEAD, ahead)
+    change(messages, own, which + _BEHIND, 0)
+    if ahead > 0:
+        change(messages, find(messages, (ahead,)), which + _BEHIND, serial)
+        change(ends, at, LAST, serial)
+    else:
+        put(ends, key, (serial, serial, field(ends, at, EXTENDED) if at >= 0 else 0))
+
+
+@register_jitable
+def leave(ends: TableState, key: tuple[int, int], messages: TableState, serial: int, which: int) -> None:
+    """Take a message out of a list; a list of nothing is none."""
+    own, at = find(messages, (serial,)), find(ends, key)
+    if own < 0 or at < 0 or field(messages, own, which) == 0:
+        return
+    ahead, behind = field(messages, own, which + _AHEAD), field(messages, own, which + _BEHIND)
+    change(messages, own, which, 0)
+    if ahead > 0:
+        change(messages, find(messages, (ahead,)), which + _BEHIND, behind)
+    else:
+        change(ends, at, FIRST, behind)
+    if behind > 0:
+        change(messages, find(messages, (behind,)), which + _AHEAD, ahead)
+    else:
+        change(ends, at, LAST, ahead)
+    if field(ends, at, FIRST) == 0 and field(ends, at, EXTENDED) == 0:
+        remove(ends, at)
+
+
+@register_jitable
+def first_of_list(ends: TableState, key: tuple[int, int]) -> int:
+    """The number of a list's first message, 0 for none."""
+    at = find(ends, key)
+    return field(ends, at, FIRST) if at >= 0 else 0
+
+
+@register_jitable
+def next_of(messages: TableState, slot: int, which: int) -> int:
+    return field(messages, slot, which + _BEHIND)
+
+
+@register_jitable
+def id_of(messages: TableState, slot: int, by_group: int) -> tuple[int, int]:
+    """What is one deduplication id."""
+    return (field(messages, slot, GROUP) if by_group == 1 else 0, field(messages, slot, DEDUP))
+
+
+@register_jitable
+def wait(serial: int, book: Leases) -> None:
+    """From now on the message may have to be handed out."""
+    group = field(book.messages, find(book.messages, (serial,)), GROUP)
+    enter(book.groups, (group, 0), book.messages, serial, WAITING)
+
+
+@register_jitable
+def wait_no_more(serial: int, book: Leases) -> None:
+    slot = find(book.messages, (serial,))
+    if slot >= 0:
+        leave(book.groups, (field(book.messages, slot, GROUP), 0), book.messages, serial, WAITING)
+
+
+@register_jitable
+def go_out(serial: int, book: Leases) -> None:
+    """From now on it may be held."""
+    group = field(book.messages, find(book.messages, (serial,)), GROUP)
+    enter(book.outs, (group, 0), book.messages, serial, OUT)
+
+
+@register_jitable
+def extend_more(slot: int, more: int, book: Leases) -> None:
+    """So many more calls may extend the lease of a message."""
+    change(book.messages, slot, EXTENDS, field(book.messages, slot, EXTENDS) + more)
+    key = (field(book.messages, slot, GROUP), 0)
+    at = find(book.outs, key)
+    if at < 0:
+        put(book.outs, key, (0, 0, more))
+    elif field(book.outs, at, FIRST) == 0 and field(book.outs, at, EXTENDED) + more == 0:
+        remove(book.outs, at)
+    else:
+        change(book.outs, at, EXTENDED, field(book.outs, at, EXTENDED) + more)
+
+
+@register_jitable
+def come_in(group: int, promise: Promise, book: Leases) -> None:
+    """Take out of a group's list what was surely held by nobody since the first of those receives began that are going
+    on: none of these, and no later one, can find it held."""
+    since_ns = oldest_receive(promise, book)
+    serial = first_of_list(book.outs, (group, 0))
+    while serial > 0:
+        slot = find(book.messages, (serial,))
+        behind = next_of(book.messages, slot, OUT)
+        if field(book.messages, slot, ENDS_BY) < since_ns:
+            leave(book.outs, (group, 0), book.messages, serial, OUT)
+        serial = behind
+
+
+@register_jitable
+def oldest_receive(promise: Promise, book: Leases) -> int:
+    """When the first began of the receives that are going on, of which there is one."""
+    found, is_first = 0, True
+    for node in range(promise.node_count):
+        own = receiving(book.users, node)
+        if own >= 0 and (is_first or field(book.users, own, CALLED_NS) < found):
+            found, is_first = field(book.users, own, CALLED_NS), False
+    return found
+
+
+@register_jitable
+def forget(serial: int, by_group: int, book: Leases) -> None:
+    """The message was refused: it never was."""
+    slot = find(book.messages, (serial,))
+    wait_no_more(serial, book)
+    leave(book.outs, (field(book.messages, slot, GROUP), 0), book.messages, serial, OUT)
+    slot = find(book.messages, (serial,))
+    if field(book.messages, slot, EXTENDS) > 0:
+        extend_more(slot, -field(book.messages, slot, EXTENDS), book)
+    if field(book.messages, slot, DEDUP) > 0:
+        leave(book.ids, id_of(book.messages, slot, by_group), book.messages, serial, ALIKE)
+    remove(book.messages, find(book.messages, (serial,)))

@@ -1,0 +1,236 @@
+"""What the checks of leases ask of what is known: what is held, what is ahead of a message, what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.kinds import RETURNED
+from scatterproof.conformance.checks.step import Check, Outcome, check
+from scatterproof.conformance.checks.tables import field, find, room, used
+from scatterproof.conformance.workqueue.lease_lists import first_of_list, next_of
+from scatterproof.conformance.workqueue.lease_records import (
+    ASKED,
+    BACK_BY,
+    BACK_FROM,
+    CALLED_NS,
+    ENDS_BY,
+    ENDS_FROM,
+    EXTENDED,
+    EXTENDS,
+    FIRST,
+    GOT,
+    GROUP,
+    HAND_NS,
+    HANDED,
+    HOLDER,
+    HOLDER_OP,
+    LAST,
+    LEASE,
+    MOST,
+    NUMBER,
+    OPERATION,
+    OUT,
+    PUT_CALLED,
+    PUT_NS,
+    SENDER,
+    SURE,
+    WAITING,
+    LeaseRow,
+    Leases,
+    Promise,
+    comes_first,
+    earlier,
+    is_before,
+    later,
+    receiving,
+)
+from scatterproof.conformance.workqueue.leases import leases
+from scatterproof.conformance.workqueue.records import FOREVER, OK
+from scatterproof.spec.trace import Kind, Order
+
+# Why a message may have to be handed out ahead of another of its group: it comes back to its place; it was there, ahead
+# of the other as the profile states; who had it is no consumer any more; both are entries of one batch.
+AT_PLACE, BACK, LEFT, IN_BATCH = range(4)
+
+
+def check_of_leases(clause: str, *ways: str) -> Callable[[Callable[..., Outcome]], Check]:
+    """As `check`, of rows `delivered` and `returned`; the step reads what is known before its row. Boxes of different
+    clients are compared by their times, so that no more than the order of links is needed."""
+    return check(clause, kinds=(Kind.DELIVERED, Kind.RETURNED), order=Order.LINK, ways=ways, derived=(leases,))
+
+
+@register_jitable
+def holds_now(slot: int, own: int, row: LeaseRow, book: Leases) -> bool:
+    """Whether the message was handed out in the receive that the client is in."""
+    if field(book.messages, slot, HANDED) == 0 or field(book.messages, slot, HOLDER) != row.node:
+        return False
+    return field(book.messages, slot, HOLDER_OP) == field(book.users, own, OPERATION)
+
+
+@register_jitable
+def has_others(one: int, book: Leases) -> bool:
+    """Whether other messages of the group wait, or are held."""
+    key = (field(book.messages, one, GROUP), 0)
+    waiting = find(book.groups, key)
+    if waiting >= 0 and field(book.groups, waiting, FIRST) != field(book.groups, waiting, LAST):
+        return True
+    return first_of_list(book.outs, key) > 0
+
+
+@register_jitable
+def has_left(slot: int, row: LeaseRow, promise: Promise, book: Leases) -> bool:
+    """Whether it is Q-CONSUMER-ONE that speaks of the message: another consumer had it."""
+    if promise.one_consumer == 0 or field(book.messages, slot, HANDED) == 0:
+        return False
+    return field(book.messages, slot, HOLDER) != row.node
+
+
+@register_jitable
+def held_in_group(one: int, own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
+    """A message that is held, so that this one may not be handed out, or -1. Where messages are hidden one by one that
+    is itself alone."""
+    messages, found, begun_ns = book.messages, -1, field(book.users, own, CALLED_NS)
+    until_ns = max(begun_ns, earlier(later(begun_ns, field(book.users, own, LEASE)), promise.margin_ns))
+    serial = first_of_list(book.outs, (field(messages, one, GROUP), 0))
+    while serial > 0:
+        slot = find(messages, (serial,))
+        serial = next_of(messages, slot, OUT)
+        if holds_now(slot, own, row, book) or has_left(slot, row, promise, book):
+            continue
+        # Of two receives that overlap either may come first: then the lease of this one lasts as the other ends.
+        lasts = field(messages, slot, ENDS_FROM) > row.time_ns and field(messages, slot, HAND_NS) < until_ns
+        if lasts and (promise.back_order == 0 or slot == one) and comes_first(messages, slot, found):
+            found = slot
+    return found
+
+
+@register_jitable
+def ahead_of(why: int, one: int, own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
+    """A message of the group that surely had to be handed out before this one, or -1. They wait in the order of the
+    times from which on they may be there."""
+    messages, found, until_ns = book.messages, -1, field(book.messages, one, BACK_FROM)
+    serial = first_of_list(book.groups, (field(messages, one, GROUP), 0))
+    while serial > 0:
+        slot = find(messages, (serial,))
+        serial = next_of(messages, slot, WAITING)
+        if field(messages, slot, BACK_FROM) > until_ns:
+            break
+        if slot == one or not is_due(slot, book) or holds_now(slot, own, row, book):
+            continue
+        if is_ahead(why, slot, one, own, row, promise, book) and comes_first(messages, slot, found):
+            found, until_ns = slot, field(messages, slot, BACK_FROM)
+    return found
+
+
+@register_jitable
+def is_due(slot: int, book: Leases) -> bool:
+    """Whether the message was surely taken, is no copy, and nobody has called what may delete it."""
+    return field(book.messages, slot, SURE) == 1 and field(book.messages, slot, ASKED) == 0
+
+
+@register_jitable
+def in_one_batch(slot: int, one: int, book: Leases) -> bool:
+    """Whether both were put by one call, and neither was ever handed out."""
+    messages = book.messages
+    if field(messages, slot, HANDED) > 0 or field(messages, one, HANDED) > 0:
+        return False
+    if field(messages, slot, SENDER) != field(messages, one, SENDER):
+        return False
+    return field(messages, slot, NUMBER) == field(messages, one, NUMBER)
+
+
+@register_jitable
+def is_ahead(why: int, slot: int, one: int, own: int, row: LeaseRow, promise: Promise, book: Leases) -> bool:
+    """For one of the reasons above; each is the business of one clause."""
+    messages, left = book.messages, has_left(slot, row, promise, book)
+    together = promise.batches > 0 and in_one_batch(slot, one, book)
+    if why == LEFT:
+        return left and is_before(messages, slot, one)
+    if why == IN_BATCH:
+        return together and is_before(messages, slot, one)
+    if left or together:
+        return False
+    if why == AT_PLACE:
+        return is_before(messages, slot, one)
+    if not is_there(slot, field(book.users, own, CALLED_NS), row.node, book):
+        return False
+    if promise.back_order == 1:
+        return is_before(messages, slot, one)
+    by_ns = field(messages, slot, BACK_BY) if field(messages, slot, HANDED) > 0 else field(messages, slot, PUT_NS)
+    if field(messages, one, HANDED) == 0:
+        return by_ns < field(messages, one, PUT_CALLED)
+    return field(messages, one, BACK_BY) < FOREVER and by_ns < field(messages, one, BACK_FROM)
+
+
+@register_jitable
+def is_there(slot: int, since_ns: int, node: int, book: Leases) -> bool:
+    """Whether the message was surely put, and is surely held by nobody, since this time."""
+    messages = book.messages
+    if field(messages, slot, SENDER) != node and field(messages, slot, PUT_NS) >= since_ns:
+        return False
+    if field(messages, slot, HANDED) == 0:
+        return True
+    return field(messages, slot, EXTENDS) == 0 and field(messages, slot, ENDS_BY) < since_ns
+
+
+@register_jitable
+def is_alone(row: LeaseRow, promise: Promise, book: Leases) -> bool:
+    """Whether no other receive may have been given what is there: none is going on, and all are known."""
+    for other in range(promise.node_count):
+        if other != row.node and receiving(book.users, other) >= 0:
+            return False
+    return book.loose[0] == 0
+
+
+@register_jitable
+def is_empty(own: int, row: LeaseRow, book: Leases) -> bool:
+    """Whether a receive comes back, well, and with nothing. own: of the client, if it is in a receive."""
+    if row.kind != RETURNED or own < 0 or row.outcome != OK:
+        return False
+    return field(book.users, own, MOST) >= 1 and field(book.users, own, GOT) == 0
+
+
+@register_jitable
+def available(own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
+    """A message that was there, as the receive began, and free then and later; or -1. Where groups are hidden whole
+    nobody held any of its group."""
+    messages, found, begun_ns = book.messages, -1, field(book.users, own, CALLED_NS)
+    for at in range(room(book.groups)):
+        if not used(book.groups, at):
+            continue
+        serial = field(book.groups, at, FIRST)
+        apart = promise.back_order > 0
+        if not apart and not is_free(field(messages, find(messages, (serial,)), GROUP), begun_ns, book):
+            continue
+        best, since_ns = -1, 0
+        while serial > 0:
+            slot = find(messages, (serial,))
+            serial = next_of(messages, slot, WAITING)
+            if best >= 0 and field(messages, slot, BACK_FROM) > since_ns:
+                break
+            known = field(messages, slot, SENDER) == row.node or field(messages, slot, PUT_NS) < begun_ns
+            known = is_there(slot, begun_ns, row.node, book) if apart else known
+            if known and is_due(slot, book) and comes_first(messages, slot, best):
+                best, since_ns = slot, field(messages, slot, BACK_FROM)
+        if best >= 0 and comes_first(messages, best, found):
+            found = best
+    return found
+
+
+@register_jitable
+def is_free(group: int, since_ns: int, book: Leases) -> bool:
+    """Whether surely nobody has held a message of the group at this time, or later."""
+    at = find(book.outs, (group, 0))
+    if at < 0:
+        return True
+    if field(book.outs, at, EXTENDED) > 0:
+        return False
+    serial = field(book.outs, at, FIRST)
+    while serial > 0:
+        slot = find(book.messages, (serial,))
+        if field(book.messages, slot, ENDS_BY) >= since_ns:
+            return False
+        serial = next_of(book.messages, slot, OUT)
+    return True

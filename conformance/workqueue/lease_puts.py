@@ -1,0 +1,94 @@
+"""What is known of messages from their puts."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.tables import change, field, find, put
+from scatterproof.conformance.workqueue.lease_lists import (
+    enter,
+    first_of_list,
+    forget,
+    id_of,
+    next_of,
+    wait,
+    wait_no_more,
+)
+from scatterproof.conformance.workqueue.lease_records import (
+    ALIKE,
+    DEDUP,
+    MOST,
+    OPERATION,
+    PUT_AT,
+    PUT_CALLED,
+    PUT_NS,
+    SERIAL,
+    SURE,
+    LeaseRow,
+    Leases,
+    Promise,
+    is_done,
+    later,
+)
+from scatterproof.conformance.workqueue.records import FOREVER, NEVER, OK, UNKNOWN
+
+
+@register_jitable
+def note_put(at: int, row: LeaseRow, promise: Promise, book: Leases) -> None:
+    """Entry `at` of a put, from 0."""
+    name = (row.node, row.operation, 1 + at)
+    if find(book.names, name) >= 0:
+        return
+    book.made[0] += 1
+    serial, now = book.made[0], row.time_ns
+    dedup = row.dedup + at if row.dedup > 0 and at < FOREVER - row.dedup else row.dedup
+    put(book.names, name, (serial, 0))
+    head = (row.node, row.operation, 1 + at, row.group, dedup, now, FOREVER, -1, 0, 0, -1, -1, 0)
+    lists = (0, 0, 0, 0, 0, 0, 0, 0, 0)
+    put(book.messages, (serial,), (*head, NEVER, -1, NEVER, NEVER, 0, 0, FOREVER, now, FOREVER, *lists))
+    wait(serial, book)
+    if dedup > 0:
+        slot = find(book.messages, (serial,))
+        enter(book.ids, id_of(book.messages, slot, promise.by_group), book.messages, serial, ALIKE)
+
+
+@register_jitable
+def learn_of_put(
+    at: int, node: int, time_ns: int, outcome: int, done: int, position: int, promise: Promise, book: Leases
+) -> None:
+    """Entry `at` of a put, from 0."""
+    messages, users = book.messages, book.users
+    own = find(users, (node,))
+    name = find(book.names, (node, field(users, own, OPERATION), 1 + at))
+    serial = field(book.names, name, SERIAL) if name >= 0 else 0
+    one = find(messages, (serial,))
+    if one < 0 or field(messages, one, PUT_NS) < FOREVER:
+        return
+    if outcome == UNKNOWN:
+        wait_no_more(serial, book)
+    elif is_done(at, outcome, done, OK):
+        change(messages, one, PUT_NS, time_ns)
+        change(messages, one, PUT_AT, position)
+        change(messages, one, SURE, int(is_first(one, promise, book)))
+        if field(messages, one, SURE) == 0:
+            wait_no_more(serial, book)
+    else:
+        forget(serial, promise.by_group, book)
+        put(book.names, (node, field(users, own, OPERATION), 1 + at), (0, int(field(users, own, MOST) > 1)))
+
+
+@register_jitable
+def is_first(one: int, promise: Promise, book: Leases) -> bool:
+    """Whether the message, whose put has just returned ok, is surely no copy: of all others with its id the window was
+    surely over."""
+    messages = book.messages
+    if field(messages, one, DEDUP) < 1:
+        return True
+    serial = first_of_list(book.ids, id_of(messages, one, promise.by_group))
+    while serial > 0:
+        other = find(messages, (serial,))
+        over_ns = later(later(field(messages, other, PUT_NS), promise.window_ns), promise.margin_ns)
+        if other != one and over_ns >= field(messages, one, PUT_CALLED):
+            return False
+        serial = next_of(messages, other, ALIKE)
+    return True
