@@ -55,6 +55,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE UNIQUE INDEX scatterproof_first ON scatterproof_groups (correlation) WHERE state IN (3, 4)",
         "CREATE INDEX scatterproof_receiving ON scatterproof_groups (server) WHERE state = 4",
     ),
+    (
+        # No index has `used_ns`, which changes with every message of a group: PostgreSQL then keeps the new version of
+        # the row on its page, and enters it into none of the indexes.
+        "DROP INDEX scatterproof_sending",
+        "CREATE INDEX scatterproof_sending ON scatterproof_groups (group_id) WHERE state = 1",
+    ),
 )
 VERSION = len(MIGRATIONS)
 VERSION_TABLE = "CREATE TABLE IF NOT EXISTS scatterproof_schema (version BIGINT NOT NULL)"

@@ -1,0 +1,36 @@
+"""The tables' indexes and versions, on SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from scatterproof.impl.workqueue.stores import schema
+from scatterproof.impl.workqueue.stores.opening import factory
+
+
+def indexes(path: Path) -> dict[str, str]:
+    with sqlite3.connect(path) as database:
+        return dict(database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"))
+
+
+def test_no_index_has_what_changes_with_every_message(tmp_path: Path) -> None:
+    path = tmp_path / "queue.db"
+    factory(f"sqlite:{path}")().close()
+    found = indexes(path)
+    assert "scatterproof_sending" in found
+    assert not [name for name, text in found.items() if "used_ns" in text]
+
+
+def test_tables_of_an_earlier_version_are_brought_to_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, now = tmp_path / "queue.db", tmp_path / "now.db"
+    with monkeypatch.context() as earlier:
+        earlier.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
+        earlier.setattr(schema, "VERSION", 1)
+        factory(f"sqlite:{path}")().close()
+    assert "used_ns" in indexes(path)["scatterproof_sending"]
+    for each in (path, now):
+        factory(f"sqlite:{each}")().close()
+    assert indexes(path) == indexes(now)
