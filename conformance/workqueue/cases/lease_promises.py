@@ -144,6 +144,18 @@ CASES = (
         batches=1,
     ),
     leased(
+        "Q-BATCH/whole-from-the-last",
+        "a consumer deletes two messages from the last on, as a batch, and the first came back and is held by another",
+        "deletes neither",
+        puts(0, 1, group=1),
+        receives(1_000, 2, lease_ns=2_000),
+        receives(4_000, 3),
+        puts(5_000, 1, group=2),
+        receives(6_000, 2),
+        deletes(7_000, 2, newest=1, most=2),
+        batches=1,
+    ),
+    leased(
         "Q-BATCH/in-part",
         "a consumer deletes a batch of two messages, of which the first came back and is held by another",
         "deletes the second alone, and says so",
