@@ -51,7 +51,6 @@ class _Call:
 class LeaseWords(Words):
     def __init__(self, trace: Trace) -> None:
         given = Parameters("workqueue", trace.header.parameters)
-        self._one_consumer = given.number("one_consumer") == 1
         self._window_ns, self._margin_ns = given.number("window_ns"), given.number("margin_ns")
         calls = list(_calls(trace))
         puts = [(call, name) for call in calls for name in _puts(call)]
@@ -121,7 +120,7 @@ class LeaseWords(Words):
             return all(self._is_alone(call, name) for name in _puts(call))
         if call.name == "cancel":
             return False
-        return not call.parts and not self._one_consumer if call.name == "receive" else not call.about
+        return not call.parts if call.name == "receive" else not call.about
 
     def _is_alone(self, call: _Call, name: _Name) -> bool:
         """Whether nobody hears of a message, or of another with its id."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from scatterproof.conformance.case_building import case_of, lose
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.protocol import Case
@@ -26,7 +28,8 @@ LONG_NS = 50_000
 def puts(time_ns: int, client: NodeId, group: int = 1, dedup: int = 0, most: int = 1) -> Call:
     """Bodies differ, as the time and the client do. most: of a batch."""
     body = b"%d of %d" % (time_ns, client)
-    return call(time_ns, client, CallName.PUT_MESSAGE, body, group=group, dedup=dedup, most=most)
+    made = call(time_ns, client, CallName.PUT_MESSAGE, body, group=group, dedup=dedup)
+    return made if most == 1 else _as_batch(made, most)
 
 
 def receives(time_ns: int, client: NodeId, most: int = 1, lease_ns: int = LONG_NS) -> Call:
@@ -34,7 +37,12 @@ def receives(time_ns: int, client: NodeId, most: int = 1, lease_ns: int = LONG_N
 
 
 def deletes(time_ns: int, client: NodeId, newest: int = 0, most: int = 1) -> Call:
-    return call(time_ns, client, CallName.DELETE, newest=newest, most=most)
+    made = call(time_ns, client, CallName.DELETE, newest=newest)
+    return made if most == 1 else _as_batch(made, most)
+
+
+def _as_batch(made: Call, most: int) -> Call:
+    return replace(made, arguments={**made.arguments, "most": most})
 
 
 def cancels(time_ns: int, client: NodeId) -> Call:

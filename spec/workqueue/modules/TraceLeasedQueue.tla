@@ -183,7 +183,10 @@ Carried(queue, call) ==
                 [] OTHER -> {Without(queue, call.told.ends)}
   IN  IF IsWhole(call) /\ IsMixed(call) THEN {[one EXCEPT !.outcome.ends = All(call, "ok")] : one \in done} ELSE done
 -----------------------------------------------------------------------------
-(* Q-CONSUMER-ONE: the role lasts as long as a lease would that is granted with it. *)
+(***************************************************************************)
+(* Q-CONSUMER-ONE: the role lasts as long as a lease would that is granted *)
+(* with it.  Who asked and did not hear may have it.                       *)
+(***************************************************************************)
 Greater(a, b) == IF a > b THEN a ELSE b
 Renewed(role, c, call) ==
   IF role.client = c
@@ -198,7 +201,7 @@ Do(now, c, call) ==
       turnedAway == {With(now.queue, call.told.ends, <<>>)}
   IN  CASE Net.one_consumer /\ call.call = "receive" ->
              (IF own \/ ~ (call.last < role.from) THEN Then(carried, Renewed(role, c, call)) ELSE {})
-             \cup (IF ~ own /\ call.first <= role.by THEN Then(turnedAway, role) ELSE {})
+             \cup (IF (~ own /\ call.first <= role.by) \/ call.unheard > 0 THEN Then(turnedAway, role) ELSE {})
         [] Net.one_consumer /\ call.call = "extend" /\ own ->
              UNION {Then({one}, IF one.state = now.queue THEN role ELSE Renewed(role, c, call)) : one \in carried}
         [] Net.one_consumer /\ call.call = "cancel" /\ own -> Then(carried, Empty.role)
