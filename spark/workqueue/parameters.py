@@ -48,6 +48,9 @@ def _leased(draw: Random, setting: Setting) -> dict[str, Parameter]:
         "window_ns": window_ns,
         "by_group": draw.randint(0, 1),
         "margin_ns": longest_ns * MAX_DRIFT_PPB // 1_000_000_000 + 2,
+        "back_order": draw.choice((0, 0, 1, 2)),
+        "one_consumer": draw.choice((0, 0, 1)),
+        "batches": draw.randint(0, 2),
     }
 
 
