@@ -19,6 +19,8 @@ from scatterproof.spec.topology import NodeId, Topology
 if TYPE_CHECKING:
     from scatterproof.conformance.adapters.products import Product
 
+OF_SESSIONS = ("PS-SESSION", "PS-QOS-GD", "PS-PERSISTED", "PS-RETAIN")
+
 
 def horizon_ns(schedule: Schedule) -> int:
     """After the last call or failure, all tries of all calls, one after the other; then as often as packets are lost, a
@@ -34,9 +36,15 @@ def horizon_ns(schedule: Schedule) -> int:
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
     """What the checks read; BadInput for one that cannot be."""
     chosen = Parameters("pubsub", given)
-    for name in ("appliances", "retry_ns", "tries", "resends"):
+    for name in ("appliances", "retry_ns", "tries", "resends", "sessions"):
         chosen.number(name)
     return vocabulary.counts(given)
+
+
+def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
+    if clause in OF_SESSIONS and Parameters("pubsub", given).number("sessions") == 0:
+        return "clients are connected all the while, and nothing is retained"
+    return None
 
 
 def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
@@ -87,6 +95,7 @@ PLUGIN = Plugin(
     horizon_ns=horizon_ns,
     label=label,
     parameters=parameters,
+    not_applicable=not_applicable,
     tables=_tables,
     without_node=_without_node,
     # Packets get lost, come late, out of order, and more than once; nodes stand still, and lose nothing.

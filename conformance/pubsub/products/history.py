@@ -27,6 +27,7 @@ class History:
         self._topics = {text: number for number, text in enumerate(topics, 1)}
         self._parameters: dict[str, Parameter] = {
             "grammar": grammar,
+            "sessions": 1,
             "topics": "\n".join(topics),
             "filters": "\n".join(filters),
         }
