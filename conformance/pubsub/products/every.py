@@ -1,4 +1,4 @@
-"""The brokers of others that are driven here."""
+"""The brokers that are driven here: those of others, and our own appliance."""
 
 from __future__ import annotations
 

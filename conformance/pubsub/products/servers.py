@@ -16,7 +16,7 @@ from pathlib import Path
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.pubsub.brokers import known
 from scatterproof.conformance.pubsub.products.drawing import CLIENTS, Shape, drawn, words
-from scatterproof.conformance.pubsub.products.driving import Steps, play
+from scatterproof.conformance.pubsub.products.driving import Move, Steps, play
 from scatterproof.conformance.pubsub.products.mqtt import MqttPort
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
 from scatterproof.spec.errors import CannotRun
@@ -24,6 +24,7 @@ from scatterproof.spec.schedule import Call
 from scatterproof.spec.trace import Trace
 
 ALL = Shape(retain=True)
+LASTING = Shape(retain=True, restarts=Move.KILL)
 PROFILE = Path(__file__).with_name("mqtt-3.1.1.toml")
 
 
@@ -117,6 +118,11 @@ def _amqtt(port: int, folder: Path) -> list[str]:
     return [program("amqtt") or "", "-c", str(file)]
 
 
+def _appliance(port: int, folder: Path) -> list[str]:
+    command = [sys.executable, "-m", "scatterproof.cli", "appliance", "run", "--id", "one"]
+    return [*command, "--listen-mqtt", f"{LOOPBACK}:{port}", "--store", str(folder / "store.sqlite")]
+
+
 def _mosquitto(port: int, folder: Path) -> list[str]:
     file = folder / "mosquitto.conf"
     kept = f"persistence true\npersistence_location {folder}/\n"
@@ -167,5 +173,15 @@ AEDES_0 = Server(
     version=lambda: _npm_version(OLD_AEDES),
     quiet=AEDES_QUIET,
 )
-SERVERS = (MOSQUITTO, AMQTT, AEDES, AEDES_0)
+APPLIANCE = Server(
+    name="appliance",
+    text="our own appliance, by paho",
+    why_not=known.lacks_paho,
+    command=_appliance,
+    version=lambda: importlib.metadata.version("scatterproof"),
+    shape=LASTING,
+    quiet=LASTING,
+    profile=Path(__file__).with_name("appliance.toml"),
+)
+SERVERS = (APPLIANCE, MOSQUITTO, AMQTT, AEDES, AEDES_0)
 PRODUCTS = tuple(server.product() for server in SERVERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -12,6 +13,7 @@ from scatterproof.conformance.judge import judge_by_oracles
 from scatterproof.conformance.pubsub.products.drawing import connects, disconnects, publishes, subscribes
 from scatterproof.conformance.pubsub.products.driving import Move, Step
 from scatterproof.conformance.pubsub.products.every import PRODUCTS
+from scatterproof.conformance.pubsub.products.servers import APPLIANCE
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spec.trace import Trace
 
@@ -24,11 +26,23 @@ _UNACKNOWLEDGED = [*_BOTH, subscribes(2, 1, 1), publishes(1, 1), Step(Move.WAIT,
 _WAITS = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 2)]
 _KEPT_WAITS = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1, retain=1)]
 _BELOW = [*_BOTH, subscribes(2, 1, 2), publishes(1, 0)]
-_MOSQUITTO = [
-    (_of["mosquitto"], "PS-SESSION", _UNACKNOWLEDGED),
-    (_of["mosquitto"], "PS-QOS-LEVEL", _WAITS),
-    (_of["mosquitto"], "PS-QOS-GD", _WAITS),
-    (_of["mosquitto"], "PS-RETAIN", [connects(1, 0), publishes(1, 1, retain=1), connects(2), subscribes(2, 1, 1)]),
+_KILLED = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1), Step(Move.KILL), connects(1, 0)]
+# Without the last two words of the command: --store and its file.
+FORGETFUL = replace(
+    APPLIANCE, name="appliance-without-store", command=lambda port, folder: APPLIANCE.command(port, folder)[:-2]
+)
+KEPT = [
+    *[
+        kept
+        for name in ("mosquitto", "appliance")
+        for kept in (
+            (_of[name], "PS-SESSION", _UNACKNOWLEDGED),
+            (_of[name], "PS-QOS-LEVEL", _WAITS),
+            (_of[name], "PS-QOS-GD", _WAITS),
+            (_of[name], "PS-RETAIN", [connects(1, 0), publishes(1, 1, retain=1), connects(2), subscribes(2, 1, 1)]),
+        )
+    ],
+    (_of["appliance"], "PS-PERSISTED", _KILLED),
 ]
 BROKEN = [
     *[
@@ -40,6 +54,7 @@ BROKEN = [
             (_of[name], "PS-RETAIN", "has subscribed to nothing that matches since", _KEPT_WAITS),
         )
     ],
+    (FORGETFUL.product(), "PS-PERSISTED", "and the broker was killed since", _KILLED),
     (_of["amqtt"], "PS-SESSION", "which it had not acknowledged", _UNACKNOWLEDGED),
     (_of["amqtt"], "PS-QOS-LEVEL", "comes at level 2, and both sides", _BELOW),
     (_of["amqtt"], "PS-RETAIN", "was not published to be kept", _WAITS),
@@ -67,7 +82,7 @@ def _failed(product: Product, trace: Trace) -> list[str]:
     return [one.violations[0].sentence for one in product.judged(trace) if one.verdict is Verdict.FAIL]
 
 
-@pytest.mark.parametrize(("product", "clause", "steps"), _MOSQUITTO, indirect=["product"], scope="module", ids=_named)
+@pytest.mark.parametrize(("product", "clause", "steps"), KEPT, indirect=["product"], scope="module", ids=_named)
 def test_what_is_kept_passes(product: Product, play: Play, clause: str, steps: Sequence[object]) -> None:
     trace = play(f"kept-{next(_numbers)}", steps, 0)
     assert {result.clause: result.verdict for result in product.judged(trace)}[clause] is Verdict.PASS
