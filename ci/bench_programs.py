@@ -65,7 +65,8 @@ def measure(workload: Workload, lose: float) -> tuple[float, int]:
         folders = [Path(name, str(process)) for process in processes]
         for folder in folders:
             folder.mkdir()
-        tester, addresses = programs_of(PROTOCOL).tester(workload, folders), free_addresses(workload.processes)
+        tester = programs_of(PROTOCOL).tester(workload, folders)
+        addresses = running.enter_context(free_addresses(workload.processes))
         command = f"{load(PROTOCOL).program} --level {workload.level} --lose {lose}"
         commands = [command.format(**tester.write(process, addresses)) for process in processes]
         start = time.monotonic()

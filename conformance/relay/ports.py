@@ -6,7 +6,8 @@ import os
 import resource
 import socket
 from collections.abc import Iterator, Set
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from random import SystemRandom
 
@@ -24,20 +25,29 @@ _OWN = 256  # descriptors for everything else that this process does
 _ENDLESS = 1 << 20
 
 
-def free_addresses(count: int) -> list[Address]:
-    """Addresses for programs that will bind them; looked for at random, so that runs side by side seldom meet."""
-    found: list[Address] = []
+@contextmanager
+def free_addresses(count: int) -> Iterator[list[Address]]:
+    """Addresses for programs that will bind them. They take a while to start: so that no run beside this one takes
+    their ports meanwhile, the TCP ports of the same numbers are held until the end."""
     with ExitStack() as held:
-        for port in SystemRandom().sample(range(_FIRST, _LAST), _LAST - _FIRST):
-            if len(found) == count:
-                return found
-            attempt = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-            try:
+        ports = (port for port in SystemRandom().sample(range(_FIRST, _LAST), _LAST - _FIRST) if _is_free(port, held))
+        found = [(LOOPBACK, port) for port in islice(ports, count)]
+        if len(found) < count:
+            raise CannotRun(f"only {len(found)} of {count} UDP ports are free on this machine; stop what uses them")
+        yield found
+
+
+def _is_free(port: int, held: ExitStack) -> bool:
+    """Whether nobody has bound it, or holds it for programs of its own; it is held from now on."""
+    with ExitStack() as opened:
+        try:
+            opened.enter_context(socket.socket()).bind((LOOPBACK, port))
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as attempt:
                 attempt.bind(("", port))  # programs may bind all interfaces
-            except OSError:
-                continue
-            found.append((LOOPBACK, port))
-    raise CannotRun(f"only {len(found)} of {count} UDP ports are free on this machine; stop what uses them")
+        except OSError:
+            return False
+        held.push(opened.pop_all())
+    return True
 
 
 def room_for(needed: int, wanted: int) -> int:

@@ -88,7 +88,8 @@ def run(
 ) -> Course:
     """Run the programs to their end; whatever they do, none is left, and what they did comes back as a value."""
     with ExitStack() as stack:
-        relay = stack.enter_context(Relay(free_addresses(workload.processes), stress.faults, workload.seed))
+        addresses = stack.enter_context(free_addresses(workload.processes))
+        relay = stack.enter_context(Relay(addresses, stress.faults, workload.seed))
         gathered = any(f"{{{name}}}" in word for word in command for name in PLACEHOLDERS)
         places = stack.enter_context(gathering(workload.processes)) if gathered else {}
         words = [

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from scatterproof.conformance.relay import ports
 from scatterproof.conformance.relay.faults import Fates, Faults, Partition, partition
 from scatterproof.conformance.relay.ports import LOOPBACK, free_addresses
 from scatterproof.conformance.relay.relay import Bounds, Relay
 from scatterproof.conformance.supervisor import Child, stop
-from scatterproof.spec.errors import BadInput
+from scatterproof.spec.errors import BadInput, CannotRun
 
 MS = 1_000_000
 HOUR = 3600 * 1000 * MS
@@ -319,8 +320,18 @@ def test_shares_and_times_out_of_range_are_refused(faults: dict[str, float]) -> 
 
 
 def test_free_addresses_can_be_bound_and_differ() -> None:
-    addresses = free_addresses(20)
-    assert len(set(addresses)) == 20
-    for address in addresses:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
-            own.bind(address)
+    with free_addresses(20) as addresses:
+        assert len(set(addresses)) == 20
+        for address in addresses:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+                own.bind(address)
+
+
+def test_addresses_are_not_free_for_another_run_as_long_as_they_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    with free_addresses(1) as [(_, port)]:
+        monkeypatch.setattr(ports, "_FIRST", port)
+        monkeypatch.setattr(ports, "_LAST", port + 1)
+        with pytest.raises(CannotRun, match="only 0 of 1 UDP ports are free"), free_addresses(1):
+            pass
+    with free_addresses(1) as again:
+        assert again == [(LOOPBACK, port)]
