@@ -47,12 +47,15 @@ def matrix(catalogue: Catalogue, reports: Sequence[LayerReport]) -> tuple[Matrix
 
 def _cell(clause: Clause, report: LayerReport) -> StatusCell:
     """A layer that the catalogue names and that says nothing of the clause has failed it: silence is no pass. It may
-    say more than the catalogue asks of it."""
+    say more than the catalogue asks of it. What the reference is given no case of, its other runs need not show."""
     layer = _CATALOGUED[report.layer]
     if layer in clause.not_yet:
         return report.cells.get(clause.id, StatusCell(Status.NOT_YET, clause.not_yet[layer]))
     if report.status is Status.NOT_RUN:
         return StatusCell(Status.NOT_RUN, report.sentence)
+    cell = report.cells.get(clause.id, StatusCell(Status.NONE))
+    if cell.status is Status.NONE and layer is CatalogueLayer.CHECK and CatalogueLayer.CASE in clause.not_yet:
+        return StatusCell(Status.NOT_YET, clause.not_yet[CatalogueLayer.CASE])
     silent = StatusCell(Status.FAIL, f"the catalogue says that {layer.value} checks it, and nothing there did")
     return report.cells.get(clause.id, silent)
 

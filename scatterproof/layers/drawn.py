@@ -40,10 +40,10 @@ def fuzz_report(job: Job, found: Found) -> LayerReport:
     failed = {failure.clause: failure for failure in result.failures}
     cells = {
         clause: StatusCell(
-            Status.FAIL if clause in failed else Status.PASS if at_stake else Status.INCONCLUSIVE,
-            failed[clause].file if clause in failed else f"{at_stake} times at stake",
+            OF_VERDICT[standing.verdict],
+            failed[clause].file if clause in failed else f"{standing.at_stake} times at stake",
         )
-        for clause, at_stake in result.at_stake.items()
+        for clause, standing in result.clauses.items()
     }
     status = Status.FAIL if failed else gravest(cell.status for cell in cells.values())
     return report_of(

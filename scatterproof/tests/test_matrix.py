@@ -10,6 +10,14 @@ CATALOGUE = clauses.load(clauses.protocols()[0])
 CHECKED = next(clause for clause in CATALOGUE.clauses if clauses.Layer.CHECK in clause.layers)
 WAITING = next(clause for clause in CATALOGUE.clauses if clauses.Layer.CHECK in clause.not_yet)
 
+# Checked, and the reference is given no case of it.
+WITHOUT_CASE = next(
+    (catalogue, clause)
+    for catalogue in map(clauses.load, clauses.protocols())
+    for clause in catalogue.clauses
+    if clauses.Layer.CHECK in clause.layers and clauses.Layer.CASE in clause.not_yet
+)
+
 
 def report(cells: dict[str, StatusCell]) -> LayerReport:
     return LayerReport(layer="fuzz", title="fuzzing", status=Status.PASS, sentence="", seconds=0.0, cells=cells)
@@ -28,6 +36,17 @@ def test_a_clause_that_waits_shows_the_catalogue_s_reason() -> None:
     assert cell_of(WAITING.id, report({})) == StatusCell(Status.NOT_YET, WAITING.not_yet[clauses.Layer.CHECK])
     # Unless the layer says something of it all the same.
     assert cell_of(WAITING.id, report({WAITING.id: StatusCell(Status.FAIL)})).status is Status.FAIL
+
+
+def test_runs_of_the_reference_may_be_silent_of_what_it_is_given_no_case_of() -> None:
+    catalogue, clause = WITHOUT_CASE
+    for told, shown in (
+        ({}, StatusCell(Status.NOT_YET, clause.not_yet[clauses.Layer.CASE])),
+        ({clause.id: StatusCell(Status.INCONCLUSIVE)}, StatusCell(Status.INCONCLUSIVE)),
+        ({clause.id: StatusCell(Status.FAIL)}, StatusCell(Status.FAIL)),
+    ):
+        rows = matrix(catalogue, [report(told)])
+        assert next(row for row in rows if row.clause == clause.id).cells == (shown,)
 
 
 def test_a_layer_that_cannot_run_is_shown_so_and_passes_nothing() -> None:

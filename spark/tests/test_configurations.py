@@ -50,7 +50,7 @@ def test_kinds_of_runs_take_turns_and_every_environment_is_among_them(protocol: 
 def test_under_loss_more_runs_lose_packets_than_without_it_where_some_do(protocol: str) -> None:
     lost: dict[bool, list[bool]] = {True: [], False: []}
     kinds = kinds_of(protocol)
-    for run in range(20 * len(kinds)):
+    for run in range(60 * len(kinds)):
         kind = kinds[run % len(kinds)]
         if FaultKind.LOSE in kind.faults:
             lost[kind.often_faulty].append(_loses_packets(draw_run(protocol, 5, run).schedule))
