@@ -239,7 +239,7 @@ def test_mutants_end_as_they_deserve(bench: Bench) -> None:
     assert by_clause.clauses
     assert by_clause.instance
     turned = "while found[-1].last + 1 not in waiting:\n    found.append(waiting.pop(found[-1].last + 1))"
-    crashing = tried(bench, "fifo:Fifo.receive", turned)
+    crashing = tried(bench, "order:Fifo.receive", turned)
     assert crashing.outcome is TriedOutcome.BY_CRASH
     assert "KeyError" in crashing.why
 

@@ -30,7 +30,9 @@ def test_there_are_mutants_of_every_group_of_rules(protocol: str) -> None:
 
 @pytest.mark.parametrize("protocol", protocols())
 def test_every_clause_with_a_check_is_broken_by_a_mutant_in_a_case_about_it(protocol: str) -> None:
-    checked = {clause.id for clause in load_clauses(protocol).clauses if Layer.CHECK in clause.layers}
+    every = load_clauses(protocol).clauses
+    # Of some the reference has no case, and the catalogue says why.
+    checked = {one.id for one in every if Layer.CHECK in one.layers and Layer.CASE not in one.not_yet}
     found = broken(protocol)
     assert found.keys() == checked
     assert {clause: cell for clause, cell in found.items() if cell.outcome is not KillOutcome.KILLED} == {}
