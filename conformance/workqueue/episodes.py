@@ -7,10 +7,10 @@ from scatterproof.conformance.workqueue.cases.building import (
     NOBODY,
     begins,
     boots,
-    call,
     cleans,
     closes,
     finishes,
+    flushes,
     group,
     pops,
     reads,
@@ -20,7 +20,6 @@ from scatterproof.conformance.workqueue.cases.building import (
 )
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
-from scatterproof.spec.workqueue.messages import CallName
 
 KINDS = 16
 _NOBODYS = 9  # a server id under which nothing is locked
@@ -45,7 +44,7 @@ def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> 
                 closes(later_ns, client),
             )
         case 5:  # one that never ends its group, or cancels it, or does with it as a worker would
-            end = ((), (call(later_ns, client, CallName.FLUSH_GROUP),), _as_a_worker(later_ns, client))[way]
+            end = ((), (flushes(later_ns, client),), _as_a_worker(later_ns, client))[way]
             return (begun, *sends(time_ns, client, *bodies), *end)
         case 6:  # an empty group, or one that goes on when it is closed
             some = sends(time_ns, client, *bodies[: more % 3])
@@ -61,7 +60,7 @@ def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> 
         case 13:  # one that does things out of turn, or as a sender would
             odd = (pops(time_ns, client, message=1 + more % 3), finishes(time_ns, client))
             if way:
-                odd = (closes(time_ns, client), call(time_ns, client, CallName.FLUSH_GROUP))
+                odd = (closes(time_ns, client), flushes(time_ns, client))
             return (takes(time_ns, client, server), reads(time_ns, client), *odd, *works(later_ns, client, messages))
         case 14:
             return (boots(time_ns, client, server), takes(time_ns, client, server), *works(later_ns, client, messages))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scatterproof.conformance.workqueue.cases.leases import cancels, deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import cancels, deletes, extends, gives_back, puts, receives
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 

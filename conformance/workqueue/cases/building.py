@@ -1,8 +1,7 @@
-"""How cases of the queue are put together. Times are ns of true time.
+"""The calls of which cases and drawn runs of the queue consist. Times are ns of true time.
 
-Node 0 is the store; clients count from 1. A client makes its calls one after the other: those that are due wait
-until the
-one before has returned.
+Node 0 is the store; clients count from 1. A client makes its calls one after the other: those that are due wait until
+the one before has returned.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from scatterproof.conformance.case_building import case_of
-from scatterproof.conformance.network.topologies import served
-from scatterproof.conformance.protocol import Case
 from scatterproof.spec.core import Parameter
-from scatterproof.spec.schedule import Call, Delay, Failure, FailureKind, Fault, Schedule
+from scatterproof.spec.schedule import Call, Failure, FailureKind
 from scatterproof.spec.topology import LinkId, NodeId
 from scatterproof.spec.workqueue.messages import CallName
 
 HOP_NS = 100
 RETRY_NS = 1_000
+LONG_NS = 50_000  # of a lease
 PAUSE_NS = 250  # from one call of a client to the next; it takes two hops
 STORE: NodeId = 0
 # What `clean` takes for dead.
@@ -53,6 +50,10 @@ def closes(time_ns: int, client: NodeId) -> Call:
     return call(time_ns, client, CallName.CLOSE_GROUP)
 
 
+def flushes(time_ns: int, client: NodeId) -> Call:
+    return call(time_ns, client, CallName.FLUSH_GROUP)
+
+
 def group(
     time_ns: int, client: NodeId, *bodies: bytes, correlation: int = 1, priority: int = 1, server: int = 1
 ) -> tuple[Call, ...]:
@@ -66,8 +67,9 @@ def takes(time_ns: int, client: NodeId, server: int = 9) -> Call:
     return call(time_ns, client, CallName.NEXT_GROUP, server=server)
 
 
-def reads(time_ns: int, client: NodeId) -> Call:
-    return call(time_ns, client, CallName.READ_MESSAGE)
+def reads(time_ns: int, client: NodeId, **about: Parameter) -> Call:
+    """The group in hand, or the one with this id and this token."""
+    return Call(time_ns, client, CallName.READ_MESSAGE, about)
 
 
 def pops(time_ns: int, client: NodeId, message: int = 0) -> Call:
@@ -97,31 +99,36 @@ def down_and_up(node: NodeId, from_ns: int, to_ns: int) -> tuple[Failure, ...]:
     return (Failure(from_ns, FailureKind.CRASH, node=node), Failure(to_ns, FailureKind.RESTART, node=node))
 
 
-def case(
-    name: str,
-    stimulus: str,
-    duty: str,
-    *calls: Call | tuple[Call, ...],
-    faults: tuple[Fault, ...] = (),
-    failures: tuple[Failure, ...] = (),
-    also: Iterable[str] = (),
-    **parameters: Parameter,
-) -> Case:
-    """A case named CLAUSE/what, with as many clients as call."""
-    made = spread([one for some in calls for one in (some if isinstance(some, tuple) else (some,))], PAUSE_NS)
-    network = served(max(one.node for one in made))
-    schedule = Schedule(
-        protocol="workqueue",
-        topology=network,
-        delays=(Delay(HOP_NS),) * len(network.links),
-        submissions=(),
-        calls=made,
-        parameters={"retry_ns": RETRY_NS, "tries": 3, **parameters},
-        faults=faults,
-        failures=failures,
-        seed=1,
-    )
-    return case_of(name, stimulus, duty, schedule, (*also, "Q-CALL-ONCE"))
+def puts(time_ns: int, client: NodeId, group: int = 1, dedup: int = 0, most: int = 1) -> Call:
+    """Bodies differ, as the time and the client do. most: of a batch."""
+    body = b"%d of %d" % (time_ns, client)
+    made = call(time_ns, client, CallName.PUT_MESSAGE, body, group=group, dedup=dedup)
+    return made if most == 1 else _as_batch(made, most)
+
+
+def receives(time_ns: int, client: NodeId, most: int = 1, lease_ns: int = LONG_NS) -> Call:
+    return call(time_ns, client, CallName.RECEIVE, most=most, lease_ns=lease_ns)
+
+
+def deletes(time_ns: int, client: NodeId, newest: int = 0, most: int = 1) -> Call:
+    made = call(time_ns, client, CallName.DELETE, newest=newest)
+    return made if most == 1 else _as_batch(made, most)
+
+
+def _as_batch(made: Call, most: int) -> Call:
+    return replace(made, arguments={**made.arguments, "most": most})
+
+
+def cancels(time_ns: int, client: NodeId) -> Call:
+    return call(time_ns, client, CallName.CANCEL)
+
+
+def extends(time_ns: int, client: NodeId, lease_ns: int, newest: int = 0) -> Call:
+    return call(time_ns, client, CallName.EXTEND, lease_ns=lease_ns, newest=newest)
+
+
+def gives_back(time_ns: int, client: NodeId, newest: int = 0) -> Call:
+    return call(time_ns, client, CallName.GIVE_BACK, newest=newest)
 
 
 def spread(calls: Iterable[Call], pause_ns: int) -> tuple[Call, ...]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
-from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
 from scatterproof.conformance.workqueue.products.polled import CONSUMERS, FOREVER_NS, GROUPS, SENDER, Held, Taken

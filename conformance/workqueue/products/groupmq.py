@@ -18,7 +18,7 @@ from random import Random
 
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import program
-from scatterproof.conformance.workqueue.cases.leases import deletes, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.conformance.workqueue.products.redis_server import INSTALL, redis_server

@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.workqueue.cases.leases import deletes, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
 from scatterproof.conformance.workqueue.products.history import History
 from scatterproof.conformance.workqueue.products.polled import FOREVER_NS

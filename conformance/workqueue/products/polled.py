@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
-from scatterproof.conformance.workqueue.cases.leases import gives_back, receives
+from scatterproof.conformance.workqueue.cases.building import gives_back, receives
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call

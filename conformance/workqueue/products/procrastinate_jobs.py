@@ -25,7 +25,7 @@ from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.supervisor import Child
-from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import procrastinate_worker
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.conformance.workqueue.products.postgres import INSTALL, Postgres, postgres, programs

@@ -15,7 +15,7 @@ from enum import StrEnum
 from random import Random
 from typing import Any, Protocol
 
-from scatterproof.conformance.workqueue.cases.leases import deletes, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from scatterproof.conformance.adapters.products import CLIENTS
-from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput

@@ -7,7 +7,7 @@ import pytest
 from scatterproof.conformance.judge import judge
 from scatterproof.conformance.network.run import simulate
 from scatterproof.conformance.workqueue import knowledge
-from scatterproof.conformance.workqueue.cases.building import case, group, takes
+from scatterproof.conformance.workqueue.cases import Said
 from scatterproof.impl.workqueue import make_core
 
 GROUPS = 12
@@ -15,9 +15,9 @@ GROUPS = 12
 
 def test_all_groups_are_gone_over_once_for_a_call_that_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once for each group that waits would be cubic in the groups."""
-    waiting = (group(0, 1, b"one", correlation=number) for number in range(1, GROUPS + 1))
-    taking = (takes(100_000, 2) for _ in range(GROUPS))
-    trace = simulate(case("Q-NEXT/many", "", "", *waiting, *taking).schedule, make_core)
+    waiting = [f"0 1 group one correlation={number}" for number in range(1, GROUPS + 1)]
+    calls = "\n".join([*waiting, *["100_000 2 takes"] * GROUPS])
+    trace = simulate(Said(id="Q-NEXT/many", stimulus="", duty="", calls=calls).case().schedule, make_core)
     asked: list[int] = []
     plain = knowledge.is_let_through
 

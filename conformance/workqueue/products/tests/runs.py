@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scatterproof.conformance.adapters.products import Product
-from scatterproof.conformance.workqueue.cases.leases import deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.beanstalkd import Move as TubeMove
 from scatterproof.conformance.workqueue.products.beanstalkd import Step as Tube
 from scatterproof.conformance.workqueue.products.bullmq import Move as KeptMove

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scatterproof.conformance.workqueue.cases.leases import puts
+from scatterproof.conformance.workqueue.cases.building import puts
 from scatterproof.conformance.workqueue.products import bullmq
 from scatterproof.conformance.workqueue.products.bullmq import PRODUCT, Move, Shape, Step, drawn
 from scatterproof.conformance.workqueue.products.history import History

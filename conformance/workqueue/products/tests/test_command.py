@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scatterproof.conformance.workqueue.cases.leases import puts, receives
+from scatterproof.conformance.workqueue.cases.building import puts, receives
 from scatterproof.conformance.workqueue.products.__main__ import main
 from scatterproof.conformance.workqueue.products.sqs import play
 from scatterproof.conformance.workqueue.products.tests.toys import LONG_NS, Sqs, toy

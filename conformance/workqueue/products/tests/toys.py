@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.workqueue.cases.leases import puts, receives
+from scatterproof.conformance.workqueue.cases.building import puts, receives
 from scatterproof.conformance.workqueue.products.emulators import PROFILE
 from scatterproof.conformance.workqueue.products.sqs import play
 from scatterproof.spec.schedule import Call
