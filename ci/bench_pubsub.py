@@ -1,5 +1,5 @@
-"""Benchmarks of publish and subscribe: matching against the number of subscriptions; messages a second through
-appliances in a row, beside NATS, mosquitto and amqtt; fan-out; and memory.
+"""Benchmarks of publish and subscribe: matching and telling neighbours, against the number of subscriptions; messages a
+second through appliances in a row, beside NATS, mosquitto and amqtt; fan-out; and memory.
 
 One client publishes and as many subscribe, over raw sockets, so that no client library is measured. No more than WINDOW
 messages are on their way, as brokers drop what is best effort. On a shared machine trust the CPU time that all server
@@ -9,7 +9,6 @@ processes of a run took for each message, and its ratios.
 from __future__ import annotations
 
 import json
-import os
 import select
 import shutil
 import socket
@@ -22,27 +21,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
+from ci.bench_topics import matching, resident, telling
 from scatterproof.conformance.serving import LOOPBACK, free_ports, program
-from scatterproof.impl.pubsub.filters import GRAMMARS
-from scatterproof.impl.pubsub.topic_tree import TopicTree
 from scatterproof.spec.errors import CannotRun
 
 Figure = tuple[str, str]
 SUBSCRIPTIONS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
-LOOKUPS, MESSAGES, WINDOW, BATCH, PAYLOAD, TRIES = 300, 20_000, 500, 50, b"x" * 128, 3
+MESSAGES, WINDOW, BATCH, PAYLOAD, TRIES = 20_000, 500, 50, b"x" * 128, 3
 FAN_OUT, HELD = 100, 5_000
 HOPS = (1, 3, 5)
 _LIMIT_S = 60.0
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def pubsub(
     messages: int = MESSAGES, subscriptions: tuple[int, ...] = SUBSCRIPTIONS, fan_out: int = FAN_OUT, held: int = HELD
 ) -> Iterator[Figure]:
     """What is measured, and the figure."""
-    yield from _matching(subscriptions)
+    yield from matching(subscriptions)
+    yield from telling(subscriptions[:6])
     kinds = [kind for kind in KINDS if kind.why_not() is None]
     for kind in KINDS:
         reason = kind.why_not()
@@ -64,42 +61,8 @@ def pubsub(
                 line += f"; {base['amqtt'].cpu_us / found.cpu_us:.1f} times amqtt by CPU"
                 line += f", {found.rate / base['amqtt'].rate:.1f} by wall time"
             yield f"publish and subscribe, {title}, {kind.name}", line
-    # Of one appliance: telling neighbours of thousands of filters with wildcards costs the square of their number.
-    for kind in (kind for kind in kinds if not kind.name.endswith(("hops 3", "hops 5"))):
+    for kind in kinds:
         yield f"publish and subscribe, memory of a subscription, {held:,} filters, {kind.name}", _memory(kind, held)
-
-
-# ---------------------------------------------------------------- matching
-
-
-def _matching(subscriptions: tuple[int, ...]) -> Iterator[Figure]:
-    """Of filters none but ten match, whatever their number."""
-    native, spent, used = GRAMMARS["document"], [], 0.0
-    for number in subscriptions:
-        before = _resident(os.getpid())
-        tree: TopicTree[int, int] = TopicTree()
-        for one in range(number):
-            text = f"site.r{one % 1000}.s{one}.*" if one % 2 else f"site.*.s{one}.heat"
-            tree.put(native.filter(text), one, 1)
-        for one in range(10):
-            tree.put(native.filter(f"site.r7.{'*' if one % 2 else 's'}.heat"), -1 - one, 1)
-        used = (_resident(os.getpid()) - before) / number
-        topic = native.topic("site.r7.s.heat")
-        took = []
-        for _ in range(LOOKUPS):
-            start = time.perf_counter()
-            found = tree.find(topic)
-            took.append((time.perf_counter() - start) * 1e6)
-        assert len(found) == 10
-        spent.append(median(took))
-    yield (
-        f"publish and subscribe, lookup among {', '.join(f'{one:,}' for one in subscriptions)} subscriptions",
-        ", ".join(f"{one:.1f}" for one in spent) + f" us (median); {used:.0f} bytes each in the largest",
-    )
-
-
-def _resident(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
 
 
 # ---------------------------------------------------------------- clients
@@ -382,7 +345,7 @@ def _memory(kind: Kind, held: int) -> str:
         clients = [kind.speaks(port, f"holder{number}", 0) for number in range(10)]
         for client in clients:
             client.subscribe("warm/up")
-        before = sum(map(_resident, pids))
+        before = sum(map(resident, pids))
         for number in range(held):
             clients[number % len(clients)].subscribe(f"site/r{number % 100}/s{number}/+")
-        return f"{(sum(map(_resident, pids)) - before) / held:,.0f} bytes resident"
+        return f"{(sum(map(resident, pids)) - before) / held:,.0f} bytes resident"

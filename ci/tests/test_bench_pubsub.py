@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ci.bench_pubsub import KINDS, _best, _matching
+from ci.bench_pubsub import KINDS, _best
+from ci.bench_topics import matching
 
 
 def test_each_delivery_of_a_run_is_counted_once() -> None:
@@ -13,6 +14,6 @@ def test_each_delivery_of_a_run_is_counted_once() -> None:
 
 
 def test_the_figure_of_lookups_has_one_for_each_number_of_subscriptions() -> None:
-    ((what, figure),) = _matching((1, 100))
+    ((what, figure),) = matching((1, 100))
     assert what.endswith("1, 100 subscriptions")
     assert figure.partition(" us")[0].count(",") == 1

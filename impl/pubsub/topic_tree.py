@@ -2,8 +2,9 @@
 
 A node is a beginning of a filter, and lists whoever subscribed to just that. A lookup goes down from the root by the
 tokens of the topic, and looks only at nodes whose steps take them: those of other subscriptions cost nothing.
+`TopicIndex` is the other way round: a tree over topics, in which a filter is looked up.
 
-Clauses: PS-TRIE, PS-MATCH, PS-GRAMMAR.
+Clauses: PS-TRIE, PS-MATCH, PS-GRAMMAR, PS-COVER.
 """
 
 from __future__ import annotations
@@ -108,3 +109,62 @@ class TopicTree(Generic[Subscriber, Value]):
 
 
 _ANY = (ANY_OR_NONE, ANY_NUMBER)
+
+
+class _Place(Generic[Value]):
+    """A beginning of a topic. listed: what is kept of the topic that ends here."""
+
+    __slots__ = ("children", "listed")
+
+    def __init__(self) -> None:
+        self.children: dict[str, _Place[Value]] = {}
+        self.listed: dict[Value, None] = {}
+
+
+class TopicIndex(Generic[Value]):
+    """looked_at: how many places the last lookup came to."""
+
+    def __init__(self, rules: MatchRules = MATCH_RULES) -> None:
+        self._rules = rules
+        self._root: _Place[Value] = _Place()
+        self.looked_at = 0
+
+    def put(self, topic: Topic, value: Value) -> None:
+        place = self._root
+        for token in topic:
+            place = place.children.setdefault(token, _Place())
+        place.listed[value] = None
+
+    def remove(self, topic: Topic, value: Value) -> None:
+        """KeyError where it was not put there. A place goes with the last that it lists and leads to."""
+        way = [self._root]
+        for token in topic:
+            way.append(way[-1].children[token])
+        del way[-1].listed[value]
+        for token, parent, place in zip(reversed(topic), reversed(way[:-1]), reversed(way[1:]), strict=True):
+            if place.children or place.listed:
+                break
+            del parent.children[token]
+
+    def find(self, steps: Filter) -> list[Value]:
+        """What is kept of the topics that the filter matches, in no order."""
+        seen = set[tuple[int, int]]()
+        found: list[Value] = []
+        left = [(self._root, 0)]
+        while left:
+            place, number = left.pop()
+            if (id(place), number) in seen:
+                continue
+            seen.add((id(place), number))
+            if number == len(steps):
+                found += place.listed
+                continue
+            step = steps[number]
+            if self._rules.may_pass(step.count):
+                left.append((place, number + 1))
+            behind = number if self._rules.may_stay(step.count) else number + 1
+            tokens = (step.text,) if step.whole else place.children
+            fit = (token for token in tokens if self._rules.fits(token, step.text, step.whole))
+            left += [(place.children[token], behind) for token in fit if token in place.children]
+        self.looked_at = len(seen)
+        return found

@@ -67,6 +67,7 @@ class Core:
         self._subscribed: dict[Subscription, None] = {}
         self.configuration: Configuration | None = None
         self._waiting: list[_Waiting] = []
+        self._unsettled = False
         self._turns: Counter[str] = Counter()
         self.held = {number: Carried(message, number) for number, message in kept.messages.items()} if kept else {}
         for message in kept.retained if kept else ():
@@ -81,7 +82,10 @@ class Core:
 
     def end_turn(self) -> None:
         """Called ahead of each time that the ledger is stored: what was taken from neighbours is stored as such along
-        with what it led to."""
+        with what it led to. And what all beyond know by now is answered, once for all that came in the turn."""
+        if self._unsettled:
+            self._unsettled = False
+            self._settle()
         for link in self.links.values():
             link.tell_taken()
 
@@ -135,7 +139,7 @@ class Core:
         if not self._here[want]:
             del self._here[want]
             self._spread(want, "", wanted=False)
-        self._settle()
+        self._unsettled = True
 
     def publish(self, message: Message, but: Receiver | None = None) -> None:
         """From a client here. but: who does not get it."""
@@ -267,7 +271,7 @@ class Core:
         """Its connection has gone."""
         link.end()
         self._tell_names(but=link)
-        self._settle()
+        self._unsettled = True
 
     def take(self, link: Link, frame: Frame) -> None:
         """BadInput for what cannot be."""
@@ -283,7 +287,7 @@ class Core:
                 self._take_drop(link, (filter_, group))
             case Had(filter_, group):
                 link.propagation.had((filter_, group))
-                self._settle()
+                self._unsettled = True
             case Synced():
                 for want in link.wants - (link.seen or set()):
                     self._take_drop(link, want)
@@ -320,7 +324,7 @@ class Core:
             self.ledger.note("put_want", link.peer, *want)
             self.table.want(link.peer, want)
             self._spread(want, link.peer, wanted=True)
-        self._settle()
+        self._unsettled = True
 
     def _take_drop(self, link: Link, want: Want) -> None:
         if want in link.due:
@@ -331,7 +335,7 @@ class Core:
             self.ledger.note("drop_want", link.peer, *want)
             self.table.drop(link.peer, want)
             self._spread(want, link.peer, wanted=False)
-        self._settle()
+        self._unsettled = True
 
     def _spread(self, want: Want, source: str, *, wanted: bool) -> None:
         """Something is wanted that the source did not want before, or the other way round."""

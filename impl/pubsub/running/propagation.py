@@ -9,7 +9,6 @@ Clauses: PS-COVER, PS-ROUTE. TLA+: `Kept`, `InOrder`, `Missing`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from functools import lru_cache
 
 from scatterproof.impl.pubsub.covering import covers
@@ -17,7 +16,7 @@ from scatterproof.impl.pubsub.filters import Filter, Topic
 from scatterproof.impl.pubsub.match_rules import Count
 from scatterproof.impl.pubsub.rules import RULES, Rules
 from scatterproof.impl.pubsub.running.messages import Dropped, Want, Wanted
-from scatterproof.impl.pubsub.topic_tree import TopicTree
+from scatterproof.impl.pubsub.topic_tree import TopicIndex, TopicTree
 from scatterproof.impl.pubsub.translation.names import NATIVE
 
 _OTHER = "\0"  # in no filter: what is behind it is like nothing else
@@ -54,31 +53,45 @@ class Propagation:
         self.told: dict[Want, None] = {}
         self.unheard: Counter[Want] = Counter()
         self._tree: TopicTree[Want, None] = TopicTree()
+        self._examples: TopicIndex[Want] = TopicIndex()  # of all that is wanted
 
     def add(self, want: Want) -> list[Wanted | Dropped]:
         """What is said to the neighbour."""
         if want in self.wanted:
             return []
         self.wanted.add(want)
-        if any(self._stays(want, one, first=False) for one in self._around(want)):
+        self._examples.put(example(_steps(want[0])), want)
+        if any(self._stays(want, one, first=False) for one in _around(want, self._tree)):
             return []
-        drops = [one for one in self._below(want, self.told) if self._stays(one, want, first=True)]
+        below = (one for one in self._below(want) if one in self.told)
+        drops = [one for one in below if self._stays(one, want, first=True)]
         return self._say([want], drops)
 
     def remove(self, want: Want) -> list[Wanted | Dropped]:
         if want not in self.wanted:
             return []
         self.wanted.remove(want)
+        self._examples.remove(example(_steps(want[0])), want)
         if want not in self.told:
             return []
         self._forget(want)
-        out = [one for one in sorted(self._below(want, self.wanted)) if not self._is_covered(one)]
-        kept: list[Want] = []
-        for number, one in enumerate(out):
-            others = [(other, number < place) for place, other in enumerate(out) if other != one]
-            if not any(self._stays(one, other, first=first) for other, first in others):
-                kept.append(one)
+        out = {one: place for place, one in enumerate(sorted(self._below(want))) if not self._is_covered(one)}
+        among: TopicTree[Want, None] = TopicTree()
+        for one in out:
+            among.put(_steps(one[0]), one, None)
+        kept = [
+            one
+            for one, place in out.items()
+            if not any(
+                self._stays(one, other, first=place < out[other]) for other in _around(one, among) if other != one
+            )
+        ]
         return self._say(kept, [want])
+
+    @property
+    def looked_at(self) -> int:
+        """How many places of topics and filters the last lookups came to."""
+        return self._examples.looked_at + self._tree.looked_at
 
     def had(self, want: Want) -> None:
         self.unheard[want] -= 1
@@ -92,7 +105,7 @@ class Propagation:
 
     def is_known(self, want: Want) -> bool:
         """Whether all beyond the neighbour know of it, or of one that covers it."""
-        known = (one for one in self._around(want) if self._rules.is_known(self.unheard[one]))
+        known = (one for one in _around(want, self._tree) if self._rules.is_known(self.unheard[one]))
         return any(covers_want(one, want) for one in known)
 
     def _stays(self, one: Want, other: Want, *, first: bool) -> bool:
@@ -100,18 +113,11 @@ class Propagation:
         return self._rules.stays_home(covers_want(other, one), covers_want(one, other), first)
 
     def _is_covered(self, want: Want) -> bool:
-        return any(covers_want(one, want) for one in self._around(want))
+        return any(covers_want(one, want) for one in _around(want, self._tree))
 
-    def _around(self, want: Want) -> list[Want]:
-        """Of what was told, all that may cover it: that matches a topic which only such can match."""
-        return [one for one, _ in self._tree.find(example(_steps(want[0])))]
-
-    @staticmethod
-    def _below(want: Want, among: Iterable[Want]) -> list[Want]:
-        """Of these, the others that it covers."""
-        if all(step.whole and step.count is Count.ONE for step in _steps(want[0])):
-            return []  # it matches one topic
-        return [one for one in among if one != want and covers_want(want, one)]
+    def _below(self, want: Want) -> list[Want]:
+        """Of what is wanted, the others that it covers: their examples are among its topics."""
+        return [one for one in self._examples.find(_steps(want[0])) if one != want and covers_want(want, one)]
 
     def _say(self, wants: list[Want], drops: list[Want]) -> list[Wanted | Dropped]:
         for one in wants:
@@ -126,3 +132,8 @@ class Propagation:
     def _forget(self, want: Want) -> None:
         del self.told[want]
         self._tree.remove(_steps(want[0]), want)
+
+
+def _around(want: Want, among: TopicTree[Want, None]) -> list[Want]:
+    """All that may cover it: that matches a topic which only such can match."""
+    return [one for one, _ in among.find(example(_steps(want[0])))]

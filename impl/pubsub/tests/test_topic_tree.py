@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scatterproof.impl.pubsub.filters import GRAMMARS, Filter, GrammarName
 from scatterproof.impl.pubsub.matching import matches
 from scatterproof.impl.pubsub.tests.drawing import filters, topics
-from scatterproof.impl.pubsub.topic_tree import TopicTree
+from scatterproof.impl.pubsub.topic_tree import TopicIndex, TopicTree
 
 
 @pytest.mark.parametrize("name", GrammarName)
@@ -76,3 +76,19 @@ def test_ps_trie_a_lookup_costs_the_same_however_many_others_there_are() -> None
         looked_at.append(tree.looked_at)
 
     assert len(set(looked_at)) == 1
+
+
+@pytest.mark.parametrize("name", GrammarName)
+@given(data=st.data())
+def test_ps_cover_a_filter_finds_the_topics_that_it_matches_while_they_come_and_go(
+    name: GrammarName, data: st.DataObject
+) -> None:
+    index, kept = TopicIndex[int](), dict[int, tuple[str, ...]]()
+    for number, topic in enumerate(data.draw(st.lists(topics(name), max_size=10))):
+        index.put(topic, number)
+        kept[number] = topic
+    for number in data.draw(st.lists(st.sampled_from(sorted(kept)), unique=True)) if kept else ():
+        index.remove(kept.pop(number), number)
+    steps = data.draw(filters(name))
+
+    assert sorted(index.find(steps)) == [number for number, topic in kept.items() if matches(steps, topic)]

@@ -80,9 +80,7 @@ class Joined:
         end = self.ends.get((source, target))
         if end is None:
             return False
-        link = self.cores[source].links.get(target)
-        if link is not None and link.outbox is end.outbox:
-            link.tell_taken()
+        self.cores[source].end_turn()
         data = b"".join(end.outbox.parts)
         end.outbox.parts.clear()
         end.outbox.size = 0
@@ -96,3 +94,5 @@ class Joined:
         """Until nobody has anything to say."""
         while sum(self.carry(*pair) for pair in list(self.ends)):
             pass
+        for core in self.cores.values():
+            core.end_turn()

@@ -210,6 +210,29 @@ def test_ps_cover_what_is_told_is_the_least_that_covers_what_is_wanted(turns: li
         assert names == sorted(names, reverse=True)  # Wanted ahead of Dropped
 
 
+def test_ps_cover_what_a_neighbour_is_told_costs_no_look_at_filters_that_have_nothing_to_do_with_it() -> None:
+    kept, looked_at = Propagation(), []
+    for number in range(300):
+        for text in (f"a.r{number}.*", f"b{number}.>"):
+            assert kept.add((text, ""))
+        looked_at.append(kept.looked_at)
+    assert kept.remove(("a.r7.*", ""))
+    looked_at.append(kept.looked_at)
+
+    assert max(looked_at) < 10
+
+
+def test_ps_cover_what_a_wide_filter_hid_comes_back_at_a_cost_of_itself() -> None:
+    kept = Propagation()
+    kept.add((">", ""))
+    for number in range(2_000):
+        assert not kept.add((f"a.r{number}.*", ""))
+    said = kept.remove((">", ""))
+
+    assert len(said) == 2_001
+    assert said[-1].filter == ">"
+
+
 ACTIONS = st.one_of(
     st.tuples(st.just("subscribe"), st.integers(0, 3), st.sampled_from(FILTERS)),
     st.tuples(st.just("unsubscribe"), st.integers(0, 3), st.sampled_from(FILTERS)),
