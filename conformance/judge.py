@@ -38,7 +38,7 @@ def judge(trace: Trace, *, shown: int = SHOWN, place: str = "trace") -> list[Cla
     """Judge by the online checks. Raises BadInput for a trace that no check may look at."""
     plugin = load(trace.header.protocol)
     refuse(trace, place)
-    judging = _judged(trace, place)
+    judging = judged(trace, place)
     return conclude(plugin, trace.header, judging.held, judging.broken, trace.rows, shown=shown, place=place)
 
 
@@ -55,7 +55,7 @@ def judge_by_oracles(trace: Trace, *, shown: int = SHOWN, place: str = "trace") 
     """Judge by the oracles. They say which rows break a clause; how often it was at stake is taken from the checks."""
     plugin = load(trace.header.protocol)
     refuse(trace, place)
-    judging = _judged(trace, place)
+    judging = judged(trace, place)
     broken = [
         Broken(number, position, 0, ABSENT, ABSENT, -1)
         for number, check in enumerate(plugin.checks)
@@ -101,6 +101,15 @@ class Judging:
     @property
     def broken(self) -> list[Broken]:
         return [found._replace(check=self._numbers[found.check]) for found in self._monitor.broken]
+
+    @property
+    def doubts(self) -> dict[str, list[int]]:
+        """By the name of a check of a doubt, the rows at which calls that overlap leave its clause open."""
+        found: dict[str, list[int]] = {}
+        for one in self.broken:
+            if one.check < len(self._plugin.checks) and self._plugin.checks[one.check].doubt:
+                found.setdefault(self._plugin.checks[one.check].name, []).append(one.position)
+        return found
 
     def results(self, rows: Sequence[Row], *, shown: int = SHOWN) -> list[ClauseResult]:
         return conclude(self._plugin, self._header, self.held, self.broken, rows, shown=shown, place=self._place)
@@ -170,7 +179,7 @@ def rules_of(header: Header, place: str) -> RowRules:
         raise BadInput(f"{place}: {error}") from None
 
 
-def _judged(trace: Trace, place: str) -> Judging:
+def judged(trace: Trace, place: str = "trace") -> Judging:
     """A trace that `refuse` has let pass, looked at to its end."""
     judging = Judging(trace.header, place)
     for position, row in enumerate(trace.rows):

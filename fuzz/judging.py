@@ -20,7 +20,7 @@ from random import Random
 import msgspec
 
 from scatterproof.conformance import case, protocol
-from scatterproof.conformance.judge import judge
+from scatterproof.conformance.judge import judged, refuse
 from scatterproof.conformance.network.run import simulate
 from scatterproof.conformance.protocol import Plugin
 from scatterproof.conformance.verdict import Verdict
@@ -183,15 +183,20 @@ def _at_stake(path: Path) -> tuple[str, ...]:
 
 
 def by_checks(trace: Trace, at_stake: Sequence[str]) -> Said:
+    """Rows at which a clause is left open count as those that break it: oracles of a doubt name the same rows."""
     try:
-        results = judge(trace, shown=_ALL)
+        refuse(trace)
+        judging = judged(trace)
+        results = judging.results(trace.rows, shown=_ALL)
     except BadInput as error:
         return Said(frozenset(), words=(str(error),))
     violations = [violation for result in results for violation in result.violations]
+    left_open = [one for one in results if one.verdict is Verdict.INCONCLUSIVE and one.name in judging.doubts]
+    doubts = {(one.clause, position) for one in left_open for position in judging.doubts[one.name]}
     return Said(
-        frozenset((violation.clause, violation.position) for violation in violations),
+        frozenset((violation.clause, violation.position) for violation in violations) | doubts,
         frozenset(one.clause for one in results if one.clause in at_stake and one.verdict is not Verdict.PASS),
-        tuple(violation.sentence for violation in violations),
+        (*(violation.sentence for violation in violations), *(one.reason for one in left_open)),
     )
 
 

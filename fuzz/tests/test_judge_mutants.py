@@ -19,6 +19,7 @@ from scatterproof.fuzz.judging import (
     SHARED,
     JudgeBench,
     by_checks,
+    by_oracles,
     damage,
     judge_areas,
     renumbered,
@@ -131,3 +132,12 @@ def test_a_trace_that_is_refused_is_told_by_its_words() -> None:
     assert not said.broken
     assert "number the packets" in said.words[0]
     assert judge_by_oracles(trace)
+
+
+def test_rows_that_leave_a_clause_open_are_named_by_checks_and_oracles_alike() -> None:
+    path = next(path for path in trace_files("workqueue") if path.stem == "Q-META.handed-out-late")
+    trace = trace_ndjson.read(path)
+    plugin = conformance_protocol.load("workqueue")
+    said = by_checks(trace, ())
+    assert {position for _, position in said.broken} == {11}
+    assert said.broken == by_oracles(plugin, trace).broken
