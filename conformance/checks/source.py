@@ -23,6 +23,7 @@ from scatterproof.conformance.checks.step import (
     Table,
     fields_of,
 )
+from scatterproof.spec.errors import BadInput
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import Kind
 
@@ -66,7 +67,15 @@ def used_columns(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, 
 
 
 def used_surroundings(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, ...]:
-    """What the steps read that is neither column, position, derived, nor state of theirs, in a fixed order."""
+    """What the steps read that is neither column, position, derived, nor state of theirs, in a fixed order. BadInput
+    where a column has the name of something that a step makes: who reads that would be given the column."""
+    for unit in units(checks):
+        made = {*unit.state, *(unit.names if isinstance(unit, Derived) else ())}
+        if hidden := sorted(made & {"position", *columns}):
+            raise BadInput(
+                f"{unit.step.__code__.co_filename}: {unit.step.__name__} has {hidden[0]} of its own, and the "
+                f"protocol's trace.toml has a column {hidden[0]}: give one of them another name"
+            )
     known = {"position", *columns, *(name for derived in deriveds(checks) for name in derived.names)}
     wanted = {"node_is_host", *(("node_is_client",) if _has_clients(columns) else ())}
     for unit in units(checks):

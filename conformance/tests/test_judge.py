@@ -11,6 +11,7 @@ import pytest
 from scatterproof.conformance.checks.compiled import Kernel
 from scatterproof.conformance.checks.interpreted import Interpreted
 from scatterproof.conformance.checks.rows import columns_of_rows
+from scatterproof.conformance.checks.source import used_surroundings
 from scatterproof.conformance.judge import (
     Judging,
     columns_of,
@@ -30,6 +31,12 @@ from scatterproof.spec.trace import Kind, Order, Row, Trace
 
 STAR = conforming("star", "C")
 PLUGIN = load("totalorder")
+
+
+def test_a_column_that_would_hide_what_a_step_makes_is_refused() -> None:
+    name = next(derived.names[0] for check in PLUGIN.checks for derived in check.derived if derived.names)
+    with pytest.raises(BadInput, match=f"has {name} of its own, and the protocol's trace.toml has a column {name}"):
+        used_surroundings(PLUGIN.checks, (*PLUGIN.columns, name))
 
 
 def verdicts(trace: Trace) -> dict[str, Verdict]:
