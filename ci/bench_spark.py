@@ -103,7 +103,7 @@ def _timed(work: Callable[[], Value]) -> tuple[Value, float]:
 def _mine(corpus: Path) -> None:
     """Of all files, and with the page: what is known is not judged again."""
     shutil.rmtree(corpus / MINED, ignore_errors=True)
-    mine(corpus)
+    mine(corpus, MASTER)
 
 
 def _judge(parts: Sequence[Part]) -> None:

@@ -52,11 +52,6 @@ class Untidy(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str
 
 
-def is_corpus(path: Path) -> bool:
-    """Whether the folder has the layout that `mine` reads as it is."""
-    return (path / "events").is_dir() and (path / "runs").is_dir()
-
-
 def arranged_path(path: Path) -> Path:
     """Where the sorted copy of these files is kept."""
     return path / ARRANGED if path.is_dir() else path.with_name(f"{path.name}.{ARRANGED}")

@@ -30,7 +30,7 @@ from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
 from scatterproof.spark.mine import leave, summed_up
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.read import Pair
-from scatterproof.spark.session import MASTER, session_on
+from scatterproof.spark.session import session_on
 from scatterproof.spec.errors import BadInput, CannotRun
 
 Value = TypeVar("Value")
@@ -59,7 +59,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
 
 def follow(
     corpus: Path,
-    master: str = MASTER,
+    master: str | None = None,
     *,
     on_batch: Callable[[Batch], None],
     say: Say,

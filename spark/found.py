@@ -128,8 +128,10 @@ def judge_and_keep(part: Part, identity: Identity, path: Path, *, interpret: boo
         measured=measured.packed(),
         violations=len(violations),
     )
-    columns = [list(column) for column in zip(*violations, strict=True)] or [[] for _ in VIOLATIONS]
-    write_found(path, found, pa.table(columns, schema=VIOLATIONS))
+    # Of lists Arrow makes columns by way of pandas, which takes longer to load than many a corpus to judge.
+    none = pa.Table.from_batches([], VIOLATIONS)
+    columns = [list(column) for column in zip(*violations, strict=True)]
+    write_found(path, found, pa.table(columns, schema=VIOLATIONS) if columns else none)
     return found
 
 

@@ -10,11 +10,11 @@ import fcntl
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import accumulate
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from scatterproof.spark.found import (
     Identity,
@@ -26,11 +26,15 @@ from scatterproof.spark.found import (
     read_found,
     read_violations,
 )
-from scatterproof.spark.jobs import OnProgress, run_tasks
-from scatterproof.spark.judge_part import INTERPRETED_ROWS, is_warm, warm
+from scatterproof.spark.judge_part import is_interpreted, warm
 from scatterproof.spark.layout import MANIFEST, MINED, RunEntry, read_manifest, writing
 from scatterproof.spark.read import Pair, Part, sound_parts
 from scatterproof.spec.errors import BadInput, CannotRun
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from scatterproof.spark.jobs import OnProgress
 
 SUMMARY = "summary.json"
 VIOLATIONS_FOLDER = "violations"
@@ -88,12 +92,15 @@ class Kept:
         return wanted, flaws
 
     def judge(
-        self, session: SparkSession, wanted: Sequence[tuple[Part, Identity]], on_progress: OnProgress | None = None
+        self,
+        session: SparkSession | None,
+        wanted: Sequence[tuple[Part, Identity]],
+        on_progress: OnProgress | None = None,
     ) -> list[PartFindings | BadInput]:
-        """Judge these, and keep what is found; or why one cannot be judged."""
+        """Judge these in Spark's tasks, or without a session in this process, and keep what is found; or why one cannot
+        be judged."""
         results, parts = self.folder / VIOLATIONS_FOLDER, [part for part, _ in wanted]
-        # Checked in this order: whether all is compiled is seen from the headers of all runs.
-        interpret = sum(part.rows for part in parts) <= INTERPRETED_ROWS and not (parts and is_warm(parts))
+        interpret = is_interpreted(parts)
         if not interpret:
             warm(parts)
 
@@ -104,7 +111,17 @@ class Kept:
             except BadInput as error:
                 return error
 
-        return run_tasks(session, wanted, work, weights=[part.rows for part, _ in wanted], on_progress=on_progress)
+        weights = [part.rows for part in parts]
+        if session is not None:
+            from scatterproof.spark.jobs import run_tasks  # loads Spark
+
+            return run_tasks(session, wanted, work, weights=weights, on_progress=on_progress)
+        outcomes: list[PartFindings | BadInput] = []
+        for item, done in zip(wanted, accumulate(weights), strict=True):
+            outcomes.append(work(item))
+            if on_progress is not None:
+                on_progress(done, sum(weights))
+        return outcomes
 
     def take_all(
         self, wanted: Sequence[tuple[Part, Identity]], outcomes: Sequence[PartFindings | BadInput]

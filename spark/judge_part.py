@@ -141,6 +141,12 @@ def _network(header: Header) -> _Network:
     return known
 
 
+def is_interpreted(parts: Sequence[Part]) -> bool:
+    """Whether these are better judged in plain Python: so few, and not all is compiled that they need."""
+    # Checked in this order: whether all is compiled is seen from the headers of all runs.
+    return sum(part.rows for part in parts) <= INTERPRETED_ROWS and not (parts and is_warm(parts))
+
+
 def is_warm(parts: Sequence[Part]) -> bool:
     """Whether all that these runs put at stake has been compiled on this machine."""
     return all(piece.is_compiled for part, around in _wanted(parts) for piece in part.parts if piece.applies(around))

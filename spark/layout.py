@@ -129,6 +129,11 @@ def entry_of_header(
     )
 
 
+def is_corpus(path: Path) -> bool:
+    """Whether the folder has the layout that `mine` reads as it is."""
+    return (path / "events").is_dir() and (path / "runs").is_dir()
+
+
 def events_path(corpus: Path, file: int) -> Path:
     return corpus / "events" / f"part-{file:05}.parquet"
 

@@ -1,4 +1,5 @@
-"""Mining: the compiled checks over traces of any size, in Spark tasks that open their own files.
+"""Mining: the compiled checks over traces of any size, in Spark tasks that open their own files; over few rows in this
+process, with the same result to the byte, before Spark would have started.
 
 Spark shares out names of files and collects counts. No row crosses from Java to Python, and none is shuffled: a run
 lies in one file, so one task sees it whole. Files that are known are not judged again
@@ -9,29 +10,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.verdict import Verdict
-from scatterproof.spark.arrange import arrange, arranged_path, look_at
 from scatterproof.spark.coverage import coverage
 from scatterproof.spark.found import PartFindings
 from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
-from scatterproof.spark.jobs import OnProgress
+from scatterproof.spark.judge_part import is_interpreted
 from scatterproof.spark.layout import RunEntry
 from scatterproof.spark.mapping import Mapping
 from scatterproof.spark.measured import together
 from scatterproof.spark.mined import ClauseSummary, MineResult
-from scatterproof.spark.read import pairs_of, quarantined_rows
-from scatterproof.spark.session import MASTER, session_on
+from scatterproof.spark.read import Part, pairs_of, quarantined_rows
 from scatterproof.spec.files import write_atomically
+
+if TYPE_CHECKING:  # it loads Spark
+    from pyspark.sql import SparkSession
+
+    from scatterproof.spark.jobs import OnProgress
+
+# Judged in this process within seconds: compiled, and in plain Python.
+FEW_ROWS, FEW_INTERPRETED = 10_000_000, 1_000_000
 
 
 def mine(
     path: Path,
-    master: str = MASTER,
+    master: str | None = None,
     on_progress: OnProgress | None = None,
     *,
     mapping: Mapping | None = None,
@@ -41,6 +50,7 @@ def mine(
     """Judge every run of the corpus at `path`, and leave what was found in its folder `mined/`; files that were judged
     before, and have not changed since, are not judged again, unless `again` is set.
 
+    master: of Spark; None for this machine's cores, and for this process alone where there are few rows.
     on_progress counts events. mapping: the files are in a layout of the user's own, and are sorted into a corpus beside
     them first (`scatterproof.spark.arrange`), which is then what the result speaks of. say: takes sentences on what is
     known and what is not.
@@ -50,6 +60,9 @@ def mine(
     file is left; the last result is left as it was then. CannotRun without Java.
     """
     if mapping is not None:
+        from scatterproof.spark.arrange import arrange, arranged_path, look_at
+        from scatterproof.spark.session import session_on
+
         look_at(path, mapping)  # before Spark starts, which takes a while
         with session_on(master, arranged_path(path.absolute()).parent) as session:
             return mine(arrange(path, mapping, session), master, on_progress, say=say)
@@ -58,9 +71,10 @@ def mine(
     with kept_results(path, say) as kept:
         missing = kept.look(pairs, again=again)
         wanted, flaws = kept.sound(missing)
-        say(f"{len(wanted)} files to judge, {len(pairs) - len(missing)} known")
+        where, on = _where([part for part, _ in wanted], master, path)
+        say(f"{len(wanted)} files to judge{where if wanted else ''}, {len(pairs) - len(missing)} known")
         if wanted:
-            with session_on(master, path) as session:
+            with on as session:
                 outcomes = kept.judge(session, wanted, on_progress)
             flaws |= kept.take_all(wanted, outcomes)
         if not kept.found:
@@ -68,6 +82,17 @@ def mine(
         result, entries = summed_up(kept, [str(flaws[pair]) for pair in sorted(flaws)])
         leave(kept, result, entries)
     return result
+
+
+def _where(
+    parts: Sequence[Part], master: str | None, path: Path
+) -> tuple[str, AbstractContextManager[SparkSession | None]]:
+    """In words, and as a session, or none for this process."""
+    if master is None and sum(part.rows for part in parts) <= (FEW_INTERPRETED if is_interpreted(parts) else FEW_ROWS):
+        return " in this process", nullcontext()
+    from scatterproof.spark.session import session_on
+
+    return " on Spark", session_on(master, path)
 
 
 def summed_up(kept: Kept, left_out: Sequence[str] = ()) -> tuple[MineResult, tuple[RunEntry, ...]]:

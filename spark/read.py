@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scatterproof.spec.errors import BadInput
@@ -92,7 +93,15 @@ def read_batches(
             for name in columns:
                 if batch.column(name).null_count:
                     raise BadInput(f"{part.events}: column {name} has empty places; every row needs a value")
-            yield {name: batch.column(name).to_numpy() for name in columns}
+            yield {name: _numbers(batch.column(name)) for name in columns}
+
+
+def _numbers(column: pa.Array) -> npt.NDArray[np.int64]:
+    """The memory of a column without empty places. Arrow's own way to it loads pandas, which takes as long as judging a
+    million rows."""
+    buffer = column.buffers()[1]
+    whole: npt.NDArray[np.int64] = np.frombuffer(b"" if buffer is None else buffer, np.int64)
+    return whole[column.offset : column.offset + len(column)]
 
 
 def quarantined_rows(corpus: Path) -> int:

@@ -129,7 +129,7 @@ def _pictured(by_kind: Mapping[str, Counter[str]]) -> str:
     kinds = sorted({kind for counts in by_kind.values() for kind in counts})
     clauses = sorted(by_kind)
     stacks = {kind: [by_kind[clause][kind] for clause in clauses] for kind in kinds}
-    return _image(bars(Bars("Violations by clause and kind of run", "violations", clauses, stacks), "violations"))
+    return _image(bars(Bars("Violations by clause and kind of run", "violations", clauses, stacks)))
 
 
 def _drawn(result: MineResult) -> Iterable[Drawn]:
@@ -145,7 +145,7 @@ def _drawn(result: MineResult) -> Iterable[Drawn]:
             lines = _lines(own, key)
             if name == "runs" or len(lines) > 1:
                 title = f"{measure.title}, by {name}"
-                pictures.append(_image(distribution(title, label, lines, f"{measure.name} {name}")))
+                pictures.append(_image(distribution(title, label, lines)))
         rows = [(one.carrier, one.group, f"{one.count:,}", *(f"{one.quantile(s):,}" for s in _SHARES)) for one in own]
         yield Drawn(measure.title, measure.unit, pictures, rows)
 
@@ -167,4 +167,4 @@ def _action_matrix(result: MineResult) -> str:
     names = found.actions.names
     counts = result.coverage.action_pairs.counts
     table = np.array([[counts.get(f"{first} then {second}", 0) for second in names] for first in names])
-    return _image(matrix("Actions, one after the other (blank: never)", names, table, "actions"))
+    return _image(matrix("Actions, one after the other (blank: never)", names, table))

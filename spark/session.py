@@ -40,13 +40,14 @@ _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
 
 @contextmanager
-def session_on(master: str = MASTER, shared: Path | None = None) -> Iterator[SparkSession]:
-    """A session on `master`, stopped at the end; a session that is already running is lent instead, and goes on.
+def session_on(master: str | None = None, shared: Path | None = None) -> Iterator[SparkSession]:
+    """A session on `master`, or on MASTER, ended after use; one that is running already is lent instead, and goes on.
 
     shared: a folder that tasks read or write, which executors on other machines must see, too. Raises BadInput for what
     is no master, and where they do not see it; CannotRun where there is no Java, where Spark does not start, where
     the executors cannot run our tasks, and where a session is already running elsewhere.
     """
+    master = MASTER if master is None else master
     if not (_LOCAL.fullmatch(master) or _STANDALONE.fullmatch(master) or _MANAGED.fullmatch(master)):
         raise BadInput(
             f"--master is {master!r}; give local[*] or local[N] for cores of this machine, or a cluster:"

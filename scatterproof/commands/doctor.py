@@ -23,7 +23,7 @@ _LAYERS: dict[str, tuple[tuple[str, ...], bool]] = {
     "z3": (("z3-solver",), False),
     "conform": (("numba", "msgspec"), False),
     "fuzz": (("hypothesis", "pyarrow"), False),
-    "mine": (("pyspark", "matplotlib"), True),
+    "mine": (("pyspark",), True),
 }
 # By package: the extra that has it, and the module that it is imported as; of all that not every installation has.
 _EXTRA = {package: (extra, module) for extra, modules in EXTRAS.items() for module, package in modules.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import pyarrow as pa
@@ -12,18 +12,19 @@ from rich.console import Console
 
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import BAD_INPUT, INCONCLUSIVE, OK, VIOLATIONS, Progress, err, out, print_json, print_table
-from scatterproof.options import Json, Master, Protocol, resolve
-from scatterproof.spark.arrange import is_corpus
+from scatterproof.options import MASTERS, Json, Protocol, resolve
 from scatterproof.spark.coverage import CoveragePart
-from scatterproof.spark.follow import Batch, follow
 from scatterproof.spark.judge_part import MOST_KEPT
+from scatterproof.spark.layout import is_corpus
 from scatterproof.spark.mapping import Mapping, no_mapping, read_mapping
 from scatterproof.spark.mine import mine
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.recall import Recall, recall
 from scatterproof.spark.report import NOT_MEASURED
-from scatterproof.spark.session import MASTER
 from scatterproof.spec.errors import BadInput
+
+if TYPE_CHECKING:  # it loads Spark
+    from scatterproof.spark.follow import Batch
 
 SHOWN = 20
 
@@ -54,13 +55,17 @@ def command(
         typer.Option("--until-idle", min=0, help="With --follow: end when nothing has come for this many seconds."),
     ] = None,
     protocol: Protocol = None,
-    master: Master = MASTER,
+    master: Annotated[
+        str | None,
+        typer.Option("--master", help=f"Judge on Spark, few rows too: {MASTERS} (spark/README.md)."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Judge every run of a corpus by every clause; violations and a report are kept in the corpus's folder `mined`.
 
-    Files that were judged before are known there, and not judged again unless they or the checks have changed. One
-    that is not sound is left out, and named with run and row. Exit code 1 when a clause is broken, else 2 when a file
+    A corpus of few rows is judged in this process, a larger one on Spark; the result is the same. Files that were
+    judged before are known there, and not judged again unless they or the checks have changed. One that is not sound is
+    left out, and named with run and row. Exit code 1 when a clause is broken, else 2 when a file
     was left out.
     """
     if until_idle_s is not None and not following:
@@ -94,7 +99,7 @@ def _own_layout(corpus: Path, mapping: Path | None, protocol: str | None) -> Map
     return no_mapping(chosen) if mapping is None else read_mapping(mapping, chosen)
 
 
-def _mine(corpus: Path, master: str, mapping: Mapping | None, again: bool) -> MineResult:
+def _mine(corpus: Path, master: str | None, mapping: Mapping | None, again: bool) -> MineResult:
     with Progress(f"Mining {corpus}") as progress:
         return mine(
             corpus,
@@ -106,7 +111,9 @@ def _mine(corpus: Path, master: str, mapping: Mapping | None, again: bool) -> Mi
         )
 
 
-def _follow(corpus: Path, master: str, until_idle_s: float | None, as_json: bool) -> MineResult:
+def _follow(corpus: Path, master: str | None, until_idle_s: float | None, as_json: bool) -> MineResult:
+    from scatterproof.spark.follow import follow
+
     console = err if as_json else out
 
     def on_batch(batch: Batch) -> None:

@@ -54,7 +54,7 @@ def test_exit_code_tells_of_violations_then_of_files_left_out(
 ) -> None:
     write(tmp_path, 0, twice=twice)
     write(tmp_path, 1, sender=sender)
-    ended, said, _ = console("mine", str(tmp_path), "--master", "local[1]")
+    ended, said, _ = console("mine", str(tmp_path))
     assert ended == code
     left_out = [line for line in said.splitlines() if line.startswith("left out: ")]
     if sender is None:

@@ -24,6 +24,7 @@ from scatterproof.models.protocol import load as models_of
 from scatterproof.models.trace_validation import Judgement, Validation, validate_all
 from scatterproof.spark.layout import events_path, runs_path
 from scatterproof.spark.mine import mine
+from scatterproof.spark.session import MASTER
 from scatterproof.spec import clauses, trace_ndjson
 from scatterproof.spec.trace import Trace
 from scatterproof.spec.trace_parquet import write_runs
@@ -108,7 +109,7 @@ def agreement_of(protocol: str, folder: Path) -> Agreement:
     named = traces_of(protocol)
     traces = [trace for _, trace in named.values()]
     write_runs(events_path(folder, 0), runs_path(folder, 0), traces)
-    result = mine(folder)
+    result = mine(folder, MASTER)
     mined: list[set[tuple[str, int]]] = [set() for _ in traces]
     for row in result.table().to_pylist():
         mined[row["run"]].add((row["clause"], row["position"]))

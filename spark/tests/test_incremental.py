@@ -12,7 +12,6 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
 
 from scatterproof.conformance.tests.runs import conforming
 from scatterproof.spark.found import (
@@ -95,9 +94,7 @@ def assert_as_at_once(corpus: Path, result: MineResult) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
-def test_growing_shrinking_and_changing_ends_as_mining_all_at_once(
-    session: SparkSession, tmp_path: Path, seed: int
-) -> None:
+def test_growing_shrinking_and_changing_ends_as_mining_all_at_once(tmp_path: Path, seed: int) -> None:
     draw = Random(seed)
     files = draw.sample(range(6), 6)
     changed, goes = files[0], files[1]
@@ -117,7 +114,7 @@ def test_growing_shrinking_and_changing_ends_as_mining_all_at_once(
 
 
 @pytest.mark.slow
-def test_files_that_are_known_are_not_read(session: SparkSession, tmp_path: Path) -> None:
+def test_files_that_are_known_are_not_read(tmp_path: Path) -> None:
     pair = write(tmp_path, 0, twice=True)
     before = mine(tmp_path)
     content, stat = pair.events.read_bytes(), pair.events.stat()
@@ -205,7 +202,7 @@ def test_no_changed_byte_of_a_result_is_taken_for_another_result(tmp_path: Path)
     assert noticed > 200
 
 
-def test_what_a_killed_mining_had_judged_is_known(session: SparkSession, tmp_path: Path) -> None:
+def test_what_a_killed_mining_had_judged_is_known(tmp_path: Path) -> None:
     for file in range(4):
         write(tmp_path, file, twice=file > 1)
     with kept_results(tmp_path, print) as kept:
@@ -222,7 +219,7 @@ def test_what_a_killed_mining_had_judged_is_known(session: SparkSession, tmp_pat
     assert not any(path.exists() for path in unfinished)
 
 
-def test_what_is_not_ours_is_left_alone(session: SparkSession, tmp_path: Path) -> None:
+def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     write(tmp_path, 0)
     mine(tmp_path)
     foreign = kept_path(tmp_path, 7)
@@ -251,7 +248,7 @@ def test_a_folder_that_is_not_ours_or_is_held_is_refused_in_one_sentence(tmp_pat
         mine(tmp_path)
 
 
-def test_a_run_number_twice_is_left_out(session: SparkSession, tmp_path: Path) -> None:
+def test_a_run_number_twice_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, 0)
     write(tmp_path, 1, run=0)
     for _ in range(2):  # its result is kept by the second time

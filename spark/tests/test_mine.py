@@ -26,6 +26,8 @@ from scatterproof.conformance.protocol import load
 from scatterproof.conformance.tests.agreement import beginning, damaged_rows
 from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.spark import incremental
+from scatterproof.spark import judge_part as judging
+from scatterproof.spark import mine as mining
 from scatterproof.spark.configurations import draw_run
 from scatterproof.spark.corpus import Plant, make_corpus, simulate_run
 from scatterproof.spark.judge_part import is_warm, judge_part, warm
@@ -35,6 +37,7 @@ from scatterproof.spark.mine import mine
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.protocol import kinds_of
 from scatterproof.spark.read import parts_of
+from scatterproof.spark.session import MASTER
 from scatterproof.spark.tests.agreement import gravest
 from scatterproof.spark.tests.material import PROTOCOLS, change, material, value
 from scatterproof.spec import clauses
@@ -186,12 +189,35 @@ def test_damaged_runs_are_found_alike_in_one_file_and_in_four(
     write_part(tmp_path / "one", 0, traces)
     for file in range(4):
         write_part(tmp_path / "four", file, traces[len(traces) * file // 4 : len(traces) * (file + 1) // 4])
-    one, four = mine(tmp_path / "one"), mine(tmp_path / "four")
+    one, four = mine(tmp_path / "one"), mine(tmp_path / "four", MASTER)
     assert one.violations > len(traces)
     broken = {clause.clause for clause in one.clauses if clause.broken}
     assert set(material(protocol).by_damage) <= broken
     assert_mined_as_online(one, traces)
     assert_mined_as_online(four, traces)
+
+
+def left(corpus: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (corpus / "mined").rglob("*.*")}
+
+
+def test_this_process_finds_what_spark_finds_to_the_byte(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # the page tells when it was made
+    draw, said = Random(2), list[str]()
+    for file, trace in enumerate(material(ANY).parted()):
+        write_part(tmp_path, file, [numbered(damaged(beginning(trace, LOOKED_AT, cut=True), draw), file)])
+    on_spark = mine(tmp_path, MASTER, say=said.append)
+    before = left(tmp_path)
+    assert mine(tmp_path, again=True, say=said.append) == on_spark
+    assert left(tmp_path) == before
+    monkeypatch.setattr(mining, "FEW_ROWS", 1)
+    monkeypatch.setattr(mining, "FEW_INTERPRETED", 1)
+    assert mine(tmp_path, again=True, say=said.append) == on_spark
+    assert said == [f"2 files to judge {where}, 0 known" for where in ("on Spark", "in this process", "on Spark")]
+    assert on_spark.violations
+    assert len(before) == 4
 
 
 @pytest.mark.slow
@@ -273,19 +299,19 @@ def test_what_is_interpreted_is_measured_alike(tmp_path: Path, protocol: str) ->
     ],
 )
 def test_few_rows_are_interpreted_where_nothing_is_compiled(
-    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: bool, is_warm: bool, interprets: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: bool, is_warm: bool, interprets: bool
 ) -> None:
     write_part(tmp_path, 0, material(ANY).parted()[:1])
     (part,) = parts_of(tmp_path)
     warmed: list[object] = []
-    monkeypatch.setattr(incremental, "INTERPRETED_ROWS", part.rows if few else part.rows - 1)
-    monkeypatch.setattr(incremental, "is_warm", lambda parts: is_warm)
+    monkeypatch.setattr(judging, "INTERPRETED_ROWS", part.rows if few else part.rows - 1)
+    monkeypatch.setattr(judging, "is_warm", lambda parts: is_warm)
     monkeypatch.setattr(incremental, "warm", warmed.append)
     assert mine(tmp_path).events == part.rows
     assert warmed == ([] if interprets else [[part]])
 
 
-def test_a_failed_mining_leaves_the_last_one_as_it_was(session: SparkSession, tmp_path: Path) -> None:
+def test_a_failed_mining_leaves_the_last_one_as_it_was(tmp_path: Path) -> None:
     trace = material(ANY).parted()[0]
     write_part(tmp_path, 0, [trace])
     mine(tmp_path)
@@ -413,7 +439,7 @@ def two_files(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("bad", BAD_FILES)
-def test_a_bad_file_costs_itself_alone(session: SparkSession, tmp_path: Path, bad: str) -> None:
+def test_a_bad_file_costs_itself_alone(tmp_path: Path, bad: str) -> None:
     spoil, sentence = BAD_FILES[bad]
     corpus = two_files(tmp_path)
     spoil(corpus)
@@ -427,7 +453,7 @@ def test_a_bad_file_costs_itself_alone(session: SparkSession, tmp_path: Path, ba
 
 
 @pytest.mark.parametrize("bad", BAD_CORPORA)
-def test_a_bad_corpus_is_one_sentence(session: SparkSession, tmp_path: Path, bad: str) -> None:
+def test_a_bad_corpus_is_one_sentence(tmp_path: Path, bad: str) -> None:
     spoil, sentence = BAD_CORPORA[bad]
     corpus = two_files(tmp_path)
     spoil(corpus)

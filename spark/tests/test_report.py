@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 import msgspec
 import numpy as np
 import pytest
-from pyspark.sql import SparkSession
 
 from scatterproof.conformance.broadcast.tests import runs as broadcast
 from scatterproof.conformance.judge import columns_of
@@ -77,9 +76,7 @@ def test_quantiles_are_the_bins_that_hold_them() -> None:
 
 
 @pytest.mark.parametrize("protocol", TRACES)
-def test_the_page_stands_alone_and_every_violation_has_its_command(
-    session: SparkSession, tmp_path: Path, protocol: str
-) -> None:
+def test_the_page_stands_alone_and_every_violation_has_its_command(tmp_path: Path, protocol: str) -> None:
     traces = [beginning(trace, len(trace.rows)) for trace in TRACES[protocol]]
     at = traces[1].column("kind").index(Kind.DELIVERED)
     rows = list(traces[1].rows)
@@ -183,14 +180,61 @@ def test_pictures_are_the_same_bytes_for_the_same_figures_and_well_formed() -> N
     names = [f"a{n}" for n in range(5)]
     counts = np.array([[draw.randrange(3) for _ in names] for _ in names])
     pictures: list[Callable[[], str]] = [
-        lambda: distribution("times", "ns", lines, "x"),
-        lambda: bars(Bars("b", "many", names, {"k": [1] * 5, "l": [0, 2, 0, 2, 0]}), "y"),
-        lambda: matrix("m", names, counts, "z"),
+        lambda: distribution("times", "ns", lines),
+        lambda: bars(Bars("b", "many", names, {"k": [1] * 5, "l": [0, 2, 0, 2, 0]})),
+        lambda: matrix("m", names, counts),
     ]
     for picture in pictures:
         text = picture()
         assert text == picture()
         ElementTree.fromstring(text)
+
+
+def elements(picture: str, tag: str) -> list[dict[str, str]]:
+    return [dict(one.attrib) for one in ElementTree.fromstring(picture).iter(f"{{http://www.w3.org/2000/svg}}{tag}")]
+
+
+def words(picture: str) -> list[str]:
+    return ["".join(one.itertext()) for one in ElementTree.fromstring(picture).iter() if one.tag.endswith("}text")]
+
+
+def test_a_distribution_falls_from_a_hundred_by_the_share_of_each_bin() -> None:
+    picture = distribution("times", "ns", [PlotLine("a", [(10, 90), (1000, 9), (10_000, 1)]), PlotLine("b", [(10, 1)])])
+    assert {"times", "ns", "a", "b", "10", "100", "1000", "10000", "1"} <= set(words(picture))
+    grid = {
+        float(one["d"].partition(" ")[2].partition("H")[0])
+        for one in elements(picture, "path")
+        if one["stroke"] == "#ddd" and "H" in one["d"]
+    }
+    hundred, ten, one = sorted(grid)[:3]
+    assert hundred - ten == ten - one < 0
+    first, *_ = (one["d"] for one in elements(picture, "path") if one["stroke"].startswith("hsl"))
+    at, rest = first.split("V")[0], first.split("V")[1:]
+    begin, (a, b, c) = float(at[1:].split()[0]), [tuple(map(float, part.split("H"))) for part in rest]
+    assert (a, b[0], c[0]) == ((hundred, begin), ten, one)
+    assert b[1] - begin == pytest.approx(2 * (c[1] - b[1]), abs=0.2)
+
+
+def test_bars_are_stacked_by_their_heights() -> None:
+    picture = bars(Bars("b", "many", ["p", "q"], {"k": [1, 0], "l": [3, 2]}))
+    assert {"b", "many", "p", "q", "k", "l", "0", "4"} <= set(words(picture))
+    *shown, _, _ = elements(picture, "rect")[1:]
+    (x1, w1), (x2, w2), (x3, w3) = [(float(one["x"]), float(one["width"])) for one in shown]
+    assert [w2 / w1, w3 / w1] == pytest.approx([3, 2], rel=0.01)
+    assert [x2, x3] == pytest.approx([x1 + w1, x1], abs=0.2)
+    assert [one["fill"] for one in shown] == [shown[0]["fill"], *[shown[1]["fill"]] * 2]
+    assert shown[0]["y"] == shown[1]["y"] < shown[2]["y"]
+
+
+def test_a_matrix_has_a_cell_for_each_pair_that_occurs_the_darker_the_more() -> None:
+    picture = matrix("m", ["f", "g"], np.array([[0, 5], [1000, 0]]))
+    _, _, few, many, *_ = elements(picture, "rect")
+    assert float(few["x"]) > float(many["x"])
+    assert float(few["y"]) < float(many["y"])
+    assert [words(picture).count(name) for name in ("f", "g", "first", "then", "1,000")] == [2, 2, 1, 1, 1]
+    light = [int(one["fill"].split()[-1].rstrip("%)")) for one in (few, many)]
+    assert light[0] > light[1]
+    assert len(elements(picture, "rect")) == 2 + 2 + 4  # and the scale, from 1 to 1,000
 
 
 def test_packing_loses_nothing() -> None:
