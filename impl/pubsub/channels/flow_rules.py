@@ -14,10 +14,9 @@ def is_on(was_on: bool, size: int, high: int, low: int) -> bool:
     return size >= low if was_on else size >= high
 
 
-def is_dropped(seen: int, one_in: int, full: bool, guaranteed: bool) -> bool:
-    """Whether a message is dropped while flow control is on, the seen-th since then. full: nothing more fits
-    (PS-FLOW)."""
-    return not guaranteed and (full or seen % one_in == 0)
+def is_dropped(seen: int, one_in: int) -> bool:
+    """Whether a best-effort message is dropped while flow control is on, the seen-th since then (PS-FLOW)."""
+    return seen % one_in == 0
 
 
 def conflates(new: int, old: int) -> bool:
@@ -37,13 +36,8 @@ def goes_first(again: bool, priority: int, other_again: bool, other_priority: in
 
 
 def is_slow(behind: int, most: int) -> bool:
-    """Whether a consumer that is this far behind leaves the shared channel (PS-SLOW)."""
-    return behind > most
-
-
-def is_back(taken: int, next_shared: int) -> bool:
-    """Whether a consumer may come back to the shared channel: it has all that was put there (PS-SLOW)."""
-    return taken + 1 == next_shared
+    """Whether a consumer that this much is on its way to gets what is new on a channel of its own (PS-SLOW)."""
+    return behind >= most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +45,11 @@ class FlowRules:
     """What channels are handed: a mutant is another function."""
 
     is_on: Callable[[bool, int, int, int], bool] = is_on
-    is_dropped: Callable[[int, int, bool, bool], bool] = is_dropped
+    is_dropped: Callable[[int, int], bool] = is_dropped
     conflates: Callable[[int, int], bool] = conflates
     is_there: Callable[[int, int], bool] = is_there
     goes_first: Callable[[bool, int, bool, int], bool] = goes_first
     is_slow: Callable[[int, int], bool] = is_slow
-    is_back: Callable[[int, int], bool] = is_back
 
 
 FLOW_RULES = FlowRules()

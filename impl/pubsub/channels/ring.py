@@ -1,4 +1,4 @@
-"""Recent messages in a ring of slots, to which queues refer and from which is sent again (document 001, figure 6d).
+"""Recent messages in a ring of slots, to which queues refer (document 001, figure 6d).
 
 A reference is a slot and the number of the message that was put there. The document's is the slot alone, and leads to
 another message once the slot has been overwritten.
@@ -21,19 +21,20 @@ class Reference(NamedTuple):
 
 
 class Ring(Generic[Message]):
-    """last: the number of the message that was put last, from 1. pins: how many need a slot to stay as it is."""
+    """last: the number of the message that was put last, from 1."""
 
     def __init__(self, size: int, rules: FlowRules = FLOW_RULES) -> None:
         self._rules = rules
         self._slots: list[tuple[int, Message] | None] = [None] * size
-        self._pins = [0] * size
         self.last = 0
 
-    def put(self, message: Message) -> Reference | None:
-        """Where it is now; None where the oldest must stay, and the publisher has to wait."""
+    def __len__(self) -> int:
+        """How many slots it has."""
+        return len(self._slots)
+
+    def put(self, message: Message) -> Reference:
+        """Where it is now, in the place of the oldest."""
         slot = self.last % len(self._slots)
-        if self._pins[slot]:
-            return None
         self.last += 1
         self._slots[slot] = self.last, message
         return Reference(slot, self.last)
@@ -42,13 +43,3 @@ class Ring(Generic[Message]):
         """What is referred to; None where another message has taken its slot."""
         found = self._slots[reference.slot]
         return found[1] if found is not None and self._rules.is_there(reference.number, found[0]) else None
-
-    def reference(self, number: int) -> Reference:
-        """To the message with that number, for one that is sent again; it may be there no more."""
-        return Reference((number - 1) % len(self._slots), number)
-
-    def pin(self, reference: Reference) -> None:
-        self._pins[reference.slot] += 1
-
-    def unpin(self, reference: Reference) -> None:
-        self._pins[reference.slot] -= 1

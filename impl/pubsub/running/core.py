@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from scatterproof.impl.pubsub.channels.queue import Marks
 from scatterproof.impl.pubsub.matching import matches
 from scatterproof.impl.pubsub.rules import RULES, Rules
 from scatterproof.impl.pubsub.running.latency import Latencies
@@ -35,11 +36,13 @@ from scatterproof.impl.pubsub.running.messages import (
     Want,
     Wanted,
 )
-from scatterproof.impl.pubsub.running.outbox import Marks, Outbox
-from scatterproof.impl.pubsub.running.table import Plan, Receiver, Subscription, Table
+from scatterproof.impl.pubsub.running.outbox import Flow, Outbox
+from scatterproof.impl.pubsub.running.table import Plan, Receiver, Subscription, Table, Treatment
 from scatterproof.impl.pubsub.translation.messages import Carried, Message
 from scatterproof.impl.pubsub.translation.names import NATIVE
 from scatterproof.spec.errors import BadInput
+
+MARKS, TREATMENT = Marks(), Treatment()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +52,26 @@ class _Waiting:
 
 
 class Core:
-    """now_ns: Unix time, put in by the driver. dirty: outboxes in which something is. held: by their numbers, the
-    messages that the store had."""
+    """now_ns: Unix time, put in by the driver. held: by their numbers, the messages that the store had."""
 
-    def __init__(self, name: str, kept: Kept | None, incarnation: str, marks: Marks, rules: Rules = RULES) -> None:
+    def __init__(
+        self,
+        name: str,
+        kept: Kept | None,
+        incarnation: str,
+        marks: Marks = MARKS,
+        treatment: Treatment = TREATMENT,
+        rules: Rules = RULES,
+    ) -> None:
         self.name, self.incarnation, self.rules = name, incarnation, rules
         self.now_ns = 0
-        self.marks = marks
-        self.dirty: list[Outbox] = []
+        self.counts: Counter[str] = Counter()
+        self.flow = Flow(marks, self.counts)
         self.ledger = Ledger(is_kept=kept is not None, last_message=max(kept.messages, default=0) if kept else 0)
-        self.table = Table(rules)
+        self.table = Table(rules, treatment)
         self.retained: dict[str, Message] = {}
         self.links: dict[str, Link] = {}
         self.latencies = Latencies()
-        self.counts: Counter[str] = Counter()
         self._here: Counter[Want] = Counter()  # how many clients want it
         self._subscribed: dict[Subscription, None] = {}
         self.configuration: Configuration | None = None
@@ -78,7 +87,7 @@ class Core:
                 self.table.want(peer, want)
 
     def outbox(self) -> Outbox:
-        return Outbox(self.dirty, self.marks)
+        return Outbox(self.flow)
 
     def end_turn(self) -> None:
         """Called ahead of each time that the ledger is stored: what was taken from neighbours is stored as such along
@@ -175,6 +184,7 @@ class Core:
         groups: those to serve, None for all."""
         message = carried.message
         plan = self.table.plan(message.topic)
+        carried.urgent, carried.conflates = plan.urgent, plan.conflates
         if plain:
             for receiver, level, key in plan.copies:
                 if receiver is not but:

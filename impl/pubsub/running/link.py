@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from scatterproof.impl.pubsub.channels.flow_rules import FLOW_RULES
 from scatterproof.impl.pubsub.rules import RULES, Rules
 from scatterproof.impl.pubsub.running.ledger import KeptLink, Ledger
 from scatterproof.impl.pubsub.running.messages import (
@@ -48,7 +49,7 @@ class Link:
         self.due: set[Want] = set()
         self.seen: set[Want] | None = None
         self._unheard: deque[Unheard] = deque()
-        self._incarnation = ""
+        self._incarnation, self._is_full = "", False
         self._last = self.taken = self._told_taken = 0
 
     @classmethod
@@ -88,8 +89,13 @@ class Link:
 
     def send(self, carried: Carried, plain: bool, groups: tuple[str, ...], now_ns: int) -> None:
         if not self._rules.is_guaranteed(carried.message.level):
-            if self.outbox is not None and self.outbox.admits(False):
+            if self.outbox is not None and self.outbox.keeps_up():
                 self._write(0, carried, plain, groups, now_ns)
+            elif self.outbox is not None:
+                listed = list(groups)
+                self.outbox.wait(
+                    carried, (plain, groups), lambda one: encode(Data(0, plain, listed, now_ns, one.message))
+                )
             return
         self._last += 1
         self._unheard.append(Unheard(self._last, carried, plain, groups))
@@ -101,6 +107,13 @@ class Link:
     def _write(self, serial: int, carried: Carried, plain: bool, groups: tuple[str, ...], now_ns: int) -> None:
         if self.outbox is not None:
             self.outbox.write(encode(Data(serial, plain, list(groups), now_ns, carried.message)))
+
+    def is_full(self, high: int, low: int) -> bool:
+        """Whether more guaranteed messages are on their way to a neighbour that is there than may be: then publishers
+        wait (PS-FLOW)."""
+        waits = len(self._unheard) if self.outbox is not None else 0
+        self._is_full = FLOW_RULES.is_on(self._is_full, waits, high, low)
+        return self._is_full
 
     def heard(self, serial: int) -> None:
         """The neighbour has taken all up to this one."""

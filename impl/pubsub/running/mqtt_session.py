@@ -80,12 +80,14 @@ class Session:
             self.core.counts["topics too long"] += 1
             return
         if not self.core.rules.is_guaranteed(level):
-            if self.outbox is not None and self.outbox.admits(False):
-                self.core.counts["delivered"] += 1
-                if retained:
-                    self.outbox.write(codec.publish(carried, 0, 0, again=False, retained=True))
-                else:
-                    self.outbox.write(codec.publish_once(carried))
+            way = codec.publish_retained if retained else codec.publish_once
+            if self.outbox is None:
+                return
+            if self.outbox.keeps_up():
+                self.outbox.write(way(carried))
+            elif not self.outbox.wait(carried, retained, way):
+                return
+            self.core.counts["delivered"] += 1
             return
         self._last_place += 1
         item = Item(self._last_place, carried, level, retained=retained, group=group)
@@ -209,6 +211,8 @@ class Session:
         del self.subscribed[one.filter, one.group]
         self.note("drop_subscription", one.filter, one.group)
         self.core.unsubscribe(one)
+        if self.outbox is not None:
+            self.outbox.forget()
         for item in list(self._waiting):
             if not self.core.allows(self.user, Action.SUBSCRIBE, item.carried.message.topic):
                 self._waiting.remove(item)

@@ -185,6 +185,7 @@ class Connection:
 
     def revoked(self, one: Subscription) -> None:
         subject = self._subscribed[one.key].subject
+        self.outbox.forget()
         self._end_one(one.key)
         self._error(f'Permissions Violation for Subscription to "{subject}"')
 
@@ -192,11 +193,14 @@ class Connection:
         self._core.unsubscribe(self._subscribed.pop(key).one)
 
     def give(self, carried: Carried, level: int, key: str, group: str = "") -> None:
-        if key not in self._subscribed or not self.outbox.admits(False):
+        found = self._subscribed.get(key)
+        if found is None:
             return
-        found = self._subscribed[key]
+        if self.outbox.keeps_up():
+            self.outbox.write(write_message(carried, key))
+        elif not self.outbox.wait(carried, key, lambda one: write_message(one, key)):
+            return
         self._core.counts["delivered"] += 1
-        self.outbox.write(write_message(carried, key))
         found.got += 1
         if found.most and found.got >= found.most:
             self._end_one(key)

@@ -1,58 +1,60 @@
 """What is to be written to a connection: filled by sessions and links, emptied by the driver.
 
-Clauses: PS-FLOW, PS-QOS-BE.
+All is written at once while the other end takes it. Where much is on its way already, best effort waits on channels of
+the connection's own, one a priority, as references into the ring of recent messages: there it is thinned out or
+conflated, and goes on as the other end takes more. All else, guaranteed messages among it, goes ahead and is never
+dropped: how much of it there is at once is up to sessions and links.
+
+Clauses: PS-FLOW, PS-QOS-BE, PS-QOS-CONF, PS-RING, PS-PRIO, PS-SLOW.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Hashable
+from typing import TypeAlias
 
 from scatterproof.impl.pubsub.channels.flow_rules import FLOW_RULES, FlowRules
+from scatterproof.impl.pubsub.channels.queue import ChannelQueue, Marks, Scheduler
+from scatterproof.impl.pubsub.channels.ring import Ring
+from scatterproof.impl.pubsub.translation.messages import Carried
+
+Way: TypeAlias = Callable[[Carried], bytes]
+URGENT, USUAL = 0, 1  # priorities
+SLOW, BACK = "slow consumers", "slow consumers that came back"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marks:
-    """In bytes that wait to be written. high, low: flow control is on from at or above, until strictly below.
-    most: from here on all best effort is dropped. one_in: of how many one is dropped while it is on."""
+class Flow:
+    """What the outboxes of an appliance share. counts: of what was done. dirty: those in which something is."""
 
-    high: int = 16 << 20
-    low: int = 8 << 20
-    most: int = 64 << 20
-    one_in: int = 2
+    def __init__(self, marks: Marks, counts: Counter[str], rules: FlowRules = FLOW_RULES) -> None:
+        self.marks, self.counts, self.rules = marks, counts, rules
+        self.ring: Ring[Carried] = Ring(marks.slots, rules)
+        self.dirty: list[Outbox] = []
 
 
 class Outbox:
     """parts: what is to be written; size: its bytes. waiting: bytes that the driver has and the other end has not
-    taken. closing: why the connection ends once all is written, None while it goes on. wire: the driver's. is_on: flow
-    control; dropped: best-effort messages that it kept back."""
+    taken. closing: why the connection ends once all is written, None while it goes on. wire: the driver's. is_slow:
+    what is best effort goes by channels of its own."""
 
-    __slots__ = (
-        "_dirty",
-        "_marks",
-        "_rules",
-        "_seen",
-        "closing",
-        "dropped",
-        "is_on",
-        "parts",
-        "size",
-        "waiting",
-        "wire",
-    )
+    __slots__ = ("_channels", "_flow", "_scheduler", "closing", "is_slow", "parts", "size", "waiting", "wire")
 
-    def __init__(self, dirty: list[Outbox], marks: Marks, rules: FlowRules = FLOW_RULES) -> None:
-        self._dirty, self._marks, self._rules = dirty, marks, rules
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        self._channels: dict[int, ChannelQueue[Carried, Way]] = {}
+        self._scheduler = Scheduler(flow.rules)
         self.parts: list[bytes] = []
-        self.size = self.waiting = self.dropped = self._seen = 0
+        self.size = self.waiting = 0
         self.closing: str | None = None
         self.wire: object = None
-        self.is_on = False
+        self.is_slow = False
 
     def write(self, data: bytes) -> None:
         if self.closing is not None:
             return
         if not self.parts:
-            self._dirty.append(self)
+            self._flow.dirty.append(self)
         self.parts.append(data)
         self.size += len(data)
 
@@ -60,18 +62,49 @@ class Outbox:
         if self.closing is None:
             self.closing = reason
             if not self.parts:
-                self._dirty.append(self)
+                self._flow.dirty.append(self)
 
-    def admits(self, guaranteed: bool) -> bool:
-        """Whether a message is sent now (PS-FLOW)."""
-        size = self.size + self.waiting
-        marks = self._marks
-        self.is_on = self._rules.is_on(self.is_on, size, marks.high, marks.low)
-        if not self.is_on:
-            self._seen = 0
-            return True
-        self._seen += 1
-        if not self._rules.is_dropped(self._seen, marks.one_in, size >= marks.most, guaranteed):
-            return True
-        self.dropped += 1
-        return False
+    def keeps_up(self) -> bool:
+        """Whether a best-effort message is written at once; otherwise it may wait."""
+        if not self.is_slow and self._is_full():
+            self.is_slow = True
+            self._flow.counts[SLOW] += 1
+        return not self.is_slow
+
+    def wait(self, carried: Carried, key: Hashable, way: Way) -> bool:
+        """Whether it is sent later on, or another one of its key and topic in its stead. way: its bytes."""
+        priority = URGENT if carried.urgent else USUAL
+        channel = self._channels.get(priority)
+        if channel is None:
+            flow = self._flow
+            channel = self._channels[priority] = ChannelQueue(flow.ring, flow.marks, flow.rules, flow.counts)
+        if carried.reference is None:
+            carried.reference = self._flow.ring.put(carried)
+        waited = len(channel) > 0
+        kind = key, carried.message.topic
+        accepted = channel.put(carried.reference, kind, way, conflates=carried.conflates)
+        if not waited and len(channel):
+            self._scheduler.ready(priority, priority)
+        return accepted
+
+    def pump(self) -> None:
+        """What waits, as far as there is room for it."""
+        while self.is_slow and not self._is_full():
+            priority = self._scheduler.next()
+            if priority is None:
+                self.is_slow = False
+                self._flow.counts[BACK] += 1
+                return
+            found = self._channels[priority].take()
+            if found is not None:
+                self.write(found[1](found[0]))
+            if len(self._channels[priority]):
+                self._scheduler.ready(priority, priority)
+
+    def forget(self) -> None:
+        """All that waits: somebody may get it no more."""
+        self._channels.clear()
+        self._scheduler = Scheduler(self._flow.rules)
+
+    def _is_full(self) -> bool:
+        return self._flow.rules.is_slow(self.size + self.waiting, self._flow.marks.room)

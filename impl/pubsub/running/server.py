@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from scatterproof.impl.pubsub.channels.queue import Marks
 from scatterproof.impl.pubsub.running import mqtt_connection, nats_session
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.management import Configuration, read
 from scatterproof.impl.pubsub.running.neighbour import Neighbour, Say
-from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.store import Store
+from scatterproof.impl.pubsub.running.table import Treatment
 from scatterproof.impl.pubsub.translation.nats_codec import MAX_PAYLOAD
 from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
 
@@ -46,6 +47,7 @@ class Settings:
     configuration: Path | None = None
     max_payload: int = MAX_PAYLOAD
     marks: Marks = field(default_factory=Marks)
+    treatment: Treatment = field(default_factory=Treatment)
 
 
 class _End(Protocol):
@@ -67,8 +69,9 @@ class _Wire(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        marks = self._server.core.marks
-        transport.set_write_buffer_limits(high=marks.low, low=marks.low // 4)
+        room = self._server.core.flow.marks.room
+        # So that `resume_writing` comes whenever the outbox found no more room.
+        transport.set_write_buffer_limits(high=room - 1, low=room // 4)
         self.transport = transport
         self._server.take_time()
         self.end = self._make(self)
@@ -85,28 +88,29 @@ class _Wire(asyncio.Protocol):
         self.end.lost()
         self._server.closed(self)
 
-    def pause_writing(self) -> None:
-        if self.is_link:
-            self._server.block(self)
-
     def resume_writing(self) -> None:
         assert self.transport is not None
         self.outbox.waiting = self.transport.get_write_buffer_size()
-        self._server.unblock(self)
+        self.outbox.pump()
+        self._server.flush_soon()
 
     def send(self) -> None:
-        """What the outbox has."""
+        """What the outbox has, and what waits where the other end takes it."""
         box = self.outbox
-        data = box.parts[0] if len(box.parts) == 1 else b"".join(box.parts)
-        box.parts.clear()
-        box.size = 0
-        if self.transport is None:
-            return
-        if data:
-            self.transport.write(data)
-        box.waiting = self.transport.get_write_buffer_size()
-        if box.closing is not None:
-            self.transport.close()
+        while True:
+            data = box.parts[0] if len(box.parts) == 1 else b"".join(box.parts)
+            box.parts.clear()
+            box.size = 0
+            if self.transport is None:
+                return
+            if data:
+                self.transport.write(data)
+            box.waiting = self.transport.get_write_buffer_size()
+            if box.closing is not None:
+                self.transport.close()
+            box.pump()
+            if not box.parts:
+                return
 
 
 class Server:
@@ -117,13 +121,13 @@ class Server:
         self._store = Store(settings.store) if settings.store is not None else None
         kept = self._store.load() if self._store is not None else None
         incarnation = kept.incarnation if kept is not None else secrets.token_hex(8)
-        self.core = Core(settings.name, kept, incarnation, settings.marks)
+        self.core = Core(settings.name, kept, incarnation, settings.marks, settings.treatment)
         most = settings.max_payload + (1 << 17)
         self._clients = mqtt_connection.Clients(self.core, kept, most)
         self.known: dict[object, str] = {}
         self.listening: dict[str, Address] = {}
         self._wires: set[_Wire] = set()
-        self._blocked: set[_Wire] = set()
+        self._held = False
         self._flushing = False
         self._numbers = 0
         self._failed: ScatterproofError | None = None
@@ -196,31 +200,24 @@ class Server:
 
     def opened(self, wire: _Wire) -> None:
         self._wires.add(wire)
-        if self._blocked and not wire.is_link and wire.transport is not None:
+        if self._held and not wire.is_link and wire.transport is not None:
             wire.transport.pause_reading()
         self.flush_soon()
 
     def closed(self, wire: _Wire) -> None:
         self._wires.discard(wire)
-        self.unblock(wire)
         self.flush_soon()
 
-    def block(self, wire: _Wire) -> None:
-        """A neighbour does not take what is sent to it: clients are not read until it does, as nothing guaranteed is
-        dropped."""
-        if not self._blocked:
+    def _hold(self) -> None:
+        """Clients are not read while a neighbour has not acknowledged too much, as nothing guaranteed is dropped."""
+        marks = self.core.flow.marks
+        held = any(link.is_full(marks.high, marks.low) for link in self.core.links.values())
+        if held != self._held:
+            self._held = held
+            self.core.counts["times that publishers waited"] += held
             for one in self._wires:
                 if not one.is_link and one.transport is not None:
-                    one.transport.pause_reading()
-        self._blocked.add(wire)
-
-    def unblock(self, wire: _Wire) -> None:
-        if wire in self._blocked:
-            self._blocked.remove(wire)
-            if not self._blocked:
-                for one in self._wires:
-                    if not one.is_link and one.transport is not None:
-                        one.transport.resume_reading()
+                    one.transport.pause_reading() if held else one.transport.resume_reading()
 
     def flush_soon(self) -> None:
         if not self._flushing:
@@ -235,8 +232,9 @@ class Server:
         except CannotRun as error:
             self._fail(error)
             return  # nothing is sent that was not stored
-        dirty = list(core.dirty)
-        core.dirty.clear()
+        self._hold()
+        dirty = list(core.flow.dirty)
+        core.flow.dirty.clear()
         for box in dirty:
             assert isinstance(box.wire, _Wire)
             box.wire.send()

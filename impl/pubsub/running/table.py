@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from scatterproof.impl.pubsub.match_rules import MATCH_RULES, MatchRules
-from scatterproof.impl.pubsub.rules import RULES, Rules
+from scatterproof.impl.pubsub.matching import matches
+from scatterproof.impl.pubsub.rules import Rules
 from scatterproof.impl.pubsub.running.messages import Want
 from scatterproof.impl.pubsub.topic_tree import TopicTree
 from scatterproof.impl.pubsub.translation.messages import Carried
@@ -60,18 +61,32 @@ class Shared:
 @dataclass(slots=True)
 class Plan:
     """What a topic leads to. copies: receivers, with level and key; plain: neighbours that want it whatever the group;
-    groups: by name."""
+    groups: by name. urgent, conflates: how slow consumers are served with it."""
 
     copies: list[tuple[Receiver, int, str]] = field(default_factory=list)
     plain: list[str] = field(default_factory=list)
     groups: dict[str, Shared] = field(default_factory=dict)
+    urgent: bool = False
+    conflates: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Treatment:
+    """Of best effort for slow consumers, by native filters. urgent: what goes ahead of all else. conflated: of what the
+    newest takes the place of the one that waits (PS-PRIO, PS-QOS-CONF)."""
+
+    urgent: tuple[str, ...] = ()
+    conflated: tuple[str, ...] = ()
 
 
 class Table:
     """What clients subscribed to, and what neighbours want."""
 
-    def __init__(self, rules: Rules = RULES, match_rules: MatchRules = MATCH_RULES) -> None:
+    def __init__(self, rules: Rules, treatment: Treatment, match_rules: MatchRules = MATCH_RULES) -> None:
+        """BadInput for a filter of the treatment that is none."""
         self._rules = rules
+        self._urgent = tuple(map(NATIVE.filter, treatment.urgent))
+        self._conflated = tuple(map(NATIVE.filter, treatment.conflated))
         self._tree: TopicTree[tuple[object, str, str], Subscription | str] = TopicTree("", match_rules)
         self._plans: dict[str, Plan] = {}
 
@@ -101,9 +116,11 @@ class Table:
         return found
 
     def _planned(self, topic: str) -> Plan:
-        plan = Plan()
+        tokens = tuple(topic.split("."))
+        urgent, conflates = (any(matches(one, tokens) for one in of) for of in (self._urgent, self._conflated))
+        plan = Plan(urgent=urgent, conflates=conflates)
         merged: dict[Receiver, list[int]] = {}
-        for (_, _, group), one in self._tree.find(tuple(topic.split("."))):
+        for (_, _, group), one in self._tree.find(tokens):
             if isinstance(one, str):
                 there = plan.groups.setdefault(group, Shared()).there if group else plan.plain
                 if one not in there:

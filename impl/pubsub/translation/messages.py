@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from scatterproof.impl.pubsub.channels.ring import Reference
+
 
 class Message(msgspec.Struct, frozen=True, array_like=True):
     """A native message.
@@ -25,11 +27,14 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
 
 class Carried:
     """A message inside an appliance, which queues refer to. translated: what it is in foreign protocols, made once.
-    kept: its number in the cache engine, 0 for none, and how many queues have it there."""
+    kept: its number in the cache engine, 0 for none, and how many queues have it there. reference: to it in the ring of
+    recent messages, where a slow consumer needs it. urgent, conflates: how those are served."""
 
-    __slots__ = ("kept", "message", "queues", "translated")
+    __slots__ = ("conflates", "kept", "message", "queues", "reference", "translated", "urgent")
 
     def __init__(self, message: Message, kept: int = 0) -> None:
         self.message = message
         self.translated: dict[str, bytes] = {}
         self.kept, self.queues = kept, 0
+        self.reference: Reference | None = None
+        self.urgent = self.conflates = False

@@ -269,3 +269,8 @@ def publish_once(carried: Carried) -> bytes:
     if found is None:
         found = carried.translated["mqtt level 0"] = publish(carried, 0, 0, again=False, retained=False)
     return found
+
+
+def publish_retained(carried: Carried) -> bytes:
+    """At level 0, to a new subscription."""
+    return publish(carried, 0, 0, again=False, retained=True)

@@ -10,10 +10,26 @@ from typing import Annotated
 
 import typer
 
+from scatterproof.commands.pubsub.appliance_options import (
+    Conflate,
+    Entitlements,
+    HighMark,
+    ListenNeighbours,
+    LowMark,
+    MaxPayload,
+    Neighbours,
+    OneIn,
+    RingSlots,
+    Room,
+    StoreFile,
+    Urgent,
+)
 from scatterproof.console import err, out, print_json, print_table
-from scatterproof.impl.pubsub.running.outbox import Marks
+from scatterproof.impl.pubsub.channels.queue import Marks
 from scatterproof.impl.pubsub.running.server import Address, Server, Settings
 from scatterproof.impl.pubsub.running.store import Store
+from scatterproof.impl.pubsub.running.table import Treatment
+from scatterproof.impl.pubsub.translation.names import NATIVE
 from scatterproof.impl.pubsub.translation.nats_codec import MAX_PAYLOAD
 from scatterproof.options import Json
 from scatterproof.spec.errors import BadInput
@@ -33,6 +49,7 @@ app = typer.Typer(
     "\n\nA topic sensors/7/heat of MQTT is sensors.7.heat in NATS.",
 )
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+MARKS = Marks()
 
 
 def _address(text: str | None, option: str) -> Address | None:
@@ -51,26 +68,18 @@ def run(
     ] = socket.gethostname(),
     listen_mqtt: Annotated[str | None, typer.Option(help="Address and port for clients of MQTT 3.1.1.")] = None,
     listen_nats: Annotated[str | None, typer.Option(help="Address and port for clients of NATS.")] = None,
-    listen_neighbours: Annotated[
-        str | None, typer.Option(help="Address and port for other appliances. There is no authentication: see below.")
-    ] = None,
-    neighbour: Annotated[
-        list[str] | None, typer.Option(help="Address and port of an appliance to join; may be given more than once.")
-    ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(help="SQLite file of the cache engine; made where it is not there. Without, nothing is kept."),
-    ] = None,
-    entitlements: Annotated[
-        Path | None,
-        typer.Option(help="TOML file of who may do what, with an id; read again at SIGHUP. Without, all may do all."),
-    ] = None,
-    max_payload: Annotated[int, typer.Option(help="Bytes of the largest message.")] = MAX_PAYLOAD,
-    high_mark: Annotated[
-        int, typer.Option(help="Bytes that wait for one client from which on best effort is thinned out.")
-    ] = Marks().high,
-    low_mark: Annotated[int, typer.Option(help="Bytes strictly below which that ends.")] = Marks().low,
-    one_in: Annotated[int, typer.Option(help="Of this many best-effort messages one is dropped then.")] = 2,
+    listen_neighbours: ListenNeighbours = None,
+    neighbour: Neighbours = None,
+    store: StoreFile = None,
+    entitlements: Entitlements = None,
+    max_payload: MaxPayload = MAX_PAYLOAD,
+    room: Room = MARKS.room,
+    high_mark: HighMark = MARKS.high,
+    low_mark: LowMark = MARKS.low,
+    one_in: OneIn = MARKS.one_in,
+    ring: RingSlots = MARKS.slots,
+    conflate: Conflate = None,
+    urgent: Urgent = None,
 ) -> None:
     """Run one appliance until Ctrl-C or SIGTERM.
 
@@ -81,6 +90,10 @@ def run(
 
     Appliances are joined as a tree: one end of each link names the other with --neighbour, which is dialled until
     it is there. A link that would close a ring is refused, and both say so.
+
+    A client that does not take what is sent, beyond --room, is slow: best effort waits for it in a ring of recent
+    messages, without copies, and is thinned out or conflated from --high-mark until below --low-mark. Others do not
+    notice, and nothing guaranteed is dropped. What it came to is counted, and told at the end.
 
     Names of users are taken as given: listen on loopback or in a network of your own. What --entitlements allows
     no more when it is read again ends; with --store the last known holds where the file is not there.
@@ -97,7 +110,8 @@ def run(
         store=store,
         configuration=entitlements,
         max_payload=max_payload,
-        marks=Marks(high=high_mark, low=low_mark, most=4 * high_mark, one_in=one_in),
+        marks=Marks(high=high_mark, low=low_mark, one_in=one_in, slots=ring, room=room),
+        treatment=Treatment(urgent=tuple(urgent or ()), conflated=tuple(conflate or ())),
     )
     _run(settings)
 
@@ -106,8 +120,13 @@ def _run(settings: Settings) -> None:
     if not _NAME.fullmatch(settings.name):
         raise BadInput(f"--id {settings.name!r}: give up to 64 letters, digits, dots, dashes or underscores")
     marks = settings.marks
-    if not 0 <= marks.low < marks.high or marks.one_in < 1 or settings.max_payload < 1:
-        raise BadInput("give --low-mark below --high-mark, and --one-in and --max-payload of 1 or more")
+    if not 0 < marks.low < marks.high <= marks.slots or min(marks.one_in, marks.room, settings.max_payload) < 1:
+        raise BadInput(
+            "give --low-mark of 1 or more, below --high-mark, which is at most --ring; and --one-in, --room and"
+            " --max-payload of 1 or more"
+        )
+    for filter_ in (*settings.treatment.urgent, *settings.treatment.conflated):
+        NATIVE.filter(filter_)
     if settings.mqtt is settings.nats is settings.native is None and not settings.neighbours:
         raise BadInput("nobody could reach it; give --listen-mqtt, --listen-nats, --listen-neighbours or --neighbour")
     server = Server(settings, _say)

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.neighbour import Neighbour
-from scatterproof.impl.pubsub.running.outbox import Marks, Outbox
+from scatterproof.impl.pubsub.running.outbox import Outbox
 from scatterproof.impl.pubsub.running.table import Subscription
 from scatterproof.impl.pubsub.translation.messages import Carried
 
@@ -49,7 +49,7 @@ class Joined:
     """Appliances by name. said: what each would have told a person."""
 
     def __init__(self, *names: str) -> None:
-        self.cores = {name: Core(name, None, f"life of {name}", Marks()) for name in names}
+        self.cores = {name: Core(name, None, f"life of {name}") for name in names}
         self.said: dict[str, list[str]] = defaultdict(list)
         self.known: dict[str, dict[object, str]] = defaultdict(dict)
         self.ends: dict[tuple[str, str], _End] = {}

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scatterproof.impl.pubsub.running.core import Core
-from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.propagation import Propagation, covers_want
 from scatterproof.impl.pubsub.running.tests.joined import Joined, Taker
 from scatterproof.impl.pubsub.translation.messages import Message
@@ -78,7 +77,7 @@ def test_a_neighbour_that_has_lost_its_numbers_gets_what_was_not_acknowledged() 
     row.run()
     row.cut("a", "b")
     row.cores["a"].publish(message("3"))
-    row.begin_anew("b", Core("b", None, "another life", Marks()))
+    row.begin_anew("b", Core("b", None, "another life"))
     late = Taker(row.cores["b"])
     late.subscribe("a.b")
     row.join("a", "b")
@@ -94,7 +93,7 @@ def test_what_a_neighbour_does_not_want_any_more_after_it_came_back_is_not_sent_
     Taker(row.cores["b"]).subscribe("a.b")
     row.run()
     assert row.cores["a"].table.plan("a.b").plain == ["b"]
-    row.begin_anew("b", Core("b", None, "another life", Marks()))
+    row.begin_anew("b", Core("b", None, "another life"))
     row.join("a", "b")
 
     assert row.cores["a"].table.plan("a.b").plain == []

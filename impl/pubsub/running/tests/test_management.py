@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.management import Action, read
-from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.server import Server, Settings
 from scatterproof.impl.pubsub.running.tests import test_mqtt_session, test_nats_session
 from scatterproof.impl.pubsub.running.tests.joined import Joined
@@ -44,7 +43,7 @@ def connect_as(name: str, user: str, *, clean: bool = True) -> bytes:
 
 
 def configured(text: str = FIRST) -> Core:
-    core = Core("one", None, "life", Marks())
+    core = Core("one", None, "life")
     assert core.configure(read(text, "file"))
     return core
 
@@ -157,7 +156,7 @@ def test_what_is_no_configuration_is_refused_with_its_place(text: str, told: str
 @given(st.binary(max_size=200), st.sampled_from([b"", test_nats_session.QUIET, b"CONNECT " + b"[" * 3000 + b"\r\n"]))
 def test_no_bytes_make_a_connection_fail(data: bytes, first: bytes) -> None:
     """Each ends it, or is taken."""
-    core = Core("one", None, "life", Marks())
+    core = Core("one", None, "life")
     test_nats_session.connected(core, first + data)
     broker = Broker(core)
     broker.connection(data)

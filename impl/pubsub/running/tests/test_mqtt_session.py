@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.mqtt_connection import Clients, Connection
 from scatterproof.impl.pubsub.running.mqtt_session import WINDOW
-from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.tests.joined import Joined
 from scatterproof.impl.pubsub.translation import mqtt_codec as codec
 from scatterproof.impl.pubsub.translation.messages import Carried, Message
@@ -44,7 +43,7 @@ class Broker:
     """One appliance, and connections to it."""
 
     def __init__(self, core: Core | None = None) -> None:
-        self.core = core or Core("one", None, "life", Marks())
+        self.core = core or Core("one", None, "life")
         self.clients = Clients(self.core, None)
 
     def connection(self, *first: bytes) -> Connection:

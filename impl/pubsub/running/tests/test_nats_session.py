@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scatterproof.impl.pubsub.channels.queue import Marks
 from scatterproof.impl.pubsub.running.core import Core
+from scatterproof.impl.pubsub.running.management import read
 from scatterproof.impl.pubsub.running.nats_session import Connection
-from scatterproof.impl.pubsub.running.outbox import Marks
+from scatterproof.impl.pubsub.running.table import Treatment
 from scatterproof.impl.pubsub.running.tests.joined import Taker
 from scatterproof.impl.pubsub.translation.messages import Carried, Message
 from scatterproof.impl.pubsub.translation.nats_codec import message_of, write_message
@@ -19,7 +21,7 @@ QUIET = b'CONNECT {"verbose":false}\r\n'
 
 
 def connected(core: Core | None = None, first: bytes = QUIET, most: int = 16) -> Connection:
-    made = core or Core("one", None, "life", Marks())
+    made = core or Core("one", None, "life")
     connection = Connection(made, made.outbox(), 1, most)
     connection.outbox.parts.clear()
     connection.receive(first)
@@ -29,11 +31,12 @@ def connected(core: Core | None = None, first: bytes = QUIET, most: int = 16) ->
 def said(connection: Connection) -> bytes:
     told = b"".join(connection.outbox.parts)
     connection.outbox.parts.clear()
+    connection.outbox.size = 0
     return told
 
 
 def test_info_comes_first_and_says_what_may_be_sent() -> None:
-    core = Core("one", None, "life", Marks())
+    core = Core("one", None, "life")
     connection = Connection(core, core.outbox(), 7, 1024)
     word, told = said(connection).split(maxsplit=1)
     assert word == b"INFO"
@@ -111,20 +114,59 @@ def test_pong_waits_until_the_subscriptions_ahead_of_it_are_in_force() -> None:
 
 
 def test_a_slow_client_gets_less_of_what_is_best_effort_until_it_has_caught_up() -> None:
-    core = Core("one", None, "life", Marks(high=200, low=100, most=400, one_in=2))
+    core = Core("one", None, "life", Marks(room=200, high=10, low=5, one_in=2))
     slow, other = connected(core), Taker(core)
+    said(slow)
     slow.receive(b"SUB a 1\r\n")
     other.subscribe("a")
-    for _ in range(40):
-        core.publish(Message("a", b"x" * 9))  # 21 bytes on the wire
-    got = said(slow).count(b"MSG")
-    assert 10 < got < 30
-    assert slow.outbox.dropped == 40 - got
+    for number in range(40):
+        core.publish(Message("a", b"%09d" % number))  # 21 bytes on the wire
+    got = list[int]()
+    while text := said(slow):
+        got += [int(word) for word in text.split(b"\r\n") if word.isdigit()]
+        slow.outbox.pump()
+
+    assert got == sorted(set(got))
+    assert core.counts["dropped"] == 40 - len(got) == 10
     assert len(other.got) == 40
-    slow.outbox.size = 0
     for _ in range(4):
         core.publish(Message("a", b"x" * 9))
     assert said(slow).count(b"MSG") == 4
+    assert core.counts["slow consumers"] == core.counts["slow consumers that came back"] == 1
+
+
+def test_ps_qos_conf_and_ps_prio_a_slow_client_gets_the_newest_of_each_topic_and_the_urgent_ahead() -> None:
+    treatment = Treatment(urgent=("urgent.>",), conflated=("price.*",))
+    core = Core("one", None, "life", Marks(room=1, high=4, low=1), treatment)
+    slow = connected(core)
+    slow.receive(b"SUB > 1\r\n")
+    said(slow)
+    for number in range(12):
+        core.publish(Message("price.a" if number % 2 else "price.b", b"%d" % number))
+    core.publish(Message("urgent.x", b"12"))
+    got = list[bytes]()
+    while text := said(slow):
+        got += [word for word in text.split(b"\r\n") if word.isdigit()]
+        slow.outbox.pump()
+
+    assert got == [b"0", b"12", b"1", b"2", b"11", b"10"]
+    assert core.counts["conflated"] == 7
+    assert core.counts["dropped"] == 0
+
+
+def test_ps_auth_what_waits_for_a_slow_client_goes_with_what_it_may_get_no_more() -> None:
+    core = Core("one", None, "life", Marks(room=1))
+    slow = connected(core)
+    slow.receive(b"SUB a 1\r\n")
+    for _ in range(5):
+        core.publish(Message("a", b"x"))
+    said(slow)
+    core.configure(read('id = "1"', "none.toml"))
+    slow.outbox.pump()
+
+    assert b"MSG" not in said(slow)
+    slow.outbox.pump()
+    assert not slow.outbox.is_slow
 
 
 @given(st.sampled_from(["a", "a.b c", "%-.x", "T2*x"[:2], "é.ü"]), st.binary(max_size=40), st.sampled_from(["", "r.s"]))

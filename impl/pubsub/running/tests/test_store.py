@@ -8,7 +8,6 @@ import pytest
 
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.mqtt_connection import Clients, Connection
-from scatterproof.impl.pubsub.running.outbox import Marks
 from scatterproof.impl.pubsub.running.store import Store
 from scatterproof.impl.pubsub.running.tests.joined import Joined
 from scatterproof.impl.pubsub.running.tests.test_mqtt_session import connect, publish, said, subscribe
@@ -24,7 +23,7 @@ class Kept:
     def __init__(self, name: str, folder: Path) -> None:
         self.store = Store(folder / f"{name}.sqlite")
         kept = self.store.load()
-        self.core = Core(name, kept, kept.incarnation, Marks())
+        self.core = Core(name, kept, kept.incarnation)
         self.clients = Clients(self.core, kept)
 
     def keep(self) -> None:

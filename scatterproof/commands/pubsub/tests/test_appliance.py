@@ -39,6 +39,8 @@ def run_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         (["run", "--listen-mqtt", "127.0.0.1:TAKEN"], 3, "choose another"),
         (["run", "--listen-mqtt", "127.0.0.1:0", "--store", "no/such/folder/a"], 3, "cannot be opened"),
         (["run", "--listen-mqtt", "127.0.0.1:0", "--store", __file__], 2, "no database of an appliance"),
+        (["run", "--listen-mqtt", "127.0.0.1:0", "--ring", "10"], 2, "at most --ring"),
+        (["run", "--listen-mqtt", "127.0.0.1:0", "--urgent", "a..b"], 2, "has an empty token"),
         (["inspect", "nowhere.sqlite"], 2, "there is no such file"),
     ],
 )

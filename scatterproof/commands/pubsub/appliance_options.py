@@ -1,0 +1,40 @@
+"""The options of `scatterproof appliance run`, with what its help says of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ListenNeighbours = Annotated[
+    str | None, typer.Option(help="Address and port for other appliances. There is no authentication: see below.")
+]
+Neighbours = Annotated[
+    list[str] | None, typer.Option(help="Address and port of an appliance to join; may be given more than once.")
+]
+StoreFile = Annotated[
+    Path | None,
+    typer.Option(help="SQLite file of the cache engine; made where it is not there. Without, nothing is kept."),
+]
+Entitlements = Annotated[
+    Path | None,
+    typer.Option(help="TOML file of who may do what, with an id; read again at SIGHUP. Without, all may do all."),
+]
+MaxPayload = Annotated[int, typer.Option(help="Bytes of the largest message.")]
+
+# How slow consumers are served.
+Room = Annotated[int, typer.Option(help="Bytes on their way to one client from which on what is best effort waits.")]
+HighMark = Annotated[
+    int, typer.Option(help="Messages that wait for one client from which on best effort is thinned out.")
+]
+LowMark = Annotated[int, typer.Option(help="Messages strictly below which that ends.")]
+OneIn = Annotated[int, typer.Option(help="Of this many messages one is dropped then.")]
+RingSlots = Annotated[
+    int, typer.Option(help="How many recent messages may wait; older ones of best effort are dropped.")
+]
+Conflate = Annotated[
+    list[str] | None,
+    typer.Option(help="Native filter of topics of which the newest message takes the place of the one that waits."),
+]
+Urgent = Annotated[list[str] | None, typer.Option(help="Native filter of topics that go ahead of all else that waits.")]
