@@ -128,6 +128,8 @@ def schedule_of(setting: Setting, messages: int, seed: int, settle_ns: int = SET
             parameters={
                 "environment": str(setting.environment),
                 "beacon_interval_ns": interval,
+                "retransmit_timeout_ns": testbed.retransmit_timeout_ns,
+                "retransmit_doublings": 0,
             },
             faults=tuple(_losses(setting, duration, seed)),
             seed=seed,

@@ -29,6 +29,8 @@ class Testbed:
 
     switch_spacing_ns: the least time between two beacons of a switch on a link. A switch is asked for one every beacon
     interval; were the spacing as long, a switch that was late once, by a whole interval at the worst, would stay so.
+    retransmit_timeout_ns: a little more than a message and its acknowledgement take without loss. It does not double:
+    links that lose packets are not relieved by waiting.
     """
 
     pods: int = 2
@@ -44,6 +46,7 @@ class Testbed:
     beacon_interval_ns: int = 3_000
     switch_spacing_ns: int = 1_500
     greatest_offset_ns: int = 600
+    retransmit_timeout_ns: int = 8_000
 
     @property
     def servers(self) -> int:

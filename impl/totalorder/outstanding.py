@@ -11,7 +11,6 @@ from heapq import heappop, heappush
 
 from scatterproof.impl.totalorder.carrier import Carrier
 from scatterproof.impl.totalorder.link_state import Values
-from scatterproof.impl.totalorder.settings import MAX_DOUBLINGS
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, Packet
 
@@ -52,9 +51,19 @@ class Pair:
     of the last message that was sent again because of equal acknowledgements.
     """
 
-    __slots__ = ("_first_timeout", "_timeout", "acknowledged", "due", "hastened", "link", "number", "waiting")
+    __slots__ = (
+        "_first_timeout",
+        "_longest_timeout",
+        "_timeout",
+        "acknowledged",
+        "due",
+        "hastened",
+        "link",
+        "number",
+        "waiting",
+    )
 
-    def __init__(self, link: SendingLink, timeout: int) -> None:
+    def __init__(self, link: SendingLink, timeout: int, doublings: int) -> None:
         self.link = link
         self.number = 0
         self.acknowledged = 0
@@ -62,6 +71,7 @@ class Pair:
         self.due = 0
         self.hastened = 0
         self._first_timeout = self._timeout = timeout
+        self._longest_timeout = timeout << doublings
 
     def add(self, now: int, message: Packet) -> None:
         if not self.waiting:
@@ -85,7 +95,7 @@ class Pair:
     def resend(self, now: int, *, timed_out: bool) -> Packet:
         """The oldest message, to be sent again now."""
         if timed_out:
-            self._timeout = min(2 * self._timeout, self._first_timeout << MAX_DOUBLINGS)
+            self._timeout = min(2 * self._timeout, self._longest_timeout)
         self.due = now + self._timeout
         return self.waiting[0]
 

@@ -35,8 +35,8 @@ class Sender:
         self._loses = settings.environment.loses
         self._links = tuple(SendingLink(Carrier(link, settings, rules)) for link in config.egress)
         by_link = {link.carrier.link: link for link in self._links}
-        timeout = settings.retransmit_timeout_ns
-        self._pairs = {receiver: Pair(by_link[link], timeout) for receiver, link in config.next_link}
+        timeout, doublings = settings.retransmit_timeout_ns, settings.retransmit_doublings
+        self._pairs = {receiver: Pair(by_link[link], timeout, doublings) for receiver, link in config.next_link}
         self._alarms: list[tuple[int, NodeId]] = []  # heap; at or below `due` of every receiver with messages waiting
         self._recalls = Recalls(timeout) if settings.reliable else None
         self._last = NOT_SPOKEN  # the last timestamp given

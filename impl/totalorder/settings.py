@@ -10,16 +10,14 @@ from scatterproof.spec.errors import BadInput
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.totalorder.messages import Environment
 
-MAX_DOUBLINGS = 3  # of the time-out, while a message stays unacknowledged
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Times in ns.
 
     beacon_interval_ns: how long a link may go without a barrier before a beacon is due.
-    retransmit_timeout_ns: how long a host waits for an acknowledgement the first time; it doubles with every resending
-        until it is eight times as long.
+    retransmit_timeout_ns: how long a host waits for an acknowledgement the first time.
+    retransmit_doublings: how often that doubles, with every resending, while a message stays unacknowledged.
     host_flags: hosts tell what they know to be lost (TO-FLAG-HOST).
     fill_barrier: hosts leave the barrier of a first transmission to the next node (TO-BAR-FILL).
     every_beacon: a beacon leaves every interval, be there news or not (otherwise TO-BEACON-MIN).
@@ -32,6 +30,7 @@ class Settings:
     environment: Environment
     beacon_interval_ns: int
     retransmit_timeout_ns: int
+    retransmit_doublings: int
     host_flags: bool
     fill_barrier: bool
     every_beacon: bool
@@ -74,6 +73,7 @@ def settings(config: NodeConfig) -> Settings:
         environment=environment,
         beacon_interval_ns=given.number("beacon_interval_ns"),
         retransmit_timeout_ns=given.number("retransmit_timeout_ns"),
+        retransmit_doublings=given.number("retransmit_doublings"),
         host_flags=bool(given["host_flags"]),
         fill_barrier=bool(given["fill_barrier"]),
         every_beacon=bool(given["every_beacon"]) or failure_timeout > 0,

@@ -61,6 +61,7 @@ def test_what_goes_beyond_the_bare_rules_gets_cores_that_know_it(more: dict[str,
     [
         ("retransmit_timeout_ns", 0),
         ("retransmit_timeout_ns", "soon"),
+        ("retransmit_doublings", 4),
         ("host_flags", 2),
         ("fill_barrier", -1),
         ("every_beacon", "yes"),
@@ -72,6 +73,18 @@ def test_a_parameter_out_of_range_is_named(name: str, value: Parameter) -> None:
     config = host_config(environment="D9")
     with pytest.raises(BadInput, match=f"node 0: parameter {name} is {value!r}; give"):
         make_core(replace(config, parameters={**config.parameters, name: value}))
+
+
+@pytest.mark.parametrize(
+    ("doublings", "resent"), [(0, [65, 125, 185, 245, 305]), (1, [65, 185, 305]), (3, [65, 185, 425, 905, 1385])]
+)
+def test_to_retx_the_time_out_doubles_as_often_as_is_said(doublings: int, resent: list[int]) -> None:
+    core = make_core(host_config(environment="D9", retransmit_timeout_ns=60, retransmit_doublings=doublings))
+    core.handle(scatter(5, 1))
+    found = []
+    for now in range(5, resent[-1] + 1, 5):
+        found += [now for _, packet in sends(core.handle(TimerFired(now))) if packet.resent]
+    assert found == resent
 
 
 @pytest.mark.parametrize("environment", ["A", "C", "D5", "D6", "D9"])
