@@ -7,6 +7,7 @@ import signal
 from collections.abc import Sequence
 from typing import Any
 
+from scatterproof.impl.workqueue.stores.access import OutcomeUnknown, Unavailable
 from scatterproof.impl.workqueue.stores.sql import Row, SqlStore, Statement
 
 
@@ -21,6 +22,34 @@ def unlocked(store: SqlStore, number: int) -> None:
     store.sql["NEXT"] = store.sql["NEXT"].replace("state = 4", "state = 3")
     for name in ("HOLD", "HOLD_AT", "READ", "POP", "POP_GROUP"):
         store.sql[name] = store.sql[name].replace(" AND state = 4", "")
+
+
+def again(store: SqlStore, number: int) -> None:
+    """What was lost with its connection is asked for again, and may be done twice (Q-CALL-ONCE)."""
+    run = store.database.run
+
+    def twice(*asked: Statement, **settings: Any) -> Sequence[Sequence[Row]]:
+        try:
+            return run(*asked, **settings)
+        except (OutcomeUnknown, Unavailable):
+            return run(*asked, **settings)
+
+    store.database.run = twice  # type: ignore[method-assign]
+
+
+def unheard(store: SqlStore, number: int) -> None:
+    """A message is said to be stored, for which there was no room (Q-ATOMIC)."""
+    run = store.database.run
+
+    def regardless(*asked: Statement, **settings: Any) -> Sequence[Sequence[Row]]:
+        try:
+            return run(*asked, **settings)
+        except Unavailable:
+            if asked[0][0] != store.sql["COUNT_MESSAGE"]:
+                raise
+            return [[(1,)], [(1,)]]
+
+    store.database.run = regardless  # type: ignore[method-assign]
 
 
 def halfway(store: SqlStore, number: int) -> None:
