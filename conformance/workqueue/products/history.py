@@ -66,15 +66,15 @@ class History:
         row[_OUTCOME] = int(Outcome.UNKNOWN)
         self.rows[place] = tuple(row)
 
-    def trace(self, seed: int, iut: str) -> Trace:
-        """iut: what is under test, with its version."""
+    def trace(self, seed: int, iut: str, **promised: Parameter) -> Trace:
+        """iut: what is under test, with its version. promised: parameters of this run beside the usual ones."""
         now, topology = self.now_ns(), served(CLIENTS)
         ended = (now, now, ABSENT, int(Kind.ENDED), ABSENT, ABSENT, *self._recorder.ended(CLEAN | QUIESCENT))
         kinds = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.CRASHED, Kind.RESTARTED)
         header = Header(
             protocol="workqueue",
             topology=topology,
-            parameters=PARAMETERS,
+            parameters={**PARAMETERS, **promised},
             complete={kind.name.lower(): tuple(range(len(topology.nodes))) for kind in kinds},
             order=Order.LINK,
             iut=iut,

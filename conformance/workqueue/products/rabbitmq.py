@@ -15,7 +15,7 @@ from enum import StrEnum
 from random import Random
 from typing import Any, Protocol
 
-from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import cancels, deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call
@@ -79,11 +79,12 @@ class Driver:
     """Carries out steps at one queue.
 
     arguments: of the queue, apart from that of a single active consumer.
+    single: whether it is declared with one: then who goes has cancelled, whatever it had in hand.
     """
 
     def __init__(self, node: Node, queue: str, arguments: Mapping[str, Any]) -> None:
         self._node, self._queue, self._arguments = node, queue, arguments
-        self._single, self.history = False, History()
+        self.single, self.history = False, History()
         self._consumers = {node: Consumer() for node in CONSUMERS}
         self._joined: list[NodeId] = []  # in the order in which they become the active one
         self._receipts = self._due = 0  # receipts given; messages that are there, and nobody has in hand
@@ -97,7 +98,7 @@ class Driver:
         elif step.call == CallName.PUT_MESSAGE:
             self._put(step)
         elif step.call == CallName.RECEIVE:
-            (self._take if self._single else self._fetch)(step)
+            (self._take if self.single else self._fetch)(step)
         else:
             self._settle(step)
 
@@ -183,11 +184,11 @@ class Driver:
     def _move(self, step: Step) -> None:
         one = self._consumers.get(step.node, Consumer())
         if step.move is Move.SINGLE:
-            self._single = True
+            self.single = True
             self._declare({"x-single-active-consumer": True})
         elif step.move is Move.RESTART:
             self._give_back(self._restart_server)
-        elif step.move is Move.JOIN and self._single and one.tag is None:
+        elif step.move is Move.JOIN and self.single and one.tag is None:
             if one.channel is None:
                 self._open(one)
             one.tag = one.channel.basic_consume(
@@ -196,6 +197,8 @@ class Driver:
             self._joined.append(step.node)
         elif step.move is Move.FINISH and one.tag is not None and one.hand:
             self._settle(deletes(0, step.node), finishes=True)
+            self.history.called(cancels(0, step.node))
+            self.history.returned(step.node)
         elif step.move in (Move.LEAVE, Move.DROP) and one.channel is not None:
             closing = one.channel if step.move is Move.LEAVE else one.connection
             self._give_back(closing.close, step.node)
@@ -211,20 +214,21 @@ class Driver:
         """Do what loses the channels of these clients, or of all; what they have in hand is given back by it."""
         nodes = nodes or CONSUMERS
         held = {node: [handed for handed, _ in self._consumers[node].hand] for node in nodes}
-        for node, hand in held.items():
-            if hand:
-                self.history.called(gives_back(0, node))
+        gone = [node for node in nodes if self.single or held[node]]
+        for node in gone:
+            self.history.called(cancels(0, node) if self.single else gives_back(0, node))
         lose()
-        for node, hand in held.items():
-            for number, handed in enumerate(hand):
+        for node in gone:
+            for number, handed in enumerate([None] if self.single else held[node]):
                 if number:
                     self.history.called(gives_back(0, node))
                 self.history.returned(node, about=handed)
+        for node, hand in held.items():
             self._due += len(hand)
             self._forget(node)
         until = time.monotonic() + PATIENCE_S
         # Who fetches is to find them; who consumes is sent them.
-        while not self._single and self._waiting() < self._due and time.monotonic() < until:
+        while not self.single and self._waiting() < self._due and time.monotonic() < until:
             time.sleep(0.01)
 
     def _waiting(self) -> int:

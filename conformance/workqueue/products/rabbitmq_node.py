@@ -120,7 +120,7 @@ class RabbitNode:
         for step in steps:
             driver.make(step)
         driver.end()
-        return driver.history.trace(seed, self.iut)
+        return driver.history.trace(seed, self.iut, one_consumer=int(driver.single))
 
     def end(self) -> None:
         self._served.end()
