@@ -16,7 +16,7 @@ from math import log2, pow
 from statistics import correlation, linear_regression, median
 from typing import Protocol
 
-from ci.bench_hosts import AT_ONCE, BEST_EFFORT, RELIABLE, STEPS, UNDER_LOSS, Recalling, Receiving, Sending, Work
+from ci.bench_hosts import AT_ONCE, BEST_EFFORT, RELIABLE, STEPS, UNDER_LOSS, HostWork, Recalling, Receiving, Sending
 from scatterproof.impl.totalorder import RULES, Rules
 
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -86,10 +86,10 @@ def comparisons(sizes: Sequence[int] = SIZES) -> list[float]:
     return found
 
 
-class Held(Protocol):
+class HeldCore(Protocol):
     """A core with messages held, and the kinds of work to be measured on it, in their order."""
 
-    def work(self) -> Sequence[Work]: ...
+    def work(self) -> Sequence[HostWork]: ...
 
 
 def growth(
@@ -114,7 +114,9 @@ def growth(
             gc.enable()
 
 
-def rows(who: str, make: Callable[[int], Held], sizes: Sequence[int], turns: int, cores: int) -> Iterator[GrowthRow]:
+def rows(
+    who: str, make: Callable[[int], HeldCore], sizes: Sequence[int], turns: int, cores: int
+) -> Iterator[GrowthRow]:
     """One row for each kind of work of these cores; `sizes` rise."""
     costs: dict[str, list[list[float]]] = {}
     for core in range(cores):

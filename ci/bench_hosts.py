@@ -28,7 +28,7 @@ _LONG = 1 << 50  # no time-out falls into a measurement
 _Event: TypeAlias = PacketArrived[Packet] | Submitted
 
 
-class Work(NamedTuple):
+class HostWork(NamedTuple):
     """repeatable: it leaves as many messages held as there were."""
 
     what: str
@@ -128,14 +128,14 @@ class Receiving:
         self._held = 0
         self._newest: deque[tuple[int, int, int]] = deque(maxlen=STEPS)
 
-    def work(self) -> Sequence[Work]:
+    def work(self) -> Sequence[HostWork]:
         first = (
-            Work("buffer a message", self._fill),
-            Work("buffer one, the barrier rises a little, deliver one", self._keep, repeatable=True),
-            Work("the barrier rises a little, deliver one", self._rise),
+            HostWork("buffer a message", self._fill),
+            HostWork("buffer one, the barrier rises a little, deliver one", self._keep, repeatable=True),
+            HostWork("the barrier rises a little, deliver one", self._rise),
         )
-        recall = (Work("discard a recalled message", self._recall),) if self._recalls else ()
-        return (*first, *recall, Work("deliver all, one of them", self._empty))
+        recall = (HostWork("discard a recalled message", self._recall),) if self._recalls else ()
+        return (*first, *recall, HostWork("deliver all, one of them", self._empty))
 
     def _message(self, ahead: float) -> _Event:
         sender, timestamp = self._draw.randint(1, PEERS), self._host.now + int(ahead)
@@ -198,12 +198,12 @@ class Sending:
         self._sent = 0  # to each peer
         self._acknowledged = [0] * (PEERS + 1)
 
-    def work(self) -> Sequence[Work]:
+    def work(self) -> Sequence[HostWork]:
         return (
-            Work("send one", self._fill),
-            Work("send one, take one acknowledgement", self._keep, repeatable=True),
-            Work("the same, while the last receiver lags by all", self._lag),
-            Work("take an acknowledgement of the last receiver", self._catch_up),
+            HostWork("send one", self._fill),
+            HostWork("send one, take one acknowledgement", self._keep, repeatable=True),
+            HostWork("the same, while the last receiver lags by all", self._lag),
+            HostWork("take an acknowledgement of the last receiver", self._catch_up),
         )
 
     def _scatter(self) -> _Event:
@@ -242,11 +242,11 @@ class Sending:
 class Recalling(Sending):
     """A sender one of whose receivers fails, with `size` messages outstanding."""
 
-    def work(self) -> Sequence[Work]:
+    def work(self) -> Sequence[HostWork]:
         return (
-            Work("send one, and no receiver answers", self._fill),
-            Work("recall one, as a receiver has failed", self._fail),
-            Work("take an answer to a recall, send one", self._answered),
+            HostWork("send one, and no receiver answers", self._fill),
+            HostWork("recall one, as a receiver has failed", self._fail),
+            HostWork("take an answer to a recall, send one", self._answered),
         )
 
     def _fail(self) -> float:

@@ -21,7 +21,7 @@ from scatterproof.impl.totalorder.p4.core import with_switches
 from scatterproof.impl.totalorder.p4.embedded import EmbeddedTarget
 from scatterproof.impl.totalorder.p4.entries import Entries
 from scatterproof.impl.totalorder.p4.frames import CPU_PORT
-from scatterproof.impl.v1model import Entry, Lpm, Match, Range, Switch, Ternary
+from scatterproof.impl.v1model import ControlEntry, EmbeddedSwitch, Lpm, Match, Range, Ternary
 from scatterproof.impl.v1model.tests.samples import PROGRAMS, pack, switch, word_sum
 from scatterproof.spec.core import node_config
 from scatterproof.spec.errors import CannotRun
@@ -40,7 +40,7 @@ Running = Bmv2Switch
 Arrival = tuple[int, bytes, int]
 
 
-class Recorder:
+class KeepingTarget:
     """A target that runs the program and keeps what was asked of it."""
 
     def __init__(self, size: int) -> None:
@@ -63,12 +63,12 @@ class Recorder:
         self._target.close()
 
 
-def recorded(hosts: int) -> Recorder:
+def recorded(hosts: int) -> KeepingTarget:
     """What the switch of a star was asked."""
-    made: list[Recorder] = []
+    made: list[KeepingTarget] = []
 
-    def target(size: int) -> Recorder:
-        made.append(Recorder(size))
+    def target(size: int) -> KeepingTarget:
+        made.append(KeepingTarget(size))
         return made[-1]
 
     schedule = busy_schedule(star(hosts), SUBMISSIONS)
@@ -82,7 +82,7 @@ def recorded(hosts: int) -> Recorder:
     return max(made, key=lambda one: len(one.arrivals))
 
 
-def speed(make: Callable[[], Switch], arrivals: Sequence[Arrival]) -> float:
+def speed(make: Callable[[], EmbeddedSwitch], arrivals: Sequence[Arrival]) -> float:
     """Packets given a second, best of a few tries, each on a fresh switch."""
     best = 0.0
     for _ in range(TRIES):
@@ -108,7 +108,7 @@ def switch_figures(hosts: int) -> Iterator[Figure]:
     entries, arrivals = recorder.entries, recorder.arrivals
     assert entries is not None
 
-    def fresh() -> Switch:
+    def fresh() -> EmbeddedSwitch:
         target = EmbeddedTarget(BUILD, hosts)
         target.write(entries)
         return target.switch
@@ -126,10 +126,12 @@ def switch_figures(hosts: int) -> Iterator[Figure]:
     yield f"{what}, BMv2", bmv2_speed(real, arrivals)
 
 
-def sample_figures(name: str, fill: Callable[[Running | Switch], None], arrivals: Sequence[Arrival]) -> list[Figure]:
+def sample_figures(
+    name: str, fill: Callable[[Running | EmbeddedSwitch], None], arrivals: Sequence[Arrival]
+) -> list[Figure]:
     """A sample program of the embedded target's tests."""
 
-    def fresh() -> Switch:
+    def fresh() -> EmbeddedSwitch:
         made = switch(name)
         fill(made)
         return made
@@ -164,18 +166,20 @@ def bmv2_speed(make: Callable[[], Running], arrivals: Sequence[Arrival]) -> str:
     return "; ".join(told)
 
 
-def route_workload() -> tuple[Callable[[Running | Switch], None], list[Arrival]]:
+def route_workload() -> tuple[Callable[[Running | EmbeddedSwitch], None], list[Arrival]]:
     """Addresses of 64 networks, each with a neighbour of its own."""
     draw = Random(1)
 
-    def fill(made: Running | Switch) -> None:
+    def fill(made: Running | EmbeddedSwitch) -> None:
         for network in range(64):
             via = {"hop": network, "port": network % 8}
             made.tables["Enter.routes"].add(
-                Entry({"hdr.ipv4.destination": Lpm(0x0A000000 | network << 16, 16)}, "Enter.via", via)
+                ControlEntry({"hdr.ipv4.destination": Lpm(0x0A000000 | network << 16, 16)}, "Enter.via", via)
             )
             match = {"meta.hop": network, "std.egress_spec": network % 8}
-            made.tables["Enter.neighbours"].add(Entry(match, "Enter.rewrite", {"source": 1, "destination": network}))
+            made.tables["Enter.neighbours"].add(
+                ControlEntry(match, "Enter.rewrite", {"source": 1, "destination": network})
+            )
 
     def packet() -> bytes:
         head = [(4, 4), (5, 4), (0, 8), (40, 16), (0, 32), (64, 8), (6, 8)]
@@ -186,17 +190,17 @@ def route_workload() -> tuple[Callable[[Running | Switch], None], list[Arrival]]
     return fill, [(draw.randrange(8), packet(), 0) for _ in range(PACKETS)]
 
 
-def acl_workload() -> tuple[Callable[[Running | Switch], None], list[Arrival]]:
+def acl_workload() -> tuple[Callable[[Running | EmbeddedSwitch], None], list[Arrival]]:
     """Eight ternary rules, and twenty ranges."""
     draw = Random(2)
 
-    def fill(made: Running | Switch) -> None:
+    def fill(made: Running | EmbeddedSwitch) -> None:
         for rule in range(8):
             match: dict[str, Match] = {"hdr.request.source": Ternary(rule, 0xFF), "hdr.request.kind": 1}
-            made.tables["Enter.rules"].add(Entry(match, "Enter.mark", {"verdict": rule}, rule + 1))
+            made.tables["Enter.rules"].add(ControlEntry(match, "Enter.mark", {"verdict": rule}, rule + 1))
         for rule in range(20):
             match = {"hdr.request.low": Range(100 * rule, 100 * rule + 50)}
-            made.tables["Enter.ports"].add(Entry(match, "Enter.mark", {"verdict": rule}, rule + 1))
+            made.tables["Enter.ports"].add(ControlEntry(match, "Enter.mark", {"verdict": rule}, rule + 1))
 
     def packet() -> bytes:
         kind = draw.choice([1, 12])
@@ -205,7 +209,7 @@ def acl_workload() -> tuple[Callable[[Running | Switch], None], list[Arrival]]:
     return fill, [(draw.randrange(8), packet(), 0) for _ in range(PACKETS)]
 
 
-def register_workload() -> tuple[Callable[[Running | Switch], None], list[Arrival]]:
+def register_workload() -> tuple[Callable[[Running | EmbeddedSwitch], None], list[Arrival]]:
     """Exchanges and maxima."""
     draw = Random(3)
 

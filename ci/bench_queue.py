@@ -20,7 +20,7 @@ from ci import bench_procrastinate
 from scatterproof.impl.workqueue.handling import Context
 from scatterproof.impl.workqueue.receiver import Receiver
 from scatterproof.impl.workqueue.sender import Sender
-from scatterproof.impl.workqueue.stores.access import Group, Message
+from scatterproof.impl.workqueue.stores.access import GroupMessage, LockedGroup
 from scatterproof.impl.workqueue.stores.opening import factory
 from scatterproof.impl.workqueue.stores.sql import Database, SqlStore
 from scatterproof.impl.workqueue.stores.tests.cluster import cluster, why_not
@@ -53,13 +53,13 @@ class _Count:
     def __init__(self, done: Callable[[], None]) -> None:
         self._done = done
 
-    def start_group(self, group: Group, context: Context) -> None: ...
+    def start_group(self, group: LockedGroup, context: Context) -> None: ...
 
-    def process(self, message: Message, group: Group, context: Context) -> bool:
+    def process(self, message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         self._done()
         return True
 
-    def end_group(self, group: Group) -> None: ...
+    def end_group(self, group: LockedGroup) -> None: ...
 
 
 class _Until:

@@ -32,9 +32,9 @@ from scatterproof.impl.totalorder.p4.builds import (
     MANIFEST,
     PROGRAM,
     Build,
+    BuildManifest,
     Compiled,
     Edit,
-    Manifest,
     build,
     edits_of,
     file_name,
@@ -146,7 +146,7 @@ def outputs(program: str, chosen: Sequence[Build]) -> dict[str, bytes]:
             named = infos.setdefault(info, f"{one.name}_{size}.p4info.txtpb")
             files[named] = info
             builds[f"{one.name}_{size}"] = Compiled(flags=flags(one, size), sha256=digest(compiled), p4info=named)
-    manifest = Manifest(
+    manifest = BuildManifest(
         compiler=f"{COMPILER} {version(program)}",
         sources=sources(),
         p4info={name: digest(info) for info, name in infos.items()},

@@ -14,7 +14,7 @@ from pathlib import Path
 from scatterproof.conformance.case import select
 from scatterproof.conformance.network.run import simulate
 from scatterproof.impl.bmv2.record import path_tests, record
-from scatterproof.impl.bmv2.recording import Packet, Step, write
+from scatterproof.impl.bmv2.recording import RecordedPacket, Step, write
 from scatterproof.impl.totalorder.p4.bmv2 import Noting
 from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, compiled, p4info
 from scatterproof.impl.totalorder.p4.chip import Target
@@ -52,7 +52,7 @@ def noted(protocol: str, patterns: Sequence[str], *, each: int, together: int) -
 
 def _first(steps: Sequence[Step], packets: int) -> Sequence[Step]:
     """The beginning that has this many packets."""
-    places = [place for place, step in enumerate(steps) if isinstance(step, Packet)]
+    places = [place for place, step in enumerate(steps) if isinstance(step, RecordedPacket)]
     return steps if len(places) <= packets else steps[: places[packets]]
 
 
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ScatterproofError as error:
         print(f"record_switch: {error}", file=sys.stderr)
         return error.exit_code
-    packets = sum(1 for step in recording.steps if isinstance(step, Packet))
+    packets = sum(1 for step in recording.steps if isinstance(step, RecordedPacket))
     print(f"{chosen.out}: {packets} packets, {len(recording.steps)} steps on {recording.source}")
     return 0
 

@@ -57,7 +57,7 @@ Folder = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Breach:
     """One place that breaks a rule; `line` counts from 1."""
 
     file: str
@@ -69,7 +69,7 @@ class Finding:
         return f"{self.file}:{self.line}: {self.what}; {self.instead}"
 
 
-class Source:
+class TextFile:
     """A text file of the project, with its syntax tree when it is Python."""
 
     def __init__(self, root: Path, path: Path, protocols: frozenset[str]) -> None:
@@ -98,11 +98,11 @@ class Source:
     def nodes(self) -> Iterator[ast.AST]:
         return ast.walk(self.tree) if self.tree else iter(())
 
-    def finding(self, line: int, what: str, instead: str) -> Finding:
-        return Finding(file=str(self.path), line=line, what=what, instead=instead)
+    def finding(self, line: int, what: str, instead: str) -> Breach:
+        return Breach(file=str(self.path), line=line, what=what, instead=instead)
 
 
-def sizes(source: Source) -> Iterator[Finding]:
+def sizes(source: TextFile) -> Iterator[Breach]:
     """Long modules, functions and lines."""
     if source.path.suffix in {".py", ".tla"}:
         limit = TEST_MODULE_LINES if source.is_test else MODULE_LINES
@@ -121,7 +121,7 @@ def sizes(source: Source) -> Iterator[Finding]:
                 yield source.finding(node.lineno, what, "take out the steps that have a name")
 
 
-def excepts(source: Source) -> Iterator[Finding]:
+def excepts(source: TextFile) -> Iterator[Breach]:
     """Handlers that would swallow a defect of ours."""
     instead = "name the errors that are expected here"
     for node in source.nodes():
@@ -138,7 +138,7 @@ def excepts(source: Source) -> Iterator[Finding]:
                 yield source.finding(node.lineno, "suppress of every error", instead)
 
 
-def imports(source: Source) -> Iterator[Finding]:
+def imports(source: TextFile) -> Iterator[Breach]:
     """Imports against the direction spec <- models, impl, conformance <- fuzz, spark <- scatterproof, and by a folder's
     name alone."""
     allowed = MAY_IMPORT.get(source.package, frozenset(MAY_IMPORT))
@@ -158,7 +158,7 @@ def imports(source: Source) -> Iterator[Finding]:
             yield source.finding(line, what, f"{source.package} may import {may}: pass the value in from above")
 
 
-def imported(source: Source) -> Iterator[tuple[int, str]]:
+def imported(source: TextFile) -> Iterator[tuple[int, str]]:
     """Line and dotted name of each module imported, relative and by `import_module("...")` too."""
     folder = source.path.parent.parts
     if source.package != PRODUCT:
@@ -180,7 +180,7 @@ def imported(source: Source) -> Iterator[tuple[int, str]]:
                 yield node.lineno, module
 
 
-def protocols(source: Source) -> Iterator[Finding]:
+def protocols(source: TextFile) -> Iterator[Breach]:
     """Shared modules that name a protocol, in texts, comments and docstrings too: adding a fifth one must not touch
     them."""
     if source.package not in MAY_IMPORT or source.is_test or source.protocols & _path_names(source.path):
@@ -194,13 +194,13 @@ def protocols(source: Source) -> Iterator[Finding]:
             yield source.finding(line, f"shared module names {name}", instead)
 
 
-def leftovers(source: Source) -> Iterator[Finding]:
+def leftovers(source: TextFile) -> Iterator[Breach]:
     """Words of unfinished work."""
     for line, word in _matches(source, r"\b(TOD[O]|FIXM[E]|XX[X])\b"):
         yield source.finding(line, f"leftover {word}", "do it, or say in the document what is left out and why")
 
 
-def places(source: Source) -> Iterator[Finding]:
+def places(source: TextFile) -> Iterator[Breach]:
     """Paths of one machine, addresses of registries."""
     for line, word in _matches(source, r"/wor[k]/|/tmp/bash_job[s]|/roo[t]/|/home/[a-z]\w*/"):
         yield source.finding(line, f"machine path {word}", "use a path relative to the project, or a temporary folder")
@@ -212,14 +212,14 @@ def places(source: Source) -> Iterator[Finding]:
             yield source.finding(line, f"address in a lock ({word})", "remake it with ci/lock")
 
 
-def quotations(source: Source) -> Iterator[Finding]:
+def quotations(source: TextFile) -> Iterator[Breach]:
     """Text of the source document copied out instead of restated."""
     for line, text in _matches(source, rf"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]{{{CHINESE_PHRASE + 1},}}"):
         what = f"{len(text)} Chinese characters in a row, {CHINESE_PHRASE} is the limit"
         yield source.finding(line, what, "say it in the project's words and cite the paragraph")
 
 
-def dodges(source: Source) -> Iterator[Finding]:
+def dodges(source: TextFile) -> Iterator[Breach]:
     """Tests that may not run, or that wait for time to pass."""
     if not source.is_test:
         return
@@ -234,11 +234,11 @@ def dodges(source: Source) -> Iterator[Finding]:
                 yield source.finding(node.lineno, "sleep in a test", instead)
 
 
-def cycles(files: list[Source]) -> Iterator[Finding]:
+def cycles(files: list[TextFile]) -> Iterator[Breach]:
     """Folders that import each other, in a circle. A protocol's folder is one, with all below it; `plugin.py` and
     `protocol.py` are left out, since a record is made of what stands in other folders."""
     known = {source.path.parts[:-1] for source in files}
-    first: dict[tuple[Folder, Folder], tuple[Source, int]] = {}
+    first: dict[tuple[Folder, Folder], tuple[TextFile, int]] = {}
     graph: dict[Folder, set[Folder]] = {}
     for source in files:
         if source.package not in MAY_IMPORT or source.is_test or source.path.name in RECORDS:
@@ -261,7 +261,7 @@ def cycles(files: list[Source]) -> Iterator[Finding]:
             yield source.finding(line, f"folders in a circle: {said}", "move what both need below both")
 
 
-def words(source: Source) -> Iterator[Finding]:
+def words(source: TextFile) -> Iterator[Breach]:
     """Phrases of another language's rhythm, in prose for readers: comments, docstrings, and pages that are not made."""
     if source.path.suffix == ".py":
         said = _prose(source, strings='"""')
@@ -274,10 +274,28 @@ def words(source: Source) -> Iterator[Finding]:
             yield source.finding(line, f"{phrase!r} is no plain English", "say it in short words, the verb in front")
 
 
-RULES: dict[str, Callable[[Source], Iterator[Finding]]] = {
+def names(files: list[TextFile]) -> Iterator[Breach]:
+    """Public class names that mean two things: in shared code, or in one protocol's part of a package. Each product's
+    module calls its parts as the others do, and an example stands alone."""
+    first: dict[tuple[Folder, str], tuple[PurePosixPath, int]] = {}
+    for source in files:
+        if source.is_test or source.tree is None or "examples" in source.path.parts:
+            continue
+        there = sorted(source.protocols & _path_names(source.path))
+        alone = (str(source.path),) if source.path.parent.name == "products" else ()
+        scope = (source.package, *there, *alone) if there or alone else ()
+        for node in source.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                place = first.setdefault((scope, node.name), (source.path, node.lineno))
+                if place != (source.path, node.lineno):
+                    instead = "one class name has one meaning: rename one of them"
+                    yield source.finding(node.lineno, f"class {node.name} stands in {place[0]}, too", instead)
+
+
+RULES: dict[str, Callable[[TextFile], Iterator[Breach]]] = {
     rule.__name__: rule for rule in (sizes, excepts, imports, protocols, leftovers, places, quotations, dodges, words)
 }
-RULES_OF_ALL: dict[str, Callable[[list[Source]], Iterator[Finding]]] = {"cycles": cycles}
+RULES_OF_ALL: dict[str, Callable[[list[TextFile]], Iterator[Breach]]] = {"cycles": cycles, "names": names}
 
 
 def _name(node: ast.AST | None) -> str:
@@ -300,7 +318,7 @@ def _whole(folder: Folder, protocols: frozenset[str]) -> Folder:
     return folder[: ends[0]] if ends else folder
 
 
-def _prose(source: Source, strings: str = "") -> Iterator[tuple[int, str]]:
+def _prose(source: TextFile, strings: str = "") -> Iterator[tuple[int, str]]:
     """Comments, and texts that begin as `strings`, by line: no names of Python's, where a method may be called as a
     protocol is."""
     if source.tree is None:
@@ -310,14 +328,14 @@ def _prose(source: Source, strings: str = "") -> Iterator[tuple[int, str]]:
             yield from enumerate(token.string.splitlines(), token.start[0])
 
 
-def _matches(source: Source, pattern: str) -> Iterator[tuple[int, str]]:
+def _matches(source: TextFile, pattern: str) -> Iterator[tuple[int, str]]:
     expression = re.compile(pattern)
     for number, line in enumerate(source.lines, 1):
         for match in expression.finditer(line):
             yield number, match.group()
 
 
-def sources(root: Path) -> Iterator[Source]:
+def sources(root: Path) -> Iterator[TextFile]:
     """Text files that git tracks or would track; every file where there is no repository."""
     if (root / ".git").exists():
         command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -329,12 +347,12 @@ def sources(root: Path) -> Iterator[Source]:
     for path in sorted(set(paths)):
         if path.is_file() and not path.is_symlink():
             try:
-                yield Source(root, path, protocols)
+                yield TextFile(root, path, protocols)
             except UnicodeDecodeError:  # a picture or a Parquet file
                 continue
 
 
-def check(root: Path, rules: list[str] | None = None) -> tuple[int, list[Finding]]:
+def check(root: Path, rules: list[str] | None = None) -> tuple[int, list[Breach]]:
     """Number of files read, and what the named rules (all by default) find: in the order of the files, and then of
     all files."""
     chosen = rules or [*RULES, *RULES_OF_ALL]

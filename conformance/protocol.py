@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from scatterproof.conformance.checks.step import Check
     from scatterproof.conformance.checks.surroundings import Surroundings
     from scatterproof.conformance.measures import Gauge
-    from scatterproof.conformance.network.contract import Recorder
+    from scatterproof.conformance.network.contract import RowRecorder
     from scatterproof.conformance.report.equivalence import Comparison
     from scatterproof.conformance.stress.contract import Programs
-    from scatterproof.conformance.systems.telling import Teller
+    from scatterproof.conformance.systems.telling import SystemTeller
 
 # An oracle is the clause as a predicate over the whole trace: the positions of the rows that break it.
 Oracle = Callable[[Trace], "set[int]"]
@@ -124,7 +124,7 @@ class Plugin:
     name: str
     judges: Callable[[], Judges]
     cases: Callable[[], tuple[Case, ...]]
-    recorder: Callable[[], Recorder]
+    recorder: Callable[[], RowRecorder]
     horizon_ns: Callable[[Schedule], int]
     label: Callable[[Mapping[str, int]], str]
     parameters: Callable[[Mapping[str, Parameter]], dict[str, int]] = lambda given: {}
@@ -141,7 +141,7 @@ class Plugin:
     comparison: Callable[[], Comparison] | None = None
     view: Callable[[Header], ProtocolView] | None = None
     wire: Callable[[], Wire] | None = None
-    teller: Callable[[], Teller] | None = None
+    teller: Callable[[], SystemTeller] | None = None
     programs: Callable[[], Programs] | None = None
     products: Callable[[], Sequence[Product]] = tuple
 

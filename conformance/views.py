@@ -46,7 +46,7 @@ class _Common:
 _STATUS = {Kind.CRASHED: "crashed", Kind.RESTARTED: "up", Kind.PAUSED: "paused", Kind.RESUMED: "up"}
 
 
-class View:
+class RowView:
     """All nodes at one row."""
 
     def __init__(self, header: Header) -> None:
@@ -112,11 +112,11 @@ def label_of(protocol: str, row: Row) -> str:
 _PACKETS = (Kind.SENT, Kind.ARRIVED, Kind.LOST, Kind.REFUSED)
 
 
-def marks(header: Header, rows: Iterable[Row], view: View | None = None, first: int = 0) -> dict[int, str]:
+def marks(header: Header, rows: Iterable[Row], view: RowView | None = None, first: int = 0) -> dict[int, str]:
     """By position, what a diagram marks where it becomes another one. view: what the node's have come to before the
     first of the rows, which stands at position `first`; nothing where the run begins with it."""
     found: dict[int, str] = {}
-    view = View(header) if view is None else view
+    view = RowView(header) if view is None else view
     at = schema(header.protocol).index("node")
     told = [view.mark(node) for node in range(len(header.topology.nodes))]
     for position, row in enumerate(rows, first):

@@ -19,8 +19,8 @@ from scatterproof.conformance.judge import judge
 from scatterproof.conformance.verdict import ClauseResult, Violation, foremost
 from scatterproof.fuzz.corpus import Suited, drawn_schedules
 from scatterproof.fuzz.shrink import MAX_RUNS, OnRun, shrink
-from scatterproof.fuzz.stopping import Guard, Stopped
-from scatterproof.fuzz.tally import ClauseStanding, Tally, not_asked
+from scatterproof.fuzz.stopping import Guard, StopAsked
+from scatterproof.fuzz.tally import ClauseStanding, FuzzTally, not_asked
 from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
 from scatterproof.spec.iut import Iut
 from scatterproof.spec.schedule import Schedule, write
@@ -133,7 +133,7 @@ def fuzz(
         for place, clause in enumerate(sorted(work.found)):
             share = None if seconds is None else (start + seconds - clock()) / (len(work.found) - place)
             work.shrink(clause, max_shrink_runs, lasting(share, clock), partial(on_shrink, clause))
-    except Stopped as stop:
+    except StopAsked as stop:
         stopped = str(stop)
     except CannotRun as error:
         if not work.tally.runs:
@@ -154,7 +154,7 @@ class _Fuzzing:
     folder: Path
     guard: Guard
     drawn: int = 0
-    tally: Tally = field(default_factory=Tally)
+    tally: FuzzTally = field(default_factory=FuzzTally)
     found: dict[str, Shrinking] = field(default_factory=dict)
     at: str = ""
     _not_run: int = 0  # in a row

@@ -83,7 +83,7 @@ class Subject:
 
 
 @dataclass(slots=True)
-class Recorded:
+class RecordedIut:
     """An implementation whose run was made already."""
 
     name: str
@@ -318,7 +318,7 @@ def by_cases(bench: Bench, subject: Subject) -> KillCell:
         trace = iut.run(case.schedule)
         if trace.rows == bench.rows_of(case):
             continue
-        result = run_case(case, Recorded(iut.name, trace))
+        result = run_case(case, RecordedIut(iut.name, trace))
         if result.verdict is Verdict.FAIL:
             bench.failed_cases[case.id] += 1
             broken = sorted(found.clause for found in result.results if found.verdict is Verdict.FAIL)

@@ -16,7 +16,7 @@ from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.files import read_bytes, write_atomically
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class MeasureKey(msgspec.Struct, frozen=True, kw_only=True):
     """What has to be the same for a measure to go on.
 
     schedules: drawn for each group of rules; of judges, how often each trace is damaged.
@@ -28,18 +28,18 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     cores: str
 
 
-def measured(protocol: str, areas: Mapping[str, str], schedules: int, files: Iterable[Path] = ()) -> Measured:
+def measured(protocol: str, areas: Mapping[str, str], schedules: int, files: Iterable[Path] = ()) -> MeasureKey:
     """files: what mutants are tried on."""
     texts = [inspect.getsource(importlib.import_module(module)) for module in modules_of(areas)]
     texts += [path.read_text() for path in sorted(files)]
     cores = hashlib.blake2b("\n".join(texts).encode(), digest_size=8).hexdigest()
-    return Measured(protocol=protocol, schedules=schedules, cores=cores)
+    return MeasureKey(protocol=protocol, schedules=schedules, cores=cores)
 
 
 class MutantJournal:
     """The file. known: what earlier measures, which this one goes on from, have found, by mutant."""
 
-    def __init__(self, path: Path, what: Measured, *, resume: bool) -> None:
+    def __init__(self, path: Path, what: MeasureKey, *, resume: bool) -> None:
         self._path = path
         self.known = {one.mutant: one for one in _read(path, what)} if resume else {}
         self._write(what, self.known.values())
@@ -52,21 +52,21 @@ class MutantJournal:
         except OSError as error:
             raise CannotRun(f"{self._path}: cannot be written: {error.strerror}; check the disk") from None
 
-    def _write(self, what: Measured, found: Iterable[Tried]) -> None:
+    def _write(self, what: MeasureKey, found: Iterable[Tried]) -> None:
         write_atomically(self._path, b"".join(msgspec.json.encode(line) + b"\n" for line in (what, *found)))
 
 
-def _read(path: Path, what: Measured) -> list[Tried]:
+def _read(path: Path, what: MeasureKey) -> list[Tried]:
     """The mutants of the journal; a last line that was cut short is left out. Nothing where there is no file."""
     if not path.is_file():
         return []
     first, *lines = read_bytes(path, "journal").split(b"\n")
     try:
-        before = msgspec.json.decode(first, type=Measured)
+        before = msgspec.json.decode(first, type=MeasureKey)
         found = [msgspec.json.decode(line, type=Tried) for line in lines[:-1]]
     except msgspec.DecodeError as error:
         raise BadInput(f"{path}: is no journal of core mutants: {error}; leave --resume out") from None
-    for name in Measured.__struct_fields__:
+    for name in MeasureKey.__struct_fields__:
         was, now = getattr(before, name), getattr(what, name)
         if was != now:
             raise BadInput(f"{path}: holds a measure with {name} {was}, not {now}; leave --resume out")

@@ -7,7 +7,7 @@ from math import sqrt
 
 import msgspec
 
-from scatterproof.fuzz.survivors import Entry, SurvivorStanding
+from scatterproof.fuzz.survivors import SurvivorEntry, SurvivorStanding
 from scatterproof.fuzz.trying import Tried, TriedOutcome
 
 _Z = 1.959964  # of 95 % of a normal distribution
@@ -62,7 +62,7 @@ def wilson(count: int, of: int) -> tuple[float, float]:
     return max(0.0, middle - width), min(1.0, middle + width)
 
 
-def rates(found: Iterable[Tried], area_of: Mapping[str, str], known: Mapping[str, Entry]) -> list[Rate]:
+def rates(found: Iterable[Tried], area_of: Mapping[str, str], known: Mapping[str, SurvivorEntry]) -> list[Rate]:
     """A rate an area, in the order of the areas, and one of all at the end. area_of: by mutant."""
     tried = list(found)
     areas = dict.fromkeys(area for area in area_of.values())
@@ -70,7 +70,7 @@ def rates(found: Iterable[Tried], area_of: Mapping[str, str], known: Mapping[str
     return [*(rate for rate in by_area if rate.mutants), _rate(EVERYTHING, tried, known)]
 
 
-def _rate(area: str, tried: list[Tried], known: Mapping[str, Entry]) -> Rate:
+def _rate(area: str, tried: list[Tried], known: Mapping[str, SurvivorEntry]) -> Rate:
     survived = [one.mutant for one in tried if not one.killed]
     return Rate(
         area=area,

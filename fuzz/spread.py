@@ -36,7 +36,7 @@ from scatterproof.fuzz.fuzzer import (
 from scatterproof.fuzz.plain import shrink_plainly
 from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.shrink import MAX_RUNS
-from scatterproof.fuzz.tally import Tally, not_asked
+from scatterproof.fuzz.tally import FuzzTally, not_asked
 from scatterproof.spec.errors import CannotRun, ScatterproofError
 from scatterproof.spec.iut import Iut
 from scatterproof.spec.schedule import Schedule
@@ -88,11 +88,11 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class ShareTried:
     """Of one share: what all traces come to; how many schedules break each clause; and the first of these, with their
     numbers."""
 
-    tally: Tally
+    tally: FuzzTally
     failing: Counter[str]
     first: dict[str, list[tuple[int, Schedule]]]
 
@@ -133,7 +133,7 @@ def fuzz_spread(
         weights=[1] * len(chosen),
         on_progress=_saying("failing schedules shrunk", on_progress),
     )
-    tally = Tally()
+    tally = FuzzTally()
     for one in tried:
         tally.merge(one.tally)
     failing: Counter[str] = sum((one.failing for one in tried), Counter())
@@ -179,9 +179,9 @@ def _saved(kinds: Sequence[tuple[Distinct, int]], as_found: Mapping[str, str], f
         yield saved(replace(failure, further=further, as_found=file), folder)
 
 
-def try_share(find_iut: FindIut, per_clause: int, share: Share) -> Tried:
+def try_share(find_iut: FindIut, per_clause: int, share: Share) -> ShareTried:
     """Run the schedules of a share."""
-    iut, tally, failing = find_iut(), Tally(), Counter[str]()
+    iut, tally, failing = find_iut(), FuzzTally(), Counter[str]()
     first: dict[str, list[tuple[int, Schedule]]] = {}
     base = share.chunk * chunk_size(share.protocol, share.suits)
     drawn = drawn_chunk(share.protocol, share.seed, share.chunk, share.suits)[: share.count]
@@ -197,7 +197,7 @@ def try_share(find_iut: FindIut, per_clause: int, share: Share) -> Tried:
             failing[clause] += 1
             if failing[clause] <= per_clause:
                 first.setdefault(clause, []).append((number, schedule))
-    return Tried(tally=tally, failing=failing, first=first)
+    return ShareTried(tally=tally, failing=failing, first=first)
 
 
 def shrink_one(find_iut: FindIut, max_runs: int, suits: Suited | None, chosen: tuple[str, int, Schedule]) -> Distinct:

@@ -14,12 +14,12 @@ Guard: TypeAlias = Callable[[], AbstractContextManager[None]]
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
-class Stopped(KeyboardInterrupt):
+class StopAsked(KeyboardInterrupt):
     """Somebody has asked for the end; its text is the name of the signal."""
 
 
 class Signals:
-    """While it is entered, Ctrl-C and SIGTERM raise `Stopped`: at once within `guard`; elsewhere when that is entered
+    """While it is entered, Ctrl-C and SIGTERM raise `StopAsked`: at once within `guard`; elsewhere when that is entered
     next. A second one raises it wherever it comes: whoever asks twice does not want to wait."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Signals:
         self._guarded = True
         try:
             if self.number is not None:
-                raise Stopped(self.number.name)
+                raise StopAsked(self.number.name)
             yield
         finally:
             self._guarded = False
@@ -52,4 +52,4 @@ class Signals:
         second = self.number is not None
         self.number = self.number or signal.Signals(number)
         if self._guarded or second:
-            raise Stopped(self.number.name)
+            raise StopAsked(self.number.name)

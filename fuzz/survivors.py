@@ -24,7 +24,7 @@ class SurvivorStanding(StrEnum):
     OPEN = "open"  # it breaks something, or may, and nothing tells
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SurvivorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     standing: SurvivorStanding
     reason: str
     mutants: tuple[str, ...]
@@ -37,10 +37,10 @@ class Triage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     at_least: float = 0.0
     done: tuple[str, ...] = ()
-    survivors: tuple[Entry, ...] = ()
+    survivors: tuple[SurvivorEntry, ...] = ()
 
     @property
-    def by_mutant(self) -> dict[str, Entry]:
+    def by_mutant(self) -> dict[str, SurvivorEntry]:
         return {mutant: entry for entry in self.survivors for mutant in entry.mutants}
 
 

@@ -26,7 +26,7 @@ class ClauseStanding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(slots=True)
-class Tally:
+class FuzzTally:
     """runs: those that were judged.
     rows: events in their traces.
     at_stake: for each clause, at how many rows.
@@ -48,7 +48,7 @@ class Tally:
             if result.reason:
                 self.undecided.setdefault(result.clause, Counter())[result.verdict, result.reason] += 1
 
-    def merge(self, other: Tally) -> None:
+    def merge(self, other: FuzzTally) -> None:
         self.runs += other.runs
         self.rows += other.rows
         self.unjudged += other.unjudged

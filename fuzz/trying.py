@@ -151,7 +151,7 @@ class AnyBench(Generic[GivenT]):
         return _in_a_process(self, mutant, given)
 
 
-class Bench(AnyBench[Stimulus]):
+class CoreBench(AnyBench[Stimulus]):
     """What all mutants of a protocol's cores have in common. stimuli: cases, then drawn schedules, the shortest of each
     first; `upto(n)`: those with at most n schedules of each group."""
 

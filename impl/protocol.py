@@ -17,7 +17,7 @@ Columns: TypeAlias = dict[str, int]
 MakeCore: TypeAlias = Callable[[NodeConfig], AnyCore]
 
 
-class Records(Protocol):
+class LogRecords(Protocol):
     """What one node's events put into a trace row's columns, beside time, node, kind and link; where cores give the
     effect Began, RecordsOfBeginnings."""
 
@@ -30,7 +30,7 @@ class Records(Protocol):
     def delivery(self, node: NodeId, delivery: Any) -> Columns: ...
 
 
-class RecordsOfBeginnings(Records, Protocol):
+class RecordsOfBeginnings(LogRecords, Protocol):
     def beginning(self, node: NodeId, beginning: Any) -> Columns: ...
 
 
@@ -55,7 +55,7 @@ class ImplPlugin:
     encode: Callable[[Any], bytes]
     decode: Callable[[bytes], Any | StrEnum]
     flaw: Callable[[Any], StrEnum | None]
-    records: Callable[[], Records]
+    records: Callable[[], LogRecords]
     further: Mapping[str, Callable[[str], MakeCore]] = field(default_factory=dict)
     program: str = ""
     has_figures: bool = False

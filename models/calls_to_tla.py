@@ -1,8 +1,8 @@
 """The calls of a recorded run as CallReplay.tla reads them: one tuple a row, in an order that the recorded times allow.
 
 Calls at one moment are not known to be in any order: there, rows `called` come ahead of rows `returned` of other
-clients. What is written of a call and of its end is its name and its outcome, or what a protocol's `Words` make of the
-rows.
+clients. What is written of a call and of its end is its name and its outcome, or what a protocol's `CallWords` make
+of the rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Columns = Mapping[str, int]
 """A row of the trace by the names of its columns."""
 
 
-class Words:
+class CallWords:
     """Calls and ends by their names alone. A protocol with arguments and results has a class of its own; there is one
     object for each trace, which is asked in the order of the rows. Clients count from 1."""
 
@@ -60,13 +60,13 @@ def reader_of_calls(
     trace: Trace,
     module: str,
     configuration: str,
-    words: Words | None = None,
+    words: CallWords | None = None,
     around: Mapping[str, str] = MappingProxyType({}),
     reasons: Mapping[str, str] = MappingProxyType({}),
 ) -> Reader:
     """The run in TLA+. around: more fields of it, in TLA+. reasons: as of `Reader`. CannotRun for one in which a call
     returns that was not made, or of which the order is not known."""
-    lines = _in_reading_order(_lines(trace, words or Words()), is_global=trace.header.order is Order.GLOBAL)
+    lines = _in_reading_order(_lines(trace, words or CallWords()), is_global=trace.header.order is Order.GLOBAL)
     rows = ",\n  ".join(line.text for line in lines)
     more = "".join(f"{name} |-> {value}, " for name, value in around.items())
     return Reader(
@@ -80,7 +80,7 @@ def reader_of_calls(
     )
 
 
-def _lines(trace: Trace, words: Words) -> Iterator[_Line]:
+def _lines(trace: Trace, words: CallWords) -> Iterator[_Line]:
     """In the order of the trace. A client that fails in a call leaves it with an unknown end."""
     names = schema(trace.header.protocol)
     number = {client: at for at, client in enumerate(trace.header.topology.clients(), 1)}

@@ -31,7 +31,7 @@ INDUCTION = "any number of nodes, by induction"
 """The scope of a claim that is an invariant of all networks."""
 
 
-class Verdict(StrEnum):
+class ClaimVerdict(StrEnum):
     PROVED = "proved"
     REFUTED = "refuted"
     UNKNOWN = "unknown"
@@ -51,7 +51,7 @@ class Obligation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mutant:
+class ClaimMutant:
     """The claim with some rules replaced; one of its obligations must then be refuted."""
 
     name: str
@@ -59,8 +59,8 @@ class Mutant:
     rules: Rules
 
 
-def mutant(name: str, sentence: str, **rules: Callable[..., Any]) -> Mutant:
-    return Mutant(name=name, sentence=sentence, rules=rules)
+def mutant(name: str, sentence: str, **rules: Callable[..., Any]) -> ClaimMutant:
+    return ClaimMutant(name=name, sentence=sentence, rules=rules)
 
 
 def stated_in(module: str) -> Callable[..., dict[str, Callable[..., Any]]]:
@@ -93,7 +93,7 @@ class Claim:
     rules: Rules
     obligations: Callable[[Rules], Iterable[Obligation]]
     induction: Callable[[Rules], Iterable[Obligation]] | None = None
-    mutants: tuple[Mutant, ...]
+    mutants: tuple[ClaimMutant, ...]
     normative: bool = True
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ def claim(
     scope: str,
     clauses: tuple[str, ...],
     rules: Rules,
-    mutants: tuple[Mutant, ...],
+    mutants: tuple[ClaimMutant, ...],
     hypotheses: tuple[str, ...] = (),
     normative: bool = True,
 ) -> Callable[[Callable[[Rules], Iterable[Obligation]]], Claim]:
@@ -136,7 +136,7 @@ class ObligationResult:
     """``satisfiable`` is the answer of Z3 for the hypotheses alone; ``counterexample`` is there when REFUTED."""
 
     name: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     milliseconds: float
     satisfiable: bool
     step_of_invariant: bool = False
@@ -149,7 +149,7 @@ class MutantResult:
 
     name: str
     sentence: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     milliseconds: float
     obligation: str | None = None
     counterexample: dict[str, Value] | None = None
@@ -162,7 +162,7 @@ class ClaimResult:
     clauses: tuple[str, ...]
     sentence: str
     hypotheses: tuple[str, ...]
-    verdict: Verdict
+    verdict: ClaimVerdict
     hypotheses_satisfiable: bool
     counts: bool
     milliseconds: float
@@ -177,7 +177,7 @@ def prove(claim: Claim, *, timeout_ms: int = TIMEOUT_MS) -> ClaimResult:
     mutants = tuple(_try_mutant(claim, mutant, timeout_ms) for mutant in claim.mutants)
     verdict = _worst(result.verdict for result in results)
     satisfiable = bool(results) and all(result.satisfiable for result in results)
-    bites = bool(mutants) and all(mutant.verdict is Verdict.REFUTED for mutant in mutants)
+    bites = bool(mutants) and all(mutant.verdict is ClaimVerdict.REFUTED for mutant in mutants)
     return ClaimResult(
         name=claim.name,
         scope=claim.scope,
@@ -186,7 +186,7 @@ def prove(claim: Claim, *, timeout_ms: int = TIMEOUT_MS) -> ClaimResult:
         hypotheses=claim.hypotheses,
         verdict=verdict,
         hypotheses_satisfiable=satisfiable,
-        counts=verdict is Verdict.PROVED and satisfiable and bites,
+        counts=verdict is ClaimVerdict.PROVED and satisfiable and bites,
         milliseconds=_since(start),
         obligations=results,
         mutants=mutants,
@@ -211,10 +211,10 @@ def prove_steps(claim: Claim, rules: Rules, *, timeout_ms: int = TIMEOUT_MS) -> 
 
 def first_refuted(results: Iterable[ObligationResult]) -> ObligationResult | None:
     """The first refuted result, if there is one; what follows it is not proved at all."""
-    return next((result for result in results if result.verdict is Verdict.REFUTED), None)
+    return next((result for result in results if result.verdict is ClaimVerdict.REFUTED), None)
 
 
-def _try_mutant(claim: Claim, mutant: Mutant, timeout_ms: int) -> MutantResult:
+def _try_mutant(claim: Claim, mutant: ClaimMutant, timeout_ms: int) -> MutantResult:
     start = time.perf_counter()
     seen: list[ObligationResult] = []
     refuted = None
@@ -245,11 +245,11 @@ def _discharge(obligation: Obligation, timeout_ms: int, *, step_of_invariant: bo
     solver.add(z3.Not(obligation.goal))
     answer = solver.check()
     counterexample = None
-    verdict = Verdict.UNKNOWN
+    verdict = ClaimVerdict.UNKNOWN
     if answer == z3.unsat:
-        verdict = Verdict.PROVED
+        verdict = ClaimVerdict.PROVED
     elif answer == z3.sat:
-        verdict = Verdict.REFUTED
+        verdict = ClaimVerdict.REFUTED
         model = solver.model()
         counterexample = {name: _readable(model, term) for name, term in obligation.show.items()}
     return ObligationResult(
@@ -273,12 +273,12 @@ def _readable(model: z3.ModelRef, term: z3.ExprRef) -> Value:
     return str(value)
 
 
-def _worst(verdicts: Iterable[Verdict]) -> Verdict:
+def _worst(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
     """REFUTED if any is, else UNKNOWN if any is; no obligation at all proves nothing."""
     seen = set(verdicts)
     if not seen:
-        return Verdict.UNKNOWN
-    return next(v for v in (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED) if v in seen)
+        return ClaimVerdict.UNKNOWN
+    return next(v for v in (ClaimVerdict.REFUTED, ClaimVerdict.UNKNOWN, ClaimVerdict.PROVED) if v in seen)
 
 
 def _require_z3() -> None:

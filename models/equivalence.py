@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from scatterproof.models.claim import Claim, ClaimResult, Mutant, Obligation, Rules, prove
+from scatterproof.models.claim import Claim, ClaimMutant, ClaimResult, Obligation, Rules, prove
 
 if TYPE_CHECKING:
     import z3
@@ -92,7 +92,7 @@ def equivalence_claim(
     mutants = [_differs_everywhere(mutant)]
     if needed:
         mutants.append(
-            Mutant(name="without_hypothesis", sentence="The hypothesis dropped.", rules={"hypotheses": _always})
+            ClaimMutant(name="without_hypothesis", sentence="The hypothesis dropped.", rules={"hypotheses": _always})
         )
     return Claim(
         name=name,
@@ -164,9 +164,9 @@ def _always(*arguments: Any) -> bool:
     return True
 
 
-def _differs_everywhere(mutant: Callable[..., Any]) -> Mutant:
+def _differs_everywhere(mutant: Callable[..., Any]) -> ClaimMutant:
     sentence = "Another answer for all arguments."
-    return Mutant(name="differs_everywhere", sentence=sentence, rules={"mutant": _spoilt(mutant)})
+    return ClaimMutant(name="differs_everywhere", sentence=sentence, rules={"mutant": _spoilt(mutant)})
 
 
 def _spoilt(rule: Callable[..., Any]) -> Callable[..., Any]:

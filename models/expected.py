@@ -3,7 +3,7 @@
 ``spec/<protocol>/models.toml`` lists the models. A model is a module, a .cfg and, where the .cfg is to be read
 otherwise, lines of it replaced (`set`, `invariants`, `properties`): a mutant or a literal rule is one replaced line,
 never another copy of a module. A result that differs from what is expected, a count of states too, is a failure.
-What must be violated so that a property is known to say something is listed shorter, as a `Refutation`.
+What must be violated so that a property is known to say something is listed shorter, as a `RefutingMutant`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import msgspec
 
 from scatterproof.models.class_archive import make_archive
 from scatterproof.models.java import find_java
-from scatterproof.models.progress import News, OnProgress
+from scatterproof.models.progress import ModelNews, OnProgress
 from scatterproof.models.tlc import TlcOutcome, TlcRun, Walks, find_jar, listed, run_tlc
 from scatterproof.spec.errors import BadInput, CannotRun
 
@@ -107,7 +107,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return Walks(self.behaviours, self.length) if self.tier is Tier.RANDOM else None
 
 
-class Refutation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RefutingMutant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A mutant that a property of another model is to refute: `of` names that model, of which only the lines in `set`
     differ. `trace` counts the states of a shortest counterexample, and is left out where it is a loop."""
 
@@ -185,7 +185,7 @@ class ModelResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     model: list[Model]
-    refuted: list[Refutation] = []
+    refuted: list[RefutingMutant] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +317,7 @@ def check_models(
     """
     chosen = models_in(protocol, tier, spec_folder)
     make_ready(chosen)
-    news = News((model.weight for model in chosen), on_progress)
+    news = ModelNews((model.weight for model in chosen), on_progress)
 
     def check(model: Model) -> ModelResult:
         news.tell(model.name, 0)

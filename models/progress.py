@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-OnProgress = Callable[["Progress"], None]
+OnProgress = Callable[["ModelProgress"], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ModelProgress:
     """News of the models that are being checked.
 
     name: of the model that has news.
@@ -27,7 +27,7 @@ class Progress:
         return f"{self.done / self.total:.0%}, {self.name}, {self.distinct} distinct states"
 
 
-class News:
+class ModelNews:
     """Adds up what models have ended."""
 
     def __init__(self, weights: Iterable[float], on_progress: OnProgress | None) -> None:
@@ -39,7 +39,7 @@ class News:
     def tell(self, name: str, distinct: int) -> None:
         with self._lock:
             if self._on_progress is not None:
-                self._on_progress(Progress(name, distinct, self._done, self._total))
+                self._on_progress(ModelProgress(name, distinct, self._done, self._total))
 
     def end(self, name: str, weight: float, distinct: int) -> None:
         with self._lock:

@@ -15,9 +15,9 @@ from types import ModuleType
 from scatterproof.models.claim import (
     Claim,
     ClaimResult,
+    ClaimVerdict,
     ObligationResult,
     Rules,
-    Verdict,
     first_refuted,
     prove,
     prove_under,
@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
             f"{result.milliseconds:.0f} ms"
         )
         for obligation in result.obligations:
-            if obligation.verdict is not Verdict.PROVED or not obligation.satisfiable:
+            if obligation.verdict is not ClaimVerdict.PROVED or not obligation.satisfiable:
                 print(f"    obligation {obligation.name}: {obligation.verdict}, {obligation.counterexample}")
         for mutant in result.mutants:
             print(f"    mutant {mutant.name}: {mutant.verdict} by {mutant.obligation}: {mutant.counterexample}")

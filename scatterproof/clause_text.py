@@ -15,7 +15,7 @@ _OTHERS = re.compile(r"==\s*\w+!\w+\s*(\\\*.*)?$")  # defined as another module'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operator:
+class TlaOperator:
     """file: from the folder of the project.
     line: from 1.
     text: the comment before it and the definition.
@@ -26,13 +26,13 @@ class Operator:
     text: str
 
 
-def operator_of(protocol: str, name: str) -> Operator | None:
+def operator_of(protocol: str, name: str) -> TlaOperator | None:
     """Where the operator is defined: in its own words, where a module has these, and else by those of another one."""
     found = sorted(_definitions(SPEC / protocol, name), key=lambda operator: bool(_OTHERS.search(operator.text)))
     return found[0] if found else None
 
 
-def _definitions(folder: Path, name: str) -> Iterator[Operator]:
+def _definitions(folder: Path, name: str) -> Iterator[TlaOperator]:
     head = re.compile(rf"{re.escape(name)}(\(.*\))?\s*==")
     for path in sorted(folder.rglob("*.tla")):
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -44,7 +44,7 @@ def _definitions(folder: Path, name: str) -> Iterator[Operator]:
                 while end < len(lines) and lines[end].startswith(" "):
                     end += 1
                 text = "\n".join(lines[begin:end])
-                yield Operator(file=str(path.relative_to(SPEC.parent)), line=number + 1, text=text)
+                yield TlaOperator(file=str(path.relative_to(SPEC.parent)), line=number + 1, text=text)
 
 
 def as_dict(clause: Clause, catalogue: Catalogue) -> dict[str, object]:
@@ -79,7 +79,7 @@ def show(clause: Clause, catalogue: clauses.Catalogue) -> None:
         out.print(f"{layer.value}: not yet, {reason}", markup=False)
 
 
-def show_operator(clause: Clause, operator: Operator | None) -> None:
+def show_operator(clause: Clause, operator: TlaOperator | None) -> None:
     """Print the TLA+ operator, or why there is none."""
     if operator is None:
         why = clause.not_yet.get(Layer.TLC, "no module defines it")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from scatterproof.fuzz.core_mutants import CoreMutant, within
 from scatterproof.fuzz.mutant_rates import Rate
-from scatterproof.fuzz.survivors import Entry, SurvivorStanding
+from scatterproof.fuzz.survivors import SurvivorEntry, SurvivorStanding
 from scatterproof.fuzz.trying import Branches, Tried, TriedOutcome
 
 UNKNOWN = "not looked at"
@@ -48,7 +48,7 @@ def area_rows(by_area: Sequence[Rate]) -> list[tuple[object, ...]]:
 
 
 def survivor_rows(
-    found: Sequence[Tried], mutants: Mapping[str, CoreMutant], known: Mapping[str, Entry]
+    found: Sequence[Tried], mutants: Mapping[str, CoreMutant], known: Mapping[str, SurvivorEntry]
 ) -> list[tuple[object, ...]]:
     """Those that something should tell, with what they change."""
     rows: list[tuple[object, ...]] = []

@@ -26,7 +26,7 @@ _GONE = (EOFError, OSError)  # the other end of a pipe
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class JobQueue:
     """What some of the workers take from.
 
     numbers: the pieces of work, in the order in which they are begun.
@@ -50,7 +50,7 @@ def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Generator[
         yield from map(work, range(count))
         return
     early: dict[int, Result | ScatterproofError] = {}
-    with closing(as_done(work, [Queue(range(count), jobs)])) as found:
+    with closing(as_done(work, [JobQueue(range(count), jobs)])) as found:
         for number in range(count):
             while number not in early:
                 done, result = next(found)
@@ -59,7 +59,7 @@ def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Generator[
 
 
 def as_done(
-    work: Callable[[int], Result], queues: Sequence[Queue]
+    work: Callable[[int], Result], queues: Sequence[JobQueue]
 ) -> Generator[tuple[int, Result | ScatterproofError], None, None]:
     """(number, work(number)) of all that is in the queues, in the order in which they are done.
 
@@ -82,7 +82,7 @@ def _raised(result: Result | ScatterproofError) -> Result:
 class _Workers:
     """`queue_of`: what each takes from, by our end of its pipe. `busy`: with what a busy one was given."""
 
-    def __init__(self, work: Callable[[int], Any], queues: Sequence[Queue]) -> None:
+    def __init__(self, work: Callable[[int], Any], queues: Sequence[JobQueue]) -> None:
         context = multiprocessing.get_context("fork")
         self._processes: dict[Connection, Any] = {}
         self._queue_of: dict[Connection, deque[int]] = {}
@@ -143,7 +143,7 @@ class _Workers:
             process.join()
 
 
-def _serve(pipe: Connection, unused: Sequence[Connection], work: Callable[[int], object], queue: Queue) -> None:
+def _serve(pipe: Connection, unused: Sequence[Connection], work: Callable[[int], object], queue: JobQueue) -> None:
     """What a worker does: numbers come in, results go out."""
     # Ctrl-C reaches the whole group; it is for the parent to say what becomes of the work.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -14,7 +14,7 @@ from rich.text import Text
 from scatterproof.conformance.protocol import programs_of
 from scatterproof.conformance.report.run import printable
 from scatterproof.conformance.report.terminal import STYLES
-from scatterproof.conformance.stress.contract import Course, Judgement
+from scatterproof.conformance.stress.contract import Course, ProgramJudgement
 from scatterproof.conformance.stress.run import fresh_folders, run, split
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import INCONCLUSIVE, OK, VIOLATIONS, out, print_table
@@ -38,7 +38,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     messages: int
     catalogue: str
     course: Course
-    judgement: Judgement
+    judgement: ProgramJudgement
     trace_rows: int
     left_out: str
 

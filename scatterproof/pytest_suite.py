@@ -44,7 +44,7 @@ def suite_of(config: pytest.Config, picked: Sequence[str]) -> SuitePlugin:
     try:
         profile = read_profile(Path(profile_file)) if profile_file is not None else None
         protocol = protocol_meant(config.getoption("--scatterproof-protocol"), profile, patterns)
-        suite = Suite(
+        suite = PytestSuite(
             iut=iut,
             make_iut=iuts.maker(iut, protocol, profile.roles if profile else tuple(Role)),
             cases=select(protocol, patterns),
@@ -66,7 +66,7 @@ def _pattern(nodeid: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class PytestSuite:
     """What is given to whom. baseline: what counts as a failure."""
 
     iut: str
@@ -104,7 +104,7 @@ class Suite:
 class SuitePlugin:
     """Collects the suite beside the user's own tests, if there are any."""
 
-    def __init__(self, suite: Suite) -> None:
+    def __init__(self, suite: PytestSuite) -> None:
         self._suite = suite
         self._outcomes: Counter[str] = Counter()
 
@@ -153,7 +153,7 @@ class SuitePlugin:
 class SuiteNode(pytest.Collector):
     """All clauses of the suite."""
 
-    suite: Suite
+    suite: PytestSuite
 
     def collect(self) -> Iterator[pytest.Collector]:
         by_clause: dict[str, list[Case]] = {}
@@ -168,7 +168,7 @@ class SuiteNode(pytest.Collector):
 class ClauseNode(pytest.Collector):
     """The cases of one clause."""
 
-    suite: Suite
+    suite: PytestSuite
     cases: Sequence[Case]
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -185,7 +185,7 @@ class NotKept(Exception):
 class CaseItem(pytest.Item):
     """One case."""
 
-    suite: Suite
+    suite: PytestSuite
     case: Case
 
     def runtest(self) -> None:

@@ -27,7 +27,7 @@ FIGURES, FIGURES_BY = Path("results/figures/index.html"), "ci/bench figures"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Equivalence:
+class EquivalenceTable:
     """reference: the variant that all are compared with."""
 
     reference: str
@@ -39,7 +39,7 @@ class Equivalence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
+class TraceCoverage:
     """How many traces with how many rows TLC accepted, the actions that they take, and those that none takes.
 
     rejected: the other verdicts, one sentence a trace.
@@ -62,7 +62,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownFinding:
     """A finding, with its diagram as an image that the page holds in itself; empty where there is none."""
 
     finding: Finding
@@ -77,11 +77,11 @@ class Parts:
     left_out: what the protocol's records have no hook for, in words.
     """
 
-    equivalence: Equivalence | None
-    coverage: Coverage | None
+    equivalence: EquivalenceTable | None
+    coverage: TraceCoverage | None
     figures: str
     figures_by: str
-    findings: tuple[Shown, ...]
+    findings: tuple[ShownFinding, ...]
     findings_text: str
     left_out: tuple[str, ...] = ()
 
@@ -96,7 +96,7 @@ class Parts:
         )
 
 
-def collect(protocol: str, page: Path, equivalence: Equivalence | None, coverage: Coverage | None) -> Parts:
+def collect(protocol: str, page: Path, equivalence: EquivalenceTable | None, coverage: TraceCoverage | None) -> Parts:
     """The parts of a protocol's page. page: where the links start. equivalence, coverage: as found below, where the
     layers that they belong to could run."""
     findings_text = SPEC_FOLDER / protocol / "FINDINGS.md"
@@ -125,17 +125,17 @@ def _link(target: Path, page: Path) -> str:
     return Path(os.path.relpath(target.resolve(), page.resolve().parent)).as_posix()
 
 
-def equivalence_of(protocol: str, results: Path) -> Equivalence | None:
+def equivalence_of(protocol: str, results: Path) -> EquivalenceTable | None:
     """One schedule in all variants of the protocol that must deliver the same; None for a protocol without such."""
     made = load(protocol).comparison
     if made is None:
         return None
     comparison = made()
     rows = comparison.rows(iuts.find("reference", protocol, results))
-    return Equivalence(reference=comparison.reference, rows=rows)
+    return EquivalenceTable(reference=comparison.reference, rows=rows)
 
 
-def coverage_of(protocol: str, results: Path, most_rows: int) -> Coverage | None:
+def coverage_of(protocol: str, results: Path, most_rows: int) -> TraceCoverage | None:
     """What TLC says of traces of the reference with this many rows at the most; None for a protocol whose traces it
     cannot read yet."""
     plugin = plugins.find("models", ModelsPlugin, protocol)
@@ -146,10 +146,10 @@ def coverage_of(protocol: str, results: Path, most_rows: int) -> Coverage | None
         traces = _varied([iut.run(case.schedule) for case in cases(protocol)], most_rows)
         found = validate_all(traces)
     except ScatterproofError as error:
-        return Coverage(reason=str(error))
+        return TraceCoverage(reason=str(error))
     accepted = [(trace, one) for trace, one in zip(traces, found, strict=True) if one.judgement is Judgement.ACCEPTED]
     not_read = [one.reason for one in found if one.judgement is Judgement.CANNOT_RUN]
-    return Coverage(
+    return TraceCoverage(
         traces=len(accepted),
         rows=sum(len(trace.rows) for trace, _ in accepted),
         taken=tuple(sorted({action for _, one in accepted for action in one.actions})),
@@ -187,9 +187,11 @@ def _kinds_of_rows(trace: Trace) -> set[tuple[object, ...]]:
     return {(*(row[at] for at in told), roles[row[node]] if row[node] >= 0 else None) for row in trace.rows}
 
 
-def _shown(protocol: str, finding: Finding) -> Shown:
+def _shown(protocol: str, finding: Finding) -> ShownFinding:
     """As an image, not as part of the page: the diagrams' styles and ids would get in each other's way."""
     path = SPEC_FOLDER / protocol / "findings" / f"{finding.name}.svg"
     if not path.is_file():
-        return Shown(finding=finding, image="")
-    return Shown(finding=finding, image=f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}")
+        return ShownFinding(finding=finding, image="")
+    return ShownFinding(
+        finding=finding, image=f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    )

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from scatterproof.conformance.checks.compiled import Kernel, Run
+from scatterproof.conformance.checks.compiled import CompiledRun, Kernel
 from scatterproof.conformance.checks.interpreted import Interpreted, InterpretedRun
 from scatterproof.conformance.checks.rows import RowRules, refuse_header, refuse_rows_after_end, row_rules
 from scatterproof.conformance.checks.surroundings import Surroundings
@@ -81,7 +81,7 @@ def _fed(
     *,
     measured: Measured | None = None,
     numbers: list[int] | None = None,
-) -> Iterator[tuple[RunSpan, Run | InterpretedRun, dict[int, Row]]]:
+) -> Iterator[tuple[RunSpan, CompiledRun | InterpretedRun, dict[int, Row]]]:
     """Each run of the file after all its rows, and of these the ones that break something, by position. Batches are cut
     where runs end. numbers: those of the checks among all, where these are not all."""
     measures = gauge(part.protocol) if measured is not None else None

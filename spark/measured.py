@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from scatterproof.conformance.checks.compiled import Run
+from scatterproof.conformance.checks.compiled import CompiledRun
 from scatterproof.conformance.checks.interpreted import InterpretedRun
 from scatterproof.conformance.measures import BINS, Gauge, least_of
 from scatterproof.conformance.protocol import gauge
@@ -76,7 +76,7 @@ class Measured:
         self.taken += np.array(other.taken, np.int64)
         _pour(other.pairs, self.pairs)
 
-    def add_run(self, header: Header, run: Run | InterpretedRun, found: Gauge) -> None:
+    def add_run(self, header: Header, run: CompiledRun | InterpretedRun, found: Gauge) -> None:
         carrier = found.carrier(header.parameters)
         for measure in found.measures:
             self._add_bins((carrier, measure.name), run.state(measure.check.name, "bins").reshape(-1, BINS))

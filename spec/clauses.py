@@ -92,7 +92,7 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class SourceClaim:
     """A numbered claim of the source, in short, with the clauses that cover it."""
 
     id: str
@@ -111,7 +111,7 @@ class Catalogue:
     environments: Mapping[str, str]
     claim_groups: Mapping[str, str]
     clauses: tuple[Clause, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[SourceClaim, ...]
 
     @property
     def by_name(self) -> dict[str, Clause]:
@@ -130,7 +130,7 @@ class Catalogue:
             raise BadInput(f"{self.protocol} has no clause {clause_id!r}: {_nearest(clause_id, self.by_id)}.")
         return found
 
-    def claim(self, claim_id: str) -> Claim:
+    def claim(self, claim_id: str) -> SourceClaim:
         """The numbered claim of that id; BadInput when the source has none such."""
         by_id = {claim.id: claim for claim in self.claims}
         found = by_id.get(claim_id)
@@ -363,11 +363,11 @@ def _claim_groups(at: Place, table: Mapping[str, object]) -> tuple[dict[str, str
     return titles, numbers
 
 
-def _claims(at: Place, table: Mapping[str, object], numbers: list[str], ids: list[str]) -> tuple[Claim, ...]:
+def _claims(at: Place, table: Mapping[str, object], numbers: list[str], ids: list[str]) -> tuple[SourceClaim, ...]:
     for claim_id in table:
         if claim_id not in numbers:
             (at / "claims").refuse(f"unknown claim {claim_id!r}", "remove it, or raise the count of its group")
-    claims: list[Claim] = []
+    claims: list[SourceClaim] = []
     for claim_id in numbers:
         here = at / f"claim {claim_id}"
         if claim_id not in table:
@@ -380,7 +380,7 @@ def _claims(at: Place, table: Mapping[str, object], numbers: list[str], ids: lis
         for clause_id in clauses:
             if clause_id not in ids:
                 here.refuse(f"unknown clause {clause_id!r}", _nearest(clause_id, ids))
-        claims.append(Claim(id=claim_id, says=here.string(entry, "says"), clauses=clauses))
+        claims.append(SourceClaim(id=claim_id, says=here.string(entry, "says"), clauses=clauses))
     return tuple(claims)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ci.figures.latency import Sample, Setting, measure
-from ci.figures.testbed import TESTBED, Network, network, row
+from ci.figures.latency import LatencySetting, Sample, measure
+from ci.figures.testbed import TESTBED, TestbedNetwork, network, row
 from scatterproof.spec.totalorder.messages import Environment
 
 # How messages are ordered, by the name in the legend. Reliable: environment D, the carriers as those of C.
@@ -50,10 +50,10 @@ class Curve:
 
 
 def by_interval(sample: Sample, ways: Sequence[str], xs: Sequence[float] = INTERVALS_US) -> Curve:
-    def setting(x: float, environment: Environment) -> Setting:
+    def setting(x: float, environment: Environment) -> LatencySetting:
         interval = int(x * 1000)
         testbed = replace(TESTBED, beacon_interval_ns=interval, switch_spacing_ns=interval // 2)
-        return Setting(network=network(16, testbed), environment=environment, testbed=testbed)
+        return LatencySetting(network=network(16, testbed), environment=environment, testbed=testbed)
 
     return Curve(
         name="latency_by_interval",
@@ -65,8 +65,8 @@ def by_interval(sample: Sample, ways: Sequence[str], xs: Sequence[float] = INTER
 
 
 def by_hops(sample: Sample, ways: Sequence[str], xs: Sequence[float] = SWITCHES) -> Curve:
-    def setting(x: float, environment: Environment) -> Setting:
-        return Setting(network=row(int(x)), environment=environment, pairs=((0, 2), (2, 0)))
+    def setting(x: float, environment: Environment) -> LatencySetting:
+        return LatencySetting(network=row(int(x)), environment=environment, pairs=((0, 2), (2, 0)))
 
     return Curve(
         name="latency_by_hops",
@@ -78,9 +78,9 @@ def by_hops(sample: Sample, ways: Sequence[str], xs: Sequence[float] = SWITCHES)
 
 
 def by_skew(sample: Sample, ways: Sequence[str], xs: Sequence[float] = SKEWS_US) -> Curve:
-    def setting(x: float, environment: Environment) -> Setting:
+    def setting(x: float, environment: Environment) -> LatencySetting:
         testbed = replace(TESTBED, greatest_offset_ns=int(2000 * x))
-        return Setting(network=network(16, testbed), environment=environment, testbed=testbed)
+        return LatencySetting(network=network(16, testbed), environment=environment, testbed=testbed)
 
     return Curve(
         name="latency_by_skew",
@@ -119,11 +119,11 @@ def by_loss(sample: Sample, ways: Sequence[str], least_simulated: float, rates: 
     )
 
 
-def _lossy(there: Network, environment: Environment, rate: float) -> Setting:
-    return Setting(network=there, environment=environment, loss_rate=rate)
+def _lossy(there: TestbedNetwork, environment: Environment, rate: float) -> LatencySetting:
+    return LatencySetting(network=there, environment=environment, loss_rate=rate)
 
 
 def _lines(
-    xs: Sequence[float], ways: Sequence[str], setting: Callable[[float, Environment], Setting], sample: Sample
+    xs: Sequence[float], ways: Sequence[str], setting: Callable[[float, Environment], LatencySetting], sample: Sample
 ) -> dict[str, list[Point]]:
     return {way: [Point(x, measure(setting(x, WAYS[way]), sample).mean_us) for x in xs] for way in ways}

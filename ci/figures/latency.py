@@ -14,7 +14,7 @@ from random import Random
 
 import msgspec
 
-from ci.figures.testbed import TESTBED, Network, Testbed
+from ci.figures.testbed import TESTBED, Testbed, TestbedNetwork
 from scatterproof.conformance.network.run import simulate
 from scatterproof.impl.totalorder import make_core
 from scatterproof.spec.core import Core, NodeConfig
@@ -37,7 +37,7 @@ _TIME, _NODE, _KIND, _SENDER, _RECEIVER, _NUMBER, _PACKET = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class LatencySetting:
     """What is measured.
 
     detour: a second processor beside each switch, a round trip away, aggregates barriers (not in environment C).
@@ -45,7 +45,7 @@ class Setting:
     pairs: who sends to whom; None for anybody to anybody.
     """
 
-    network: Network
+    network: TestbedNetwork
     environment: Environment
     testbed: Testbed = TESTBED
     detour: bool = False
@@ -54,7 +54,7 @@ class Setting:
 
 
 @dataclass(slots=True)
-class Latencies:
+class MessageLatencies:
     """ns from submission to delivery, and to arrival, of all messages measured; `lost` were never delivered."""
 
     delivery: list[int] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Latencies:
     def unordered_us(self) -> float:
         return sum(self.arrival) / len(self.arrival) / 1000
 
-    def add(self, other: Latencies) -> None:
+    def add(self, other: MessageLatencies) -> None:
         self.delivery += other.delivery
         self.arrival += other.arrival
         self.lost += other.lost
@@ -84,9 +84,9 @@ class Sample:
     clocks: int
 
 
-def measure(setting: Setting, sample: Sample, seed: int = 1) -> Latencies:
+def measure(setting: LatencySetting, sample: Sample, seed: int = 1) -> MessageLatencies:
     """The latencies of several runs. Reliable messages are waited for, until LONGEST_SETTLE_NS."""
-    found = Latencies()
+    found = MessageLatencies()
     runs = -(-sample.clocks // (max(setting.network.server_of) + 1))
     for run in range(runs):
         settle = SETTLE_NS
@@ -104,7 +104,7 @@ def measure(setting: Setting, sample: Sample, seed: int = 1) -> Latencies:
     return found
 
 
-def schedule_of(setting: Setting, messages: int, seed: int, settle_ns: int = SETTLE_NS) -> Schedule:
+def schedule_of(setting: LatencySetting, messages: int, seed: int, settle_ns: int = SETTLE_NS) -> Schedule:
     """One run's schedule. Times are uniform, so that a message falls anywhere between two beacons."""
     draw, testbed, network = Random(seed), setting.testbed, setting.network
     processes = len(network.server_of)
@@ -139,7 +139,7 @@ def schedule_of(setting: Setting, messages: int, seed: int, settle_ns: int = SET
     )
 
 
-def _losses(setting: Setting, duration: int, seed: int) -> Iterator[Fault]:
+def _losses(setting: LatencySetting, duration: int, seed: int) -> Iterator[Fault]:
     """Lost packets, link by link: the gaps between them are geometric. No link carries more packets than are drawn: a
     few an interval."""
     if not setting.loss_rate:
@@ -158,7 +158,7 @@ def _losses(setting: Setting, duration: int, seed: int) -> Iterator[Fault]:
                 yield Fault(link, index, FaultKind.LOSE)
 
 
-def maker(setting: Setting) -> Callable[[NodeConfig], Core[Packet, Delivery]]:
+def maker(setting: LatencySetting) -> Callable[[NodeConfig], Core[Packet, Delivery]]:
     """The reference core; its switches with their own spacing of beacons, and with a second processor where the setting
     says so, but not servers that join processes."""
     nodes, testbed = setting.network.topology.nodes, setting.testbed
@@ -174,9 +174,9 @@ def maker(setting: Setting) -> Callable[[NodeConfig], Core[Packet, Delivery]]:
     return make
 
 
-def collect(trace: Trace) -> Latencies:
+def collect(trace: Trace) -> MessageLatencies:
     """The latencies of a trace's messages."""
-    into = Latencies()
+    into = MessageLatencies()
     if trace.notes:
         raise CannotRun(f"figures: a run was cut: {trace.notes[0]}")
     submitted: dict[tuple[int, int, int], int] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ci.figures.curves import Curve
-from ci.figures.scale import HEADINGS, Comparison, worst
+from ci.figures.scale import HEADINGS, ScaleComparison, worst
 from ci.figures.testbed import TESTBED
 from scatterproof.spec.files import write_atomically
 
@@ -28,7 +28,7 @@ DIFFERENCES = (
 
 def write_page(
     folder: Path,
-    rows: Sequence[Comparison],
+    rows: Sequence[ScaleComparison],
     scale_svg: str,
     curves: Sequence[tuple[Curve, str]],
     messages: int,

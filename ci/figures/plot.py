@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ci.figures.curves import Curve
-from ci.figures.scale import Comparison
+from ci.figures.scale import ScaleComparison
 from scatterproof.spec.files import write_atomically
 
 _SIZE = (7.5, 4.5)
@@ -43,7 +43,7 @@ def draw(curve: Curve, folder: Path) -> str:
     return _write(figure, folder / curve.name)
 
 
-def draw_scale(found: Sequence[Comparison], folder: Path) -> str:
+def draw_scale(found: Sequence[ScaleComparison], folder: Path) -> str:
     """The published figures and ours in one picture: latency_by_scale.svg and .png; returns the SVG."""
     figure, axes = _axes("Latency by number of processes, published and simulated", "processes")
     xs = [row.published.processes for row in found]

@@ -11,8 +11,8 @@ from random import Random
 import msgspec
 
 from ci.figures.curves import Curve, Point
-from ci.figures.latency import PROTOCOL, Setting, maker, schedule_of
-from ci.figures.testbed import TESTBED, Network, network
+from ci.figures.latency import PROTOCOL, LatencySetting, maker, schedule_of
+from ci.figures.testbed import TESTBED, TestbedNetwork, network
 from scatterproof.conformance.network.run import simulate
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Failure, FailureKind, Message, Schedule, Submission, validate
@@ -63,18 +63,18 @@ def by_recovery(seeds: int, processes: Sequence[int] = PROCESSES) -> Curve | Non
     )
 
 
-def recovery_ns(failed: Failed, there: Network, seed: int) -> int | None:
+def recovery_ns(failed: Failed, there: TestbedNetwork, seed: int) -> int | None:
     """None when somebody that is not cut off delivers no more, or when nobody is left to deliver."""
     schedule, at = schedule_with(failed, there, seed)
     if not schedule.submissions:
         return None
-    setting = Setting(network=there, environment=Environment.D9)
+    setting = LatencySetting(network=there, environment=Environment.D9)
     return recovered(simulate(schedule, maker(setting)), at)
 
 
-def schedule_with(failed: Failed, there: Network, seed: int) -> tuple[Schedule, int]:
+def schedule_with(failed: Failed, there: TestbedNetwork, seed: int) -> tuple[Schedule, int]:
     """The failure's time, and a message to every process that somebody still reaches, handed over just then."""
-    plain = schedule_of(Setting(network=there, environment=Environment.D9), 1, seed)
+    plain = schedule_of(LatencySetting(network=there, environment=Environment.D9), 1, seed)
     topology, draw = there.topology, Random(seed)
     routes = route(topology)
     last = len(there.server_of) - 1
@@ -111,7 +111,7 @@ def schedule_with(failed: Failed, there: Network, seed: int) -> tuple[Schedule, 
     return validate(schedule), at
 
 
-def _above(there: Network, node: NodeId) -> NodeId:
+def _above(there: TestbedNetwork, node: NodeId) -> NodeId:
     """The node that `node` hangs on: servers follow processes, and switches servers."""
     return max(link.target for link in there.topology.links if link.source == node)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ci.figures import published
-from ci.figures.latency import Sample, Setting, measure
+from ci.figures.latency import LatencySetting, Sample, measure
 from ci.figures.published import Published
 from ci.figures.testbed import TESTBED, Testbed, network
 from scatterproof.spec.totalorder.messages import Environment
@@ -25,7 +25,7 @@ HEADINGS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class ScaleComparison:
     """Mean latencies in us. idle_us: with barriers on data too, and beacons only where no data went (environment C)."""
 
     published: Published
@@ -59,19 +59,19 @@ class Comparison:
 
 def compare(
     sample: Sample,
-    say: Callable[[Comparison], None],
+    say: Callable[[ScaleComparison], None],
     rows: Sequence[Published] | None = None,
     testbed: Testbed = TESTBED,
-) -> list[Comparison]:
+) -> list[ScaleComparison]:
     """Measure every published row again, each from this sample; `say` sees each as it is done."""
-    found: list[Comparison] = []
+    found: list[ScaleComparison] = []
     for row in published.read() if rows is None else rows:
         there = network(row.processes, testbed)
-        chip = measure(Setting(network=there, environment=Environment.B, testbed=testbed), sample)
-        host = measure(Setting(network=there, environment=Environment.B, testbed=testbed, detour=True), sample)
-        idle = measure(Setting(network=there, environment=Environment.C, testbed=testbed), sample)
+        chip = measure(LatencySetting(network=there, environment=Environment.B, testbed=testbed), sample)
+        host = measure(LatencySetting(network=there, environment=Environment.B, testbed=testbed, detour=True), sample)
+        idle = measure(LatencySetting(network=there, environment=Environment.C, testbed=testbed), sample)
         found.append(
-            Comparison(
+            ScaleComparison(
                 published=row,
                 chip_us=chip.mean_us,
                 host_us=host.mean_us,
@@ -83,7 +83,7 @@ def compare(
     return found
 
 
-def worst(found: Sequence[Comparison]) -> str:
+def worst(found: Sequence[ScaleComparison]) -> str:
     """The largest errors in one sentence."""
     chip = max((row.chip_error for row in found), key=abs)
     host = max((row.host_error for row in found), key=abs)

@@ -62,7 +62,7 @@ TESTBED = Testbed()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
+class TestbedNetwork:
     """A topology with its delays. hosts are the processes; those of one server share its clock."""
 
     topology: Topology
@@ -76,7 +76,7 @@ class Network:
         return (*hosts, *(Clock() for _ in range(len(self.topology.nodes) - len(hosts))))
 
 
-def network(processes: int, testbed: Testbed = TESTBED) -> Network:
+def network(processes: int, testbed: Testbed = TESTBED) -> TestbedNetwork:
     """As many servers as there are processes, filled rack by rack, and as many switches as those need. Further
     processes are dealt out over all servers; each server is then a node of no latency that joins its processes."""
     servers = min(processes, testbed.servers)
@@ -97,17 +97,17 @@ def network(processes: int, testbed: Testbed = TESTBED) -> Network:
     links = tuple(link for a, b in pairs for link in (Link(a, b), Link(b, a)))
     delays = tuple(_delay(link, processes, first, testbed) for link in links)
     server_of = tuple(process % servers for process in range(processes))
-    return Network(topology=Topology(nodes, links), delays=delays, server_of=server_of)
+    return TestbedNetwork(topology=Topology(nodes, links), delays=delays, server_of=server_of)
 
 
-def row(switches: int, testbed: Testbed = TESTBED) -> Network:
+def row(switches: int, testbed: Testbed = TESTBED) -> TestbedNetwork:
     """Two hosts at either end of a row of switches."""
     first, last = 4, 3 + switches
     pairs = [(0, first), (1, first), (2, last), (3, last), *((switch, switch + 1) for switch in range(first, last))]
     nodes = (*(Node(f"p{n}", Role.HOST) for n in range(4)), *(Node(f"s{n}", Role.SWITCH) for n in range(switches)))
     links = tuple(link for a, b in pairs for link in (Link(a, b), Link(b, a)))
     delays = tuple(_delay(link, 4, first, testbed) for link in links)
-    return Network(topology=Topology(nodes, links), delays=delays, server_of=(0, 1, 2, 3))
+    return TestbedNetwork(topology=Topology(nodes, links), delays=delays, server_of=(0, 1, 2, 3))
 
 
 def _switches(servers: int, first: NodeId, testbed: Testbed) -> Iterator[_Pair]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ci.mining.material import enlarged, simulated
-from ci.mining.tools import Measured
+from ci.mining.tools import FastestTry
 from ci.processes import Watch
 from scatterproof.spark.protocol import benchmark_of
 from scatterproof.spark.session import MASTER
@@ -39,7 +39,7 @@ class Timing:
 
     tool: str
     events: int
-    measured: Measured
+    measured: FastestTry
     peak_bytes: int
 
     @property
@@ -72,14 +72,14 @@ def compare(protocol: str, sizes: Sequence[int], folder: Path, say: Callable[[st
     return tuple(timings)
 
 
-def _measure(tool: str, corpus: Path, warm: Path, tries: int) -> tuple[Measured, int]:
+def _measure(tool: str, corpus: Path, warm: Path, tries: int) -> tuple[FastestTry, int]:
     command = [sys.executable, "-m", "ci.mining.tools", tool, str(corpus), str(warm), str(tries)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with Watch(process.pid) as watch:
         said, complaint = process.communicate()
     if process.returncode:
         raise CannotRun(f"{tool} on {corpus} ended with {process.returncode}: {complaint.strip().splitlines()[-1:]}")
-    return msgspec.json.decode(said.splitlines()[-1], type=Measured), watch.peak_bytes
+    return msgspec.json.decode(said.splitlines()[-1], type=FastestTry), watch.peak_bytes
 
 
 def require_agreement(timings: Sequence[Timing], clauses: Sequence[str]) -> None:

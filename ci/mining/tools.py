@@ -41,7 +41,7 @@ Counts = dict[str, int]
 Pass = Callable[[Path], Counts]
 
 
-class Measured(msgspec.Struct, frozen=True):
+class FastestTry(msgspec.Struct, frozen=True):
     """Of the fastest try.
 
     cpu_seconds: of this process and all that it started.
@@ -148,19 +148,19 @@ TOOLS: dict[str, Callable[[], Any]] = {
 JUDGES_NOTHING = frozenset({"scan"})
 
 
-def measure(tool: str, corpus: Path, warm: Path, tries: int) -> Measured:
+def measure(tool: str, corpus: Path, warm: Path, tries: int) -> FastestTry:
     if tool not in TOOLS:
         raise BadInput(f"no tool {tool!r}; choose one of {', '.join(TOOLS)}")
     begun = time.perf_counter()
     with TOOLS[tool]() as judged:
         judged(warm)
         ready = time.perf_counter() - begun
-        taken: list[Measured] = []
+        taken: list[FastestTry] = []
         for _ in range(tries):
             begun, used = time.perf_counter(), cpu_seconds(os.getpid())
             counts: Counts = judged(corpus)
             seconds, used = time.perf_counter() - begun, cpu_seconds(os.getpid()) - used
-            taken.append(Measured(seconds, used, ready, None if tool in JUDGES_NOTHING else counts))
+            taken.append(FastestTry(seconds, used, ready, None if tool in JUDGES_NOTHING else counts))
     return min(taken, key=lambda measured: measured.seconds)
 
 

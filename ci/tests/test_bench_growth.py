@@ -11,7 +11,7 @@ import pytest
 
 from ci.bench import lossy_schedule, run_once
 from ci.bench_growth import SIZES, GrowthRow, comparisons, growth, rows
-from ci.bench_hosts import RELIABLE, UNDER_LOSS, Recalling, Receiving, Sending, Work
+from ci.bench_hosts import RELIABLE, UNDER_LOSS, HostWork, Recalling, Receiving, Sending
 from scatterproof.impl.totalorder import RULES
 from scatterproof.spec.schedule import FaultKind
 from scatterproof.spec.trace import Kind
@@ -49,10 +49,10 @@ def test_every_kind_of_work_is_measured() -> None:
 class Scanning(Receiving):
     """For each message that arrives it looks at as many things as it holds."""
 
-    def work(self) -> Sequence[Work]:
-        return [Work(kind.what, partial(self._scan, kind)) for kind in super().work()]
+    def work(self) -> Sequence[HostWork]:
+        return [HostWork(kind.what, partial(self._scan, kind)) for kind in super().work()]
 
-    def _scan(self, kind: Work) -> float:
+    def _scan(self, kind: HostWork) -> float:
         handle = self._host.handle
 
         def scanning(events):  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ from scatterproof.impl.totalorder.p4.builds import (
     BUILDS,
     COMPILED,
     MANIFEST,
-    Manifest,
+    BuildManifest,
     compiled,
     edited,
     edits_of,
@@ -23,15 +23,15 @@ from scatterproof.impl.totalorder.p4.builds import (
 
 
 @pytest.fixture(scope="module")
-def manifest() -> Manifest:
-    return msgspec.json.decode((COMPILED / MANIFEST).read_bytes(), type=Manifest)
+def manifest() -> BuildManifest:
+    return msgspec.json.decode((COMPILED / MANIFEST).read_bytes(), type=BuildManifest)
 
 
-def test_the_manifest_tells_of_the_sources_as_they_are(manifest: Manifest) -> None:
+def test_the_manifest_tells_of_the_sources_as_they_are(manifest: BuildManifest) -> None:
     assert manifest.sources == p4_compile.sources(), "a source has changed: run ci/p4-compile where p4c is on PATH"
 
 
-def test_the_manifest_tells_of_every_build_as_it_is(manifest: Manifest) -> None:
+def test_the_manifest_tells_of_every_build_as_it_is(manifest: BuildManifest) -> None:
     builds = {f"{build.name}_{size}": (build, size) for build in BUILDS for size in build.sizes}
     assert manifest.builds.keys() == builds.keys()
     for name, (build, size) in builds.items():
@@ -40,14 +40,14 @@ def test_the_manifest_tells_of_every_build_as_it_is(manifest: Manifest) -> None:
         assert p4info(build.name, size).is_file()
 
 
-def test_nothing_else_is_in_the_folder(manifest: Manifest) -> None:
+def test_nothing_else_is_in_the_folder(manifest: BuildManifest) -> None:
     known = {file_name(build, size) for build in BUILDS for size in build.sizes}
     assert {path.name for path in COMPILED.iterdir()} == known | manifest.p4info.keys() | {MANIFEST}
     for name, digest in manifest.p4info.items():
         assert hashlib.sha256((COMPILED / name).read_bytes()).hexdigest() == digest
 
 
-def test_no_two_builds_are_the_same_program(manifest: Manifest) -> None:
+def test_no_two_builds_are_the_same_program(manifest: BuildManifest) -> None:
     hashes = [told.sha256 for told in manifest.builds.values()]
     assert len(set(hashes)) == len(hashes)
 

@@ -167,6 +167,24 @@ def test_records_and_tests_may_name_what_stands_below_them(name: str, to: str, t
     assert tidy.check(tmp_path, ["cycles"])[1] == []
 
 
+@pytest.mark.parametrize(
+    ("one", "two", "breaches"),
+    [
+        ("spec/a.py", "fuzz/b.py", 1),
+        ("impl/pubsub/a.py", "impl/pubsub/b/c.py", 1),
+        ("impl/pubsub/a.py", "impl/workqueue/a.py", 0),
+        ("impl/pubsub/a.py", "conformance/pubsub/a.py", 0),
+        ("conformance/pubsub/products/a.py", "conformance/pubsub/products/b.py", 0),
+        ("spec/a.py", "spec/tests/test_a.py", 0),
+    ],
+)
+def test_a_class_name_means_one_thing_where_it_can_be_met(one: str, two: str, breaches: int, tmp_path: Path) -> None:
+    for name in (one, two):
+        tree(tmp_path, name, "class Step:\n    pass\n\n\nclass _Own:\n    pass\n")
+    found = tidy.check(tmp_path, ["names"])[1]
+    assert ["class Step" in f.what for f in found] == [True] * breaches
+
+
 def test_every_rule_has_a_breach() -> None:
     assert {rule for rule, *_ in BREACHES.values()} == set(tidy.RULES)
 

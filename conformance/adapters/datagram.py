@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from scatterproof.conformance.adapters import lines
-from scatterproof.conformance.adapters.datagram_session import NodeBroke, Session
+from scatterproof.conformance.adapters.datagram_session import DatagramSession, NodeBroke
 from scatterproof.conformance.adapters.real_time import (
     lull_ns,
     patience_ns,
@@ -105,7 +105,7 @@ class DatagramIut:
             notes.append("real sockets: the schedule's clock drifts were not imitated")
         with ExitStack() as resources:
             folder = self._folder or resources.enter_context(scratch_folder("nodes"))
-            session = Session(played, self._commands, folder, self._limits)
+            session = DatagramSession(played, self._commands, folder, self._limits)
             resources.callback(session.close)
             try:
                 session.start()

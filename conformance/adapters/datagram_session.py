@@ -39,7 +39,7 @@ class NodeBroke(Exception):
     """A node did what none may do; the run is over."""
 
 
-class Session:
+class DatagramSession:
     """failures: what nodes did wrong, and what else keeps the run from saying anything. children: the processes that
     have to be stopped. held_up_ns: the longest time for which one of them, or the relay, waited for a processor."""
 

@@ -21,7 +21,7 @@ _Decoder: TypeAlias = msgspec.json.Decoder[Any]
 AnyLine = TypeVar("AnyLine", bound=Line)
 
 
-class Contents:
+class LineContents:
     """Packets and deliveries of one protocol, and what nodes begin with."""
 
     def __init__(self, protocol: str) -> None:
@@ -46,8 +46,8 @@ class Contents:
 
 
 @cache
-def contents(protocol: str) -> Contents:
-    return Contents(protocol)
+def contents(protocol: str) -> LineContents:
+    return LineContents(protocol)
 
 
 def tell(child: Child, line: ToNode) -> None:

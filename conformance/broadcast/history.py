@@ -12,7 +12,7 @@ from functools import partial
 from scatterproof.conformance.adapters.recorded_run import RecordedRun
 from scatterproof.conformance.network.topologies import mesh
 from scatterproof.conformance.rows import row_of
-from scatterproof.conformance.systems.telling import Event, History
+from scatterproof.conformance.systems.telling import LogEvent, SystemHistory
 from scatterproof.spec.broadcast.messages import PacketKind
 from scatterproof.spec.schedule import EVERYBODY
 from scatterproof.spec.topology import Link, LinkId, NodeId
@@ -23,12 +23,12 @@ _row = partial(row_of, "broadcast")
 
 
 class Teller:
-    def rows(self, history: History) -> list[list[Row]]:
+    def rows(self, history: SystemHistory) -> list[list[Row]]:
         handed = {(e.sender, e.number): e.digest for events in history.hosts for e in events if e.what == "handed"}
         ways = [_Way(at, link, history, handed) for at, link in enumerate(mesh(len(history.hosts)).links)]
         return [_rows(host, events, ways) for host, events in enumerate(history.hosts)]
 
-    def run(self, history: History) -> RecordedRun:
+    def run(self, history: SystemHistory) -> RecordedRun:
         return RecordedRun(
             protocol="broadcast",
             topology=mesh(len(history.hosts)),
@@ -42,19 +42,21 @@ class Teller:
 class _Way:
     """A link, and the messages that came over it, each in a packet of its own, in their order."""
 
-    def __init__(self, number: LinkId, link: Link, history: History, handed: dict[tuple[NodeId, int], int]) -> None:
+    def __init__(
+        self, number: LinkId, link: Link, history: SystemHistory, handed: dict[tuple[NodeId, int], int]
+    ) -> None:
         self.ends, self._number = link, number
         told = {e.number for e in history.hosts[link.target] if e.what == "delivered" and e.sender == link.source}
         came = sorted(number for number in told if (link.source, number) in handed)
         self.came = {number: (place, handed[link.source, number]) for place, number in enumerate(came)}
 
-    def packet(self, kind: Kind, event: Event, same: dict[str, int]) -> Row:
+    def packet(self, kind: Kind, event: LogEvent, same: dict[str, int]) -> Row:
         place, digest = self.came[event.number]
         own = {"link": self._number, "link_seq": place, "packet": _DATA, "pseq": place + 1, "count": 1, "flags": 0}
         return _row(kind, receiver=self.ends.target, digest=digest, **own, **same)
 
 
-def _rows(host: NodeId, events: tuple[Event, ...], ways: list[_Way]) -> list[Row]:
+def _rows(host: NodeId, events: tuple[LogEvent, ...], ways: list[_Way]) -> list[Row]:
     rows: list[Row] = []
     arrived: set[tuple[NodeId, int]] = set()
     for event in events:

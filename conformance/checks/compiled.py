@@ -55,10 +55,12 @@ class Kernel:
         self.parts = tuple(CompiledPart(checks, numbers, columns) for numbers in groups.values())
         self.interpreted = Interpreted(checks, columns)
 
-    def run(self, around: Surroundings, limits: Mapping[int, int] | None = None, shown: Shown | None = None) -> Run:
+    def run(
+        self, around: Surroundings, limits: Mapping[int, int] | None = None, shown: Shown | None = None
+    ) -> CompiledRun:
         """limits: how many violations of a check, by its number, are kept at the most; all where none is named. They
         are counted beyond, too. shown: by the number of the check and the row's node, whether one there counts."""
-        return Run(self, around, limits or {}, shown)
+        return CompiledRun(self, around, limits or {}, shown)
 
 
 class CompiledPart:
@@ -111,7 +113,7 @@ class CompiledPart:
         return self._path.with_suffix(".compiled")
 
 
-class Run:
+class CompiledRun:
     """One run's state under a kernel; feed it the run's rows in order, in batches of any size."""
 
     def __init__(

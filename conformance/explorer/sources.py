@@ -29,7 +29,7 @@ BLOCK = 8192  # rows
 GROUPS_KEPT = 2  # row groups in memory
 
 
-class Source(Protocol):
+class RunSource(Protocol):
     """One run. rows: how many it has, None while that is not known."""
 
     name: str

@@ -17,11 +17,11 @@ import numpy as np
 
 from scatterproof.conformance.checks.online import Broken
 from scatterproof.conformance.checks.rows import refuse_rows_after_end, row_rules
-from scatterproof.conformance.explorer.sources import BLOCK, Source
+from scatterproof.conformance.explorer.sources import BLOCK, RunSource
 from scatterproof.conformance.judge import conclude, kernel, limits, shown_at
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.verdict import foremost
-from scatterproof.conformance.views import NodeState, View
+from scatterproof.conformance.views import NodeState, RowView
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Row
 
@@ -37,7 +37,7 @@ COMPILED_FROM = 20 * BLOCK  # rows: below, the checks are run as plain Python, w
 class Timeline:
     """read: how many rows the pass has seen. ended: whether it is over. problem: why it ended early, or nothing."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RunSource) -> None:
         self.source = source
         self.header = source.header
         self.read = 0
@@ -46,7 +46,7 @@ class Timeline:
         self._plugin = load(self.header.protocol)
         self._lock = threading.Lock()
         self._every = 4 * BLOCK
-        self._copies: dict[int, bytes] = {0: pickle.dumps(View(self.header))}  # by the number of rows seen
+        self._copies: dict[int, bytes] = {0: pickle.dumps(RowView(self.header))}  # by the number of rows seen
         self._places = [0]
         self._near: OrderedDict[int, bytes] = OrderedDict()
         self._found: list[Broken] = []  # in the order of the rows
@@ -67,7 +67,7 @@ class Timeline:
             self.problem, self.ended = problem, True
 
     def _scan(self) -> None:
-        view, judge = View(self.header), _Judge(self)
+        view, judge = RowView(self.header), _Judge(self)
         for block in self.source.blocks():
             judge.feed(block)  # it refuses what a view must not see
             for row in block:
@@ -81,7 +81,7 @@ class Timeline:
         with self._lock:
             self._found = judge.found
 
-    def _keep(self, view: View) -> None:
+    def _keep(self, view: RowView) -> None:
         self._copies[self.read] = pickle.dumps(view)
         self._places.append(self.read)
         if len(self._places) > COPIES:
@@ -96,7 +96,7 @@ class Timeline:
         view = self.view(position + 1)
         return None if view is None else [view.state(node) for node in range(len(self.header.topology.nodes))]
 
-    def view(self, seen: int) -> View | None:
+    def view(self, seen: int) -> RowView | None:
         """All nodes after this many rows, as a copy; None where reading has not come so far."""
         with self._lock:
             place = self._places[bisect_right(self._places, seen) - 1]
@@ -107,7 +107,7 @@ class Timeline:
                 copy = self._near[place]
         if seen - place > FARTHEST:
             return None
-        view: View = pickle.loads(copy)
+        view: RowView = pickle.loads(copy)
         while place < seen:
             count = min(seen, (place // NEAR + 1) * NEAR) - place
             rows = self.source.window(place, count)
@@ -120,7 +120,7 @@ class Timeline:
                 self._keep_near(place, view)
         return view
 
-    def _keep_near(self, place: int, view: View) -> None:
+    def _keep_near(self, place: int, view: RowView) -> None:
         with self._lock:
             self._near[place] = pickle.dumps(view)
             self._near.move_to_end(place)

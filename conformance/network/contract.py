@@ -11,7 +11,7 @@ from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Row
 
 
-class Recorder(Protocol):
+class RowRecorder(Protocol):
     """What a protocol puts into the columns from `sender` on; and what it must have where hosts hand over messages, or
     clients call: a `MessageRecorder` or a `CallRecorder`."""
 
@@ -24,7 +24,7 @@ class Recorder(Protocol):
         ...
 
 
-class MessageRecorder(Recorder, Protocol):
+class MessageRecorder(RowRecorder, Protocol):
     def submission(self, node: NodeId, messages: Sequence[tuple[NodeId, bytes]]) -> Sequence[Row]:
         """One tail for each message of the next submission at `node`."""
         ...
@@ -34,7 +34,7 @@ class MessageRecorder(Recorder, Protocol):
     # Where nodes may begin with messages: def beginning(self, node: NodeId, beginning: Any) -> Row
 
 
-class CallRecorder(Recorder, Protocol):
+class CallRecorder(RowRecorder, Protocol):
     """operation: the call's number among its client's."""
 
     def called(self, node: NodeId, operation: int, call: Call) -> Row: ...

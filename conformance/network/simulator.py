@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from scatterproof.conformance.network.clocks import local_clocks
-from scatterproof.conformance.network.contract import CallRecorder, Lives, MessageRecorder, NodeFailed, Recorder
+from scatterproof.conformance.network.contract import CallRecorder, Lives, MessageRecorder, NodeFailed, RowRecorder
 from scatterproof.conformance.network.delays import Delays
 from scatterproof.conformance.network.outages import Outages
 from scatterproof.spec.core import (
@@ -91,7 +91,7 @@ class Simulation:
         self,
         schedule: Schedule,
         nodes: Sequence[AnyCore],
-        recorder: Recorder,
+        recorder: RowRecorder,
         horizon_ns: int,
         observe: Observer | None = None,
         max_events: int = MAX_EVENTS,

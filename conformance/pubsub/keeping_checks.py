@@ -15,7 +15,7 @@ from scatterproof.conformance.pubsub.records import (
     RETAIN,
     SUBSCRIBE,
     TOPIC,
-    Got,
+    DeliveredRow,
     Known,
 )
 from scatterproof.spec.trace import Kind, Order
@@ -39,7 +39,7 @@ def retained_comes_once(
     kind: int,
     call: int,
     filter: int,
-    got: Got,
+    got: DeliveredRow,
     known: Known,
     asked: TableState,
     marked: TableState,

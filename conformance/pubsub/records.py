@@ -67,7 +67,7 @@ class Known(NamedTuple):
     deliveries: TableState
 
 
-class Got(NamedTuple):
+class DeliveredRow(NamedTuple):
     """A row `delivered`."""
 
     position: int

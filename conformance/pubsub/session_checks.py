@@ -48,7 +48,7 @@ from scatterproof.conformance.pubsub.records import (
     OUTCOME,
     TO,
     TOPIC,
-    Got,
+    DeliveredRow,
     Known,
 )
 from scatterproof.spec.trace import Kind, Order
@@ -87,7 +87,7 @@ def stored_survives(flags: int, known: Known, crash_ns: State) -> Outcome:
     passed=Table(4, 3),
 )
 def broker_keeps_order(
-    got: Got, messages: TableState, clients: TableState, deliveries: TableState, passed: TableState
+    got: DeliveredRow, messages: TableState, clients: TableState, deliveries: TableState, passed: TableState
 ) -> Outcome:
     """passed: by client, publisher, topic and level, the highest number that came on the connection, its row, and the
     connection. What comes a second time on one connection says nothing."""
@@ -128,7 +128,7 @@ PASSED_ON = 2
     ),
     derived=(knowledge, crashes),
 )
-def waiting_come_first(kind: int, flags: int, got: Got, known: Known, crash_ns: State) -> Outcome:
+def waiting_come_first(kind: int, flags: int, got: DeliveredRow, known: Known, crash_ns: State) -> Outcome:
     if kind == ENDED:
         return _came_again(flags, known, crash_ns[0])
     one, before = (
@@ -155,7 +155,7 @@ def waiting_come_first(kind: int, flags: int, got: Got, known: Known, crash_ns: 
 
 
 @register_jitable
-def _none_waits(got: Got, one: int, known: Known, crash_ns: int) -> Outcome:
+def _none_waits(got: DeliveredRow, one: int, known: Known, crash_ns: int) -> Outcome:
     """Of what waits and should come ahead of this, what was published first."""
     messages, subscriptions, back = known.messages, known.subscriptions, back_ns(known.clients, got.node)
     waits, at_stake = -1, False

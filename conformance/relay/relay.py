@@ -30,7 +30,7 @@ _ENTRY_BYTES = 256  # what a waiting datagram takes beside its contents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class RelayBounds:
     """queue_bytes: of all datagrams that wait, shared out evenly among the pairs.
     doors: for what one process sends from other ports than its own; None for two to each other process. The system may
         allow fewer.
@@ -40,7 +40,7 @@ class Bounds:
     doors: int | None = None
 
 
-BOUNDS = Bounds()
+BOUNDS = RelayBounds()
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ _Waiting = tuple[int, int, _Pair, socket.socket, Address, bytes]
 class Relay:
     """Carries datagrams while `run` is called. `homes` are the addresses at which the processes (from 0) listen."""
 
-    def __init__(self, homes: Sequence[Address], faults: Faults, seed: int, bounds: Bounds = BOUNDS) -> None:
+    def __init__(self, homes: Sequence[Address], faults: Faults, seed: int, bounds: RelayBounds = BOUNDS) -> None:
         """Opens all sockets; raises CannotRun when the system does not give them."""
         count = len(homes)
         doors = 2 * (count - 1) if bounds.doors is None else bounds.doors

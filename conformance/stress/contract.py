@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from scatterproof.conformance.relay.ports import Address
-from scatterproof.conformance.stress.plan import Act, Step
+from scatterproof.conformance.stress.plan import Act, PlannedStep
 from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.spec.trace import Trace
 
@@ -29,7 +29,7 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProgramStanding:
     """How far programs are, as their output shows now.
 
     deliveries: of all processes.
@@ -58,7 +58,7 @@ class EndedProcess(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     process: int
-    ending: Step | None = None
+    ending: PlannedStep | None = None
     crashed: str = ""
     exited: bool = False
     stubborn: str = ""
@@ -121,14 +121,14 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     due: bool = False
     reference_s: float = 0.0
     faults: dict[str, int]
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlannedStep, ...] = ()
 
     @property
     def at_a_stand(self) -> bool:
         return min(self.still_s, self.quiet_s) >= self.window_s
 
 
-class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """clauses: one result each, in the order of the catalogue.
     deliveries: in all outputs.
     seconds: what they took, as far as output and datagrams show.
@@ -175,11 +175,11 @@ class Tester(Protocol):
         """Write what the process reads: `addresses` are what it knows all processes by; the placeholders' values."""
         ...
 
-    def look(self, expected: Sequence[int]) -> Standing:
+    def look(self, expected: Sequence[int]) -> ProgramStanding:
         """Read what was written since the last look; `expected` are the processes that no step of the plan ends."""
         ...
 
-    def judge(self, course: Course) -> Judgement:
+    def judge(self, course: Course) -> ProgramJudgement:
         """Read all output, and judge it."""
         ...
 

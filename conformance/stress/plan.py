@@ -19,7 +19,7 @@ class Act(StrEnum):
     KILL = "kill"  # SIGKILL: it ends, and may leave a line half written
 
 
-class Step(msgspec.Struct, frozen=True):
+class PlannedStep(msgspec.Struct, frozen=True):
     """At `time_s` after the start, `act` happens to `process` (from 0)."""
 
     time_s: float
@@ -33,7 +33,7 @@ _EARLIEST_S = 0.05
 
 def plan(
     *, seed: int, processes: int, kills: int, pauses: int, active_s: float, spared: Collection[int] = ()
-) -> tuple[Step, ...]:
+) -> tuple[PlannedStep, ...]:
     """`kills` processes, none of `spared`, end for ever, each by SIGTERM or SIGKILL; `pauses` times some process stands
     still for a while. All of it happens within `active_s`, most of it early, while programs are busy."""
     most = (processes - 1) // 2
@@ -45,7 +45,7 @@ def plan(
     candidates = [process for process in range(processes) if process not in spared]
     victims = random.sample(candidates, min(kills, len(candidates)))
     endings = {
-        process: Step(_early(random, active_s), random.choice((Act.TERMINATE, Act.KILL)), process)
+        process: PlannedStep(_early(random, active_s), random.choice((Act.TERMINATE, Act.KILL)), process)
         for process in victims
     }
     random = Random(f"pauses {seed}")
@@ -53,9 +53,9 @@ def plan(
     for process, start, end in _pauses(random, processes, pauses, active_s):
         last = endings[process].time_s if process in endings else math.inf
         if end < last:
-            steps += [Step(start, Act.PAUSE, process), Step(end, Act.RESUME, process)]
+            steps += [PlannedStep(start, Act.PAUSE, process), PlannedStep(end, Act.RESUME, process)]
         elif start < last:
-            steps.append(Step(start, Act.PAUSE, process))
+            steps.append(PlannedStep(start, Act.PAUSE, process))
     return tuple(sorted(steps, key=lambda step: step.time_s))
 
 

@@ -17,7 +17,7 @@ from scatterproof.conformance.relay.ports import free_addresses
 from scatterproof.conformance.relay.relay import Counts, Relay
 from scatterproof.conformance.stress.contract import Course, EndedProcess, Tester, Workload
 from scatterproof.conformance.stress.gathering import PLACEHOLDERS, gathering
-from scatterproof.conformance.stress.plan import ENDINGS, Act, Step
+from scatterproof.conformance.stress.plan import ENDINGS, Act, PlannedStep
 from scatterproof.conformance.stress.program import BOUNDS, Bounds, Program, kill_marked, marked
 from scatterproof.spec.errors import BadInput, CannotRun
 
@@ -36,7 +36,7 @@ class Stress:
     """
 
     faults: Faults
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlannedStep, ...] = ()
     wake_s: float = 10.0
     seconds: float = 30.0
     due: bool = False
@@ -120,7 +120,7 @@ def _fill(command: Sequence[str], values: Mapping[str, str]) -> list[str]:
 class _Fate:
     """What is known of one process so far."""
 
-    ending: Step | None = None
+    ending: PlannedStep | None = None
     crashed: str = ""
     exited: bool = False
     stubborn: str = ""
@@ -244,7 +244,7 @@ class _Run:
     def _carry_until(self, time_s: float) -> None:
         self.relay.run(self.began + time_s)
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: PlannedStep) -> None:
         program, fate = self.programs[step.process], self.fates[step.process]
         if not program.is_running():
             return

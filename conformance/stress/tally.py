@@ -7,7 +7,7 @@ from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation
 SHOWN = 5  # violations of a clause that are put into words
 
 
-class Tally:
+class ProgramTally:
     def __init__(self, clause: str, name: str) -> None:
         self.held = 0
         self._clause, self._name = clause, name

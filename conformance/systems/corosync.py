@@ -16,7 +16,7 @@ from pathlib import Path
 from scatterproof.conformance.supervisor import Child, stop
 from scatterproof.conformance.systems.hosts import LIMITS, Hosts
 from scatterproof.conformance.systems.setup import Setup
-from scatterproof.conformance.systems.telling import History
+from scatterproof.conformance.systems.telling import SystemHistory
 from scatterproof.spec.errors import CannotRun
 
 LIBRARY = "libcpg.so.4"
@@ -46,7 +46,7 @@ def versions() -> str:
     return f"corosync {words or 'of an unknown version'}"
 
 
-def play(setup: Setup, folder: Path) -> History:
+def play(setup: Setup, folder: Path) -> SystemHistory:
     """Run the set-up to its end. Raises CannotRun when it cannot be started, or a host of it breaks."""
     versions()
     hosts, cluster = Hosts(setup, folder, STILL_S), _Cluster(setup.hosts, folder)

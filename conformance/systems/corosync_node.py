@@ -1,8 +1,8 @@
 """One host of a corosync cluster: `python corosync_node.py GROUP HOST HOSTS MESSAGES PACE LOG`.
 
 It joins a closed process group (CPG), says `ready` when all HOSTS are in it, waits for a line, sends its messages in
-agreed order, PACE seconds apart, delivers everybody's, and logs both until its stdin ends, an event a line (`Event` in
-history.py). It uses corosync's libcpg alone, and nothing of this project.
+agreed order, PACE seconds apart, delivers everybody's, and logs both until its stdin ends, an event a line (`LogEvent`
+in telling.py). It uses corosync's libcpg alone, and nothing of this project.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Name(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint32), ("value", ctypes.c_char * _NAME_BYTES))
 
 
-class Piece(ctypes.Structure):
+class IoVector(ctypes.Structure):
     """struct iovec."""
 
     _fields_ = (("base", ctypes.c_char_p), ("length", ctypes.c_size_t))
@@ -62,7 +62,7 @@ def digest(payload: bytes) -> int:
     return int.from_bytes(blake2b(payload, digest_size=8).digest(), "big") >> 1
 
 
-class Host:
+class CorosyncHost:
     """members: how many are in the group now."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -91,7 +91,7 @@ class Host:
 
     def send(self, payload: bytes) -> bool:
         """Whether it was taken; it is not while the group is too busy or changes."""
-        piece = Piece(payload, len(payload))
+        piece = IoVector(payload, len(payload))
         return self._call("cpg_mcast_joined", self._handle, _AGREED, ctypes.byref(piece), 1)
 
     def log(self, what: str, payload: bytes) -> None:
@@ -117,7 +117,7 @@ class Host:
             time.sleep(0.05)
 
 
-def run(host: Host, number_of: int, hosts: int, messages: int, pace_s: float) -> None:
+def run(host: CorosyncHost, number_of: int, hosts: int, messages: int, pace_s: float) -> None:
     joined, going, sent, due = host.descriptor(), False, 0, 0.0
     said = False
     waiting: bytes | None = None  # handed over, and not taken yet
@@ -145,7 +145,7 @@ def run(host: Host, number_of: int, hosts: int, messages: int, pace_s: float) ->
 def main() -> None:
     group, number_of, hosts, messages, pace, log = sys.argv[1:]
     with open(log, "wb", buffering=0) as file:
-        host = Host(file)
+        host = CorosyncHost(file)
         host.join(group.encode())
         run(host, int(number_of), int(hosts), int(messages), float(pace))
 

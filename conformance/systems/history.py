@@ -9,14 +9,14 @@ import msgspec
 
 from scatterproof.conformance.adapters.log_folder import log_path, write_befell, write_run
 from scatterproof.conformance.protocol import load
-from scatterproof.conformance.systems.telling import Event, History
+from scatterproof.conformance.systems.telling import LogEvent, SystemHistory
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import read_bytes, write_atomically
 from scatterproof.spec.trace import ABSENT, Kind, Row, schema
 from scatterproof.spec.trace_ndjson import encode_row
 
 
-def _befell(history: History, protocol: str) -> list[Row]:
+def _befell(history: SystemHistory, protocol: str) -> list[Row]:
     """That hosts crashed that are gone."""
     names = schema(protocol).columns
     crashes = [
@@ -25,15 +25,15 @@ def _befell(history: History, protocol: str) -> list[Row]:
     return [tuple(crash.get(name, ABSENT) for name in names) for crash in crashes]
 
 
-def _last(events: Sequence[Event]) -> int:
+def _last(events: Sequence[LogEvent]) -> int:
     return events[-1].time_ns if events else 0
 
 
-def read_events(path: Path) -> tuple[Event, ...]:
+def read_events(path: Path) -> tuple[LogEvent, ...]:
     """The whole lines of a host's log; a host that was stopped may have left half of one behind."""
     *lines, _ = read_bytes(path, "log").split(b"\n")
-    decoder = msgspec.json.Decoder(Event)
-    found: list[Event] = []
+    decoder = msgspec.json.Decoder(LogEvent)
+    found: list[LogEvent] = []
     for number, line in enumerate(lines, 1):
         try:
             found.append(decoder.decode(line))
@@ -42,7 +42,7 @@ def read_events(path: Path) -> tuple[Event, ...]:
     return tuple(found)
 
 
-def write_logs(history: History, protocol: str, folder: Path) -> None:
+def write_logs(history: SystemHistory, protocol: str, folder: Path) -> None:
     """Leave a folder for `conform --logs`. BadInput for a protocol that tells no such histories."""
     found = load(protocol).teller
     if found is None:

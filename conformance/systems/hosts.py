@@ -9,7 +9,7 @@ from pathlib import Path
 from scatterproof.conformance.supervisor import Child, ChildFailure, Limits, stop
 from scatterproof.conformance.systems.history import read_events
 from scatterproof.conformance.systems.setup import Setup
-from scatterproof.conformance.systems.telling import History
+from scatterproof.conformance.systems.telling import SystemHistory
 from scatterproof.spec.errors import CannotRun
 
 START_S = 30.0
@@ -61,10 +61,10 @@ class Hosts:
         """The host is expected to end."""
         self._gone.add(host)
 
-    def history(self, settled: bool) -> History:
+    def history(self, settled: bool) -> SystemHistory:
         """What the logs tell; once the hosts have ended."""
         events = tuple(map(read_events, self.logs))
-        return History(events, self._setup.messages, settled, tuple(self._notes), tuple(sorted(self._gone)))
+        return SystemHistory(events, self._setup.messages, settled, tuple(self._notes), tuple(sorted(self._gone)))
 
     def end(self) -> None:
         stop(self._nodes)

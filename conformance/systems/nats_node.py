@@ -1,7 +1,7 @@
 """One host of a NATS system: `python nats_node.py URL MODE HOST MESSAGES PACE LOG`.
 
 It says `ready` when it hears all subjects, waits for a line, publishes its messages, PACE seconds apart, delivers
-everybody's, and logs both until its stdin ends, an event a line (`Event` in history.py). It uses the client library
+everybody's, and logs both until its stdin ends, an event a line (`LogEvent` in telling.py). It uses the client library
 alone, and nothing of this project: it is what somebody would write to have their own system judged.
 
 MODE core: publish and subscribe, nothing stored. MODE jetstream: a message counts as published when the server has
@@ -30,7 +30,7 @@ WAIT_S = 0.5  # for an answer of the server, before it is asked again
 _ERRORS = (NatsError, JetStreamError, OSError, asyncio.TimeoutError)
 
 
-class Log:
+class RowFeed:
     """Rows of one node, handed to the system one by one."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -52,10 +52,10 @@ def message(node: int, number: int) -> tuple[str, bytes]:
     return f"host.{node}", b"%d %d" % (node, number)
 
 
-class Core:
+class NatsCore:
     """Publish and subscribe."""
 
-    def __init__(self, client: Client, log: Log) -> None:
+    def __init__(self, client: Client, log: RowFeed) -> None:
         self._client, self._log = client, log
 
     async def listen(self) -> None:
@@ -69,10 +69,10 @@ class Core:
         await self._client.publish(subject, payload)
 
 
-class Stream:
+class JetStream:
     """A stream that stores all subjects."""
 
-    def __init__(self, client: Client, log: Log) -> None:
+    def __init__(self, client: Client, log: RowFeed) -> None:
         self._stream, self._log = client.jetstream(timeout=WAIT_S), log
         self._reading: asyncio.Task[None] | None = None
 
@@ -113,7 +113,7 @@ class Stream:
 
 
 async def run(url: str, mode: str, node: int, messages: int, pace_s: float, file: BinaryIO) -> None:
-    log = Log(file)
+    log = RowFeed(file)
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
 
@@ -121,7 +121,7 @@ async def run(url: str, mode: str, node: int, messages: int, pace_s: float, file
         print(f"client: {error or type(error).__name__}", file=sys.stderr)
 
     client = await nats.connect(url, reconnect_time_wait=0.1, max_reconnect_attempts=-1, error_cb=note)
-    system = Core(client, log) if mode == "core" else Stream(client, log)
+    system = NatsCore(client, log) if mode == "core" else JetStream(client, log)
     await system.listen()
     print("ready", flush=True)
     await reader.readline()
@@ -130,7 +130,7 @@ async def run(url: str, mode: str, node: int, messages: int, pace_s: float, file
     publishing.cancel()
 
 
-async def _publish(system: Core | Stream, log: Log, node: int, messages: int, pace_s: float) -> None:
+async def _publish(system: NatsCore | JetStream, log: RowFeed, node: int, messages: int, pace_s: float) -> None:
     for number in range(1, messages + 1):
         subject, payload = message(node, number)
         log.add("handed", payload)

@@ -17,7 +17,7 @@ from pathlib import Path
 from scatterproof.conformance.supervisor import Child, stop
 from scatterproof.conformance.systems.hosts import LIMITS, START_S, Hosts
 from scatterproof.conformance.systems.setup import Setup
-from scatterproof.conformance.systems.telling import History
+from scatterproof.conformance.systems.telling import SystemHistory
 from scatterproof.spec.errors import CannotRun
 
 LOOPBACK = "127.0.0.1"
@@ -43,7 +43,7 @@ def versions() -> str:
     return f"{said.replace(': v', ' ')}, nats-py {importlib.metadata.version('nats-py')}"
 
 
-def play(setup: Setup, folder: Path) -> History:
+def play(setup: Setup, folder: Path) -> SystemHistory:
     """Run the set-up to its end. Raises CannotRun when it cannot be started, or a host of it breaks."""
     hosts, server = Hosts(setup, folder, STILL_S), _Server(folder, find_server())
     try:

@@ -14,7 +14,7 @@ import pytest
 from scatterproof.conformance.relay import ports
 from scatterproof.conformance.relay.faults import Fates, Faults, Partition, partition
 from scatterproof.conformance.relay.ports import LOOPBACK, free_addresses
-from scatterproof.conformance.relay.relay import Bounds, Relay
+from scatterproof.conformance.relay.relay import Relay, RelayBounds
 from scatterproof.conformance.supervisor import Child, stop
 from scatterproof.spec.errors import BadInput, CannotRun
 
@@ -26,10 +26,10 @@ PATIENCE_S = 60.0
 class Peers:
     """Sockets that stand for processes, with a relay between them."""
 
-    def __init__(self, count: int, faults: Faults, seed: int = 1, bounds: Bounds | None = None) -> None:
+    def __init__(self, count: int, faults: Faults, seed: int = 1, bounds: RelayBounds | None = None) -> None:
         self.sockets = [self.open() for _ in range(count)]
         homes = [own.getsockname() for own in self.sockets]
-        self.relay = Relay(homes, faults, seed, bounds or Bounds())
+        self.relay = Relay(homes, faults, seed, bounds or RelayBounds())
         self.others: list[socket.socket] = []
         self.put = 0  # datagrams so far
 
@@ -88,7 +88,7 @@ def made() -> Iterator[list[Peers]]:
         each.close()
 
 
-def make(made: list[Peers], count: int, faults: Faults, seed: int = 1, bounds: Bounds | None = None) -> Peers:
+def make(made: list[Peers], count: int, faults: Faults, seed: int = 1, bounds: RelayBounds | None = None) -> Peers:
     made.append(Peers(count, faults, seed, bounds))
     return made[-1]
 
@@ -133,7 +133,7 @@ def test_another_port_of_a_process_has_a_door_of_its_own_and_gets_the_answer(mad
 
 
 def test_more_ports_than_doors_share_the_usual_address(made: list[Peers]) -> None:
-    peers = make(made, 2, Faults(), bounds=Bounds(doors=2))
+    peers = make(made, 2, Faults(), bounds=RelayBounds(doors=2))
     for _ in range(3):
         peers.others.append(peers.open())
         peers.send(0, 1, b"x", by=peers.others[-1])
@@ -249,7 +249,7 @@ def test_a_drawn_partition_leaves_at_least_half_together(seed: int) -> None:
 
 
 def test_a_flood_is_bounded_counted_and_starves_nobody(made: list[Peers]) -> None:
-    bounds = Bounds(queue_bytes=1)  # at least a megabyte a pair
+    bounds = RelayBounds(queue_bytes=1)  # at least a megabyte a pair
     peers = make(made, 3, Faults(delay_ns=HOUR), bounds=bounds)
     for _ in range(20):
         for _ in range(100):
@@ -266,7 +266,7 @@ def test_a_flood_is_bounded_counted_and_starves_nobody(made: list[Peers]) -> Non
 
 def test_what_has_left_makes_room_for_what_comes(made: list[Peers]) -> None:
     """Twice as much as may wait at once, and all of it passes, since it does not come at once."""
-    peers = make(made, 2, Faults(delay_ns=1), bounds=Bounds(queue_bytes=1))
+    peers = make(made, 2, Faults(delay_ns=1), bounds=RelayBounds(queue_bytes=1))
     for _ in range(40):
         for _ in range(50):
             peers.send(0, 1, b"x" * 1000)

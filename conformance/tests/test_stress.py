@@ -14,8 +14,8 @@ import pytest
 
 from scatterproof.conformance.relay.faults import Faults, Partition
 from scatterproof.conformance.relay.ports import Address
-from scatterproof.conformance.stress.contract import Course, Judgement, Recorded, Standing, Workload
-from scatterproof.conformance.stress.plan import ENDINGS, Act, Step, plan
+from scatterproof.conformance.stress.contract import Course, ProgramJudgement, ProgramStanding, Recorded, Workload
+from scatterproof.conformance.stress.plan import ENDINGS, Act, PlannedStep, plan
 from scatterproof.conformance.stress.program import Bounds, Program, kill_marked, marked
 from scatterproof.conformance.stress.run import Stress, fresh_folders, run, split
 from scatterproof.conformance.supervisor import Child, stop, wait
@@ -66,13 +66,13 @@ class Listening:
         path = self.outputs[process]
         return path.read_text(errors="replace") if path.is_file() else ""
 
-    def look(self, expected: Sequence[int]) -> Standing:
+    def look(self, expected: Sequence[int]) -> ProgramStanding:
         words = [self.text(process) for process in range(len(self.outputs))]
         heard = [word.count("heard") for word in words]
         others = len(words) - 1
-        return Standing(sum(heard), sum(map(len, words)), all(heard[process] == others for process in expected))
+        return ProgramStanding(sum(heard), sum(map(len, words)), all(heard[process] == others for process in expected))
 
-    def judge(self, course: Course) -> Judgement:
+    def judge(self, course: Course) -> ProgramJudgement:
         raise NotImplementedError
 
     def trace(self, course: Course) -> Recorded:
@@ -117,8 +117,8 @@ def test_programs_hear_each_other_and_the_run_ends_when_all_is_there(tmp_path: P
 
 def test_the_plan_ends_pauses_and_kills_whom_it_says(tmp_path: Path) -> None:
     steps = (
-        Step(0.0, Act.PAUSE, 0), Step(0.05, Act.TERMINATE, 1), Step(0.1, Act.KILL, 2), Step(0.15, Act.RESUME, 0),
-        Step(0.2, Act.PAUSE, 3), Step(0.25, Act.TERMINATE, 3),
+        PlannedStep(0.0, Act.PAUSE, 0), PlannedStep(0.05, Act.TERMINATE, 1), PlannedStep(0.1, Act.KILL, 2),
+        PlannedStep(0.15, Act.RESUME, 0), PlannedStep(0.2, Act.PAUSE, 3), PlannedStep(0.25, Act.TERMINATE, 3),
     )  # fmt: skip
     apart = Partition(start_ns=0, end_ns=400 * MS, members=frozenset({0}))
     faults = Faults(partitions=(apart,))
@@ -236,7 +236,7 @@ def test_who_opens_another_port_than_its_own_is_not_at_home(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_a_victim_that_ignores_its_end_is_killed_when_patience_is_over(tmp_path: Path) -> None:
-    steps = (Step(0.0, Act.TERMINATE, 0),)
+    steps = (PlannedStep(0.0, Act.TERMINATE, 0),)
     stress = Stress(faults=Faults(), steps=steps, wake_s=0.5, seconds=5, patience_s=0.3)
     script = "trap '' TERM; while :; do date +%s.%N >> $1; sleep 0.05; done"
     course, tester = stressed(shell(script), tmp_path, stress)

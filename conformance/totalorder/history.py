@@ -8,12 +8,12 @@ from __future__ import annotations
 from scatterproof.conformance.adapters.recorded_run import RecordedRun
 from scatterproof.conformance.network.topologies import star
 from scatterproof.conformance.rows import row_of
-from scatterproof.conformance.systems.telling import History
+from scatterproof.conformance.systems.telling import SystemHistory
 from scatterproof.spec.trace import Kind, Order, Row
 
 
 class Teller:
-    def rows(self, history: History) -> list[list[Row]]:
+    def rows(self, history: SystemHistory) -> list[list[Row]]:
         places = _places(history)
         return [
             [
@@ -34,7 +34,7 @@ class Teller:
             for host, events in enumerate(history.hosts)
         ]
 
-    def run(self, history: History) -> RecordedRun:
+    def run(self, history: SystemHistory) -> RecordedRun:
         places, hosts = _places(history), tuple(range(len(history.hosts)))
         others = {(event.sender, event.number) for events in history.hosts for event in events} - set(places)
         left_out = (f"{len(others)} messages that the first host did not deliver are left out",) if others else ()
@@ -49,7 +49,7 @@ class Teller:
         )
 
 
-def _places(history: History) -> dict[tuple[int, int], int]:
+def _places(history: SystemHistory) -> dict[tuple[int, int], int]:
     """By sender and number, from 1: the place in the first host's sequence. A message that comes again stays in its
     first place."""
     places: dict[tuple[int, int], int] = {}

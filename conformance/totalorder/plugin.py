@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scatterproof.conformance.checks.surroundings import Surroundings
     from scatterproof.conformance.measures import Gauge
     from scatterproof.conformance.report.equivalence import Comparison
-    from scatterproof.conformance.systems.telling import Teller
+    from scatterproof.conformance.systems.telling import SystemTeller
 
 # How long a time-out becomes, as a multiple of the first; and how often a message is lost in a row at the most.
 MOST_TIMEOUTS = 8
@@ -156,7 +156,7 @@ def _wire() -> Wire:
     return Wire(packets=packets, tells_ends=TELLS_ENDS)
 
 
-def _teller() -> Teller:
+def _teller() -> SystemTeller:
     from scatterproof.conformance.totalorder.history import TELLER
 
     return TELLER

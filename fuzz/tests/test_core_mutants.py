@@ -15,12 +15,12 @@ from scatterproof.fuzz import survivors as survivors_of
 from scatterproof.fuzz import trying
 from scatterproof.fuzz.core_edits import edits_of
 from scatterproof.fuzz.core_mutants import CoreMutant, apply, area_of, core_mutants, function_at, mutants_of, places_of
-from scatterproof.fuzz.mutant_journal import Measured, MutantJournal
+from scatterproof.fuzz.mutant_journal import MeasureKey, MutantJournal
 from scatterproof.fuzz.mutant_rates import rates, wilson
 from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.reach import Reached
-from scatterproof.fuzz.survivors import Entry, SurvivorStanding, triage
-from scatterproof.fuzz.trying import Bench, Tried, TriedOutcome, sampled
+from scatterproof.fuzz.survivors import SurvivorEntry, SurvivorStanding, triage
+from scatterproof.fuzz.trying import CoreBench, Tried, TriedOutcome, sampled
 from scatterproof.spec.clauses import protocols
 from scatterproof.spec.errors import BadInput
 
@@ -225,15 +225,15 @@ def test_blocks_that_a_run_meets_are_told_apart() -> None:
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
-    return Bench("broadcast", 2)
+def bench() -> CoreBench:
+    return CoreBench("broadcast", 2)
 
 
-def tried(bench: Bench, place: str, after: str) -> Tried:
+def tried(bench: CoreBench, place: str, after: str) -> Tried:
     return bench.try_mutant(next(m for m in bench.mutants.values() if place in m.name and m.after == after))
 
 
-def test_mutants_end_as_they_deserve(bench: Bench) -> None:
+def test_mutants_end_as_they_deserve(bench: CoreBench) -> None:
     by_clause = tried(bench, "rules:majority", "return False")
     assert by_clause.outcome is TriedOutcome.BY_CLAUSE
     assert by_clause.clauses
@@ -244,7 +244,7 @@ def test_mutants_end_as_they_deserve(bench: Bench) -> None:
     assert "KeyError" in crashing.why
 
 
-def test_a_mutant_without_end_is_cut(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mutant_without_end_is_cut(bench: CoreBench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trying, "RUN_S", 0.2)
     found = tried(
         bench, "stack:UniformProcess._begin", "handed.appendleft((payload, left)); handed.appendleft((payload, left))"
@@ -253,20 +253,20 @@ def test_a_mutant_without_end_is_cut(bench: Bench, monkeypatch: pytest.MonkeyPat
     assert "RanAway" in found.why
 
 
-def test_a_case_in_which_nothing_happens_any_more_is_told_apart(bench: Bench) -> None:
+def test_a_case_in_which_nothing_happens_any_more_is_told_apart(bench: CoreBench) -> None:
     """No mutant is sure to end so: most that do nothing break a clause. Here the case is about what it does not do."""
     other = replace(bench.upto(1)[0], rows=[], at_stake=("BC-LCB-CHECK",))
     found = bench.meet(other, Tried(mutant="none", outcome=TriedOutcome.SURVIVED))
     assert (found.outcome, found.clauses) == (TriedOutcome.BY_IDLENESS, ("BC-LCB-CHECK",))
 
 
-def test_what_no_stimulus_reaches_survives_without_a_run(bench: Bench) -> None:
+def test_what_no_stimulus_reaches_survives_without_a_run(bench: CoreBench) -> None:
     bench_mutants = {m.block: m for m in bench.mutants.values() if m.function == "Segments._cut"}
     found = bench.try_mutant(bench_mutants[max(bench_mutants)])
     assert (found.outcome, found.reached, found.cpu_s) == (TriedOutcome.SURVIVED, 0, 0.0)
 
 
-def test_branches_that_nothing_reaches_are_listed(bench: Bench) -> None:
+def test_branches_that_nothing_reaches_are_listed(bench: CoreBench) -> None:
     """No packet is refused where all are right; and some branch needs more than two schedules."""
     branches = bench.branches
     missed = {(block.place, block.way) for block in branches.missed}
@@ -276,7 +276,7 @@ def test_branches_that_nothing_reaches_are_listed(bench: Bench) -> None:
     assert len(branches.missed) + len(branches.not_by_schedules) + branches.by_schedules == branches.of
 
 
-def test_samples_of_one_seed_are_the_same(bench: Bench) -> None:
+def test_samples_of_one_seed_are_the_same(bench: CoreBench) -> None:
     everything = list(bench.mutants.values())
     assert sampled(everything, None, 1) == everything
     assert sampled(everything, 20, 1) == sampled(everything, 20, 1) != sampled(everything, 20, 2)
@@ -294,10 +294,10 @@ def test_the_interval_is_wilson_s() -> None:
 def test_rates_leave_out_what_nothing_can_tell() -> None:
     outcomes = {"a": TriedOutcome.BY_CLAUSE, "b": TriedOutcome.BY_CRASH, **dict.fromkeys("cdef", TriedOutcome.SURVIVED)}
     known = {
-        "c": Entry(SurvivorStanding.EQUIVALENT, "same", ("c",)),
-        "d": Entry(SurvivorStanding.PACE, "later", ("d",)),
-        "e": Entry(SurvivorStanding.OPEN, "?", ("e",)),
-        "a": Entry(SurvivorStanding.OPEN, "killed now", ("a",)),
+        "c": SurvivorEntry(SurvivorStanding.EQUIVALENT, "same", ("c",)),
+        "d": SurvivorEntry(SurvivorStanding.PACE, "later", ("d",)),
+        "e": SurvivorEntry(SurvivorStanding.OPEN, "?", ("e",)),
+        "a": SurvivorEntry(SurvivorStanding.OPEN, "killed now", ("a",)),
     }
     found = [Tried(mutant=name, outcome=outcome) for name, outcome in outcomes.items()]
     here, everything = rates(found, dict.fromkeys(outcomes, "here"), known)
@@ -326,12 +326,12 @@ def test_a_wrong_file_of_survivors_is_refused(
 
 
 def test_a_measure_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
-    path, what = tmp_path / "p.ndjson", Measured(protocol="p", schedules=3, cores="1")
+    path, what = tmp_path / "p.ndjson", MeasureKey(protocol="p", schedules=3, cores="1")
     one = Tried(mutant="a", outcome=TriedOutcome.SURVIVED)
     MutantJournal(path, what, resume=False).add(one)
     with path.open("ab") as file:
         file.write(b'{"mutant": "b", "outc')
     assert MutantJournal(path, what, resume=True).known == {"a": one}
     with pytest.raises(BadInput, match="schedules 3, not 4"):
-        MutantJournal(path, Measured(protocol="p", schedules=4, cores="1"), resume=True)
+        MutantJournal(path, MeasureKey(protocol="p", schedules=4, cores="1"), resume=True)
     assert MutantJournal(path, what, resume=False).known == {}

@@ -18,7 +18,7 @@ from scatterproof.fuzz.corpus import Suited, chunk_size, drawn_chunk, drawn_sche
 from scatterproof.fuzz.fuzzer import FuzzResult, fuzz, violations_of
 from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.shrink import size
-from scatterproof.fuzz.stopping import Guard, Signals, Stopped
+from scatterproof.fuzz.stopping import Guard, Signals, StopAsked
 from scatterproof.spec import schedule as schedules
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.schedule import Schedule
@@ -39,7 +39,7 @@ def stopping_at(run: int) -> Guard:
     @contextmanager
     def guard() -> Iterator[None]:
         if next(runs) == run:
-            raise Stopped("SIGTERM")
+            raise StopAsked("SIGTERM")
         yield
 
     return guard
@@ -124,13 +124,13 @@ def test_stopped_while_it_shrinks_the_smallest_so_far_is_saved(tmp_path: Path) -
 
 def test_a_signal_stops_a_run_at_once_and_anything_else_at_the_next_run() -> None:
     before = signal.getsignal(signal.SIGTERM)
-    with Signals() as signals, pytest.raises(Stopped, match="SIGTERM"), signals.guard():
+    with Signals() as signals, pytest.raises(StopAsked, match="SIGTERM"), signals.guard():
         signal.raise_signal(signal.SIGTERM)
     with Signals() as signals:
         signal.raise_signal(signal.SIGINT)
-        with pytest.raises(Stopped, match="SIGINT"), signals.guard():
+        with pytest.raises(StopAsked, match="SIGINT"), signals.guard():
             pytest.fail("a run was begun")
-        with pytest.raises(Stopped):
+        with pytest.raises(StopAsked):
             signal.raise_signal(signal.SIGTERM)  # whoever asks twice does not want to wait
     assert signal.getsignal(signal.SIGTERM) == before
 

@@ -22,7 +22,7 @@ from scatterproof.impl.totalorder import adjustment_rules as built_for_adjustmen
 from scatterproof.impl.totalorder import failure_rules as built_for_failures
 from scatterproof.impl.totalorder import loss_rules as built_for_loss
 from scatterproof.impl.totalorder import rules as built
-from scatterproof.models.claim import Verdict
+from scatterproof.models.claim import ClaimVerdict
 from scatterproof.models.equivalence import ParameterKind, prove_equivalent
 from scatterproof.models.symbolic import lift
 from scatterproof.models.tlc import TlcOutcome, run_tlc
@@ -57,7 +57,7 @@ LOSS_PARAMETERS: dict[str, dict[str, ParameterKind]] = {
 
 
 def is_proved(one: Rule, other: Callable[..., Any], params: Mapping[str, ParameterKind]) -> bool:
-    return prove_equivalent(one, other, params).verdict is Verdict.PROVED
+    return prove_equivalent(one, other, params).verdict is ClaimVerdict.PROVED
 
 
 def test_both_have_the_same_rules() -> None:
@@ -70,7 +70,7 @@ def test_both_have_the_same_rules() -> None:
 
 @pytest.mark.parametrize("rule", [rule for rule in BUILT if rule.__name__ in PARAMETERS], ids=lambda r: str(r.__name__))
 def test_a_rule_of_the_core_answers_as_the_proved_one_for_all_values(rule: Rule) -> None:
-    assert prove_rule_equivalent(rule.__name__, rule).verdict is Verdict.PROVED
+    assert prove_rule_equivalent(rule.__name__, rule).verdict is ClaimVerdict.PROVED
 
 
 def test_the_rule_on_links_answers_as_the_proved_one() -> None:

@@ -42,7 +42,7 @@ NETWORKS = (one_way(2, 1), chain(2, 1), star(2), diamond(2, 1))
 MAX_STEP_NS = 12
 
 
-class Model:
+class NetworkModel:
     """What the clauses say of a network, in sets and lists. Times in ns; all clocks run together, offsets apart."""
 
     def __init__(self, topology: Topology, environment: Environment, interval: int) -> None:
@@ -119,7 +119,7 @@ class Model:
 
 
 class TotalOrderMachine(RuleBasedStateMachine):
-    """Cores made by `make_node`, links as queues, and a `Model`."""
+    """Cores made by `make_node`, links as queues, and a `NetworkModel`."""
 
     make_node: MakeNode
     environment: Environment
@@ -131,7 +131,7 @@ class TotalOrderMachine(RuleBasedStateMachine):
     )
     def start(self, network: Topology, interval: int, offsets: bytes) -> None:
         parameters: dict[str, Parameter] = {"environment": self.environment.value, "beacon_interval_ns": interval}
-        self.model = Model(network, self.environment, interval)
+        self.model = NetworkModel(network, self.environment, interval)
         routes = self.model.routes
         self.now = 1
         # Equal clocks half of the time, so that timestamps tie.

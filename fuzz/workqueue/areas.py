@@ -28,7 +28,7 @@ _AREAS = {
     "store:Store._clean": RECOVERY,
     "store:Store._is_dead": RECOVERY,
     "storage": PROCESSING,
-    "storage:Group.standing": SELECTION,
+    "storage:StoredGroup.standing": SELECTION,
     "selection": SELECTION,
     "rules": SELECTION,
     "rules:is_new": CALLS,

@@ -18,7 +18,7 @@ from scatterproof.fuzz.protocol import HandMutant, changed_rules
 from scatterproof.fuzz.strategies import delays
 from scatterproof.fuzz.workqueue.strategies import failures, faults
 from scatterproof.impl.workqueue import LEASE_RULES, LeaseRules, LeaseStore, make_core
-from scatterproof.impl.workqueue.lease_store import Message, Storage
+from scatterproof.impl.workqueue.lease_store import LeaseStorage, Message
 from scatterproof.spec.schedule import Call, Schedule
 from scatterproof.spec.topology import Role
 from scatterproof.spec.workqueue.messages import Packet
@@ -101,7 +101,7 @@ class _Forgets(LeaseStore):
     """A restart ends all leases."""
 
     @property
-    def kept(self) -> Storage:
+    def kept(self) -> LeaseStorage:
         kept = deepcopy(self._all)
         for message in kept.messages.values():
             message.until_ns = 0

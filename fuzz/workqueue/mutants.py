@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from scatterproof.fuzz.protocol import HandMutant, changed_rules
 from scatterproof.impl.workqueue import RULES, Rules, Store, make_core
 from scatterproof.impl.workqueue.literal_rules import LITERAL
-from scatterproof.impl.workqueue.storage import Group, Storage
+from scatterproof.impl.workqueue.storage import Storage, StoredGroup
 from scatterproof.spec.core import NodeConfig, Outcome
 from scatterproof.spec.topology import Role
 from scatterproof.spec.workqueue.messages import CallName, Packet
@@ -84,7 +84,7 @@ class _ForgetsAnswers(Store):
 class _Hoarding(Store):
     """It never removes a finished group."""
 
-    def _pop_group(self, asked: Packet, group: Group) -> Packet:
+    def _pop_group(self, asked: Packet, group: StoredGroup) -> Packet:
         before = deepcopy(group)
         answer = super()._pop_group(asked, group)
         self._all.groups.setdefault(group.number, before)
@@ -94,7 +94,7 @@ class _Hoarding(Store):
 class _Shows(Store):
     """It shows an open group when its second message is sent."""
 
-    def _send_message(self, asked: Packet, group: Group) -> Packet:
+    def _send_message(self, asked: Packet, group: StoredGroup) -> Packet:
         answer = super()._send_message(asked, group)
         if group.last == 2:
             return replace(super()._close_group(asked, group), message=group.last, payload=b"")
@@ -104,7 +104,7 @@ class _Shows(Store):
 class _Swaps(Store):
     """It reads the last message first."""
 
-    def _read_message(self, asked: Packet, group: Group) -> Packet:
+    def _read_message(self, asked: Packet, group: StoredGroup) -> Packet:
         answer = super()._read_message(asked, group)
         last = max(group.messages, default=0)
         if answer.message < 1 or last == answer.message:
@@ -115,7 +115,7 @@ class _Swaps(Store):
 class _Cancels(Store):
     """A cancelled group is closed instead."""
 
-    def _flush_group(self, asked: Packet, group: Group) -> Packet:
+    def _flush_group(self, asked: Packet, group: StoredGroup) -> Packet:
         return super()._close_group(asked, group)
 
 
@@ -128,7 +128,7 @@ class _Takes(Store):
             return self._send_anyway(asked, group)
         return super()._carry_out(asked, now)
 
-    def _send_anyway(self, asked: Packet, group: Group) -> Packet:
+    def _send_anyway(self, asked: Packet, group: StoredGroup) -> Packet:
         lock, group.lock = group.lock, group.lock.SEND
         answer = super()._send_message(asked, group)
         group.lock = lock
@@ -138,7 +138,7 @@ class _Takes(Store):
 class _KeepsPopped(Store):
     """It says that a message was popped, and keeps it."""
 
-    def _pop_message(self, asked: Packet, group: Group) -> Packet:
+    def _pop_message(self, asked: Packet, group: StoredGroup) -> Packet:
         before = dict(group.messages)
         answer = super()._pop_message(asked, group)
         group.messages = before

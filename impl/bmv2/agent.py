@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from scatterproof.impl.bmv2 import rest, room
-from scatterproof.impl.bmv2.answers import Refused, Silent
+from scatterproof.impl.bmv2.answers import Silent, WriteRefused
 from scatterproof.impl.bmv2.wires import Wires
 from scatterproof.spec.errors import CannotRun
 
@@ -251,7 +251,7 @@ def _answer(agent: Agent, name: str, arguments: list[Any]) -> dict[str, Any]:
         return {"ok": agent.request(name, arguments)}
     except CannotRun as error:
         return {"cannot": str(error)}
-    except Refused as error:
+    except WriteRefused as error:
         return {"refused": [error.code, error.message]}
     except Silent as error:
         return {"cannot": f"the P4Runtime server of BMv2 does not do its part: {error}"}

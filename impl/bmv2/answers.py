@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Refused(Exception):
+class WriteRefused(Exception):
     """The server's answer to a write: P4Runtime's canonical code, and its words."""
 
     def __init__(self, code: str, message: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from scatterproof.impl.bmv2.recording import (
     FORMAT,
     Fresh,
-    Packet,
+    RecordedPacket,
     Recording,
     Step,
     digest_of,
@@ -29,7 +29,7 @@ from scatterproof.impl.bmv2.session import version
 from scatterproof.impl.bmv2.stf import parse
 from scatterproof.impl.bmv2.switch import Bmv2Switch
 from scatterproof.impl.bmv2.vary import Variety
-from scatterproof.impl.v1model import Aborted, Switch, load
+from scatterproof.impl.v1model import Aborted, EmbeddedSwitch, load
 from scatterproof.spec.errors import BadInput, ScatterproofError
 
 _ATTEMPTS = 8
@@ -103,11 +103,11 @@ def without_aborts(steps: Sequence[Step], program: Path, *, ports: Sequence[int]
     """Leave out the packets that would stop BMv2, as the embedded target says: a failed assertion, an endless round."""
     kept: list[Step] = []
     loaded = load(program)
-    target = Switch(loaded, ports=ports, cpu_port=cpu_port)
+    target = EmbeddedSwitch(loaded, ports=ports, cpu_port=cpu_port)
     for step in steps:
         try:
             if isinstance(step, Fresh):
-                target = Switch(loaded, ports=ports, cpu_port=cpu_port)
+                target = EmbeddedSwitch(loaded, ports=ports, cpu_port=cpu_port)
             else:
                 play_one(step, target, cpu_port=cpu_port)
         except Aborted:
@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     for sentence in left_out:
         print(sentence)
-    packets = sum(isinstance(step, Packet) for step in recording.steps)
+    packets = sum(isinstance(step, RecordedPacket) for step in recording.steps)
     print(f"{chosen.out}: {packets} packets, {len(recording.steps)} steps of {recording.program}: {recording.source}")
     return 0
 

@@ -16,7 +16,7 @@ from typing import Literal, Protocol, TypeVar
 import msgspec
 
 from scatterproof.impl.bmv2.wires import LEAST_BYTES
-from scatterproof.impl.v1model import ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
+from scatterproof.impl.v1model import ControlEntry, ControlError, Lpm, Match, Member, Range, SelectorGroup, Ternary
 from scatterproof.spec.errors import BadInput
 
 FORMAT = 1
@@ -31,17 +31,17 @@ _REFERS = re.compile(r"(member|group) (\d+)")
 _MATCH = re.compile(r"0x([0-9a-f]+)(?:([&-])0x([0-9a-f]+)|(/)(\d+))?")
 
 
-class Tables(Protocol):
+class TableControl(Protocol):
     """What a target lets the control plane do with one table."""
 
-    def add(self, entry: Entry) -> None: ...
-    def modify(self, entry: Entry) -> None: ...
+    def add(self, entry: ControlEntry) -> None: ...
+    def modify(self, entry: ControlEntry) -> None: ...
     def delete(self, match: Mapping[str, Match], priority: int = 0) -> None: ...
     def default(self, action: str, params: Mapping[str, int] = ...) -> None: ...
     def reset_default(self) -> None: ...
 
 
-class Profile(Protocol):
+class ProfileControl(Protocol):
     """What a target lets the control plane do with one action profile."""
 
     def add_member(self, number: int, action: str, params: Mapping[str, int] = ...) -> None: ...
@@ -51,24 +51,24 @@ class Profile(Protocol):
     def delete_group(self, number: int) -> None: ...
 
 
-class Groups(Protocol):
+class GroupControl(Protocol):
     """Multicast groups or clone sessions."""
 
     def set(self, number: int, replicas: Iterable[tuple[int, int]], /) -> None: ...
     def delete(self, number: int, /) -> None: ...
 
 
-class Target(Protocol):
+class SwitchTarget(Protocol):
     """The surface that the embedded target and BMv2 have in common."""
 
     @property
-    def tables(self) -> Mapping[str, Tables]: ...
+    def tables(self) -> Mapping[str, TableControl]: ...
     @property
-    def profiles(self) -> Mapping[str, Profile]: ...
+    def profiles(self) -> Mapping[str, ProfileControl]: ...
     @property
-    def multicast(self) -> Groups: ...
+    def multicast(self) -> GroupControl: ...
     @property
-    def clone_sessions(self) -> Groups: ...
+    def clone_sessions(self) -> GroupControl: ...
     def process(self, port: int, data: bytes) -> list[tuple[int, bytes]]: ...
 
 
@@ -78,7 +78,7 @@ Verb = Literal[
 ]  # fmt: skip
 
 
-class Control(msgspec.Struct, frozen=True, tag="control", omit_defaults=True, kw_only=True):
+class ControlRequest(msgspec.Struct, frozen=True, tag="control", omit_defaults=True, kw_only=True):
     """A request of the control plane. Numbers are hexadecimal: `match` has value, value/prefix, value&mask or low-high.
 
     `number` and `replicas` (port and instance) are of a group; a group without replicas is deleted. `table` may be an
@@ -98,7 +98,7 @@ class Control(msgspec.Struct, frozen=True, tag="control", omit_defaults=True, kw
     answer: str = OK
 
 
-class Packet(msgspec.Struct, frozen=True, tag="packet", omit_defaults=True, kw_only=True):
+class RecordedPacket(msgspec.Struct, frozen=True, tag="packet", omit_defaults=True, kw_only=True):
     """A packet that came in at `port` and what left, by port, all in hexadecimal. `masks`, where there are any, say
     which bits of each packet out are expected: the others are the target's own choice."""
 
@@ -114,8 +114,8 @@ class Fresh(msgspec.Struct, frozen=True, tag="fresh", omit_defaults=True, kw_onl
     why: str = ""
 
 
-Step = Control | Packet | Fresh
-Make = Callable[[], Target]
+Step = ControlRequest | RecordedPacket | Fresh
+Make = Callable[[], SwitchTarget]
 Data = TypeVar("Data", str, bytes)
 
 
@@ -184,9 +184,11 @@ def play(steps: Sequence[Step], make: Make, *, cpu_port: int | None) -> Iterator
             yield play_one(step, target, cpu_port=cpu_port)
 
 
-def play_one(step: Control | Packet, target: Target, *, cpu_port: int | None) -> Control | Packet:
+def play_one(
+    step: ControlRequest | RecordedPacket, target: SwitchTarget, *, cpu_port: int | None
+) -> ControlRequest | RecordedPacket:
     """One step with what this target makes of it."""
-    if isinstance(step, Control):
+    if isinstance(step, ControlRequest):
         return msgspec.structs.replace(step, answer=ask(step, target))
     out = [(port, data.hex()) for port, data in target.process(step.port, bytes.fromhex(step.data))]
     return msgspec.structs.replace(step, out=by_port(out, cpu_port), masks=[])
@@ -196,17 +198,17 @@ def replay(steps: Sequence[Step], make: Make, *, cpu_port: int | None) -> list[D
     """Where a target differs from what was recorded, in frames that a veth carries; at the CPU port in all."""
     found = []
     for number, (step, did) in enumerate(zip(steps, play(steps, make, cpu_port=cpu_port), strict=True)):
-        if isinstance(step, Control) and isinstance(did, Control):
+        if isinstance(step, ControlRequest) and isinstance(did, ControlRequest):
             if did.answer != step.answer and did.answer not in _ALSO.get(step.answer, ()):
                 found.append(Difference(number, step, step.answer, did.answer))
-        elif isinstance(step, Packet) and isinstance(did, Packet):
+        elif isinstance(step, RecordedPacket) and isinstance(did, RecordedPacket):
             out = [(port, data) for port, data in did.out if port == cpu_port or len(data) >= 2 * LEAST_BYTES]
             if not same(step, out):
                 found.append(Difference(number, step, step.out, out))
     return found
 
 
-def same(step: Packet, out: Sequence[tuple[int, str]]) -> bool:
+def same(step: RecordedPacket, out: Sequence[tuple[int, str]]) -> bool:
     """Whether a target let out what is recorded, in the bits that are expected."""
     if not step.masks:
         return step.out == list(out)
@@ -226,7 +228,7 @@ def by_port(packets: Iterable[tuple[int, Data]], cpu_port: int | None) -> list[t
     return sorted(packets, key=lambda packet: (packet[0], packet[1] if packet[0] == cpu_port else packet[1][:0]))
 
 
-def ask(step: Control, target: Target) -> str:
+def ask(step: ControlRequest, target: SwitchTarget) -> str:
     """Do what a control step says; OK, or the code of the refusal."""
     try:
         match step.verb:
@@ -261,17 +263,19 @@ def ask(step: Control, target: Target) -> str:
     return OK
 
 
-def entry_of(step: Control) -> Entry:
+def entry_of(step: ControlRequest) -> ControlEntry:
     """The entry that a control step speaks of."""
     match = {name: match_of(text) for name, text in step.match.items()}
     refers = _REFERS.fullmatch(step.action)
     if refers is None:
-        return Entry(match, step.action, params_of(step), step.priority)
+        return ControlEntry(match, step.action, params_of(step), step.priority)
     kind, number = refers.groups()
-    return Entry(match, Member(int(number)) if kind == "member" else Group(int(number)), (), step.priority)
+    return ControlEntry(
+        match, Member(int(number)) if kind == "member" else SelectorGroup(int(number)), (), step.priority
+    )
 
 
-def params_of(step: Control) -> dict[str, int]:
+def params_of(step: ControlRequest) -> dict[str, int]:
     """The parameters of a control step's action."""
     return {name: int(text, 16) for name, text in step.params.items()}
 

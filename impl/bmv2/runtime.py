@@ -21,7 +21,7 @@ from p4runtime_sh.p4runtime import (
     p4runtime_pb2,
 )
 
-from scatterproof.impl.bmv2.answers import Refused, Silent
+from scatterproof.impl.bmv2.answers import Silent, WriteRefused
 
 ELECTION = (0, 1)
 _ANSWER_S = 30.0
@@ -251,14 +251,14 @@ class Runtime:
 
     def _update(self, verb: str) -> Any:
         if verb not in _VERBS:
-            raise Refused("INVALID_ARGUMENT", f"{verb!r} is none of {', '.join(sorted(_VERBS))}")
+            raise WriteRefused("INVALID_ARGUMENT", f"{verb!r} is none of {', '.join(sorted(_VERBS))}")
         update = p4runtime_pb2.Update()
         update.type = getattr(p4runtime_pb2.Update, verb)
         return update
 
     def _find(self, known: Mapping[str, Any], what: str, name: str) -> Any:
         if name not in known:
-            raise Refused("NOT_FOUND", f"there is no {what} {name!r}; there are {', '.join(known) or 'none'}")
+            raise WriteRefused("NOT_FOUND", f"there is no {what} {name!r}; there are {', '.join(known) or 'none'}")
         return known[name]
 
     def _match(self, message: Any, field: Any, value: Any) -> None:
@@ -274,7 +274,7 @@ class Runtime:
             case ["range", int(low), int(high)]:
                 message.range.low, message.range.high = canonical(low), canonical(high)
             case _:
-                raise Refused("INVALID_ARGUMENT", f"{value!r} is no match for {field.name}")
+                raise WriteRefused("INVALID_ARGUMENT", f"{value!r} is no match for {field.name}")
 
     def _action(self, message: Any, name: str, params: Any) -> None:
         action = self._find(self._actions, "action", name)
@@ -282,7 +282,7 @@ class Runtime:
         known = {param.name: param for param in action.params}
         given = params.items() if isinstance(params, Mapping) else zip(known, params, strict=False)
         if not isinstance(params, Mapping) and len(params) != len(known):
-            raise Refused("INVALID_ARGUMENT", f"action {name} takes {len(known)} parameters, not {len(params)}")
+            raise WriteRefused("INVALID_ARGUMENT", f"action {name} takes {len(known)} parameters, not {len(params)}")
         for key, value in given:
             param = message.params.add()
             param.param_id = self._find(known, f"parameter of action {name}", key).id
@@ -298,24 +298,24 @@ class Runtime:
             self._client.write_update(update)
         except P4RuntimeWriteException as error:
             (_, one), *_ = error.errors
-            raise Refused(code_pb2.Code.Name(one.canonical_code), one.message) from None
+            raise WriteRefused(code_pb2.Code.Name(one.canonical_code), one.message) from None
         except P4RuntimeErrorFormatException as error:
-            raise Refused("UNKNOWN", str(error)) from None
+            raise WriteRefused("UNKNOWN", str(error)) from None
         except shell.grpc.RpcError as error:
-            raise Refused(error.code().name, error.details()) from None
+            raise WriteRefused(error.code().name, error.details()) from None
 
     def _read(self, entity: Any) -> Iterator[Any]:
         try:
             for answer in self._client.read_one(entity):
                 yield from answer.entities
         except shell.grpc.RpcError as error:
-            raise Refused(error.code().name, error.details()) from None
+            raise WriteRefused(error.code().name, error.details()) from None
 
 
 def canonical(value: int) -> bytes:
     """The shortest string of bytes that holds it, as P4Runtime wants it."""
     if value < 0:
-        raise Refused("OUT_OF_RANGE", f"{value} is below 0")
+        raise WriteRefused("OUT_OF_RANGE", f"{value} is below 0")
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 

@@ -62,7 +62,7 @@ def why_not(command: str = COMMAND) -> str | None:
     return None if tried.returncode == 0 else tried.stderr.strip().rpartition("\n")[2]
 
 
-class Session:
+class AgentSession:
     """A running agent. Close it, or leave the `with`; should this process be killed, the kernel kills the agent."""
 
     def __init__(self) -> None:

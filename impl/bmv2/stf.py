@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from scatterproof.impl.bmv2.recording import Control, Fresh, Packet, Step, text_of
+from scatterproof.impl.bmv2.recording import ControlRequest, Fresh, RecordedPacket, Step, text_of
 from scatterproof.impl.v1model import Lpm, Ternary
 from scatterproof.impl.v1model.tables import Key, MatchKind
 from scatterproof.spec.errors import BadInput
@@ -22,7 +22,7 @@ _PAIR = re.compile(r'"(?P<name>[^"]+)":(?P<value>[0-9a-zA-Z*]+)')
 _TABLE = re.compile(r'(?P<verb>add|setdefault) "(?P<table>[^"]+)" (?P<rest>.*)$')
 
 
-class TableSpec(Protocol):
+class StfTable(Protocol):
     """What a test's text needs of a table."""
 
     @property
@@ -31,18 +31,18 @@ class TableSpec(Protocol):
     def ranked(self) -> bool: ...
 
 
-class Program(Protocol):
+class StfProgram(Protocol):
     """What a test's text needs of a program."""
 
     @property
-    def tables(self) -> Mapping[str, TableSpec]: ...
+    def tables(self) -> Mapping[str, StfTable]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
     """What one file says. `expected`: port, and the packet with its `*`, or nothing where any packet will do."""
 
-    controls: tuple[Control, ...]
+    controls: tuple[ControlRequest, ...]
     port: int
     data: str
     expected: tuple[tuple[int, str | None], ...]
@@ -56,7 +56,7 @@ class Test:
             out.append((port, packet.replace("*", "0")))
             masks.append("".join("0" if digit == "*" else "f" for digit in packet))
         order = sorted(range(len(out)), key=lambda place: out[place][0])
-        packet_step = Packet(
+        packet_step = RecordedPacket(
             port=self.port,
             data=self.data,
             out=[out[place] for place in order],
@@ -65,9 +65,9 @@ class Test:
         return [Fresh(why=why), *self.controls, packet_step]
 
 
-def parse(text: str, program: Program, place: str) -> Test:
+def parse(text: str, program: StfProgram, place: str) -> Test:
     """A test of this program; BadInput with the line that is none."""
-    controls: list[Control] = []
+    controls: list[ControlRequest] = []
     sent: tuple[int, str] | None = None
     expected: list[tuple[int, str | None]] = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -84,7 +84,7 @@ def parse(text: str, program: Program, place: str) -> Test:
             case ["expect", port, *data]:
                 expected.append((int(port), "".join(data).rstrip("$").lower()))
             case ["mirroring_add", session, port]:
-                controls.append(Control(verb="clone_session", number=int(session), replicas=[(int(port), 1)]))
+                controls.append(ControlRequest(verb="clone_session", number=int(session), replicas=[(int(port), 1)]))
             case ["add" | "setdefault", *_]:
                 controls.append(_control(line.strip(), program, f"{place}:{number}"))
             case _:
@@ -94,7 +94,7 @@ def parse(text: str, program: Program, place: str) -> Test:
     return Test(tuple(controls), sent[0], sent[1], tuple(expected))
 
 
-def _control(line: str, program: Program, place: str) -> Control:
+def _control(line: str, program: StfProgram, place: str) -> ControlRequest:
     found = _TABLE.fullmatch(line)
     call = _CALL.search(found["rest"]) if found else None
     if found is None or call is None:
@@ -104,10 +104,10 @@ def _control(line: str, program: Program, place: str) -> Control:
         raise BadInput(f"{place}: there is no table {table!r}; there are {', '.join(program.tables)}")
     params = {name: hex(_number(value)) for name, value in _PAIR.findall(call["params"])}
     if found["verb"] == "setdefault":
-        return Control(verb="default", table=table, action=call["name"], params=params)
+        return ControlRequest(verb="default", table=table, action=call["name"], params=params)
     ranked = program.tables[table].ranked
     priority = int(head[0]) if head[0].isdigit() else 1
-    return Control(
+    return ControlRequest(
         verb="add",
         table=table,
         match=dict(_keys(found["rest"][: call.start()], program, table)),
@@ -117,7 +117,7 @@ def _control(line: str, program: Program, place: str) -> Control:
     )
 
 
-def _keys(text: str, program: Program, table: str) -> Iterator[tuple[str, str]]:
+def _keys(text: str, program: StfProgram, table: str) -> Iterator[tuple[str, str]]:
     kinds = {key.name: key.kind for key in program.tables[table].keys}
     for name, value in _PAIR.findall(text):
         # Only prefixes and masks are written in bits.

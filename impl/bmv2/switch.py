@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from scatterproof.impl.bmv2.recording import by_port
-from scatterproof.impl.bmv2.session import COMMAND, Session, find
+from scatterproof.impl.bmv2.session import COMMAND, AgentSession, find
 from scatterproof.impl.bmv2.wires import refusal
 from scatterproof.impl.v1model import (
     Code,
+    ControlEntry,
     ControlError,
-    Count,
+    CounterValue,
     Digest,
-    Entry,
-    Group,
     Lpm,
     Match,
     Member,
     Range,
+    SelectorGroup,
     Ternary,
     load,
 )
@@ -76,15 +76,15 @@ class Bmv2Switch:
         self._cpu_port = cpu_port
         found = find(command)
         with ExitStack() as cleanup:
-            self._session = cleanup.enter_context(Session())
+            self._session = cleanup.enter_context(AgentSession())
             self._ask("start", found, info.decode(), content.decode(), numbers, cpu_port)
             self._least_packet_out = int(self._ask("least_packet_out"))
             cleanup.pop_all()
-        self.tables = {name: Table(name, self._ask) for name in compiled.tables}
-        self.multicast = Groups("multicast", self._ask)
-        self.clone_sessions = Groups("clone_session", self._ask)
+        self.tables = {name: RuntimeTable(name, self._ask) for name in compiled.tables}
+        self.multicast = RuntimeGroups("multicast", self._ask)
+        self.clone_sessions = RuntimeGroups("clone_session", self._ask)
         self.counters = _Counters(self._ask)
-        self.profiles = {name: Profile(name, self._ask) for name in compiled.profiles}
+        self.profiles = {name: RuntimeProfile(name, self._ask) for name in compiled.profiles}
 
     def __enter__(self) -> Self:
         return self
@@ -146,7 +146,7 @@ class Bmv2Switch:
             raise BadInput(f"port {port}: {reason}")
 
 
-class Table:
+class RuntimeTable:
     """One table over P4Runtime. Errors are `ControlError` with the code of the server."""
 
     def __init__(self, name: str, ask: Callable[..., Any]) -> None:
@@ -156,14 +156,14 @@ class Table:
     def __len__(self) -> int:
         return int(self._ask("entries", self.name))
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ControlEntry) -> None:
         self._ask("table", "INSERT", self.name, encode(entry))
 
-    def modify(self, entry: Entry) -> None:
+    def modify(self, entry: ControlEntry) -> None:
         self._ask("table", "MODIFY", self.name, encode(entry))
 
     def delete(self, match: Mapping[str, Match], priority: int = 0) -> None:
-        self._ask("table", "DELETE", self.name, encode(Entry(match, "", (), priority)))
+        self._ask("table", "DELETE", self.name, encode(ControlEntry(match, "", (), priority)))
 
     def default(self, action: str, params: Params = ()) -> None:
         self._ask("default", self.name, action, _plain(params))
@@ -175,7 +175,7 @@ class Table:
         self._ask("clear", self.name)
 
 
-class Profile:
+class RuntimeProfile:
     """An action profile, or a selector."""
 
     def __init__(self, name: str, ask: Callable[..., Any]) -> None:
@@ -205,7 +205,7 @@ class Profile:
         self._ask("group", "DELETE", self.name, number, [])
 
 
-class Groups:
+class RuntimeGroups:
     """Multicast groups or clone sessions, by number."""
 
     def __init__(self, kind: str, ask: Callable[..., Any]) -> None:
@@ -255,11 +255,11 @@ class _Counter:
     def __init__(self, name: str, ask: Callable[..., Any]) -> None:
         self._name, self._ask = name, ask
 
-    def __getitem__(self, index: int) -> Count:
-        return Count(*self._ask("counter", self._name, index))
+    def __getitem__(self, index: int) -> CounterValue:
+        return CounterValue(*self._ask("counter", self._name, index))
 
 
-def encode(entry: Entry) -> dict[str, Any]:
+def encode(entry: ControlEntry) -> dict[str, Any]:
     """An entry in the JSON of the agent's requests."""
     return {
         "match": {name: _match(value) for name, value in entry.match.items()},
@@ -288,11 +288,11 @@ def _match(value: Match) -> int | list[int | str]:
             return value
 
 
-def _action(action: str | Member | Group) -> str | tuple[str, int]:
+def _action(action: str | Member | SelectorGroup) -> str | tuple[str, int]:
     match action:
         case Member(number=number):
             return "member", number
-        case Group(number=number):
+        case SelectorGroup(number=number):
             return "group", number
         case str():
             return action

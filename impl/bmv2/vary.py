@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from scatterproof.impl.bmv2.recording import Control, Packet, Step, text_of
+from scatterproof.impl.bmv2.recording import ControlRequest, RecordedPacket, Step, text_of
 from scatterproof.impl.bmv2.wires import LEAST_BYTES, refusal
 from scatterproof.impl.v1model import Lpm, Match, Range, Ternary
 
@@ -53,7 +53,7 @@ class Variety:
         self._pools: dict[tuple[str, str], list[int]] = {}
         self._compared: dict[tuple[str, str], set[int]] = {}
         self._note_comparisons(self._program)
-        self._asked: list[Control] = []
+        self._asked: list[ControlRequest] = []
         # In the compiled form an optional key is a ternary one.
         self._optional = {one for table in _TABLES.findall(p4info) for one in _optional_keys(table)}
 
@@ -70,7 +70,7 @@ class Variety:
 
     # --- packets
 
-    def packet(self) -> Packet:
+    def packet(self) -> RecordedPacket:
         """One packet for one of the ports; never one that a veth would not carry."""
         draw = self._random.random()
         port = self._random.choice([*self._ports, *self._controller])
@@ -83,7 +83,7 @@ class Variety:
             changed[bit // 8] ^= 1 << bit % 8
             data = bytes(changed)
         data += bytes(max(0, LEAST_BYTES - len(data)))
-        return self.packet() if refusal(data) else Packet(port=port, data=data.hex())
+        return self.packet() if refusal(data) else RecordedPacket(port=port, data=data.hex())
 
     def walk(self, port: int) -> bytes:
         """A packet that the parser takes from this port, with a payload."""
@@ -226,18 +226,18 @@ class Variety:
 
     # --- the control plane
 
-    def groups(self) -> Iterator[Control]:
+    def groups(self) -> Iterator[ControlRequest]:
         """Multicast groups and clone sessions: none, some and all of the ports, one port twice."""
         some = self._ports[: max(1, len(self._ports) // 2)]
         kinds = [self._ports, some, [some[0], some[0]]]
         for number, ports in zip(GROUPS, kinds, strict=True):
             replicas = [(port, place + 1) for place, port in enumerate(ports)]
-            yield Control(verb="multicast", number=number, replicas=replicas)
+            yield ControlRequest(verb="multicast", number=number, replicas=replicas)
         for number in SESSIONS:
             port = self._random.choice([*self._ports, *self._controller])
-            yield Control(verb="clone_session", number=number, replicas=[(port, 1)])
+            yield ControlRequest(verb="clone_session", number=number, replicas=[(port, 1)])
 
-    def controls(self) -> Iterator[Control]:
+    def controls(self) -> Iterator[ControlRequest]:
         """One request to one table, if the program has any; repeated, changed and wrong ones too."""
         tables = [table for pipeline in self._program["pipelines"] for table in pipeline["tables"]]
         tables = [table for table in tables if not table["name"].startswith("tbl_") and table["action_ids"]]
@@ -254,37 +254,37 @@ class Variety:
             yield self._changed(self._random.choice(mine), table, verb="delete")
         elif draw < 0.26 and "action_profile" not in table:
             action, params = self._call(table)
-            yield Control(verb="default", table=table["name"], action=action, params=params)
+            yield ControlRequest(verb="default", table=table["name"], action=action, params=params)
         elif table["key"]:
             action, params = self._call(table)
             ranked = table["match_type"] in {"ternary", "range"}
             match = {key["name"]: text_of(self._match(table["name"], key, wrong=draw > 0.97)) for key in table["key"]}
-            step = Control(
+            step = ControlRequest(
                 verb="add", table=table["name"], match={name: text for name, text in match.items() if text != "*"},
                 action=action, params=params, priority=self._random.randrange(1, 6) if ranked else 0,
             )  # fmt: skip
             self._asked.append(step)
             yield step
 
-    def _changed(self, step: Control, table: dict[str, Any], *, verb: Any) -> Control:
+    def _changed(self, step: ControlRequest, table: dict[str, Any], *, verb: Any) -> ControlRequest:
         action, params = self._call(table) if verb == "modify" else ("", {})
-        return Control(
+        return ControlRequest(
             verb=verb, table=step.table, match=step.match, action=action, params=params, priority=step.priority
         )
 
-    def profiles(self) -> Iterator[Control]:
+    def profiles(self) -> Iterator[ControlRequest]:
         """Members and groups of the action profiles; a member twice, and a group with a member that is not there."""
         tables = [table for pipeline in self._program["pipelines"] for table in pipeline["tables"]]
         for table in (table for table in tables if "action_profile" in table):
             name = table["action_profile"]
             for number in (*MEMBERS, MEMBERS[0]):
                 action, params = self._own_call(table)
-                yield Control(verb="add_member", table=name, number=number, action=action, params=params)
+                yield ControlRequest(verb="add_member", table=name, number=number, action=action, params=params)
             action, params = self._own_call(table)
-            yield Control(verb="modify_member", table=name, number=MEMBERS[1], action=action, params=params)
+            yield ControlRequest(verb="modify_member", table=name, number=MEMBERS[1], action=action, params=params)
             if table["type"] == "indirect_ws":
                 for number, members in MEMBERS_OF.items():
-                    yield Control(verb="set_group", table=name, number=number, members=list(members))
+                    yield ControlRequest(verb="set_group", table=name, number=number, members=list(members))
 
     def _call(self, table: dict[str, Any]) -> tuple[str, dict[str, str]]:
         if "action_profile" not in table:

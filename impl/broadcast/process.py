@@ -28,7 +28,7 @@ _FULL = 4_096  # lines that are written together
 AGAINST_PROTOCOL = "against_protocol"
 
 
-class Output(LineFile):
+class OutputWriter(LineFile):
     """The output file (BC-IO-OUT): `b SEQ` and `d SENDER SEQ`, in their order."""
 
     def __init__(self, path: Path) -> None:
@@ -49,7 +49,7 @@ class Output(LineFile):
 class Process:
     """refused: how many datagrams or packets, by reason."""
 
-    def __init__(self, me: NodeId, core: Stack, assignment: Assignment, mesh: Mesh, output: Output) -> None:
+    def __init__(self, me: NodeId, core: Stack, assignment: Assignment, mesh: Mesh, output: OutputWriter) -> None:
         self._me = me
         self._core = core
         self._mesh = mesh

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from scatterproof.impl.broadcast import make_core
 from scatterproof.impl.broadcast.course_files import Assignment, read_config, read_hosts
-from scatterproof.impl.broadcast.process import Output, Process
+from scatterproof.impl.broadcast.process import OutputWriter, Process
 from scatterproof.impl.broadcast.sockets import Mesh
 from scatterproof.impl.drivers.lines import run_until_signal
 from scatterproof.spec.broadcast.messages import Level, in_words
@@ -62,7 +62,7 @@ def serve(arguments: argparse.Namespace, alarm: socket.socket) -> None:
     assignment = read_config(arguments.config, len(hosts), level)
     given = {name: value for name in _PARAMETERS if (value := getattr(arguments, name)) is not None}
     core = make_core(config_of(me, len(hosts), assignment, given))
-    with Output(arguments.output) as output:
+    with OutputWriter(arguments.output) as output:
         with closing(Mesh(me, hosts, arguments.lose)) as mesh, selectors.DefaultSelector() as selector:
             process = Process(me, core, assignment, mesh, output)
             selector.register(alarm, selectors.EVENT_READ)

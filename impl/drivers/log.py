@@ -11,7 +11,7 @@ from scatterproof.impl.drivers.line_file import LineFile
 from scatterproof.spec.topology import LinkId, NodeId
 
 
-class NodeLog(LineFile):
+class NodeLogWriter(LineFile):
     """Rows of one node. It writes after every event, so that a node that is killed after it sent a packet has logged
     it."""
 

@@ -52,7 +52,7 @@ from scatterproof.spec.files import write_atomically
 from scatterproof.spec.protocol import load as messages_of
 
 
-class Kept:
+class DurableFile:
     """What a core stores durably, in a file: it is there before an answer is."""
 
     def __init__(self, core: Any, path: Path) -> None:
@@ -68,14 +68,16 @@ class Kept:
             self._stored = now
 
 
-class StdioNode:
+class CoreOnStdio:
     """One core behind the contract's lines."""
 
     def __init__(self, init: Init, iut: str = "") -> None:
         self._plugin = load(init.config.protocol)
         self._core = maker(init.config.protocol, iut)(init.config)
         self._packets: msgspec.json.Decoder[Any] = msgspec.json.Decoder(messages_of(init.config.protocol).packet)
-        self._kept = Kept(self._core, Path(init.state) / "kept") if init.state and hasattr(self._core, "kept") else None
+        self._kept = (
+            DurableFile(self._core, Path(init.state) / "kept") if init.state and hasattr(self._core, "kept") else None
+        )
 
     def ready(self) -> Ready:
         return Ready(self._core.next_deadline())
@@ -129,11 +131,11 @@ class StdioNode:
 
 def serve(source: BinaryIO, out: BinaryIO, iut: str = "") -> None:
     """Answer line after line until `stop` or the end of the source."""
-    node: StdioNode | None = None
+    node: CoreOnStdio | None = None
     for number, text in enumerate(source, 1):
         place = f"stdin: line {number}"
         if node is None:
-            node = StdioNode(lines.decode_init(text, place), iut)
+            node = CoreOnStdio(lines.decode_init(text, place), iut)
             lines.write(out, [node.ready()])
             continue
         line = lines.decode(text, place)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from scatterproof.impl.drivers import lines
-from scatterproof.impl.drivers.log import NodeLog
+from scatterproof.impl.drivers.log import NodeLogWriter
 from scatterproof.impl.drivers.sockets import Sockets
 from scatterproof.impl.drivers.udp_node import UdpNode
 from scatterproof.impl.protocol import load, maker
@@ -31,7 +31,7 @@ from scatterproof.spec.schedule import MAX_OFFSET_NS
 _CHUNK_BYTES = 1 << 16
 
 
-class Session:
+class UdpSession:
     """What the harness said, line after line: init, connect, submit as often as wanted, stop."""
 
     def __init__(self, out: BinaryIO, selector: selectors.BaseSelector, resources: ExitStack, iut: str = "") -> None:
@@ -74,7 +74,7 @@ class Session:
         if abs(init.clock_offset_ns) > MAX_OFFSET_NS:
             raise BadInput(f"{place}: clock_offset_ns is {init.clock_offset_ns}; give at most {MAX_OFFSET_NS}")
         core = maker(init.config.protocol, self._iut)(init.config)
-        log = self._resources.enter_context(NodeLog(Path(init.log), init.config.node))
+        log = self._resources.enter_context(NodeLogWriter(Path(init.log), init.config.node))
         self._sockets = self._resources.enter_context(Sockets(init.config.ingress))
         self.node = UdpNode(init, load(init.config.protocol), core, log, self._sockets)
         self._resources.callback(_tell_refusals, self.node)
@@ -136,7 +136,7 @@ def serve(source: int, out: BinaryIO, alarm: socket.socket, iut: str = "") -> No
     with selectors.SelectSelector() as selector, ExitStack() as resources:
         selector.register(alarm, selectors.EVENT_READ)
         selector.register(source, selectors.EVENT_READ)
-        session = Session(out, selector, resources, iut)
+        session = UdpSession(out, selector, resources, iut)
         while True:
             for key, events in selector.select(session.turn()):
                 if key.fileobj is alarm:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, cast
 
-from scatterproof.impl.drivers.log import NodeLog
+from scatterproof.impl.drivers.log import NodeLogWriter
 from scatterproof.impl.drivers.sockets import Sockets
 from scatterproof.impl.protocol import ImplPlugin, RecordsOfBeginnings
 from scatterproof.spec.adapter import Init
@@ -37,7 +37,7 @@ AGAINST_PROTOCOL = "against_protocol"
 class UdpNode:
     """refused: how many datagrams, by reason."""
 
-    def __init__(self, init: Init, plugin: ImplPlugin, core: AnyCore, log: NodeLog, sockets: Sockets) -> None:
+    def __init__(self, init: Init, plugin: ImplPlugin, core: AnyCore, log: NodeLogWriter, sockets: Sockets) -> None:
         self.node: NodeId = init.config.node
         self._offset = init.clock_offset_ns
         self._plugin = plugin

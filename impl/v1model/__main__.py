@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from scatterproof.impl.v1model.capture import configure, run
-from scatterproof.impl.v1model.program import Program, load
-from scatterproof.impl.v1model.switch import Switch
+from scatterproof.impl.v1model.program import P4Program, load
+from scatterproof.impl.v1model.switch import EmbeddedSwitch
 from scatterproof.spec.errors import BadInput, ScatterproofError
 
 
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.source:
             print(program.source, end="")
         elif chosen.out is not None:
-            switch = Switch(program, ports=chosen.ports, cpu_port=chosen.cpu_port)
+            switch = EmbeddedSwitch(program, ports=chosen.ports, cpu_port=chosen.cpu_port)
             if chosen.control is not None:
                 configure(switch, chosen.control)
             for port, packets in run(switch, dict(_input(text) for text in chosen.inputs), chosen.out):
@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def tell(program: Program) -> None:
+def tell(program: P4Program) -> None:
     """The tables, as the control plane sees them."""
     for name, table in sorted(program.tables.items()):
         keys = ", ".join(f"{key.name}: {key.kind}<{key.width}>" for key in table.keys)

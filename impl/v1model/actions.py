@@ -20,8 +20,8 @@ from scatterproof.impl.v1model.expressions import (
     unwrap,
     value,
 )
-from scatterproof.impl.v1model.fields import Field, Header, Stack
-from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.fields import Field, HeaderInstance, HeaderStack
+from scatterproof.impl.v1model.layout import HeaderLayout
 from scatterproof.impl.v1model.liveness import from_row
 from scatterproof.spec.place import Place
 
@@ -34,13 +34,13 @@ class Unstructured(Exception):
     """Jumps that are no if and else."""
 
 
-class Actions:
+class ProgramActions:
     """All actions of a program."""
 
     def __init__(
         self,
-        program: compiled.Compiled,
-        layout: Layout,
+        program: compiled.CompiledProgram,
+        layout: HeaderLayout,
         calculations: Calculations,
         objects: dict[str, str],
         place: Place,
@@ -54,15 +54,15 @@ class Actions:
         self._meters = {meter.name: meter for meter in program.meter_arrays if not meter.is_direct}
         self._place = place
 
-    def get(self, identity: int, place: Place) -> compiled.Action:
+    def get(self, identity: int, place: Place) -> compiled.CompiledAction:
         if identity not in self._actions:
             place.refuse(f"there is no action with id {identity}", "compile the program again")
         return self._actions[identity]
 
-    def exits(self, action: compiled.Action) -> bool:
+    def exits(self, action: compiled.CompiledAction) -> bool:
         return any(primitive.op == "exit" for primitive in action.primitives)
 
-    def inline(self, action: compiled.Action, arguments: list[str] | None, temporaries: list[int]) -> Block:
+    def inline(self, action: compiled.CompiledAction, arguments: list[str] | None, temporaries: list[int]) -> Block:
         """The action's statements; `arguments` are Python expressions for its parameters, None if they are in `row`.
 
         An action that exits ends with `break`: the pipeline stands in a loop that runs once.
@@ -241,7 +241,7 @@ class Actions:
         stack, where = indexed(scope, found)
         return [If([(f"{where} == {place}", list(make(member))) for place, member in enumerate(stack.members)])]
 
-    def _add(self, header: Header) -> Block:
+    def _add(self, header: HeaderInstance) -> Block:
         if header.metadata:
             return []
         self._layout.make(header)
@@ -249,12 +249,12 @@ class Actions:
         body: Block = [f"{' = '.join([*zero, '0'])}"] if zero else []
         return choose(f"not {header.valid}", [*body, *self._layout.validate(header), *self._grow(header, "+")])
 
-    def _remove(self, header: Header) -> Block:
+    def _remove(self, header: HeaderInstance) -> Block:
         if header.metadata:
             return []
         return choose(header.valid, [*self._grow(header, "-"), f"{header.valid} = 0"])
 
-    def _grow(self, header: Header, sign: str) -> Block:
+    def _grow(self, header: HeaderInstance, sign: str) -> Block:
         """Keep the packet's length, where something reads it."""
         if not self._layout.uses("length"):
             return []
@@ -266,7 +266,7 @@ class Actions:
             scope, target, lambda mine: self._each(scope, source, lambda theirs: self._copy(scope, mine, theirs))
         )
 
-    def _copy(self, scope: Scope, mine: Header, theirs: Header) -> Block:
+    def _copy(self, scope: Scope, mine: HeaderInstance, theirs: HeaderInstance) -> Block:
         if mine is theirs:
             return []
         if mine.type != theirs.type:
@@ -278,13 +278,13 @@ class Actions:
         copied: Block = [f"{', '.join(to)} = {', '.join(of)}"]
         return [If([(theirs.valid, [*copied, *self._layout.validate(mine)[:-1]])], [f"{mine.valid} = 0"])]
 
-    def _assign_stack(self, scope: Scope, mine: Stack, theirs: Stack) -> Block:
+    def _assign_stack(self, scope: Scope, mine: HeaderStack, theirs: HeaderStack) -> Block:
         body: Block = []
         for to, of in zip(mine.members, theirs.members, strict=True):
             body += self._copy(scope, to, of)
         return [*body, f"{mine.next} = {theirs.next}"]
 
-    def _move(self, scope: Scope, op: str, stack: Stack, count: object) -> Block:
+    def _move(self, scope: Scope, op: str, stack: HeaderStack, count: object) -> Block:
         """`push` makes room at the front with invalid headers, `pop` takes headers from the front."""
         wanted = value(scope, count)
         if wanted.low is None or wanted.low != wanted.high:
@@ -373,7 +373,7 @@ def _plain(name: str) -> str:
     return re.sub(r"\W+", "_", name)
 
 
-def _stack(scope: Scope, node: object) -> Stack:
+def _stack(scope: Scope, node: object) -> HeaderStack:
     match unwrap(node):
         case {"type": "header_stack", "value": str(name)}:
             return scope.layout.stack(name, scope.place)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from scatterproof.impl.v1model import compiled
 from scatterproof.impl.v1model.code import Block, choose
 from scatterproof.impl.v1model.expressions import Scope, Value, condition, fit, number
-from scatterproof.impl.v1model.fields import Field, Header, Raw
+from scatterproof.impl.v1model.fields import Field, HeaderInstance, Raw
 from scatterproof.impl.v1model.hashes import ALGORITHMS
-from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.layout import HeaderLayout
 from scatterproof.spec.place import Place
 
 SUMS = frozenset({"csum16", "cksum16"})
@@ -24,7 +24,7 @@ SUMS = frozenset({"csum16", "cksum16"})
 class Piece:
     """Consecutive input: fields of one header (or constants, with no header), or a whole header."""
 
-    header: Header | None
+    header: HeaderInstance | None
     fields: tuple[Field | tuple[int, int], ...]
     whole: bool
 
@@ -57,7 +57,7 @@ def selector_of(profile: str) -> str:
 class Calculations:
     """All calculations of a program."""
 
-    def __init__(self, program: compiled.Compiled, layout: Layout, place: Place) -> None:
+    def __init__(self, program: compiled.CompiledProgram, layout: HeaderLayout, place: Place) -> None:
         self._all = {calculation.name: calculation for calculation in program.calculations}
         for pipeline in program.pipelines:
             for profile in pipeline.action_profiles:
@@ -104,7 +104,7 @@ class Calculations:
                     place.refuse(f"the input {given!r} is not implemented", "give fields, headers and constants")
         return pieces
 
-    def _extend(self, pieces: list[Piece], header: Header | None, one: Field | tuple[int, int]) -> None:
+    def _extend(self, pieces: list[Piece], header: HeaderInstance | None, one: Field | tuple[int, int]) -> None:
         if pieces and pieces[-1].header is header and not pieces[-1].whole:
             last = pieces.pop()
             pieces.append(Piece(header, (*last.fields, one), whole=False))
@@ -184,18 +184,18 @@ class Calculations:
         return " + ".join(terms)
 
 
-def unsigned(layout: Layout, one: Field) -> str:
+def unsigned(layout: HeaderLayout, one: Field) -> str:
     """A field's bits as a number."""
     low, high = one.bounds
     code = fit(Value(layout.read(one), low, high, atom=True), one.width, signed=False)
     return code.code if code.atom else f"({code.code})"
 
 
-def header_width(header: Header) -> str:
+def header_width(header: HeaderInstance) -> str:
     return f"({header.bits} + {header.variable.bits_local})" if header.variable else str(header.bits)
 
 
-def header_number(layout: Layout, header: Header) -> str:
+def header_number(layout: HeaderLayout, header: HeaderInstance) -> str:
     """All bits of a header as one number: what was changed, within what was not."""
     raw = layout.raw(header)
     if header.variable:
@@ -213,7 +213,7 @@ def header_number(layout: Layout, header: Header) -> str:
     return f"({' | '.join(terms)})"
 
 
-def header_bytes(layout: Layout, header: Header) -> str:
+def header_bytes(layout: HeaderLayout, header: HeaderInstance) -> str:
     """An expression for the header as it stands in a packet."""
     if layout.raw(header) is Raw.BYTES:
         return header.raw

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from scatterproof.impl.v1model.control import ControlError, Entry, Lpm, Match, Range, Ternary
-from scatterproof.impl.v1model.switch import Switch
+from scatterproof.impl.v1model.control import ControlEntry, ControlError, Lpm, Match, Range, Ternary
+from scatterproof.impl.v1model.switch import EmbeddedSwitch
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import read_bytes, write_atomically
 
@@ -90,7 +90,7 @@ def match_of(text: str | int) -> Match:
     return int(text, 0)
 
 
-def configure(switch: Switch, path: Path) -> None:
+def configure(switch: EmbeddedSwitch, path: Path) -> None:
     """Write what the file says; BadInput names the entry that is refused."""
     try:
         control = msgspec.json.decode(read_bytes(path, "control"), type=Control)
@@ -99,7 +99,7 @@ def configure(switch: Switch, path: Path) -> None:
     for number, entry in enumerate(control.tables, 1):
         match = {name: match_of(text) for name, text in entry.match.items()}
         try:
-            switch.tables[entry.table].add(Entry(match, entry.action, entry.params, entry.priority))
+            switch.tables[entry.table].add(ControlEntry(match, entry.action, entry.params, entry.priority))
         except ControlError as error:
             raise BadInput(f"{path}: entry {number}: {error}") from None
     for group, replicas in control.multicast.items():
@@ -108,7 +108,7 @@ def configure(switch: Switch, path: Path) -> None:
         switch.clone_sessions.set(session, replicas)
 
 
-def run(switch: Switch, inputs: Mapping[int, Path], folder: Path) -> Iterator[tuple[int, int]]:
+def run(switch: EmbeddedSwitch, inputs: Mapping[int, Path], folder: Path) -> Iterator[tuple[int, int]]:
     """Give all packets in order of time; (port, packets that left) for each file written, `PORT.pcap`."""
     arrivals = sorted(
         ((time_us, port, data) for port, path in inputs.items() for time_us, data in read(path)),

@@ -35,7 +35,7 @@ class CompiledHeader(msgspec.Struct):
     metadata: bool
 
 
-class Stack(msgspec.Struct):
+class CompiledStack(msgspec.Struct):
     name: str
     header_type: str
     header_ids: list[int]
@@ -78,7 +78,7 @@ class Deparser(msgspec.Struct):
     primitives: list[object] = []
 
 
-class MeterArray(msgspec.Struct):
+class CompiledMeter(msgspec.Struct):
     name: str
     size: int
     is_direct: bool = False
@@ -88,13 +88,13 @@ class MeterArray(msgspec.Struct):
     result_target: FieldRef | None = None
 
 
-class CounterArray(msgspec.Struct):
+class CompiledCounter(msgspec.Struct):
     name: str
     is_direct: bool
     size: int = 0
 
 
-class RegisterArray(msgspec.Struct):
+class CompiledRegister(msgspec.Struct):
     name: str
     size: int
     bitwidth: int
@@ -127,7 +127,7 @@ class RuntimeData(msgspec.Struct):
     bitwidth: int
 
 
-class Action(msgspec.Struct):
+class CompiledAction(msgspec.Struct):
     name: str
     id: int
     runtime_data: list[RuntimeData]
@@ -162,7 +162,7 @@ class ActionEntry(msgspec.Struct):
     action_data: list[str] = []
 
 
-class ConstEntry(msgspec.Struct):
+class CompiledEntry(msgspec.Struct):
     match_key: list[EntryKey]
     action_entry: ActionEntry
     priority: int = 0
@@ -183,7 +183,7 @@ class CompiledTable(msgspec.Struct):
     direct_meters: str | None = None
     support_timeout: bool = False
     default_entry: DefaultEntry | None = None
-    entries: list[ConstEntry] | None = None
+    entries: list[CompiledEntry] | None = None
 
 
 class Conditional(msgspec.Struct):
@@ -219,24 +219,24 @@ class Pipeline(msgspec.Struct):
     action_profiles: list[ActionProfile] = []
 
 
-class Compiled(msgspec.Struct):
+class CompiledProgram(msgspec.Struct):
     """A whole compiled program."""
 
     header_types: list[HeaderType]
     headers: list[CompiledHeader]
     parsers: list[Parser]
     deparsers: list[Deparser]
-    actions: list[Action]
+    actions: list[CompiledAction]
     pipelines: list[Pipeline]
-    header_stacks: list[Stack] = []
+    header_stacks: list[CompiledStack] = []
     header_unions: list[Union] = []
     header_union_stacks: list[object] = []
     field_lists: list[FieldList] = []
     errors: list[tuple[str, int]] = []
     parse_vsets: list[ParseValueSet] = []
-    meter_arrays: list[MeterArray] = []
-    counter_arrays: list[CounterArray] = []
-    register_arrays: list[RegisterArray] = []
+    meter_arrays: list[CompiledMeter] = []
+    counter_arrays: list[CompiledCounter] = []
+    register_arrays: list[CompiledRegister] = []
     calculations: list[Calculation] = []
     learn_lists: list[FieldList] = []
     checksums: list[Checksum] = []
@@ -244,10 +244,10 @@ class Compiled(msgspec.Struct):
     field_aliases: list[tuple[str, FieldRef]] = []
 
 
-def decode(content: bytes, place: str) -> Compiled:
+def decode(content: bytes, place: str) -> CompiledProgram:
     """The program in these bytes; BadInput names the place of what has another form."""
     try:
-        return msgspec.json.decode(content, type=Compiled)
+        return msgspec.json.decode(content, type=CompiledProgram)
     except msgspec.DecodeError as error:
         mend = "give the JSON that p4c-bm2-ss writes for the v1model architecture"
         raise BadInput(f"{place}: not a program in BMv2 JSON: {error}; {mend}") from None

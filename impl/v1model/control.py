@@ -69,7 +69,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SelectorGroup:
     """In place of an action: a group of the table's action selector."""
 
     number: int
@@ -80,11 +80,11 @@ Params = Mapping[str, int] | Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ControlEntry:
     """One entry of a table: the greater priority wins where several match."""
 
     match: Mapping[str, Match]
-    action: str | Member | Group
+    action: str | Member | SelectorGroup
     params: Params = field(default_factory=tuple)
     priority: int = 0
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from scatterproof.impl.v1model.code import Block, choose
-from scatterproof.impl.v1model.fields import VALID, Field, Header, Raw, Stack
-from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.fields import VALID, Field, HeaderInstance, HeaderStack, Raw
+from scatterproof.impl.v1model.layout import HeaderLayout
 from scatterproof.spec.place import Place
 
 COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
@@ -67,7 +67,7 @@ def fit(value: Value, width: int, signed: bool) -> Value:
 class Scope:
     """Where an expression stands: its place for messages, the action's parameters, statements that must run before."""
 
-    layout: Layout
+    layout: HeaderLayout
     place: Place
     parameters: tuple[tuple[str, int], ...] = ()
     before: Block = field(default_factory=list)
@@ -346,7 +346,7 @@ def variable(scope: Scope, node: object) -> Field | None:
     return None
 
 
-def equal_headers(scope: Scope, one: Header, other: Header, op: str) -> str:
+def equal_headers(scope: Scope, one: HeaderInstance, other: HeaderInstance, op: str) -> str:
     """As BMv2 has it, headers are equal when both are valid and all fields are."""
     if one.type != other.type:
         scope.refuse(f"comparing headers {one.name} and {other.name} of different types")
@@ -363,7 +363,7 @@ def equal_headers(scope: Scope, one: Header, other: Header, op: str) -> str:
     return f"({code})" if op == "==" else f"(not ({code}))"
 
 
-def last(scope: Scope, stack: Stack, name: str) -> Value:
+def last(scope: Scope, stack: HeaderStack, name: str) -> Value:
     """A field of the last element that was extracted."""
     fields = [scope.layout.field(member.name, name, scope.place) for member in stack.members]
     if scope.empty_stack:
@@ -371,7 +371,7 @@ def last(scope: Scope, stack: Stack, name: str) -> Value:
     return chain(scope, Value(f"{stack.next} - 1", -1, len(fields) - 1), fields)
 
 
-def indexed(scope: Scope, node: object) -> tuple[Stack, Value]:
+def indexed(scope: Scope, node: object) -> tuple[HeaderStack, Value]:
     """The stack and the index of a `dereference_header_stack`; the index is an atom."""
     match unwrap(node):
         case {"op": "dereference_header_stack", "left": {"type": "header_stack", "value": str(name)}, "right": right}:

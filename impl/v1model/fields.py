@@ -40,7 +40,7 @@ class Field:
 
 
 @dataclass(slots=True, eq=False)
-class Header:
+class HeaderInstance:
     """A header instance, or metadata (which is never in a packet and has no raw local)."""
 
     name: str
@@ -59,11 +59,11 @@ class Header:
 
 
 @dataclass(slots=True, eq=False)
-class Stack:
+class HeaderStack:
     """A header stack; `next` is the local that holds the index of the first element not yet extracted."""
 
     name: str
-    members: list[Header]
+    members: list[HeaderInstance]
     next: str
 
 
@@ -75,7 +75,7 @@ class Raw(Enum):
     BYTES = "bytes"
 
 
-def chunks(header: Header) -> list[tuple[int, list[Field]]]:
+def chunks(header: HeaderInstance) -> list[tuple[int, list[Field]]]:
     """The header cut where fields end at bytes: (bytes, fields) from its start."""
     found: list[tuple[int, list[Field]]] = []
     group: list[Field] = []

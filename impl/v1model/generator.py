@@ -11,12 +11,12 @@ import re
 from dataclasses import dataclass
 
 from scatterproof.impl.v1model import compiled
-from scatterproof.impl.v1model.actions import Actions
+from scatterproof.impl.v1model.actions import ProgramActions
 from scatterproof.impl.v1model.calculations import Calculations, checksum, header_bytes
 from scatterproof.impl.v1model.code import Block, If, choose, render
 from scatterproof.impl.v1model.expressions import Scope
 from scatterproof.impl.v1model.fields import VALID
-from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.layout import HeaderLayout
 from scatterproof.impl.v1model.liveness import needed
 from scatterproof.impl.v1model.parsing import ParserCode
 from scatterproof.impl.v1model.patches import merged
@@ -43,7 +43,9 @@ class Objects:
 class Generator:
     """Makes the source of one program."""
 
-    def __init__(self, program: compiled.Compiled, specs: dict[str, TableSpec], layout: Layout, place: Place) -> None:
+    def __init__(
+        self, program: compiled.CompiledProgram, specs: dict[str, TableSpec], layout: HeaderLayout, place: Place
+    ) -> None:
         self._program, self._layout, self._place = program, layout, place
         self.objects = Objects(
             tables={name: TableLocals(layout.fresh(f"{name}_find"), layout.fresh(f"{name}_default")) for name in specs},
@@ -59,7 +61,7 @@ class Generator:
         )
         calculations = Calculations(program, layout, place)
         self._calculations = calculations
-        actions = Actions(program, layout, calculations, self.objects.cells, place)
+        actions = ProgramActions(program, layout, calculations, self.objects.cells, place)
         self._parser = ParserCode(program, layout, actions, self.objects.value_sets, place)
         meters = {meter.name: meter for meter in program.meter_arrays}
         self._pipelines = {
@@ -379,7 +381,7 @@ class Generator:
         return ["def clone(out, now_us, port, data, replicas, kept):", *render([*zeros(self._layout, names), *whole])]
 
 
-def zeros(layout: Layout, used: frozenset[str]) -> Block:
+def zeros(layout: HeaderLayout, used: frozenset[str]) -> Block:
     """All locals in use, with what they hold before parsing."""
     body: Block = []
     for value in ("0", "b''"):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from scatterproof.impl.v1model import compiled
 from scatterproof.impl.v1model.code import Block, Patch
-from scatterproof.impl.v1model.fields import Field, Header, Raw, Stack, part
+from scatterproof.impl.v1model.fields import Field, HeaderInstance, HeaderStack, Raw, part
 from scatterproof.spec.place import Place
 
 STANDARD = "standard_metadata"
@@ -89,22 +89,24 @@ class Usage:
     features: set[str] = field(default_factory=set)
 
 
-class Layout:
+class HeaderLayout:
     """All headers of a program, by name; names that are not there are refused with their place."""
 
-    def __init__(self, program: compiled.Compiled, place: Place) -> None:
+    def __init__(self, program: compiled.CompiledProgram, place: Place) -> None:
         self._place = place
         self._taken = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *RESERVED}
         types = {kind.name: kind for kind in program.header_types}
-        self.headers: dict[str, Header] = {}
-        by_id: dict[int, Header] = {}
+        self.headers: dict[str, HeaderInstance] = {}
+        by_id: dict[int, HeaderInstance] = {}
         for header in program.headers:
             where = place / f"header {header.name}"
             if header.header_type not in types:
                 where.refuse(f"its type {header.header_type!r} is missing", "compile the program again")
             self.headers[header.name] = by_id[header.id] = self._header(header, types[header.header_type], where)
         self.stacks = {
-            stack.name: Stack(stack.name, [by_id[one] for one in stack.header_ids], self._fresh(f"{stack.name}_next"))
+            stack.name: HeaderStack(
+                stack.name, [by_id[one] for one in stack.header_ids], self._fresh(f"{stack.name}_next")
+            )
             for stack in program.header_stacks
         }
         self.unions = {union.name: [by_id[one] for one in union.header_ids] for union in program.header_unions}
@@ -133,7 +135,7 @@ class Layout:
         """A name for something else than a field, different from all names given out."""
         return self._fresh(wanted)
 
-    def _header(self, header: compiled.CompiledHeader, kind: compiled.HeaderType, place: Place) -> Header:
+    def _header(self, header: compiled.CompiledHeader, kind: compiled.HeaderType, place: Place) -> HeaderInstance:
         prefix = {SCALARS: "", STANDARD: "std_"}.get(header.name, f"{header.name}_")
         if kind.length_exp is not None:
             place.refuse("a length expression of P4-14 is not implemented", "extract with a length argument")
@@ -157,7 +159,7 @@ class Layout:
         if shift % 8 and not header.metadata:
             place.refuse(f"{shift} bits are no whole number of bytes", "pad the header")
         base = header.name if header.name not in {SCALARS, STANDARD} else f"{header.name}_"
-        found = Header(
+        found = HeaderInstance(
             header.name,
             header.header_type,
             header.metadata,
@@ -171,22 +173,22 @@ class Layout:
 
     # -- by name ----------------------------------------------------------------------------------------------------
 
-    def header(self, name: str, place: Place) -> Header:
+    def header(self, name: str, place: Place) -> HeaderInstance:
         if name not in self.headers:
             place.refuse(f"there is no header {name!r}", "compile the program again")
         return self.headers[name]
 
-    def stack(self, name: str, place: Place) -> Stack:
+    def stack(self, name: str, place: Place) -> HeaderStack:
         if name not in self.stacks:
             place.refuse(f"there is no header stack {name!r}", "compile the program again")
         return self.stacks[name]
 
-    def union(self, name: str, place: Place) -> list[Header]:
+    def union(self, name: str, place: Place) -> list[HeaderInstance]:
         if name not in self.unions:
             place.refuse(f"there is no header union {name!r}", "compile the program again")
         return self.unions[name]
 
-    def validate(self, header: Header) -> Block:
+    def validate(self, header: HeaderInstance) -> Block:
         """Make a header valid, and the others of its union invalid."""
         others = [one.valid for members in self.unions.values() if header in members for one in members]
         body: Block = [f"{' = '.join(name for name in others if name != header.valid)} = 0"] if len(others) > 1 else []
@@ -214,7 +216,7 @@ class Layout:
             header = self._groups[header]
         return header
 
-    def join(self, one: Header, other: Header) -> None:
+    def join(self, one: HeaderInstance, other: HeaderInstance) -> None:
         """Hold two headers alike, since one is assigned to the other."""
         self._groups[self.group(one.name)] = self.group(other.name)
 
@@ -251,7 +253,7 @@ class Layout:
         unsigned = f"({code} & {one.mask:#x})" if one.signed else code
         return [*body, Patch(header.raw, one.shift, one.mask, (1 << header.bits) - 1, unsigned)]
 
-    def make(self, header: Header) -> None:
+    def make(self, header: HeaderInstance) -> None:
         """Note that the program makes this header valid by itself."""
         self.usage.made.add(self.group(header.name))
 
@@ -287,17 +289,17 @@ class Layout:
             return True
         return self.known.read[self._key(one)] >= (1 if self.raw(header) is Raw.BYTES else LOCAL_FROM)
 
-    def raw(self, header: Header) -> Raw:
+    def raw(self, header: HeaderInstance) -> Raw:
         if header.metadata or header.variable is not None:
             return Raw.NONE
         if self.known is None or self.group(header.name) in self.known.made:
             return Raw.INT
         return Raw.INT if any(self.is_modified(one) for one in header.fields) else Raw.BYTES
 
-    def tracked(self, header: Header) -> list[Field]:
+    def tracked(self, header: HeaderInstance) -> list[Field]:
         return [one for one in header.fields if self.is_tracked(one)]
 
-    def locals(self, header: Header) -> list[str]:
+    def locals(self, header: HeaderInstance) -> list[str]:
         """All locals that hold a header, in the same order for all headers of its group; validity comes first."""
         names = [] if header.metadata else [header.valid]
         if self.raw(header) is not Raw.NONE:

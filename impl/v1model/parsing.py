@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from scatterproof.impl.v1model import compiled
-from scatterproof.impl.v1model.actions import Actions
+from scatterproof.impl.v1model.actions import ProgramActions
 from scatterproof.impl.v1model.code import Block, If, Loop, choose
 from scatterproof.impl.v1model.expressions import (
     Scope,
@@ -24,8 +24,8 @@ from scatterproof.impl.v1model.expressions import (
     unwrap,
     value,
 )
-from scatterproof.impl.v1model.fields import Field, Header, Raw, Stack, chunks, part
-from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.fields import Field, HeaderInstance, HeaderStack, Raw, chunks, part
+from scatterproof.impl.v1model.layout import HeaderLayout
 from scatterproof.spec.place import Place
 
 # States deeper than this are dispatched too: Python limits the depth of indentation.
@@ -66,9 +66,9 @@ class ParserCode:
 
     def __init__(
         self,
-        program: compiled.Compiled,
-        layout: Layout,
-        actions: Actions,
+        program: compiled.CompiledProgram,
+        layout: HeaderLayout,
+        actions: ProgramActions,
         value_sets: dict[str, str],
         place: Place,
     ) -> None:
@@ -198,13 +198,13 @@ class ParserCode:
         code = condition(scope, node)
         return code if is_boolean(node) and code.isidentifier() else f"({code})"
 
-    def _extract(self, scope: Scope, header: Header, at: At) -> tuple[Block, At]:
+    def _extract(self, scope: Scope, header: HeaderInstance, at: At) -> tuple[Block, At]:
         if header.variable:
             scope.refuse(f"extracting {header.name} without the length of its variable field")
         count = header.bits // 8
         return [*self._enough(at, count), *self._take(header, at)], at.moved(count)
 
-    def _take(self, header: Header, at: At) -> Block:
+    def _take(self, header: HeaderInstance, at: At) -> Block:
         """Fill a header's locals from the packet."""
         layout, count = self._layout, header.bits // 8
         piece = f"data[{at.plus(0)}:{at.plus(count)}]" if at.plus(0) != "0" else f"data[:{count}]"
@@ -223,7 +223,7 @@ class ParserCode:
             body += layout.validate(header)
         return body
 
-    def _unpack(self, header: Header, tracked: list[Field], at: At) -> tuple[Block, list[Field]]:
+    def _unpack(self, header: HeaderInstance, tracked: list[Field], at: At) -> tuple[Block, list[Field]]:
         """Take many fields out of the bytes at once; and the fields that this does not reach."""
         form, targets, inside = ">", [], []
         rest = list(tracked)
@@ -249,7 +249,7 @@ class ParserCode:
         unpack = self.formats.setdefault(form, f"unpack_{len(self.formats)}")
         return [f"{', '.join(targets)} = {unpack}(data, {at.plus(0)})", *inside], rest
 
-    def _extract_next(self, scope: Scope, stack: Stack, at: At) -> tuple[Block, At]:
+    def _extract_next(self, scope: Scope, stack: HeaderStack, at: At) -> tuple[Block, At]:
         if stack.members[0].variable:
             scope.refuse(f"extracting {stack.name} without the length of its variable field")
         count = stack.members[0].bits // 8
@@ -260,7 +260,7 @@ class ParserCode:
         )
         return [*body, f"{stack.next} += 1"], at.moved(count)
 
-    def _extract_next_variable(self, scope: Scope, stack: Stack, length: object, at: At) -> tuple[Block, At]:
+    def _extract_next_variable(self, scope: Scope, stack: HeaderStack, length: object, at: At) -> tuple[Block, At]:
         body = [*scope.before, *choose(f"{stack.next} >= {len(stack.members)}", self._fail("StackOutOfBounds", at))]
         branches: list[tuple[str, Block]] = []
         for index, member in enumerate(stack.members):
@@ -269,7 +269,7 @@ class ParserCode:
             branches.append((f"{stack.next} == {index}", [*inner.before, *taken]))
         return [*body, If(branches), f"{stack.next} += 1"], POS
 
-    def _extract_variable(self, scope: Scope, header: Header, length: object, at: At) -> tuple[Block, At]:
+    def _extract_variable(self, scope: Scope, header: HeaderInstance, length: object, at: At) -> tuple[Block, At]:
         """The fields before the variable one, it itself, and those after it."""
         variable = header.variable
         if variable is None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from scatterproof.impl.v1model import compiled
-from scatterproof.impl.v1model.actions import Actions
+from scatterproof.impl.v1model.actions import ProgramActions
 from scatterproof.impl.v1model.calculations import Calculations, selector_of
 from scatterproof.impl.v1model.code import Block, If, Loop, choose
 from scatterproof.impl.v1model.expressions import Scope, Value, condition, field_value, fit
 from scatterproof.impl.v1model.fields import VALID
-from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.layout import HeaderLayout
 from scatterproof.impl.v1model.tables import MatchKind, TableSpec
 from scatterproof.spec.place import Place
 
@@ -46,11 +46,11 @@ class PipelineCode:
     def __init__(
         self,
         pipeline: compiled.Pipeline,
-        layout: Layout,
-        actions: Actions,
+        layout: HeaderLayout,
+        actions: ProgramActions,
         specs: dict[str, TableSpec],
         objects: dict[str, TableLocals],
-        meters: dict[str, compiled.MeterArray],
+        meters: dict[str, compiled.CompiledMeter],
         calculations: Calculations,
         place: Place,
     ) -> None:
@@ -134,7 +134,7 @@ class PipelineCode:
             return ["exited = False", Loop([*body, "break"])]
         return body
 
-    def _reachable_actions(self) -> list[compiled.Action]:
+    def _reachable_actions(self) -> list[compiled.CompiledAction]:
         found = []
         for name in self._order:
             if name in self._tables:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from scatterproof.impl.v1model.control import Code, ControlError, Group, Member, Params
-from scatterproof.impl.v1model.rows import NO_ACTION, Action, RecordedRow, call
+from scatterproof.impl.v1model.control import Code, ControlError, Member, Params, SelectorGroup
+from scatterproof.impl.v1model.rows import NO_ACTION, ActionSpec, RecordedRow, call
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +14,12 @@ class ProfileSpec:
     """What a program says about a profile; `selects` if it has groups."""
 
     name: str
-    actions: tuple[Action, ...]
+    actions: tuple[ActionSpec, ...]
     size: int
     selects: bool
 
 
-class Chosen:
+class ProfileChoice:
     """What an entry refers to: the rows of a member or of a group, which may change while entries stay."""
 
     __slots__ = ("rows",)
@@ -33,15 +33,15 @@ class Chosen:
         return rows[hashed % len(rows)] if rows else (NO_ACTION, None)
 
 
-class Profile:
+class ProfileState:
     """The members and groups of one profile of one switch, by number."""
 
     def __init__(self, spec: ProfileSpec) -> None:
         self.spec = spec
-        self._members: dict[int, Chosen] = {}
-        self._groups: dict[int, tuple[Chosen, tuple[int, ...]]] = {}
+        self._members: dict[int, ProfileChoice] = {}
+        self._groups: dict[int, tuple[ProfileChoice, tuple[int, ...]]] = {}
         # Entries by what they refer to, told by the tables.
-        self.uses: dict[Member | Group, int] = {}
+        self.uses: dict[Member | SelectorGroup, int] = {}
 
     def add_member(self, number: int, action: str, params: Params = ()) -> None:
         """ALREADY_EXISTS when the number is taken, RESOURCE_EXHAUSTED when the profile is full."""
@@ -50,7 +50,7 @@ class Profile:
             raise ControlError(Code.ALREADY_EXISTS, f"{self.spec.name} has member {number} already; modify it")
         if len(self._members) >= self.spec.size:
             raise ControlError(Code.RESOURCE_EXHAUSTED, f"{self.spec.name} is full with {self.spec.size}; delete some")
-        chosen = self._members[number] = Chosen()
+        chosen = self._members[number] = ProfileChoice()
         chosen.rows.append(row)
 
     def modify_member(self, number: int, action: str, params: Params = ()) -> None:
@@ -76,18 +76,18 @@ class Profile:
             self._member(member)
         if len(set(listed)) < len(listed):
             raise ControlError(Code.INVALID_ARGUMENT, f"group {number} has a member twice; give it once")
-        chosen = self._groups[number][0] if number in self._groups else Chosen()
+        chosen = self._groups[number][0] if number in self._groups else ProfileChoice()
         self._fill(chosen, listed)
         self._groups[number] = (chosen, listed)
 
     def delete_group(self, number: int) -> None:
         """FAILED_PRECONDITION while an entry refers to it."""
-        self.chosen(Group(number))
-        if self.uses.get(Group(number)):
+        self.chosen(SelectorGroup(number))
+        if self.uses.get(SelectorGroup(number)):
             raise ControlError(Code.FAILED_PRECONDITION, f"group {number} of {self.spec.name} is in use; free it")
         del self._groups[number]
 
-    def chosen(self, reference: Member | Group) -> Chosen:
+    def chosen(self, reference: Member | SelectorGroup) -> ProfileChoice:
         """What a reference leads to; NOT_FOUND when there is none."""
         if isinstance(reference, Member):
             return self._member(reference.number)
@@ -95,12 +95,12 @@ class Profile:
             raise ControlError(Code.NOT_FOUND, f"{self.spec.name} has no group {reference.number}; set it")
         return self._groups[reference.number][0]
 
-    def _member(self, number: int) -> Chosen:
+    def _member(self, number: int) -> ProfileChoice:
         if number not in self._members:
             raise ControlError(Code.NOT_FOUND, f"{self.spec.name} has no member {number}; add it")
         return self._members[number]
 
-    def _fill(self, chosen: Chosen, members: tuple[int, ...]) -> None:
+    def _fill(self, chosen: ProfileChoice, members: tuple[int, ...]) -> None:
         chosen.rows[:] = [self._members[member].rows[0] for member in members]
 
     def _row(self, action: str, params: Params) -> RecordedRow:

@@ -10,9 +10,9 @@ from scatterproof.impl.v1model import compiled
 from scatterproof.impl.v1model.control import Lpm, Match, Range, Ternary
 from scatterproof.impl.v1model.fields import VALID
 from scatterproof.impl.v1model.generator import Generator
-from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.layout import HeaderLayout
 from scatterproof.impl.v1model.profiles import ProfileSpec
-from scatterproof.impl.v1model.rows import Action, Call, Parameter
+from scatterproof.impl.v1model.rows import ActionSpec, BoundAction, Parameter
 from scatterproof.impl.v1model.tables import ConstEntry, Key, MatchKind, TableSpec
 from scatterproof.spec.files import read_bytes
 from scatterproof.spec.place import Place
@@ -21,18 +21,18 @@ AGAIN = "compile the program again"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Program:
+class P4Program:
     """A loaded program; immutable, so that many switches run one."""
 
     place: str
-    compiled: compiled.Compiled
+    compiled: compiled.CompiledProgram
     tables: dict[str, TableSpec]
     profiles: dict[str, ProfileSpec]
     source: str
     code: CodeType
 
 
-def load(program: Path | bytes, *, place: str | None = None) -> Program:
+def load(program: Path | bytes, *, place: str | None = None) -> P4Program:
     """Read a program that `p4c-bm2-ss` compiled. BadInput: what is not implemented, and where it stands."""
     content = read_bytes(program, "program") if isinstance(program, Path) else program
     name = place or (str(program) if isinstance(program, Path) else "program")
@@ -48,13 +48,13 @@ def load(program: Path | bytes, *, place: str | None = None) -> Program:
         where.refuse(f"it nests deeper than Python can ({error.msg})", "split its conditions or expressions")
 
 
-def _made(decoded: compiled.Compiled, where: Place) -> Program:
+def _made(decoded: compiled.CompiledProgram, where: Place) -> P4Program:
     """The program, its control plane's side and its source."""
     if decoded.header_union_stacks:
         where.refuse("stacks of header unions are not implemented", "use stacks of headers, of which one is valid")
     if decoded.extern_instances:
         where.refuse("extern instances are not implemented", "use those of v1model")
-    layout = Layout(decoded, where)
+    layout = HeaderLayout(decoded, where)
     specs = {
         table.name: _spec(decoded, table, layout, where / f"table {table.name}")
         for pipeline in decoded.pipelines
@@ -62,10 +62,12 @@ def _made(decoded: compiled.Compiled, where: Place) -> Program:
     }
     profiles = _profiles(decoded, specs, where)
     source = Generator(decoded, specs, layout, where).source()
-    return Program(where.text, decoded, specs, profiles, source, compile(source, f"<{where.text}>", "exec"))
+    return P4Program(where.text, decoded, specs, profiles, source, compile(source, f"<{where.text}>", "exec"))
 
 
-def _spec(program: compiled.Compiled, table: compiled.CompiledTable, layout: Layout, place: Place) -> TableSpec:
+def _spec(
+    program: compiled.CompiledProgram, table: compiled.CompiledTable, layout: HeaderLayout, place: Place
+) -> TableSpec:
     if table.type not in {"simple", "indirect", "indirect_ws"}:
         place.refuse(f"tables of type {table.type!r} are not implemented", "give it actions of its own")
     if table.support_timeout:
@@ -80,7 +82,7 @@ def _spec(program: compiled.Compiled, table: compiled.CompiledTable, layout: Lay
         if identity not in known:
             place.refuse(f"there is no action with id {identity}", AGAIN)
     actions = tuple(
-        Action(
+        ActionSpec(
             known[identity].name,
             tuple(Parameter(data.name, data.bitwidth) for data in known[identity].runtime_data),
         )
@@ -110,7 +112,7 @@ def _spec(program: compiled.Compiled, table: compiled.CompiledTable, layout: Lay
     )
 
 
-def _profiles(program: compiled.Compiled, specs: dict[str, TableSpec], place: Place) -> dict[str, ProfileSpec]:
+def _profiles(program: compiled.CompiledProgram, specs: dict[str, TableSpec], place: Place) -> dict[str, ProfileSpec]:
     """The action profiles, each with the actions of its tables, which number them alike."""
     found: dict[str, ProfileSpec] = {}
     declared = {profile.name: profile for pipeline in program.pipelines for profile in pipeline.action_profiles}
@@ -130,7 +132,7 @@ def _profiles(program: compiled.Compiled, specs: dict[str, TableSpec], place: Pl
     return found
 
 
-def _key(key: compiled.TableKey, layout: Layout, place: Place) -> Key:
+def _key(key: compiled.TableKey, layout: HeaderLayout, place: Place) -> Key:
     match key.target:
         case [str(header), str(field)]:
             pass
@@ -146,10 +148,10 @@ def _key(key: compiled.TableKey, layout: Layout, place: Place) -> Key:
     return Key(key.name or f"{header}.{field}", header, field, width, kind, mask)
 
 
-def _call(table: compiled.CompiledTable, identity: int, data: list[str], place: Place) -> Call:
+def _call(table: compiled.CompiledTable, identity: int, data: list[str], place: Place) -> BoundAction:
     if identity not in table.action_ids:
         place.refuse(f"the action with id {identity} is none of the table's", AGAIN)
-    return Call(table.action_ids.index(identity), tuple(int(one, 16) for one in data))
+    return BoundAction(table.action_ids.index(identity), tuple(int(one, 16) for one in data))
 
 
 def _const_entries(table: compiled.CompiledTable, keys: tuple[Key, ...], place: Place) -> tuple[ConstEntry, ...]:

@@ -20,7 +20,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class BoundAction:
     """An action of a table with its arguments; `branch` is its place in the table's list of actions."""
 
     branch: int
@@ -28,14 +28,14 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class ActionSpec:
     """An action as the control plane knows it."""
 
     name: str
     parameters: tuple[Parameter, ...]
 
 
-def call(owner: str, actions: tuple[Action, ...], action: str, params: Params) -> Call:
+def call(owner: str, actions: tuple[ActionSpec, ...], action: str, params: Params) -> BoundAction:
     """A call of one of the owner's actions, as the control plane asks for it."""
     names = [known.name for known in actions]
     if action not in names:
@@ -51,7 +51,7 @@ def call(owner: str, actions: tuple[Action, ...], action: str, params: Params) -
         params = [params[parameter.name] for parameter in wanted]
     if len(params) != len(wanted):
         raise ControlError(Code.INVALID_ARGUMENT, f"{action} was given {len(params)} parameters; give it {len(wanted)}")
-    return Call(
+    return BoundAction(
         branch,
         tuple(
             fits(value, parameter.width, f"{parameter.name} of {action}")

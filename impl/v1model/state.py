@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scatterproof.impl.v1model.control import Code, ControlError, fits
 
 
-class Count(NamedTuple):
+class CounterValue(NamedTuple):
     """What a counter has counted."""
 
     packets: int
@@ -114,9 +114,9 @@ class CounterArray:
     def __len__(self) -> int:
         return len(self.packets)
 
-    def __getitem__(self, index: int) -> Count:
+    def __getitem__(self, index: int) -> CounterValue:
         where = _index(index, len(self.packets), self.name)
-        return Count(self.packets[where], self.bytes[where])
+        return CounterValue(self.packets[where], self.bytes[where])
 
 
 class MeterArray:

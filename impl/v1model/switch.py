@@ -9,10 +9,10 @@ from struct import Struct
 
 from scatterproof.impl.v1model.control import ByName
 from scatterproof.impl.v1model.hashes import ALGORITHMS, to_bytes
-from scatterproof.impl.v1model.profiles import Profile
-from scatterproof.impl.v1model.program import Program
+from scatterproof.impl.v1model.profiles import ProfileState
+from scatterproof.impl.v1model.program import P4Program
 from scatterproof.impl.v1model.state import CounterArray, Digest, MeterArray, RegisterArray, Replication, ValueSet
-from scatterproof.impl.v1model.tables import MatchKind, Table
+from scatterproof.impl.v1model.tables import MatchKind, SwitchTable
 from scatterproof.spec.errors import CannotRun
 
 Sent = list[tuple[int, bytes]]
@@ -24,12 +24,12 @@ class Aborted(CannotRun):
     """The program ended itself (assert, assume), or a packet goes round without end; BMv2 would stop or hang."""
 
 
-class Switch:
+class EmbeddedSwitch:
     """One switch: `ports` are those that are connected, `cpu_port` one more."""
 
     def __init__(
         self,
-        program: Program,
+        program: P4Program,
         *,
         ports: int | Iterable[int],
         cpu_port: int | None = None,
@@ -43,10 +43,10 @@ class Switch:
         )
         self.cpu_port, self.drop_port, self.queues = cpu_port, drop_port, priority_queues
         told = program.compiled
-        self.profiles = ByName({name: Profile(spec) for name, spec in program.profiles.items()})
+        self.profiles = ByName({name: ProfileState(spec) for name, spec in program.profiles.items()})
         self.tables = ByName(
             {
-                name: Table(spec, None if spec.profile is None else self.profiles[spec.profile])
+                name: SwitchTable(spec, None if spec.profile is None else self.profiles[spec.profile])
                 for name, spec in program.tables.items()
             }
         )
@@ -123,7 +123,7 @@ class Switch:
         return taken
 
 
-def _finder(table: Table) -> Callable[..., object]:
+def _finder(table: SwitchTable) -> Callable[..., object]:
     """How the data plane looks up in a table."""
     match table.spec.kind:
         case MatchKind.EXACT:

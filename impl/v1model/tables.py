@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scatterproof.impl.v1model.control import Code, ControlError, Entry, Lpm, Match, Params, Range, Ternary, fits
-from scatterproof.impl.v1model.profiles import Profile
-from scatterproof.impl.v1model.rows import NO_ACTION, Action, Call, RecordedRow, call
-from scatterproof.impl.v1model.state import Attached, Count, Meter, MeterConfig
+from scatterproof.impl.v1model.control import Code, ControlEntry, ControlError, Lpm, Match, Params, Range, Ternary, fits
+from scatterproof.impl.v1model.profiles import ProfileState
+from scatterproof.impl.v1model.rows import NO_ACTION, ActionSpec, BoundAction, RecordedRow, call
+from scatterproof.impl.v1model.state import Attached, CounterValue, Meter, MeterConfig
 
 
 class MatchKind(StrEnum):
@@ -45,7 +45,7 @@ class ConstEntry:
     """An entry that the program gives, with its priority as in P4Runtime: the greater wins."""
 
     match: Mapping[str, Match]
-    call: Call
+    call: BoundAction
     priority: int
 
 
@@ -56,12 +56,12 @@ class TableSpec:
     name: str
     kind: MatchKind
     keys: tuple[Key, ...]
-    actions: tuple[Action, ...]
+    actions: tuple[ActionSpec, ...]
     size: int
     counted: bool
     meter: str | None
     meter_bytes: bool
-    default: Call | None
+    default: BoundAction | None
     default_const: bool
     const_entries: tuple[ConstEntry, ...] | None
     profile: str | None = None
@@ -83,7 +83,7 @@ Group = dict[int, tuple[int, RecordedRow]]
 class Stored:
     """An entry as it was given, with what the data plane needs of it; `order` breaks ties, the earlier wins."""
 
-    entry: Entry
+    entry: ControlEntry
     parts: Parts
     priority: int
     order: int
@@ -91,10 +91,10 @@ class Stored:
     row: RecordedRow
 
 
-class Table:
+class SwitchTable:
     """One table of one switch."""
 
-    def __init__(self, spec: TableSpec, profile: Profile | None = None) -> None:
+    def __init__(self, spec: TableSpec, profile: ProfileState | None = None) -> None:
         self.spec = spec
         self._profile = profile
         self._stored: dict[tuple[Parts, int], Stored] = {}
@@ -109,19 +109,19 @@ class Table:
         self.reset_default()
         for given in spec.const_entries or ():
             action = spec.actions[given.call.branch].name
-            self._store(Entry(given.match, action, given.call.arguments, given.priority))
+            self._store(ControlEntry(given.match, action, given.call.arguments, given.priority))
 
     def __len__(self) -> int:
         return len(self._stored)
 
     # -- the control plane ------------------------------------------------------------------------------------------
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ControlEntry) -> None:
         """Insert an entry. ALREADY_EXISTS when its match (and priority) is taken, RESOURCE_EXHAUSTED when full."""
         self._writable()
         self._store(entry)
 
-    def modify(self, entry: Entry) -> None:
+    def modify(self, entry: ControlEntry) -> None:
         """Give the entry with this match (and priority) another action; its counter goes on counting."""
         self._writable()
         identity = self._identity(entry.match, entry.priority)
@@ -161,16 +161,16 @@ class Table:
         default = self.spec.default
         self.default_row[0] = (NO_ACTION, None) if default is None else self._row(default, None)
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ControlEntry, ...]:
         """All entries, in the order in which they were added."""
         return tuple(stored.entry for stored in self._stored.values())
 
-    def counter(self, match: Mapping[str, Match], priority: int = 0) -> Count:
+    def counter(self, match: Mapping[str, Match], priority: int = 0) -> CounterValue:
         """The direct counter of an entry."""
         if not self.spec.counted:
             raise ControlError(Code.INVALID_ARGUMENT, f"{self.spec.name} has no direct counter; ask another table")
         attached = self._found(self._identity(match, priority)).attached
-        return Count(attached.packets, attached.bytes)
+        return CounterValue(attached.packets, attached.bytes)
 
     def set_meter(self, match: Mapping[str, Match], config: MeterConfig, priority: int = 0) -> None:
         """Configure the direct meter of an entry."""
@@ -234,7 +234,7 @@ class Table:
             raise ControlError(Code.NOT_FOUND, f"{self.spec.name} has no such entry; look at its entries()")
         return stored
 
-    def _store(self, entry: Entry) -> None:
+    def _store(self, entry: ControlEntry) -> None:
         identity = self._identity(entry.match, entry.priority)
         name = self.spec.name
         attached = Attached(None if self.spec.meter is None else Meter(self.spec.meter_bytes))
@@ -265,7 +265,7 @@ class Table:
             raise ControlError(Code.INVALID_ARGUMENT, f"{name} has no priorities, this one is {priority}; leave it out")
         return tuple(_part(key, match.get(key.name), name) for key in self.spec.keys), priority
 
-    def _row_of(self, entry: Entry, attached: Attached) -> RecordedRow:
+    def _row_of(self, entry: ControlEntry, attached: Attached) -> RecordedRow:
         """What the data plane finds: an action, or what is to be asked for one."""
         if self._profile is not None:
             if isinstance(entry.action, str):
@@ -275,11 +275,11 @@ class Table:
             raise ControlError(Code.INVALID_ARGUMENT, f"{self.spec.name} has no profile; give an action")
         return self._row(call(self.spec.name, self.spec.actions, entry.action, entry.params), attached)
 
-    def _refer(self, entry: Entry, by: int) -> None:
+    def _refer(self, entry: ControlEntry, by: int) -> None:
         if self._profile is not None and not isinstance(entry.action, str):
             self._profile.uses[entry.action] = self._profile.uses.get(entry.action, 0) + by
 
-    def _row(self, made: Call, attached: Attached | None) -> RecordedRow:
+    def _row(self, made: BoundAction, attached: Attached | None) -> RecordedRow:
         return (made.branch, *made.arguments, attached)
 
     def _rank(self, stored: Stored) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from threading import Lock
 from typing import Protocol, TypeAlias
 
-from scatterproof.impl.workqueue.stores.access import Group, Message
+from scatterproof.impl.workqueue.stores.access import GroupMessage, LockedGroup
 
 
 @dataclass(slots=True)
@@ -26,16 +26,16 @@ class Handler(Protocol):
     """One instance for each worker, used by one thread at a time. What it raises ends the worker: its group is given
     back, and is tried again from its first message that was not dequeued."""
 
-    def start_group(self, group: Group, context: Context) -> None:
+    def start_group(self, group: LockedGroup, context: Context) -> None:
         """Before the first message is read."""
         ...
 
-    def process(self, message: Message, group: Group, context: Context) -> bool:
+    def process(self, message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         """True: dequeue the message. False: hand it out again. A message may come again after it was processed, when
         something crashed before it was dequeued."""
         ...
 
-    def end_group(self, group: Group) -> None:
+    def end_group(self, group: LockedGroup) -> None:
         """After the last message, and also where the group was given up."""
         ...
 

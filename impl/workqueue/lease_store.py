@@ -51,7 +51,7 @@ class Message:
 
 
 @dataclass(slots=True)
-class Storage:
+class LeaseStorage:
     """taken: how many messages were taken that are no copies, and places given to those that came back elsewhere.
     messages: those that are there, by sender, number and entry.
     ids: since when each deduplication id is known.
@@ -76,7 +76,7 @@ class LeaseStore:
         self._back_order, self._batches = parameters.number("back_order"), parameters.number("batches")
         self._one_consumer = parameters.number("one_consumer") == 1
         self._me, self._links, self._rules = config.node, dict(config.next_link), rules
-        self._all = Storage()
+        self._all = LeaseStorage()
         self._does_with: dict[str, Callable[[Packet, Message, int], None]] = {
             CallName.DELETE: self._delete,
             CallName.EXTEND: self._extend,
@@ -84,10 +84,10 @@ class LeaseStore:
         }
 
     @property
-    def kept(self) -> Storage:
+    def kept(self) -> LeaseStorage:
         return self._all
 
-    def begin_with(self, kept: Storage) -> None:
+    def begin_with(self, kept: LeaseStorage) -> None:
         self._all = kept
 
     def handle(self, event: ClientEvent[Packet]) -> Sequence[ClientEffect[Packet, Handed]]:

@@ -18,7 +18,14 @@ from dataclasses import dataclass
 
 from scatterproof.impl.workqueue.cleaning import Cleaning, clean
 from scatterproof.impl.workqueue.handling import Counters, Handler, HandlerFactory
-from scatterproof.impl.workqueue.stores.access import Access, Factory, Group, OutcomeUnknown, Unavailable, check_name
+from scatterproof.impl.workqueue.stores.access import (
+    Access,
+    Factory,
+    LockedGroup,
+    OutcomeUnknown,
+    Unavailable,
+    check_name,
+)
 from scatterproof.impl.workqueue.worker import Death, Policy, Work
 from scatterproof.spec.errors import BadInput, ScatterproofError
 
@@ -210,10 +217,10 @@ class Receiver:
         self._workers -= 1
         self._seats.append(seat)
 
-    def _worker(self, group: Group, seat: _Seat) -> None:
+    def _worker(self, group: LockedGroup, seat: _Seat) -> None:
         """Take this group and those that follow to their ends."""
         work = Work(seat.access, seat.handler, self._policy, self.counters, self._stopping)
-        following: Group | None = group
+        following: LockedGroup | None = group
         try:
             while following is not None:
                 self.counters.add("groups_taken")
@@ -227,7 +234,7 @@ class Receiver:
                 self._woken = True
                 self._changed.notify_all()
 
-    def _following(self, access: Access) -> Group | None:
+    def _following(self, access: Access) -> LockedGroup | None:
         """Another group for a worker, so long as it may go on."""
         if self._stopping.is_set() or self.workers > self._limit:
             return None

@@ -11,7 +11,7 @@ from scatterproof.spec.workqueue.messages import Packet
 
 
 @dataclass(slots=True)
-class Message:
+class StoredMessage:
     """tries: how often it was handed out."""
 
     body: bytes
@@ -19,7 +19,7 @@ class Message:
 
 
 @dataclass(slots=True, kw_only=True)
-class Group:
+class StoredGroup:
     """closed: its place among the groups by their ends, 0 before that.
     token: of its last lock.
     server: under which it is locked.
@@ -41,8 +41,8 @@ class Group:
     closed: int = 0
     handed: int = 0
     last: int = 0
-    messages: dict[int, Message] = field(default_factory=dict)
-    aside: dict[int, Message] = field(default_factory=dict)
+    messages: dict[int, StoredMessage] = field(default_factory=dict)
+    aside: dict[int, StoredMessage] = field(default_factory=dict)
 
     @property
     def first(self) -> int:
@@ -67,5 +67,5 @@ class Storage:
 
     begun: int = 0
     closed: int = 0
-    groups: dict[int, Group] = field(default_factory=dict)
+    groups: dict[int, StoredGroup] = field(default_factory=dict)
     answered: dict[NodeId, Packet] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from scatterproof.impl.workqueue.rules import Lock, Rules
 from scatterproof.impl.workqueue.selection import selected
-from scatterproof.impl.workqueue.storage import Group, Message, Storage
+from scatterproof.impl.workqueue.storage import Storage, StoredGroup, StoredMessage
 from scatterproof.spec.core import (
     ClientEffect,
     ClientEvent,
@@ -41,7 +41,7 @@ class Store:
             CallName.UNLOCK_SERVER_GROUPS: self._unlock_server_groups,
             CallName.CLEAN: self._clean,
         }
-        self._does_with: dict[str, Callable[[Packet, Group], Packet]] = {
+        self._does_with: dict[str, Callable[[Packet, StoredGroup], Packet]] = {
             CallName.SEND_MESSAGE: self._send_message,
             CallName.CLOSE_GROUP: self._close_group,
             CallName.FLUSH_GROUP: self._flush_group,
@@ -86,7 +86,7 @@ class Store:
 
     def _open_group(self, asked: Packet, now: int) -> Packet:
         self._all.begun += 1
-        group = Group(
+        group = StoredGroup(
             number=self._all.begun,
             type=asked.type,
             priority=asked.priority,
@@ -138,17 +138,17 @@ class Store:
             group.lock = Lock.NONE
         return replace(asked, removed=len(removed), released=len(released))
 
-    def _is_dead(self, group: Group, before_ns: int) -> bool:
+    def _is_dead(self, group: StoredGroup, before_ns: int) -> bool:
         return self._rules.is_dead(group.heard_ns, before_ns)
 
-    def _send_message(self, asked: Packet, group: Group) -> Packet:
+    def _send_message(self, asked: Packet, group: StoredGroup) -> Packet:
         if group.lock is not Lock.SEND:
             return replace(asked, outcome=REFUSED)
         group.last = self._rules.next_message(group.last)
-        group.messages[group.last] = Message(asked.payload)
+        group.messages[group.last] = StoredMessage(asked.payload)
         return replace(asked, outcome=OK, message=group.last, payload=b"")
 
-    def _close_group(self, asked: Packet, group: Group) -> Packet:
+    def _close_group(self, asked: Packet, group: StoredGroup) -> Packet:
         if group.lock is not Lock.SEND:
             return replace(asked, outcome=REFUSED)
         self._all.closed += 1
@@ -157,13 +157,13 @@ class Store:
             del self._all.groups[group.number]
         return replace(asked, outcome=OK)
 
-    def _flush_group(self, asked: Packet, group: Group) -> Packet:
+    def _flush_group(self, asked: Packet, group: StoredGroup) -> Packet:
         if group.lock is not Lock.SEND:
             return replace(asked, outcome=REFUSED)
         del self._all.groups[group.number]
         return replace(asked, outcome=OK)
 
-    def _read_message(self, asked: Packet, group: Group) -> Packet:
+    def _read_message(self, asked: Packet, group: StoredGroup) -> Packet:
         if group.lock is not Lock.RECEIVE:
             return replace(asked, outcome=REFUSED)
         first = group.first
@@ -176,7 +176,7 @@ class Store:
         message.tries = self._rules.tries_with(message.tries)
         return replace(asked, outcome=OK, message=first, retries=message.tries, payload=message.body)
 
-    def _pop_message(self, asked: Packet, group: Group) -> Packet:
+    def _pop_message(self, asked: Packet, group: StoredGroup) -> Packet:
         first = group.first
         # What is not there cannot be popped, whatever the rule says.
         there = asked.message in group.messages
@@ -185,7 +185,7 @@ class Store:
         del group.messages[asked.message]
         return replace(asked, outcome=OK)
 
-    def _pop_group(self, asked: Packet, group: Group) -> Packet:
+    def _pop_group(self, asked: Packet, group: StoredGroup) -> Packet:
         if group.lock is not Lock.RECEIVE or not self._rules.is_finished(len(group.messages)):
             return replace(asked, outcome=REFUSED)
         del self._all.groups[group.number]

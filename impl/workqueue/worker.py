@@ -7,7 +7,14 @@ from threading import Event
 from types import TracebackType
 
 from scatterproof.impl.workqueue.handling import Context, Counters, Handler
-from scatterproof.impl.workqueue.stores.access import Access, Group, Message, OutcomeUnknown, Refused, Unavailable
+from scatterproof.impl.workqueue.stores.access import (
+    Access,
+    GroupMessage,
+    LockedGroup,
+    OutcomeUnknown,
+    Refused,
+    Unavailable,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ class Work:
         self._access, self._handler, self._policy = access, handler, policy
         self._counters, self._stopping = counters, stopping
 
-    def group(self, group: Group) -> Exception | None:
+    def group(self, group: LockedGroup) -> Exception | None:
         """What a handler raised, or None. Whatever happens, the lock is not kept: the group is removed, or given back,
         or is not ours any more."""
         context, death = Context(group.group_retries, self._policy.retry_ms), Death()
@@ -71,7 +78,7 @@ class Work:
             self._insist("release_group", group)
         return death.error
 
-    def _messages(self, group: Group, context: Context, death: Death) -> bool:
+    def _messages(self, group: LockedGroup, context: Context, death: Death) -> bool:
         """Process message after message, until a handler raises; whether all are done."""
         tries, message = self._policy.tries, None
         while not self._stopping.is_set() and death.error is None:
@@ -100,7 +107,7 @@ class Work:
                 self._stopping.wait(context.sleep_before_retry_ms / 1000)
         return False
 
-    def _dequeue(self, group: Group, message: Message) -> tuple[Message | None, bool]:
+    def _dequeue(self, group: LockedGroup, message: GroupMessage) -> tuple[GroupMessage | None, bool]:
         """Take the message off the queue; the next one, and whether there is none. One that will not be processed is
         not read: that would count as a try."""
         if self._stopping.is_set():
@@ -112,12 +119,12 @@ class Work:
         self._counters.add("processed")
         return following, is_last
 
-    def _set_aside(self, group: Group, message: Message, why: str) -> None:
+    def _set_aside(self, group: LockedGroup, message: GroupMessage, why: str) -> None:
         reason = f"given up after {self._policy.tries} tries: {why}"
         self._access.set_aside_message(group.group, group.token, message.message, reason)
         self._counters.add("set_aside")
 
-    def _insist(self, call: str, group: Group) -> bool:
+    def _insist(self, call: str, group: LockedGroup) -> bool:
         """Make the call until the store has done it, or refuses it, or until the worker is to end: one try more then,
         and what is not given back is released at the next start, or by cleaning."""
         while True:

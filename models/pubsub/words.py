@@ -14,7 +14,7 @@ Places = frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WordStep:
     """What one step of a filter stands for. count: of tokens. text: which it takes, all that begin with it unless
     whole."""
 
@@ -23,8 +23,8 @@ class Step:
     whole: bool = False
 
 
-_ANY = Step(ONE)
-_REST = Step(MANY)
+_ANY = WordStep(ONE)
+_REST = WordStep(MANY)
 
 
 def tokens_of(grammar: str, topic: str) -> Tokens:
@@ -34,30 +34,30 @@ def tokens_of(grammar: str, topic: str) -> Tokens:
 
 
 @cache
-def steps_of(grammar: str, filter_: str) -> tuple[Step, ...]:
+def steps_of(grammar: str, filter_: str) -> tuple[WordStep, ...]:
     """Of a filter that the grammar allows."""
-    steps: list[Step] = []
+    steps: list[WordStep] = []
     for token in tokens_of(grammar, filter_):
         steps += _steps(grammar, token)
     return tuple(steps)
 
 
-_ALONE: dict[str, dict[str, tuple[Step, ...]]] = {
-    "document": {">": (_REST,), "[*]": (Step(UP_TO_ONE),)},
+_ALONE: dict[str, dict[str, tuple[WordStep, ...]]] = {
+    "document": {">": (_REST,), "[*]": (WordStep(UP_TO_ONE),)},
     "mqtt": {"+": (_ANY,), "#": (_REST,)},
     "nats": {"*": (_ANY,), ">": (_ANY, _REST)},
     "amqp": {"*": (_ANY,), "#": (_REST,)},
 }
 
 
-def _steps(grammar: str, token: str) -> tuple[Step, ...]:
+def _steps(grammar: str, token: str) -> tuple[WordStep, ...]:
     if token in _ALONE[grammar]:
         return _ALONE[grammar][token]
     if grammar == "document" and token.endswith(">"):
         return (*_steps(grammar, token.removesuffix(">")), _REST)
     if grammar == "document" and token.endswith("*"):
-        return (Step(ONE, token.removesuffix("*")),)
-    return (Step(ONE, token, whole=True),)
+        return (WordStep(ONE, token.removesuffix("*")),)
+    return (WordStep(ONE, token, whole=True),)
 
 
 def matches(grammar: str, filter_: str, topic: str) -> bool:
@@ -94,11 +94,11 @@ def covers(grammar: str, wide: str, narrow: str) -> bool:
     return True
 
 
-def _begun(steps: Sequence[Step]) -> Places:
+def _begun(steps: Sequence[WordStep]) -> Places:
     return _passed(steps, {0})
 
 
-def _after(grammar: str, steps: Sequence[Step], places: Places, token: str, *, first: bool) -> Places:
+def _after(grammar: str, steps: Sequence[WordStep], places: Places, token: str, *, first: bool) -> Places:
     """Where a filter is after one more token."""
     wild = bool(steps) and not steps[0].whole
     if grammar == "mqtt" and first and is_kept_back(token.startswith("$"), wild):
@@ -111,7 +111,7 @@ def _after(grammar: str, steps: Sequence[Step], places: Places, token: str, *, f
     return _passed(steps, taken)
 
 
-def _passed(steps: Sequence[Step], places: Set[int]) -> Places:
+def _passed(steps: Sequence[WordStep], places: Set[int]) -> Places:
     found = set(places)
     for place, step in enumerate(steps):
         if place in found and may_pass(step.count):

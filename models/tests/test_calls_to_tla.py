@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from scatterproof.models.calls_to_tla import Columns, Words, reader_of_calls
+from scatterproof.models.calls_to_tla import CallWords, Columns, reader_of_calls
 from scatterproof.spec.clauses import protocols
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import CannotRun
@@ -43,7 +43,7 @@ def trace_of(*rows: Row, order: Order = Order.GLOBAL) -> Trace:
     return Trace(header, list(rows))
 
 
-def read(*rows: Row, order: Order = Order.GLOBAL, words: Words | None = None) -> list[str]:
+def read(*rows: Row, order: Order = Order.GLOBAL, words: CallWords | None = None) -> list[str]:
     """The tuples of the reader, without what is not the kind of row, the client or the call."""
     text = reader_of_calls(trace_of(*rows, order=order), "M", "M.cfg", words).text
     return re.findall(r"<<(\"\w+\", \d.*?)>>", text)
@@ -111,7 +111,7 @@ def test_a_return_of_a_call_that_was_not_made_is_refused() -> None:
         read(returned(5, 1))
 
 
-class _Told(Words):
+class _Told(CallWords):
     """What is known of the end of each call when it begins, and which clients failed."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ def test_a_protocol_s_words_are_told_how_a_call_ends_and_who_fails() -> None:
     assert words.failed == [1]
 
 
-class _Chosen(Words):
+class _Chosen(CallWords):
     """Leaves out what does not return, and reads what is given ahead of an end."""
 
     def called(self, client: int, call: str, called: Columns, returned: Columns | None) -> str | None:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import z3
 
-from scatterproof.models.claim import Claim, Mutant, Obligation, Rules, Verdict, prove
+from scatterproof.models.claim import Claim, ClaimMutant, ClaimVerdict, Obligation, Rules, prove
 from scatterproof.models.equivalence import prove_equivalent
 from scatterproof.models.symbolic import lift
 from scatterproof.models.z3_claims import check_claims, claims_of, main
@@ -48,7 +48,7 @@ def _claim(
         obligations=(lambda _: ()) if as_induction else obligations,
         induction=obligations if as_induction else None,
         mutants=tuple(
-            Mutant(name=f"wrong_{k}", sentence="Not above.", rules={"rule": rule}) for k, rule in enumerate(wrong)
+            ClaimMutant(name=f"wrong_{k}", sentence="Not above.", rules={"rule": rule}) for k, rule in enumerate(wrong)
         ),
     )
 
@@ -56,17 +56,17 @@ def _claim(
 def test_claim_that_is_proved_and_bites_counts() -> None:
     result = prove(_claim(lambda x: x + 1, premise=X > 3))
 
-    assert result.verdict is Verdict.PROVED
+    assert result.verdict is ClaimVerdict.PROVED
     assert result.hypotheses_satisfiable
     assert result.counts
-    assert result.mutants[0].verdict is Verdict.REFUTED
+    assert result.mutants[0].verdict is ClaimVerdict.REFUTED
     assert result.mutants[0].obligation == "above"
 
 
 def test_vacuous_claim_is_proved_but_does_not_count() -> None:
     result = prove(_claim(lambda x: x - 1, premise=z3.And(X > 3, X < 3)))
 
-    assert result.verdict is Verdict.PROVED
+    assert result.verdict is ClaimVerdict.PROVED
     assert not result.hypotheses_satisfiable
     assert not result.counts
 
@@ -74,7 +74,7 @@ def test_vacuous_claim_is_proved_but_does_not_count() -> None:
 def test_wrong_claim_gives_a_counterexample_that_breaks_it() -> None:
     result = prove(_claim(lambda x: x if x == 7 else x + 1))
 
-    assert result.verdict is Verdict.REFUTED
+    assert result.verdict is ClaimVerdict.REFUTED
     assert not result.counts
     assert result.obligations[0].counterexample == {"x": 7}
 
@@ -86,15 +86,15 @@ def test_claim_without_mutants_does_not_count() -> None:
 def test_claim_whose_mutant_survives_does_not_count() -> None:
     result = prove(_claim(lambda x: x + 1, wrong=(lambda x: x - 1, lambda x: x + 2)))
 
-    assert [mutant.verdict for mutant in result.mutants] == [Verdict.REFUTED, Verdict.PROVED]
+    assert [mutant.verdict for mutant in result.mutants] == [ClaimVerdict.REFUTED, ClaimVerdict.PROVED]
     assert not result.counts
 
 
 def test_step_of_an_invariant_kills_no_mutant() -> None:
     result = prove(_claim(lambda x: x + 1, as_induction=True))
 
-    assert result.verdict is Verdict.PROVED
-    assert result.mutants[0].verdict is Verdict.UNKNOWN
+    assert result.verdict is ClaimVerdict.PROVED
+    assert result.mutants[0].verdict is ClaimVerdict.UNKNOWN
     assert not result.counts
 
 
@@ -111,7 +111,7 @@ def test_claim_without_obligations_does_not_count() -> None:
     )
     result = prove(empty)
 
-    assert result.verdict is Verdict.UNKNOWN
+    assert result.verdict is ClaimVerdict.UNKNOWN
     assert not result.counts
 
 
@@ -140,7 +140,7 @@ def test_time_out_is_unknown() -> None:
         mutants=(),
     )
 
-    assert prove(claim, timeout_ms=1).verdict is Verdict.UNKNOWN
+    assert prove(claim, timeout_ms=1).verdict is ClaimVerdict.UNKNOWN
 
 
 def test_results_serialise_to_json() -> None:
@@ -229,7 +229,7 @@ def test_different_rules_are_told_apart_by_arguments() -> None:
     result = prove_equivalent(lambda x, y: x < y, lambda x, y: x <= y, {"x": "int", "y": "int"})
     found = result.obligations[0].counterexample
 
-    assert result.verdict is Verdict.REFUTED
+    assert result.verdict is ClaimVerdict.REFUTED
     assert found is not None
     assert found["x"] == found["y"]
     assert (found["original"], found["mutant"]) == (False, True)
@@ -239,11 +239,14 @@ def test_equivalence_under_an_impossible_hypothesis_does_not_count() -> None:
     params: dict[str, Any] = {"x": "int", "y": "int"}
     result = prove_equivalent(lambda x, y: x < y, lambda x, y: x <= y, params, lambda x, y: x < y and y < x)
 
-    assert result.verdict is Verdict.PROVED
+    assert result.verdict is ClaimVerdict.PROVED
     assert not result.counts
 
 
 def test_equivalence_over_lists_looks_at_each_length() -> None:
     result = prove_equivalent(min, max, {"barriers": "ints"})
 
-    assert [obligation.verdict for obligation in result.obligations] == [Verdict.PROVED, *[Verdict.REFUTED] * 3]
+    assert [obligation.verdict for obligation in result.obligations] == [
+        ClaimVerdict.PROVED,
+        *[ClaimVerdict.REFUTED] * 3,
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scatterproof.models.claim import Claim, Verdict, prove
+from scatterproof.models.claim import Claim, ClaimVerdict, prove
 from scatterproof.models.z3_claims import claims_of
 from scatterproof.spec.clauses import protocols
 
@@ -15,8 +15,8 @@ CLAIMS = {f"{protocol}: {claim.name}": claim for protocol in protocols() for cla
 def test_claim_is_proved_under_satisfiable_hypotheses_and_its_mutants_are_refuted(claim: Claim) -> None:
     result = prove(claim)
 
-    failed = [(o.name, o.verdict, o.counterexample) for o in result.obligations if o.verdict is not Verdict.PROVED]
+    failed = [(o.name, o.verdict, o.counterexample) for o in result.obligations if o.verdict is not ClaimVerdict.PROVED]
     assert failed == []
     assert result.hypotheses_satisfiable
-    assert [mutant.name for mutant in result.mutants if mutant.verdict is not Verdict.REFUTED] == []
+    assert [mutant.name for mutant in result.mutants if mutant.verdict is not ClaimVerdict.REFUTED] == []
     assert result.counts

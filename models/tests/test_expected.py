@@ -20,7 +20,7 @@ from scatterproof.models.expected import (
     models_of,
 )
 from scatterproof.models.finding import findings_of
-from scatterproof.models.progress import Progress
+from scatterproof.models.progress import ModelProgress
 from scatterproof.models.tlc import State, TlcOutcome, TlcRun, listed
 from scatterproof.spec.clauses import Layer
 from scatterproof.spec.clauses import load as load_clauses
@@ -83,7 +83,7 @@ def rewrite(spec_folder: Path, text: str) -> None:
 
 
 def test_models_that_find_what_is_expected_agree(spec_folder: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[ModelProgress] = []
     results = check_models("steps", spec_folder=spec_folder, on_progress=seen.append)
     assert [(result.name, result.differences) for result in results] == [("small", ()), ("big_steps", ())]
     assert results[1].seen.violates == "NotTwo"
@@ -93,7 +93,7 @@ def test_models_that_find_what_is_expected_agree(spec_folder: Path) -> None:
 @pytest.mark.slow
 def test_the_longest_model_begins_first_and_progress_ends_with_all_that_there_was(spec_folder: Path) -> None:
     rewrite(spec_folder, HOLDS + FINDING + "cost = 3\n")
-    seen: list[Progress] = []
+    seen: list[ModelProgress] = []
     ended: list[str] = []
     results = check_models(
         "steps", jobs=1, spec_folder=spec_folder, on_progress=seen.append, on_result=lambda one: ended.append(one.name)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from scatterproof.models.tla_values import Function
 from scatterproof.models.tlc import State
-from scatterproof.models.totalorder.telling.barrier_steps import Link, Step, channels, steps_of
+from scatterproof.models.totalorder.telling.barrier_steps import BarrierStep, Link, channels, steps_of
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.schedule import Delay, Fault, FaultKind, Message, Schedule, Submission, validate
 from scatterproof.spec.topology import Link as TopologyLink
@@ -75,7 +75,7 @@ def _index(nodes: dict[int, Role], node: int) -> int:
     return list(nodes).index(node)
 
 
-def _submission(step: Step, nodes: dict[int, Role]) -> Submission:
+def _submission(step: BarrierStep, nodes: dict[int, Role]) -> Submission:
     return Submission(
         time_ns=step.timestamp * UNIT_NS - _FIRST_READING,
         node=_index(nodes, step.node),
@@ -84,7 +84,7 @@ def _submission(step: Step, nodes: dict[int, Role]) -> Submission:
 
 
 def _arrivals(
-    steps: Sequence[Step], last: State, topology: Topology, nodes: dict[int, Role], links: list[Link]
+    steps: Sequence[BarrierStep], last: State, topology: Topology, nodes: dict[int, Role], links: list[Link]
 ) -> list[tuple[Link, Function, Link | None]]:
     """Every packet's arrival: its link, itself, and the link it goes on to; what is in flight in the end comes last."""
     arrivals = [

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from scatterproof.models.calls_to_tla import Columns, Words, is_gone, reader_of_calls
+from scatterproof.models.calls_to_tla import CallWords, Columns, is_gone, reader_of_calls
 from scatterproof.models.validation import Reader, tla_record, tla_sequence, tla_truth
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.parameters import Parameters
@@ -48,7 +48,7 @@ class _Call:
     parts: list[_Handed] = field(default_factory=list)
 
 
-class LeaseWords(Words):
+class LeaseWords(CallWords):
     def __init__(self, trace: Trace) -> None:
         given = Parameters("workqueue", trace.header.parameters)
         self._window_ns, self._margin_ns = given.number("window_ns"), given.number("margin_ns")

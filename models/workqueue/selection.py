@@ -14,7 +14,7 @@ from scatterproof.models.symbolic import lift
 from scatterproof.models.workqueue.rules import rules
 from scatterproof.models.workqueue.table import (
     GROUP,
-    Table,
+    GroupTable,
     found,
     groups,
     one_lock,
@@ -29,7 +29,7 @@ _PLACES = "No two groups have one place."
 _SCOPE = "any table: any number of groups and correlations"
 
 
-def _told(of: Table, **named: z3.ExprRef) -> dict[str, z3.ExprRef]:
+def _told(of: GroupTable, **named: z3.ExprRef) -> dict[str, z3.ExprRef]:
     """What a counterexample shows of these groups."""
     parts = {"correlation": of.correlation, "priority": of.priority, "place": of.place}
     return {f"{what} of {name}": part(group) for name, group in named.items() for what, part in parts.items()}
@@ -74,7 +74,7 @@ def _total(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _heads(of: Table, group: z3.ExprRef) -> tuple[z3.BoolRef, ...]:
+def _heads(of: GroupTable, group: z3.ExprRef) -> tuple[z3.BoolRef, ...]:
     """As the clause has it: ended, the first of its correlation, none of which is locked for receiving."""
     (h,) = groups("of_its_correlation")
     related = of.related(group, h)
@@ -108,7 +108,7 @@ def _highest(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _locked(of: Table, after: Table, group: z3.ExprRef) -> z3.BoolRef:
+def _locked(of: GroupTable, after: GroupTable, group: z3.ExprRef) -> z3.BoolRef:
     """The step that locks the group, and nothing else."""
     (h,) = groups("h")
     same = z3.And(after.there(h) == of.there(h), after.sending(h) == of.sending(h))

@@ -17,7 +17,7 @@ GROUP = z3.DeclareSort("Group")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class GroupTable:
     """there: whether a group is in the table.
     sending, receiving: whether it is locked so; the others never change.
     """
@@ -34,26 +34,26 @@ class Table:
         return z3.And(self.there(group), self.there(other), self.correlation(group) == self.correlation(other))
 
 
-def table(name: str = "") -> Table:
+def table(name: str = "") -> GroupTable:
     """An arbitrary table. Tables of two names are two states of one queue: they share what never changes."""
 
     def truth(what: str) -> z3.FuncDeclRef:
         return z3.Function(f"{what}{name}", GROUP, z3.BoolSort())
 
     numbers = (z3.Function(what, GROUP, z3.IntSort()) for what in ("correlation", "priority", "place"))
-    return Table(truth("there"), truth("sending"), truth("receiving"), *numbers)
+    return GroupTable(truth("there"), truth("sending"), truth("receiving"), *numbers)
 
 
 def groups(names: str) -> list[z3.ExprRef]:
     return list(z3.Consts(names, GROUP))
 
 
-def places_differ(of: Table) -> z3.BoolRef:
+def places_differ(of: GroupTable) -> z3.BoolRef:
     g, h = groups("one other")
     return z3.ForAll([g, h], z3.Implies(of.place(g) == of.place(h), g == h))
 
 
-def one_lock(of: Table) -> z3.BoolRef:
+def one_lock(of: GroupTable) -> z3.BoolRef:
     """A group has one lock at the most, and only while it is in the table."""
     (g,) = groups("one")
     locked = z3.Or(of.sending(g), of.receiving(g))
@@ -61,7 +61,7 @@ def one_lock(of: Table) -> z3.BoolRef:
     return z3.ForAll([g], z3.And(z3.Implies(locked, of.there(g)), z3.Not(both)))
 
 
-def ready(of: Table, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
+def ready(of: GroupTable, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
     """By the rules, the group may be handed out."""
     is_first, is_ready = lift(using["is_first"]), lift(using["is_ready"])
     (h,) = groups("another")
@@ -74,7 +74,7 @@ def ready(of: Table, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
     return z3.And(of.there(group), first, allowed)
 
 
-def found(of: Table, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
+def found(of: GroupTable, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
     """By the rules, the search gives this group: it is ready, and goes before all others that are."""
     precedes = lift(using["precedes"])
     (h,) = groups("competing")
@@ -82,13 +82,13 @@ def found(of: Table, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
     return z3.And(ready(of, using, group), z3.ForAll([h], z3.Implies(z3.And(ready(of, using, h), h != group), before)))
 
 
-def received_is_first(of: Table) -> z3.BoolRef:
+def received_is_first(of: GroupTable) -> z3.BoolRef:
     """What is locked for receiving is the first group of its correlation."""
     g, h = groups("held later")
     return z3.ForAll([g, h], z3.Implies(z3.And(of.receiving(g), of.related(g, h)), of.place(g) <= of.place(h)))
 
 
-def one_received(of: Table) -> z3.BoolRef:
+def one_received(of: GroupTable) -> z3.BoolRef:
     """Of one correlation one group is locked for receiving, at the most."""
     g, h = groups("held held_too")
     both = z3.And(of.receiving(g), of.receiving(h), of.correlation(g) == of.correlation(h))

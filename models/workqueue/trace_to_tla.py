@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scatterproof.models.calls_to_tla import Columns, Words, reader_of_calls
+from scatterproof.models.calls_to_tla import CallWords, Columns, reader_of_calls
 from scatterproof.models.validation import Reader, tla_record
 from scatterproof.models.workqueue.leases_to_tla import reader_of_leased
 from scatterproof.spec.core import Outcome
@@ -40,7 +40,7 @@ class _Hand:
     message: int = 0
 
 
-class GroupWords(Words):
+class GroupWords(CallWords):
     """ranks: what stands for the values of the columns that may be large, by column."""
 
     def __init__(self, trace: Trace) -> None:

@@ -63,7 +63,7 @@ SHRINK_SECONDS = 20.0  # where a page was asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class How:
+class ConformOptions:
     """The options of cases as they are given."""
 
     iut: str
@@ -155,7 +155,7 @@ def command(
 ) -> None:
     """Give the conformance cases to an implementation, or run a program under stress, and judge what it does."""
     stress = StressOptions.of(locals())
-    how = How(
+    how = ConformOptions(
         iut=iut, case=tuple(case or ()), show_list=show_list, dry_run=dry_run, resume=resume, strict=strict,
         fail_fast=fail_fast, jobs=jobs, durations=durations, shrink=shrink, baseline=baseline_file,
         profile=profile_file, results=results, junit=junit_file, html=html_file, summary=summary_file, as_json=as_json,
@@ -175,7 +175,7 @@ def command(
     raise typer.Exit(_run_cases(protocol, how))
 
 
-def _run_cases(protocol: str | None, how: How) -> int:
+def _run_cases(protocol: str | None, how: ConformOptions) -> int:
     """List the cases, say which would run, or run them; the exit code."""
     profile = read_profile(how.profile) if how.profile is not None else None
     chosen, among = protocol_meant(protocol, profile, how.case), None
@@ -220,7 +220,7 @@ def _seconds_to_shrink(given: float | None, html_file: Path | None) -> float:
     return SHRINK_SECONDS if html_file is not None else 0
 
 
-def _judge_logs(logs: Path, protocol: str | None, how: How) -> int:
+def _judge_logs(logs: Path, protocol: str | None, how: ConformOptions) -> int:
     from scatterproof.case_journal import alone_in
     from scatterproof.log_runs import judge_logs
 

@@ -28,9 +28,9 @@ from scatterproof.fuzz.core_mutants import CoreMutant
 from scatterproof.fuzz.judging import DAMAGED, JudgeBench, trace_files
 from scatterproof.fuzz.mutant_journal import MutantJournal, measured
 from scatterproof.fuzz.mutant_rates import Rate, rates
-from scatterproof.fuzz.survivors import Entry, file_of, triage
-from scatterproof.fuzz.trying import SCHEDULES, AnyBench, Bench, Tried, sampled
-from scatterproof.jobs import Queue, as_done
+from scatterproof.fuzz.survivors import SurvivorEntry, file_of, triage
+from scatterproof.fuzz.trying import SCHEDULES, AnyBench, CoreBench, Tried, sampled
+from scatterproof.jobs import JobQueue, as_done
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
 from scatterproof.spec.errors import BadInput, ScatterproofError
 
@@ -78,7 +78,7 @@ def command(
     with alone_in(folder):
         count = schedules or (DAMAGED if judges else SCHEDULES)
         with Progress(f"What is as it is, on all stimuli of {chosen}") as progress:
-            bench: AnyBench[Any] = (JudgeBench if judges else Bench)(chosen, count, on_progress=progress)
+            bench: AnyBench[Any] = (JudgeBench if judges else CoreBench)(chosen, count, on_progress=progress)
         mutants = sampled(_named(bench, only), sample, seed)
         what = measured(chosen, bench.areas, count, trace_files(chosen) if judges else ())
         journal = MutantJournal(folder / f"{chosen}.ndjson", what, resume=resume)
@@ -89,7 +89,7 @@ def command(
     killed_now = [one.mutant for one in found if one.killed and one.mutant in known]
     if as_json:
         told = {"protocol": chosen, "seed": seed, "areas": by_area, "mutants": found, "stale": killed_now}
-        print_json({**told, **({"branches": asdict(bench.branches)} if isinstance(bench, Bench) else {})})
+        print_json({**told, **({"branches": asdict(bench.branches)} if isinstance(bench, CoreBench) else {})})
     else:
         _show(chosen, bench, found, known, by_area)
         lines = [f"{name} is killed now: take it out of {file_of(chosen, judges=judges).name}" for name in killed_now]
@@ -107,10 +107,14 @@ def _named(bench: AnyBench[Any], only: str) -> list[CoreMutant]:
 
 
 def _show(
-    protocol: str, bench: AnyBench[Any], found: Sequence[Tried], known: Mapping[str, Entry], by_area: Sequence[Rate]
+    protocol: str,
+    bench: AnyBench[Any],
+    found: Sequence[Tried],
+    known: Mapping[str, SurvivorEntry],
+    by_area: Sequence[Rate],
 ) -> None:
     print_table(f"Survivors: {protocol}", SURVIVOR_COLUMNS, survivor_rows(found, bench.mutants, known))
-    if not isinstance(bench, Bench):
+    if not isinstance(bench, CoreBench):
         print_table(f"Judge mutants: {protocol}", area_columns(by_area), area_rows(by_area))
         return
     title = f"Core mutants: {protocol}, {bench.schedules} schedules of each group of rules"
@@ -129,7 +133,7 @@ def _try_all(bench: AnyBench[Any], mutants: Sequence[CoreMutant], journal: Mutan
     def work(number: int) -> Tried:
         return bench.try_mutant(todo[number])
 
-    queues = [Queue(range(len(todo)), jobs)]
+    queues = [JobQueue(range(len(todo)), jobs)]
     with Progress(f"{len(todo)} mutants") as progress, closing(as_done(work, queues)) as results:
         for done, (_, found) in enumerate(results, start=1):
             if isinstance(found, ScatterproofError):

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from scatterproof.conformance.explorer.server import Explorer, serve
-from scatterproof.conformance.explorer.sources import NdjsonSource, ParquetSource, Source
+from scatterproof.conformance.explorer.sources import NdjsonSource, ParquetSource, RunSource
 from scatterproof.conformance.explorer.timeline import Timeline
 from scatterproof.console import OK, err, out
 from scatterproof.options import Protocol, resolve
@@ -70,7 +70,7 @@ def _scan(explorer: Explorer) -> None:
     explorer.timeline.scan()
 
 
-def _trace(path: Path) -> tuple[Source, Schedule | None]:
+def _trace(path: Path) -> tuple[RunSource, Schedule | None]:
     """A trace, with the schedule that `conform` has put beside it."""
     beside = path.with_name("schedule.json") if path.stem == "trace" else path.with_suffix(".json")
     return NdjsonSource(path), schedules.read(beside) if beside.is_file() and _is_schedule(beside) else None
@@ -84,7 +84,7 @@ def _is_schedule(path: Path) -> bool:
     return True
 
 
-def _corpus(corpus: Path, run: int | None) -> tuple[Source, Schedule | None]:
+def _corpus(corpus: Path, run: int | None) -> tuple[RunSource, Schedule | None]:
     if run is None:
         raise BadInput(f"{corpus}: is a folder; give a trace file, or say which run of a corpus with --run N")
     _, _, entry = entry_of(corpus, run)

@@ -73,7 +73,7 @@ def command(
     if master is not None:
         _refuse({"--seconds": seconds}, "tasks elsewhere have no clock in common")
     profile = read_profile(profile_file) if profile_file is not None else None
-    how = How(
+    how = FuzzOptions(
         protocol=protocol_meant(protocol, profile),
         iut=iut,
         claims=profile or EVERYTHING,
@@ -93,7 +93,7 @@ def command(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class How:
+class FuzzOptions:
     """protocol, iut: by name.
     claims: what the implementation claims.
     roles: of the nodes that are its own.

@@ -10,7 +10,7 @@ import typer
 
 from scatterproof.case_journal import alone_in
 from scatterproof.conformance.report.run import printable
-from scatterproof.conformance.stress.contract import Judgement
+from scatterproof.conformance.stress.contract import ProgramJudgement
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import Progress, out, print_json, print_table
 from scatterproof.options import RESULTS, Json, Protocol, Results, resolve
@@ -127,7 +127,7 @@ def _show(runs: Sequence[Sequence[ProgramRun]]) -> None:
                 out.print(f"{printable(one.command)}, seed {one.seed}: {note}", markup=False, highlight=False)
 
 
-def _broken(judgements: Sequence[Judgement]) -> str:
+def _broken(judgements: Sequence[ProgramJudgement]) -> str:
     judged = (Verdict.PASS, Verdict.NOT_APPLICABLE)
     found = [r.clause for each in judgements for r in each.clauses if r.verdict not in judged]
     return ", ".join(dict.fromkeys(found))

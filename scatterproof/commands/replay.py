@@ -17,7 +17,7 @@ from scatterproof.conformance.profile import read_profile
 from scatterproof.conformance.verdict import ClauseResult, Violation, foremost
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
 from scatterproof.fuzz.fuzzer import RUN_ENDS, FoundFailure, Shrinking, broken_by, failure_of
-from scatterproof.fuzz.stopping import Signals, Stopped
+from scatterproof.fuzz.stopping import Signals, StopAsked
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, resolve
 from scatterproof.spark.replay import entry_of, schedule_of, trace_of
 from scatterproof.spec import clauses, trace_ndjson
@@ -157,7 +157,7 @@ def _shrunk(told: _Told, clause: str, violation: Violation | None, path: Path) -
         shrinking = Shrinking(failure, told.implementation, signals.guard)
         try:
             shrinking.run(SHRINK_RUNS, on_run=partial(fuzz_report.shrinking(progress), clause))
-        except Stopped as stop:
+        except StopAsked as stop:
             signal = str(stop)
         schedules.write(path, shrinking.failure.schedule)
     return _Small(shrinking.failure, path, signal)

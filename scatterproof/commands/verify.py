@@ -15,7 +15,7 @@ from scatterproof.console import CANNOT_RUN, INCONCLUSIVE, OK, VIOLATIONS, err, 
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.layers.beside import BESIDE
 from scatterproof.layers.every import LAYERS
-from scatterproof.layers.job import Depth, Job
+from scatterproof.layers.job import Depth, MainJob
 from scatterproof.layers.main_job import ProtocolResult, run
 from scatterproof.matrix import MatrixRow, matrix
 from scatterproof.options import RESULTS, Json, Protocol, Results, Seed, resolve
@@ -63,7 +63,7 @@ def command(
     protocols = (resolve(protocol),) if protocol is not None or len(clauses.protocols()) == 1 else clauses.protocols()
     one = len(protocols) == 1
     todo = [
-        Job(protocol=name, seed=seed, results=results if one else results / name, depth=depth, effort=effort)
+        MainJob(protocol=name, seed=seed, results=results if one else results / name, depth=depth, effort=effort)
         for name in protocols
     ]
     with alone_in(results / "latest"), Board() as board:

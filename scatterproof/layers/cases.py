@@ -18,7 +18,7 @@ from scatterproof.conformance.protocol import Case, programs_of
 from scatterproof.conformance.report.run import broken, folder_name
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
-from scatterproof.layers.job import OF_VERDICT, Found, Job, Lane, Unit, by_clause, report_of, shares
+from scatterproof.layers.job import OF_VERDICT, Found, Lane, MainJob, Unit, by_clause, report_of, shares
 from scatterproof.program_layer import program_at, summarise_programs
 from scatterproof.program_runs import reference_command
 from scatterproof.spec.iut import Iut
@@ -32,12 +32,12 @@ SIMULATED_S = 0.05  # a case in process
 WAITED_FOR = 0.5  # of the longest that a run in real time may take
 
 
-def in_process(job: Job) -> list[Unit]:
+def in_process(job: MainJob) -> list[Unit]:
     everything = cases(job.protocol)
     return [Unit(text="cases", weight=SIMULATED_S * len(everything), work=partial(_give, IN_PROCESS, everything, job))]
 
 
-def over_stdio(job: Job) -> list[Unit]:
+def over_stdio(job: MainJob) -> list[Unit]:
     chosen = sorted(chain.from_iterable(_chosen(job, _nodes)), key=_nodes)
     return [
         Unit(
@@ -49,7 +49,7 @@ def over_stdio(job: Job) -> list[Unit]:
     ]
 
 
-def over_udp(job: Job) -> list[Unit]:
+def over_udp(job: MainJob) -> list[Unit]:
     """The cases over real sockets; of a protocol whose reference is a program, that program under stress, level by
     level."""
     command = reference_command(job.protocol)
@@ -75,7 +75,7 @@ def over_udp(job: Job) -> list[Unit]:
     ]
 
 
-def until_told(some: Sequence[Case], job: Job) -> list[CaseResult]:
+def until_told(some: Sequence[Case], job: MainJob) -> list[CaseResult]:
     """Give one case of a clause after another over real sockets, until one has a verdict: the machine decides whether a
     case's stimulus comes about. Where none has, the first, not run."""
     given: list[CaseResult] = []
@@ -100,7 +100,7 @@ def _nodes(case: Case) -> int:
 
 
 def _chosen(
-    job: Job, cost: Callable[[Case], float], at_most: int = 1, why_not: Callable[[Case], str] = lambda case: ""
+    job: MainJob, cost: Callable[[Case], float], at_most: int = 1, why_not: Callable[[Case], str] = lambda case: ""
 ) -> list[list[Case]]:
     """All cases in a full run, each by itself; else of each clause the cheapest of those that are of use."""
     everything = cases(job.protocol)
@@ -114,7 +114,7 @@ def _chosen(
 
 
 def _give(
-    iut_name: str, some: Sequence[Case], job: Job, give: Callable[..., CaseResult] = run_case
+    iut_name: str, some: Sequence[Case], job: MainJob, give: Callable[..., CaseResult] = run_case
 ) -> list[CaseResult]:
     """What each case comes to, without its trace: nobody asks for that here."""
     make_iut, folder = iuts.maker(iut_name, job.protocol), job.results / "latest" / iut_name
@@ -131,15 +131,15 @@ def _in_real_time(case: Case, iut: Iut) -> CaseResult:
     return replace(found, verdict=Verdict.NOT_RUN, reason=f"{REAL_TIME_TRIES} runs left it open: {found.reason}")
 
 
-def report_in_process(job: Job, found: Found) -> LayerReport:
+def report_in_process(job: MainJob, found: Found) -> LayerReport:
     return summarise_cases(IN_PROCESS, _together(found["conform"]))
 
 
-def report_stdio(job: Job, found: Found) -> LayerReport:
+def report_stdio(job: MainJob, found: Found) -> LayerReport:
     return summarise_cases(STDIO, _together(found["conform-stdio"]))
 
 
-def report_udp(job: Job, found: Found) -> LayerReport:
+def report_udp(job: MainJob, found: Found) -> LayerReport:
     """A clause none of whose cases was given is not run, with the reason."""
     if reference_command(job.protocol) is not None:
         return summarise_programs(job.protocol, found["conform-udp"])

@@ -30,15 +30,15 @@ from scatterproof.fuzz.judging import JudgeBench
 from scatterproof.fuzz.mutant_rates import Rate, rates
 from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.survivors import SurvivorStanding, Triage, triage
-from scatterproof.fuzz.trying import Bench, Tried, TriedOutcome, sampled
+from scatterproof.fuzz.trying import CoreBench, Tried, TriedOutcome, sampled
 from scatterproof.layer_report import LayerReport, Status, detail, gravest
-from scatterproof.layers.job import Job, Unit
+from scatterproof.layers.job import MainJob, Unit
 
 _SEEDS_A_DAY = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ChangedCode:
     """What is changed.
 
     sample: how many mutants of each protocol in a full run, a third of them in an everyday one; all take an hour, and
@@ -51,24 +51,24 @@ class Subject:
     sample: int
     options: str
     judges: bool = False
-    bench: Callable[[str], Bench | JudgeBench]
+    bench: Callable[[str], CoreBench | JudgeBench]
     weight: float
 
-    def size(self, job: Job) -> int:
+    def size(self, job: MainJob) -> int:
         """Of the job's sample."""
         return self.sample if job.full else self.sample // 3
 
 
 _SCHEDULES = 20  # of each group of rules; the command draws more
 _LONGEST = 60  # rows of a run that judges are shown; the command shows all of them, and damaged ones
-CORES = Subject(
+CORES = ChangedCode(
     name="core",
     sample=120,
     options=f"--schedules {_SCHEDULES}",
-    bench=partial(Bench, schedules=_SCHEDULES),
+    bench=partial(CoreBench, schedules=_SCHEDULES),
     weight=30.0,
 )
-JUDGES = Subject(
+JUDGES = ChangedCode(
     name="judge",
     sample=40,
     options="--judges",
@@ -99,12 +99,12 @@ def seed_of_today(seed: int) -> int:
     return seed * _SEEDS_A_DAY + datetime.now(UTC).toordinal() % _SEEDS_A_DAY
 
 
-def subjects(protocol: str) -> list[Subject]:
+def subjects(protocol: str) -> list[ChangedCode]:
     """Those that the protocol says where to change."""
     return [one for one in SUBJECTS if one.judges or load(protocol).areas]
 
 
-def units(job: Job) -> list[Unit]:
+def units(job: MainJob) -> list[Unit]:
     """One piece a subject: what is left where nothing is changed is made once."""
     return [
         Unit(
@@ -116,7 +116,7 @@ def units(job: Job) -> list[Unit]:
     ]
 
 
-def sample(job: Job, subject: Subject) -> Sampled:
+def sample(job: MainJob, subject: ChangedCode) -> Sampled:
     bench, known = subject.bench(job.protocol), triage(job.protocol, judges=subject.judges).by_mutant
     seed = seed_of_today(job.seed)
     chosen = sampled(list(bench.mutants.values()), subject.size(job), seed)
@@ -142,7 +142,7 @@ def _texts(rows: Sequence[Sequence[object]]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(map(str, row)) for row in rows)
 
 
-def with_sample(report: LayerReport, job: Job, subject: Subject, result: Sampled) -> LayerReport:
+def with_sample(report: LayerReport, job: MainJob, subject: ChangedCode, result: Sampled) -> LayerReport:
     """The report with what the sample shows."""
     everything = result.rates[-1]
     wrong = faults(triage(job.protocol, judges=subject.judges), result.rates)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scatterproof import iuts
 from scatterproof.fuzz.fuzzer import FuzzResult, fuzz
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
-from scatterproof.layers.job import OF_VERDICT, Found, Job, Lane, Unit, report_of
+from scatterproof.layers.job import OF_VERDICT, Found, Lane, MainJob, Unit, report_of
 
 if TYPE_CHECKING:
     from scatterproof.spark.mined import MineResult
@@ -21,11 +21,11 @@ SCHEDULES = 400
 RUNS = 60
 
 
-def fuzz_units(job: Job) -> list[Unit]:
+def fuzz_units(job: MainJob) -> list[Unit]:
     return [Unit(text=f"{SCHEDULES * job.effort} schedules", weight=12.0 * job.effort, work=partial(_fuzz, job))]
 
 
-def _fuzz(job: Job) -> FuzzResult:
+def _fuzz(job: MainJob) -> FuzzResult:
     return fuzz(
         job.protocol,
         iuts.find("reference", job.protocol, job.results),
@@ -35,7 +35,7 @@ def _fuzz(job: Job) -> FuzzResult:
     )
 
 
-def fuzz_report(job: Job, found: Found) -> LayerReport:
+def fuzz_report(job: MainJob, found: Found) -> LayerReport:
     (result,) = found["fuzz"]
     failed = {failure.clause: failure for failure in result.failures}
     cells = {
@@ -65,7 +65,7 @@ def _replayed(file: str) -> str:
     return f"{shlex.join(['scatterproof', 'replay', file])}; {shlex.join(['scatterproof', 'explore', trace])}"
 
 
-def mine_units(job: Job) -> list[Unit]:
+def mine_units(job: MainJob) -> list[Unit]:
     return [
         Unit(
             text=f"{RUNS * job.effort} runs", weight=30.0 + 10.0 * job.effort, work=partial(_mine, job), lane=Lane.SPARK
@@ -77,7 +77,7 @@ def mine_units(job: Job) -> list[Unit]:
 _session = ExitStack()
 
 
-def _mine(job: Job) -> MineResult:
+def _mine(job: MainJob) -> MineResult:
     from scatterproof.spark.corpus import make_corpus  # not everybody has Spark
     from scatterproof.spark.mine import mine
     from scatterproof.spark.session import MASTER, session_on
@@ -92,7 +92,7 @@ def stop_spark() -> None:
     _session.close()
 
 
-def mine_report(job: Job, found: Found) -> LayerReport:
+def mine_report(job: MainJob, found: Found) -> LayerReport:
     (result,) = found["mine"]
     cells = {
         clause.clause: StatusCell(OF_VERDICT[clause.verdict], f"{clause.held} times at stake")

@@ -38,7 +38,7 @@ class Lane(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class MainJob:
     """One run of the main job for one protocol.
 
     protocol: its name.
@@ -80,7 +80,7 @@ Found = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class JobLayer:
     """One layer.
 
     name: as it is given on the command line.
@@ -94,8 +94,8 @@ class Layer:
 
     name: str
     title: str
-    units: Callable[[Job], Sequence[Unit]]
-    report: Callable[[Job, Found], LayerReport]
+    units: Callable[[MainJob], Sequence[Unit]]
+    report: Callable[[MainJob, Found], LayerReport]
     after: tuple[str, ...] = ()
     quick: bool = False
 
@@ -110,7 +110,7 @@ class Beside:
 
     key: str
     layer: str
-    units: Callable[[Job], Sequence[Unit]]
+    units: Callable[[MainJob], Sequence[Unit]]
 
 
 def shares(items: Sequence[Item], size: int) -> list[Sequence[Item]]:

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 
 from scatterproof.board import Board
-from scatterproof.jobs import Queue, as_done
+from scatterproof.jobs import JobQueue, as_done
 from scatterproof.layer_report import LayerReport, not_run
 from scatterproof.layers.drawn import stop_spark
-from scatterproof.layers.job import Beside, Found, Job, Lane, Layer, Unit
+from scatterproof.layers.job import Beside, Found, JobLayer, Lane, MainJob, Unit
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.plugins import lacking
 
@@ -30,7 +30,7 @@ BEHIND = 5  # how much nicer those are that compute
 class ProtocolResult:
     """What came of one protocol: a report a layer, in their order, and what units returned, by layer and by key."""
 
-    job: Job
+    job: MainJob
     reports: tuple[LayerReport, ...]
     found: Found
 
@@ -43,9 +43,9 @@ class _Part:
     problem: why it did not run.
     """
 
-    job: Job
+    job: MainJob
     name: str
-    layer: Layer | None
+    layer: JobLayer | None
     units: Sequence[Unit] = ()
     results: list[Any] = field(default_factory=list)
     left: int = 0
@@ -57,7 +57,7 @@ class _Part:
     def row(self) -> str:
         return f"{self.job.protocol} {self.name}"
 
-    def plan(self, units: Callable[[Job], Sequence[Unit]]) -> None:
+    def plan(self, units: Callable[[MainJob], Sequence[Unit]]) -> None:
         try:
             self.units = units(self.job)
         except CannotRun as error:
@@ -83,7 +83,7 @@ class _Part:
 
 
 def run(
-    jobs: Sequence[Job], layers: Sequence[Layer], beside: Sequence[Beside], board: Board, processes: int
+    jobs: Sequence[MainJob], layers: Sequence[JobLayer], beside: Sequence[Beside], board: Board, processes: int
 ) -> list[ProtocolResult]:
     """Do it all, `processes` computing at a time. Raises BadInput where a unit does, and CannotRun where a process ends
     before its work is done; a layer that this machine cannot run is reported as not run."""
@@ -108,7 +108,7 @@ def run(
     return [_outcome(job, parts) for job in jobs]
 
 
-def _planned(job: Job, name: str, layer: Layer | None, units: Callable[[Job], Sequence[Unit]]) -> _Part:
+def _planned(job: MainJob, name: str, layer: JobLayer | None, units: Callable[[MainJob], Sequence[Unit]]) -> _Part:
     part = _Part(job, name, layer)
     part.plan(units)
     return part
@@ -125,13 +125,13 @@ def _timed(unit: Unit) -> tuple[float, Any]:
     return time.monotonic() - start, result
 
 
-def _queues(pieces: Sequence[tuple[_Part, int]], processes: int) -> list[Queue]:
+def _queues(pieces: Sequence[tuple[_Part, int]], processes: int) -> list[JobQueue]:
     longest_first = sorted(range(len(pieces)), key=lambda number: -_unit(pieces[number]).weight)
     of = {lane: [number for number in longest_first if _unit(pieces[number]).lane is lane] for lane in Lane}
     return [
-        Queue(of[Lane.SPARK], 1, BEHIND, stop_spark),
-        Queue(of[Lane.COMPUTING], processes, BEHIND),
-        Queue(of[Lane.REAL_TIME], REAL_TIME_JOBS),
+        JobQueue(of[Lane.SPARK], 1, BEHIND, stop_spark),
+        JobQueue(of[Lane.COMPUTING], processes, BEHIND),
+        JobQueue(of[Lane.REAL_TIME], REAL_TIME_JOBS),
     ]
 
 
@@ -153,10 +153,10 @@ def _conclude(part: _Part, parts: Sequence[_Part], board: Board) -> None:
     board.end(part.row, part.report)
 
 
-def _found(job: Job, parts: Sequence[_Part]) -> dict[str, Sequence[Any]]:
+def _found(job: MainJob, parts: Sequence[_Part]) -> dict[str, Sequence[Any]]:
     return {part.name: part.results for part in parts if part.job is job and not part.problem and not part.left}
 
 
-def _outcome(job: Job, parts: Sequence[_Part]) -> ProtocolResult:
+def _outcome(job: MainJob, parts: Sequence[_Part]) -> ProtocolResult:
     reports = tuple(part.report for part in parts if part.job is job and part.report is not None)
     return ProtocolResult(job, reports, _found(job, parts))

@@ -8,9 +8,9 @@ from functools import partial
 import msgspec
 
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail
-from scatterproof.layers.job import Depth, Found, Job, Unit, by_clause, report_of, shares
+from scatterproof.layers.job import Depth, Found, MainJob, Unit, by_clause, report_of, shares
 from scatterproof.models.claim import ClaimResult
-from scatterproof.models.claim import Verdict as ClaimVerdict
+from scatterproof.models.claim import ClaimVerdict as ClaimVerdict
 from scatterproof.models.expected import Model, ModelKind, ModelResult, Tier, check_model, make_ready, models_in
 from scatterproof.models.java import find_java
 from scatterproof.models.z3_claims import check_claims, claims_of
@@ -20,14 +20,14 @@ CLAIM_S = 0.3
 SMALL = 2.0  # seconds that a model of a quick run may take
 
 
-def tlc_units(job: Job) -> list[Unit]:
+def tlc_units(job: MainJob) -> list[Unit]:
     find_java()
     models = _chosen(job)
     make_ready(models)
     return [Unit(text=model.name, weight=model.weight, work=partial(_check, model, job.protocol)) for model in models]
 
 
-def _chosen(job: Job) -> Sequence[Model]:
+def _chosen(job: MainJob) -> Sequence[Model]:
     """The models of the depth; of a quick run the smallest that shows each clause to hold, if it is small."""
     models = models_in(job.protocol, Tier.FULL if job.full else Tier.QUICK)
     if job.depth is not Depth.QUICK:
@@ -44,7 +44,7 @@ def _check(model: Model, protocol: str) -> ModelResult:
     return check_model(model, protocol).result
 
 
-def tlc_report(job: Job, found: Found) -> LayerReport:
+def tlc_report(job: MainJob, found: Found) -> LayerReport:
     """A clause whose models are all left out is not run, with the reason."""
     report = summarise_models(found["tlc"])
     left_out = {
@@ -87,7 +87,7 @@ def summarise_models(results: Sequence[ModelResult]) -> LayerReport:
     )
 
 
-def z3_units(job: Job) -> list[Unit]:
+def z3_units(job: MainJob) -> list[Unit]:
     return [
         Unit(
             text=f"{some[0].name} and {len(some) - 1} more claims",
@@ -98,7 +98,7 @@ def z3_units(job: Job) -> list[Unit]:
     ]
 
 
-def z3_report(job: Job, found: Found) -> LayerReport:
+def z3_report(job: MainJob, found: Found) -> LayerReport:
     return summarise_claims(job.protocol, [result for some in found["z3"] for result in some])
 
 

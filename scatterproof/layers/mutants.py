@@ -22,7 +22,7 @@ from scatterproof.fuzz.layers import KillOutcome, Subject
 from scatterproof.fuzz.protocol import load
 from scatterproof.layer_report import LayerReport, Status, StatusCell, detail, gravest
 from scatterproof.layers import core_mutants
-from scatterproof.layers.job import Found, Job, Unit, report_of, shares
+from scatterproof.layers.job import Found, MainJob, Unit, report_of, shares
 
 # The cheapest first; the last ones read the same runs once more. What TLC's models say is known from another layer.
 CHEAPEST_FIRST = ("case", "z3", "fuzz", "machine", "check", "oracle", "trace")
@@ -31,7 +31,7 @@ MUTANTS_A_UNIT = 24
 MUTANT_S = 0.3
 
 
-def units(job: Job) -> list[Unit]:
+def units(job: MainJob) -> list[Unit]:
     """First what breaks each clause, and the samples; then mutants of one group of rules together, as they meet the
     same schedules."""
     names: dict[int, list[str]] = {}
@@ -53,13 +53,13 @@ def units(job: Job) -> list[Unit]:
     ]
 
 
-def chosen(job: Job) -> Sequence[Subject]:
+def chosen(job: MainJob) -> Sequence[Subject]:
     """All mutants in a full run; else every sixth, others with another seed."""
     everything = subjects_of(load(job.protocol))
     return everything if job.full else everything[job.seed % EVERY :: EVERY]
 
 
-def _try(job: Job, names: Sequence[str]) -> list[MutantRow]:
+def _try(job: MainJob, names: Sequence[str]) -> list[MutantRow]:
     return tried(
         job.protocol,
         names,
@@ -71,7 +71,7 @@ def _try(job: Job, names: Sequence[str]) -> list[MutantRow]:
     )
 
 
-def report(job: Job, found: Found) -> LayerReport:
+def report(job: MainJob, found: Found) -> LayerReport:
     """A clause that nothing breaks any more fails: its checks may be empty."""
     clauses, *others = found["mutants"]
     subjects = core_mutants.subjects(job.protocol)

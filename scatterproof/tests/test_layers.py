@@ -15,12 +15,12 @@ from scatterproof.fuzz import protocol as fuzz_protocol
 from scatterproof.fuzz.kill_matrix import subjects_of
 from scatterproof.fuzz.mutant_rates import Rate
 from scatterproof.fuzz.survivors import SurvivorStanding, Triage
-from scatterproof.fuzz.trying import Bench, TriedOutcome
+from scatterproof.fuzz.trying import CoreBench, TriedOutcome
 from scatterproof.layer_report import Status
 from scatterproof.layers import cases as of_cases
 from scatterproof.layers import core_mutants, mutants
 from scatterproof.layers.every import LAYERS
-from scatterproof.layers.job import Depth, Job, Lane, Unit, report_of
+from scatterproof.layers.job import Depth, Lane, MainJob, Unit, report_of
 from scatterproof.matrix import matrix
 from scatterproof.models.expected import Tier, models_in
 from scatterproof.program_runs import reference_command
@@ -30,8 +30,8 @@ from scatterproof.spec.errors import CannotRun
 OVER_SOCKETS = next(protocol for protocol in clauses.protocols() if reference_command(protocol) is None)
 
 
-def job(protocol: str, depth: Depth = Depth.EVERYDAY) -> Job:
-    return Job(protocol=protocol, seed=1, results=Path(), depth=depth)
+def job(protocol: str, depth: Depth = Depth.EVERYDAY) -> MainJob:
+    return MainJob(protocol=protocol, seed=1, results=Path(), depth=depth)
 
 
 def given(units: list[Unit]) -> list[str]:
@@ -119,7 +119,7 @@ def test_what_waits_in_real_time_has_processes_of_its_own(protocol: str) -> None
 
 def names_of(protocol: str, depth: Depth, seed: int = 1) -> list[str]:
     """The mutants that the units try; the first one, and those of samples, try none by name."""
-    units = mutants.units(Job(protocol=protocol, seed=seed, results=Path(), depth=depth))[
+    units = mutants.units(MainJob(protocol=protocol, seed=seed, results=Path(), depth=depth))[
         1 + len(core_mutants.subjects(protocol)) :
     ]
     return [name for unit in units for name in unit.work.args[1]]  # type: ignore[attr-defined]
@@ -185,7 +185,7 @@ def test_cores_are_not_sampled_where_no_areas_are_named(monkeypatch: pytest.Monk
     assert core_mutants.subjects(OVER_SOCKETS) == [core_mutants.JUDGES]
     assert [unit.text for unit in core_mutants.units(job(OVER_SOCKETS))] == ["13 judge mutants"]
     with pytest.raises(CannotRun, match="names no areas"):
-        Bench(OVER_SOCKETS, 1)
+        CoreBench(OVER_SOCKETS, 1)
     sampled = core_mutants.Sampled(seed=7, of=9, rates=(rate_of(3, 0), rate_of(3, 0, "all")), survived=())
     report = mutants.report(job(OVER_SOCKETS), {"mutants": [{}, sampled]})
     assert "none is named that breaks a clause" in report.sentence
@@ -193,7 +193,7 @@ def test_cores_are_not_sampled_where_no_areas_are_named(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("subject", core_mutants.SUBJECTS, ids=lambda subject: subject.name)
-def test_what_is_wrong_with_the_sample_is_wrong_with_the_layer(subject: core_mutants.Subject) -> None:
+def test_what_is_wrong_with_the_sample_is_wrong_with_the_layer(subject: core_mutants.ChangedCode) -> None:
     before = report_of(Status.PASS, "fine", {})
     bad = core_mutants.Sampled(seed=7, of=9, rates=(rate_of(0, 3), rate_of(0, 3, "all")), survived=())
     report = core_mutants.with_sample(before, job(OVER_SOCKETS), subject, bad)

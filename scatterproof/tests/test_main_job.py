@@ -12,23 +12,23 @@ import pytest
 
 from scatterproof.board import Board
 from scatterproof.layer_report import LayerReport, Status
-from scatterproof.layers.job import Beside, Found, Job, Lane, Layer, Unit, report_of
+from scatterproof.layers.job import Beside, Found, JobLayer, Lane, MainJob, Unit, report_of
 from scatterproof.layers.main_job import ProtocolResult, run
 from scatterproof.spec.errors import BadInput, CannotRun
 
-JOB = Job(protocol="toy", seed=1, results=Path())
+JOB = MainJob(protocol="toy", seed=1, results=Path())
 
 
-def layer(name: str, *works: Callable[[], Any], after: tuple[str, ...] = (), lane: Lane = Lane.COMPUTING) -> Layer:
+def layer(name: str, *works: Callable[[], Any], after: tuple[str, ...] = (), lane: Lane = Lane.COMPUTING) -> JobLayer:
     """A layer whose sentence is what its units, and those of the layers that it comes after, returned."""
 
-    def units(job: Job) -> Sequence[Unit]:
+    def units(job: MainJob) -> Sequence[Unit]:
         return [Unit(text=str(at), weight=1.0, work=work, lane=lane) for at, work in enumerate(works)]
 
-    def report(job: Job, found: Found) -> LayerReport:
+    def report(job: MainJob, found: Found) -> LayerReport:
         return report_of(Status.PASS, str([list(found[one]) for one in (name, *after) if one in found]), {})
 
-    return Layer(name=name, title=name.upper(), units=units, report=report, after=after)
+    return JobLayer(name=name, title=name.upper(), units=units, report=report, after=after)
 
 
 def value(given: object) -> Callable[[], object]:
@@ -42,7 +42,7 @@ def fails(error: Exception) -> Callable[[], Any]:
     return work
 
 
-def played(*layers: Layer, beside: Sequence[Beside] = (), jobs: Sequence[Job] = (JOB,)) -> list[ProtocolResult]:
+def played(*layers: JobLayer, beside: Sequence[Beside] = (), jobs: Sequence[MainJob] = (JOB,)) -> list[ProtocolResult]:
     with Board() as board:
         return run(jobs, layers, beside, board, 2)
 
@@ -97,11 +97,11 @@ def test_what_only_the_page_shows_goes_with_its_layer_and_has_no_report() -> Non
 
 
 def test_each_protocol_has_its_own_results() -> None:
-    def units(job: Job) -> list[Unit]:
+    def units(job: MainJob) -> list[Unit]:
         return [Unit(text="", weight=1, work=value(job.protocol))]
 
-    two = [JOB, Job(protocol="other", seed=1, results=Path())]
-    named = Layer(
+    two = [JOB, MainJob(protocol="other", seed=1, results=Path())]
+    named = JobLayer(
         name="one", title="", units=units, report=lambda job, found: report_of(Status.PASS, found["one"][0], {})
     )
     assert [outcome.reports[0].sentence for outcome in played(named, jobs=two)] == ["toy", "other"]

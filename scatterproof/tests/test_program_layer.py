@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scatterproof.conformance.protocol import programs_of
-from scatterproof.conformance.stress.contract import Course, Judgement
+from scatterproof.conformance.stress.contract import Course, ProgramJudgement
 from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.layer_report import LayerReport, Status
 from scatterproof.program_layer import UNSEEN, summarise_programs
@@ -45,7 +45,7 @@ def run_at(level: str, **verdicts: Verdict) -> ProgramRun:
         messages=1,
         catalogue="",
         course=course,
-        judgement=Judgement(clauses=results, deliveries=3, seconds=1.0),
+        judgement=ProgramJudgement(clauses=results, deliveries=3, seconds=1.0),
         trace_rows=0,
         left_out="",
     )

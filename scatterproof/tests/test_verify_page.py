@@ -19,7 +19,7 @@ from scatterproof.models.finding import findings_of
 from scatterproof.spec import clauses
 from scatterproof.spec.trace import Trace, schema
 from scatterproof.verify_page import write_page
-from scatterproof.verify_page_parts import FIGURES, Coverage, Equivalence, Parts, collect
+from scatterproof.verify_page_parts import FIGURES, EquivalenceTable, Parts, TraceCoverage, collect
 
 PROTOCOL = "totalorder"
 CATALOGUE = clauses.load(PROTOCOL)
@@ -34,7 +34,7 @@ def page_with(parts: Parts, folder: Path) -> str:
 def compared(difference: str) -> Parts:
     rows = (EquivalenceRow(name="B", deliveries=3, difference=difference),)
     return Parts(
-        equivalence=Equivalence(reference="C", rows=rows),
+        equivalence=EquivalenceTable(reference="C", rows=rows),
         coverage=None,
         figures="",
         figures_by="",
@@ -43,7 +43,7 @@ def compared(difference: str) -> Parts:
     )
 
 
-def covered(coverage: Coverage) -> Parts:
+def covered(coverage: TraceCoverage) -> Parts:
     return Parts(equivalence=None, coverage=coverage, figures="", figures_by="", findings=(), findings_text="")
 
 
@@ -65,14 +65,14 @@ def test_what_the_records_leave_out_is_said(tmp_path: Path) -> None:
 
 
 def test_actions_that_no_trace_takes_are_named(tmp_path: Path) -> None:
-    text = page_with(covered(Coverage(traces=2, rows=9, taken=("Send",), missing=("Stop", "Lose"))), tmp_path)
+    text = page_with(covered(TraceCoverage(traces=2, rows=9, taken=("Send",), missing=("Stop", "Lose"))), tmp_path)
     assert "No accepted trace takes\n<code>Stop</code>, <code>Lose</code>:\ntraces say nothing of them." in text
-    assert "Every action is taken" in page_with(covered(Coverage(traces=2, rows=9, taken=("Send",))), tmp_path)
+    assert "Every action is taken" in page_with(covered(TraceCoverage(traces=2, rows=9, taken=("Send",))), tmp_path)
 
 
 def test_a_rejected_trace_is_a_fault_and_a_missing_tool_is_not(tmp_path: Path) -> None:
-    assert covered(Coverage(rejected=("row 3 is no step Send",))).faults
-    missing = covered(Coverage(reason="no Java here"))
+    assert covered(TraceCoverage(rejected=("row 3 is no step Send",))).faults
+    missing = covered(TraceCoverage(reason="no Java here"))
     assert missing.faults == ()
     assert missing.coverage is not None
     assert missing.coverage.status is Status.NOT_RUN

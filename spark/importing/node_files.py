@@ -109,7 +109,7 @@ class Capture:
         self._quarantine.put(self._run, self._path, record.number, flaw, (shown or record.frame).hex())
 
 
-class Log:
+class LogReader:
     """The rows of one node's log, line by line."""
 
     def __init__(

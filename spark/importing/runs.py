@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from scatterproof.conformance.network.run import catalogue_version
 from scatterproof.conformance.protocol import load
 from scatterproof.spark.importing.merging import Links, Merge, NodeRows
-from scatterproof.spark.importing.node_files import CAPTURES, Capture, FoundRows, Log, Skipped
+from scatterproof.spark.importing.node_files import CAPTURES, Capture, FoundRows, LogReader, Skipped
 from scatterproof.spark.importing.quarantine import Quarantine
 from scatterproof.spark.importing.sources import NodeFile, Source, SourceKind
 from scatterproof.spark.importing.trace_files import csv_runs, ndjson_runs
@@ -85,7 +85,7 @@ class Importing:
         nodes: list[NodeRows] = []
         for number, node_file in enumerate(files):
             node = None if node_file.node == ABSENT else node_file.node
-            kind = Capture if node_file.path.suffix.lower() in CAPTURES else Log
+            kind = Capture if node_file.path.suffix.lower() in CAPTURES else LogReader
             found: FoundRows = kind(node_file.path, run, header, self._mapping, self._quarantine, node).rows()
             rows = NodeRows(scratch / str(number), self._names)
             for row in found:

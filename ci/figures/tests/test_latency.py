@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ci.figures.latency import Sample, Setting, collect, maker, measure, schedule_of
+from ci.figures.latency import LatencySetting, Sample, collect, maker, measure, schedule_of
 from ci.figures.testbed import TESTBED, network, row
 from scatterproof.spec.core import node_config
 from scatterproof.spec.errors import BadInput, CannotRun
@@ -55,7 +55,7 @@ def test_the_model_takes_the_stated_time_over_five_switches() -> None:
 
 
 def test_processes_of_one_server_share_its_clock() -> None:
-    schedule = schedule_of(Setting(network=network(64), environment=Environment.B), 10, seed=1)
+    schedule = schedule_of(LatencySetting(network=network(64), environment=Environment.B), 10, seed=1)
 
     assert [schedule.clocks[n] for n in range(32)] == [schedule.clocks[n] for n in range(32, 64)]
     assert len({schedule.clocks[n] for n in range(32)}) > 20
@@ -75,7 +75,7 @@ def test_a_row_has_so_many_switches_between_its_ends() -> None:
 
 
 def test_latency_without_order_is_that_of_the_way_and_delivery_comes_later() -> None:
-    found = measure(Setting(network=network(4, STILL), environment=Environment.B, testbed=STILL), FEW)
+    found = measure(LatencySetting(network=network(4, STILL), environment=Environment.B, testbed=STILL), FEW)
     way = 2 * STILL.host_ns + 2 * STILL.link_ns + STILL.switch_ns
 
     assert set(found.arrival) == {way}
@@ -85,7 +85,7 @@ def test_latency_without_order_is_that_of_the_way_and_delivery_comes_later() -> 
 
 
 def test_a_detour_costs_its_delay_at_every_switch() -> None:
-    setting = Setting(network=network(16, STILL), environment=Environment.B, testbed=STILL)
+    setting = LatencySetting(network=network(16, STILL), environment=Environment.B, testbed=STILL)
     direct, round_about = measure(setting, FEW), measure(replace(setting, detour=True), FEW)
 
     assert min(round_about.delivery) >= min(direct.arrival)
@@ -93,21 +93,21 @@ def test_a_detour_costs_its_delay_at_every_switch() -> None:
 
 
 def test_measuring_twice_finds_the_same_and_another_seed_finds_other_times() -> None:
-    setting = Setting(network=network(2), environment=Environment.C)
+    setting = LatencySetting(network=network(2), environment=Environment.C)
 
     assert measure(setting, FEW) == measure(setting, FEW)
     assert measure(setting, FEW) != measure(setting, FEW, seed=2)
 
 
 def test_so_many_messages_are_measured_in_runs_enough_for_the_clocks() -> None:
-    setting = Setting(network=network(2), environment=Environment.B)
+    setting = LatencySetting(network=network(2), environment=Environment.B)
 
     assert len(measure(setting, Sample(messages=10, clocks=16)).delivery) == 16
     assert len(measure(setting, Sample(messages=31, clocks=16)).delivery) == 32
 
 
 def test_losses_hit_packets_of_every_link_at_their_rate() -> None:
-    setting = Setting(network=network(8), environment=Environment.B, loss_rate=0.05)
+    setting = LatencySetting(network=network(8), environment=Environment.B, loss_rate=0.05)
     faults = schedule_of(setting, 200, seed=3).faults
     last = max(fault.index for fault in faults)
 
@@ -117,7 +117,7 @@ def test_losses_hit_packets_of_every_link_at_their_rate() -> None:
 
 
 def test_best_effort_messages_that_are_lost_are_counted_and_reliable_ones_are_waited_for() -> None:
-    best_effort = Setting(network=network(2), environment=Environment.B, loss_rate=0.2)
+    best_effort = LatencySetting(network=network(2), environment=Environment.B, loss_rate=0.2)
 
     assert measure(best_effort, FEW).lost > 0
     assert measure(replace(best_effort, environment=Environment.D9), FEW).lost == 0
@@ -126,7 +126,7 @@ def test_best_effort_messages_that_are_lost_are_counted_and_reliable_ones_are_wa
 @pytest.mark.parametrize("environment", [Environment.D8, Environment.D9])
 def test_to_retx_one_packet_in_a_hundred_lost_costs_less_than_was_published(environment: Environment) -> None:
     """2.5 times; it is simulated time, so that it is the same on any machine."""
-    clean = Setting(network=network(16), environment=environment)
+    clean = LatencySetting(network=network(16), environment=environment)
     means = [measure(replace(clean, loss_rate=rate), Sample(240, 16)).mean_us for rate in (0.0, 0.01)]
 
     assert means[0] < means[1] < 2.5 * means[0]
@@ -143,7 +143,7 @@ def test_a_run_that_was_cut_is_no_measurement() -> None:
 
 def test_switches_have_their_own_spacing_and_servers_that_join_processes_no_detour() -> None:
     there = network(64)
-    make = maker(Setting(network=there, environment=Environment.B, detour=True))
+    make = maker(LatencySetting(network=there, environment=Environment.B, detour=True))
     routes = route(there.topology)
     parameters: dict[str, int | str] = {"environment": "B", "beacon_interval_ns": 3_000}
     names = [node.name for node in there.topology.nodes]

@@ -13,7 +13,7 @@ from ci.figures.make import told
 from ci.figures.page import write_page
 from ci.figures.plot import draw, draw_scale
 from ci.figures.published import Published
-from ci.figures.scale import Comparison
+from ci.figures.scale import ScaleComparison
 
 CURVE = Curve(
     name="by_nothing",
@@ -22,7 +22,7 @@ CURVE = Curve(
     lines={"one": [Point(0.001, 2.0, False), Point(1.0, 3.25)], "other": [Point(0.001, 1.0), Point(1.0, 1.5)]},
     note="A note & more.",
 )
-ROW = Comparison(published=Published(2, 4.0, 5.0), chip_us=5.0, host_us=4.0, unordered_us=2.0, idle_us=9.0)
+ROW = ScaleComparison(published=Published(2, 4.0, 5.0), chip_us=5.0, host_us=4.0, unordered_us=2.0, idle_us=9.0)
 
 
 def test_points_that_were_extrapolated_stand_in_brackets() -> None:

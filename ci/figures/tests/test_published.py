@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ci.figures.published import Published, read
-from ci.figures.scale import HEADINGS, Comparison, worst
+from ci.figures.scale import HEADINGS, ScaleComparison, worst
 from scatterproof.spec.errors import BadInput
 
 HEADER = "processes\tbest_effort_chip_us\tbest_effort_host_us\n"
@@ -43,8 +43,8 @@ def test_a_file_that_is_no_table_of_latencies_is_refused_with_its_line(
 
 def test_errors_are_relative_to_the_published_figures_and_the_worst_may_be_below() -> None:
     rows = [
-        Comparison(published=Published(2, 4.0, 5.0), chip_us=5.0, host_us=4.0, unordered_us=2.0, idle_us=9.0),
-        Comparison(published=Published(4, 4.0, 5.0), chip_us=2.0, host_us=5.5, unordered_us=2.0, idle_us=9.0),
+        ScaleComparison(published=Published(2, 4.0, 5.0), chip_us=5.0, host_us=4.0, unordered_us=2.0, idle_us=9.0),
+        ScaleComparison(published=Published(4, 4.0, 5.0), chip_us=2.0, host_us=5.5, unordered_us=2.0, idle_us=9.0),
     ]
 
     assert rows[0].cells() == ("2", "4.00", "5.00", "+25%", "5.00", "4.00", "-20%", "2.00", "9.00")

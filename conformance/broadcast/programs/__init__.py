@@ -15,7 +15,7 @@ from scatterproof.conformance.broadcast.programs.judge import Judge
 from scatterproof.conformance.broadcast.programs.tracing import trace_of
 from scatterproof.conformance.broadcast.programs.workload import LEVELS, Task, hosts, task
 from scatterproof.conformance.relay.ports import Address
-from scatterproof.conformance.stress.contract import Course, Judgement, Recorded, Standing, Workload
+from scatterproof.conformance.stress.contract import Course, ProgramJudgement, ProgramStanding, Recorded, Workload
 from scatterproof.spec.files import write_atomically
 
 __all__ = ["LEVELS", "tester"]
@@ -45,10 +45,10 @@ class FilesTester:
         values = {name: str(folder / name) for name in ("hosts", "output", "config")}
         return {"id": str(process + 1), **values}
 
-    def look(self, expected: Sequence[int]) -> Standing:
+    def look(self, expected: Sequence[int]) -> ProgramStanding:
         return self._following.look(expected)
 
-    def judge(self, course: Course) -> Judgement:
+    def judge(self, course: Course) -> ProgramJudgement:
         return Judge(self._task, self._outputs, course, self._following.sizes).judgement()
 
     def trace(self, course: Course) -> Recorded:

@@ -11,7 +11,7 @@ from numba import njit
 from scatterproof.conformance.broadcast.programs.lines import DELIVERED, KIND, NUMBER, SENDER, Output, Rows, compile_now
 from scatterproof.conformance.broadcast.programs.scan import Marks
 from scatterproof.conformance.broadcast.programs.workload import Task
-from scatterproof.conformance.stress.contract import Standing
+from scatterproof.conformance.stress.contract import ProgramStanding
 from scatterproof.spec.broadcast.messages import Level
 
 _MOST_MARKS = 1 << 28  # bytes; a greater workload is followed by size alone, and never seen to be complete
@@ -51,10 +51,10 @@ class Following:
         """Bytes of each file at the last look."""
         return [output.length for output in self._outputs]
 
-    def look(self, expected: Sequence[int]) -> Standing:
+    def look(self, expected: Sequence[int]) -> ProgramStanding:
         for process in range(len(self._outputs)):
             self._read(process)
-        return Standing(int(self._counts.sum()), sum(self.sizes), self._is_small and self._is_complete(expected))
+        return ProgramStanding(int(self._counts.sum()), sum(self.sizes), self._is_small and self._is_complete(expected))
 
     def _read(self, process: int) -> None:
         output = self._outputs[process]

@@ -18,9 +18,9 @@ from scatterproof.conformance.broadcast.programs.lines import Output
 from scatterproof.conformance.broadcast.programs.scan import Marks, Scan, Sort
 from scatterproof.conformance.broadcast.programs.sentences import SORTS, Sentences
 from scatterproof.conformance.broadcast.programs.workload import Task
-from scatterproof.conformance.stress.contract import Course, EndedProcess, Judgement, known_to
+from scatterproof.conformance.stress.contract import Course, EndedProcess, ProgramJudgement, known_to
 from scatterproof.conformance.stress.ending import Ending
-from scatterproof.conformance.stress.tally import Tally
+from scatterproof.conformance.stress.tally import ProgramTally
 from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.spec import clauses
 from scatterproof.spec.broadcast.messages import Level
@@ -44,7 +44,7 @@ class Judge:
         self._outputs = [Output(path) for path in paths]
         self._scan = Scan(task, self._outputs)
         self._say = Sentences(task, self._outputs)
-        self._tallies = {clause: Tally(clause, _names()[clause]) for clause in _seen_at(task.level)}
+        self._tallies = {clause: ProgramTally(clause, _names()[clause]) for clause in _seen_at(task.level)}
         ended = zip(self._outputs, seen_sizes, strict=True)
         held_back = any(
             output.size - seen > _HELD_BACK_BYTES or (output.size > 0 and seen == 0) for output, seen in ended
@@ -54,7 +54,7 @@ class Judge:
         self._real = self._real_messages()
         self._lacks_reference = False
 
-    def judgement(self) -> Judgement:
+    def judgement(self) -> ProgramJudgement:
         self._judge_lines()
         self._judge_invented()
         if self._task.level is Level.PL:
@@ -69,7 +69,7 @@ class Judge:
         self._judge_stress()
         deliveries = sum(findings.deliveries for findings in self._scan.findings)
         nothing = "nothing that could break it was written" if deliveries else "no delivery was written"
-        return Judgement(
+        return ProgramJudgement(
             clauses=self._results(nothing),
             deliveries=deliveries,
             seconds=self._course.woke_s + self._ending.last_delivery_s,
@@ -192,8 +192,8 @@ class Judge:
                 self._lacks(tally, (process,), expected - begun, sentence, found=begun, expected=expected)
 
     def _lacks(
-        self, tally: Tally, processes: Sequence[int], count: int, sentence: str, *, found: int = -1, expected: int = -1,
-        witness: int = -1,
+        self, tally: ProgramTally, processes: Sequence[int], count: int, sentence: str, *,
+        found: int = -1, expected: int = -1, witness: int = -1,
     ) -> None:  # fmt: skip
         """Something lacks that time could bring, unless one of these processes has ended, or nothing new moves; or that
         an output which is not whole does not show, or a process that could not be reached."""

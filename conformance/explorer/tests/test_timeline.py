@@ -9,24 +9,24 @@ import msgspec
 import pytest
 
 from scatterproof.conformance.explorer import sources, timeline
-from scatterproof.conformance.explorer.sources import NdjsonSource, ParquetSource, Source
+from scatterproof.conformance.explorer.sources import NdjsonSource, ParquetSource, RunSource
 from scatterproof.conformance.explorer.tests.runs import hasty, lossy
 from scatterproof.conformance.explorer.timeline import Timeline
 from scatterproof.conformance.judge import judge
-from scatterproof.conformance.views import View
+from scatterproof.conformance.views import RowView
 from scatterproof.spec import trace_ndjson, trace_parquet
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Kind, Trace
 
-Make = Callable[[Trace, Path], Source]
+Make = Callable[[Trace, Path], RunSource]
 
 
-def as_ndjson(trace: Trace, folder: Path) -> Source:
+def as_ndjson(trace: Trace, folder: Path) -> RunSource:
     trace_ndjson.write(folder / "trace.ndjson", trace)
     return NdjsonSource(folder / "trace.ndjson")
 
 
-def as_parquet(trace: Trace, folder: Path) -> Source:
+def as_parquet(trace: Trace, folder: Path) -> RunSource:
     """As the second of three runs."""
     events, runs = folder / "events.parquet", folder / "runs.parquet"
     traces = [
@@ -70,7 +70,7 @@ def test_states_at_any_row_are_those_from_the_beginning(make: Make, tmp_path: Pa
     assert line.read == len(trace.rows)
     nodes = range(len(trace.header.topology.nodes))
     expected = []
-    view = View(trace.header)
+    view = RowView(trace.header)
     for row in trace.rows:
         view.see(row)
         expected.append([view.state(node) for node in nodes])

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from scatterproof.conformance.explorer.tests.runs import again, broadcast, hasty, lossy
-from scatterproof.conformance.views import LATEST, View, label_of, marks
+from scatterproof.conformance.views import LATEST, RowView, label_of, marks
 from scatterproof.spec.totalorder.messages import PacketKind
 from scatterproof.spec.trace import Kind, Trace, schema
 
@@ -16,8 +16,8 @@ def told(trace: Trace, seen: int) -> list[dict[str, int]]:
     return [dict(zip(schema(trace.header.protocol).columns, row, strict=True)) for row in trace.rows[:seen]]
 
 
-def viewed(trace: Trace, seen: int) -> View:
-    view = View(trace.header)
+def viewed(trace: Trace, seen: int) -> RowView:
+    view = RowView(trace.header)
     for row in trace.rows[:seen]:
         view.see(row)
     return view
@@ -89,7 +89,7 @@ def test_process_has_delivered_and_holds_what_the_rows_say() -> None:
 def test_copy_goes_its_own_way() -> None:
     trace = lossy()
     view = viewed(trace, 50)
-    copy: View = pickle.loads(pickle.dumps(view))
+    copy: RowView = pickle.loads(pickle.dumps(view))
     for row in trace.rows[50:]:
         copy.see(row)
     hosts = range(len(trace.header.topology.nodes))

@@ -18,28 +18,28 @@ from scatterproof.conformance.systems import __main__ as command
 from scatterproof.conformance.systems.history import read_events, write_logs
 from scatterproof.conformance.systems.report import SystemResult, page, run, table
 from scatterproof.conformance.systems.setup import PROFILES, SETUPS, Setup
-from scatterproof.conformance.systems.telling import Event, History
+from scatterproof.conformance.systems.telling import LogEvent, SystemHistory
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spec.errors import BadInput
 
 BY_NAME = {setup.name: setup for setup in SETUPS}
-Hosts = list[list[Event]]
+Hosts = list[list[LogEvent]]
 
 
 def sound() -> Hosts:
     """Three hosts, two messages of each of the first two, delivered in one order everywhere."""
     hosts: Hosts = [[], [], []]
     for time, (sender, number) in enumerate([(0, 1), (1, 1), (0, 2), (1, 2)]):
-        hosts[sender].append(Event("handed", 10 * time, sender, number, 100 * sender + number))
+        hosts[sender].append(LogEvent("handed", 10 * time, sender, number, 100 * sender + number))
         for host, events in enumerate(hosts):
-            events.append(Event("delivered", 10 * time + host + 1, sender, number, 100 * sender + number))
+            events.append(LogEvent("delivered", 10 * time + host + 1, sender, number, 100 * sender + number))
     return hosts
 
 
 def verdicts(hosts: Hosts, folder: Path, profile_name: str) -> dict[str, Verdict]:
     """Of the clauses that the profile claims."""
     profile = read_profile(PROFILES / f"{profile_name}.toml")
-    write_logs(History(tuple(map(tuple, hosts)), 2, True), profile.protocol, folder)
+    write_logs(SystemHistory(tuple(map(tuple, hosts)), 2, True), profile.protocol, folder)
     results = profile.of_claimed(judge(read_logs(folder, "it")))
     return {result.clause: result.verdict for result in results if profile.claims(result.clause)}
 
@@ -67,7 +67,7 @@ def forget_own(hosts: Hosts) -> None:
 
 
 def invent(hosts: Hosts) -> None:
-    hosts[2].append(Event("delivered", 99, 1, 3, 7))
+    hosts[2].append(LogEvent("delivered", 99, 1, 3, 7))
 
 
 def alter(hosts: Hosts) -> None:
@@ -110,7 +110,7 @@ def test_half_a_line_of_a_stopped_host_is_left_out_and_a_bad_one_is_named(tmp_pa
     log = tmp_path / "host-0.ndjson"
     line = b'{"what":"handed","time_ns":1,"sender":0,"number":1,"digest":5}\n'
     log.write_bytes(line + line[:20])
-    assert read_events(log) == (Event("handed", 1, 0, 1, 5),)
+    assert read_events(log) == (LogEvent("handed", 1, 0, 1, 5),)
     log.write_bytes(line + b'{"what":"lost"}\n')
     with pytest.raises(BadInput, match=r"host-0.ndjson: line 2 is no event of a host"):
         read_events(log)
@@ -118,7 +118,7 @@ def test_half_a_line_of_a_stopped_host_is_left_out_and_a_bad_one_is_named(tmp_pa
 
 def test_an_unknown_protocol_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="protocol 'nothing' is unknown"):
-        write_logs(History((), 1, True), "nothing", tmp_path)
+        write_logs(SystemHistory((), 1, True), "nothing", tmp_path)
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(
@@ -148,7 +148,7 @@ def test_a_host_that_is_gone_has_crashed_in_the_logs(tmp_path: Path) -> None:
     hosts = sound()
     hosts[1].pop()  # it did not live to deliver its last message
     for gone, verdict in (((), Verdict.FAIL), ((1,), Verdict.PASS)):
-        history = History(tuple(map(tuple, hosts)), 2, True, gone=gone)
+        history = SystemHistory(tuple(map(tuple, hosts)), 2, True, gone=gone)
         write_logs(history, "broadcast", tmp_path)
         found = {result.clause: result.verdict for result in judge(read_logs(tmp_path, "it"))}
         assert found["BC-URB-VALID"] is verdict

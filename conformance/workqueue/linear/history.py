@@ -14,7 +14,7 @@ _NAMES = {code: CallName(name) for name, code in _SCHEMA.calls.items()}
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Box:
+class TimedCall:
     """One call.
 
     row, returned: the positions of its rows. client: the node.
@@ -45,14 +45,14 @@ class _Client:
     group: int = 0
     token: int = 0
     message: int = 0
-    within: Box | None = None
+    within: TimedCall | None = None
 
-    def calls(self, row: int, given: dict[str, int]) -> Box | None:
+    def calls(self, row: int, given: dict[str, int]) -> TimedCall | None:
         """None for a call that there is not."""
         name = _NAMES.get(given["call"])
         if name is None:
             return None
-        box = Box(row=row, client=given["node"], name=name, called_ns=given["time_ns"], given=given, told={})
+        box = TimedCall(row=row, client=given["node"], name=name, called_ns=given["time_ns"], given=given, told={})
         if name in ABOUT_GROUPS:
             box.group = given["group"] if given["group"] > 0 else self.group
             box.token = given["token"] if given["token"] >= 0 else self.token
@@ -75,8 +75,8 @@ class _Client:
             self.message = max(0, told["message"])
 
 
-def boxes(trace: Trace) -> list[Box]:
-    found: list[Box] = []
+def boxes(trace: Trace) -> list[TimedCall]:
+    found: list[TimedCall] = []
     clients = {node: _Client() for node in trace.header.topology.clients()}
     for position, values in enumerate(trace.rows):
         row = dict(zip(_SCHEMA.columns, values, strict=True))

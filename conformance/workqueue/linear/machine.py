@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain, combinations
 
-from scatterproof.conformance.workqueue.linear.history import Box
+from scatterproof.conformance.workqueue.linear.history import TimedCall
 from scatterproof.spec.workqueue.messages import CallName
 
 _EVERYBODY = (1 << 63) - 1
 
 
-class Lock(Enum):
+class MachineLock(Enum):
     """LOOSE: cleaning released it, and its holder may still be heard."""
 
     OPEN = "for anybody"
@@ -28,11 +28,14 @@ class Lock(Enum):
 
 
 _SENDERS = (CallName.SEND_MESSAGE, CallName.CLOSE_GROUP, CallName.FLUSH_GROUP)
-_HEARD_IN = {name: (Lock.SENDING,) if name in _SENDERS else (Lock.RECEIVING, Lock.LOOSE) for name in CallName}
+_HEARD_IN = {
+    name: (MachineLock.SENDING,) if name in _SENDERS else (MachineLock.RECEIVING, MachineLock.LOOSE)
+    for name in CallName
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class MachineGroup:
     """A group in the store.
 
     number: 0 where nobody learned it from the call that began it.
@@ -45,7 +48,7 @@ class Group:
     type: int
     priority: int
     correlation: int
-    lock: Lock
+    lock: MachineLock
     server: int
     token: int
     sent: int = 0
@@ -54,21 +57,21 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class MachineState:
     """groups: that are there, in the order in which they were begun. used: the numbers that were ever given.
     most_tries: how often a message is handed out; 0 for ever."""
 
-    groups: tuple[Group, ...] = ()
+    groups: tuple[MachineGroup, ...] = ()
     used: frozenset[int] = frozenset()
     most_tries: int = 0
 
-    def having(self, old: Group, new: Group | None) -> State:
+    def having(self, old: MachineGroup, new: MachineGroup | None) -> MachineState:
         """The new group, or none, in the place of the old one."""
         kept = (new if group is old else group for group in self.groups)
         return replace(self, groups=tuple(group for group in kept if group is not None))
 
 
-def carried_out(state: State, call: Box) -> Iterator[State]:
+def carried_out(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
     """The states that may follow when the call is carried out and tells what the box says; anything where that is not
     known."""
     match call.name:
@@ -77,9 +80,9 @@ def carried_out(state: State, call: Box) -> Iterator[State]:
         case CallName.NEXT_GROUP:
             yield from _next(state, call)
         case CallName.UNLOCK_SERVER_GROUPS:
-            own = [one for one in _locked(state, Lock.RECEIVING) if one.server == call.given["server"]]
+            own = [one for one in _locked(state, MachineLock.RECEIVING) if one.server == call.given["server"]]
             if _tells(call, released=len(own)):
-                yield _unlocked(state, own, Lock.OPEN)
+                yield _unlocked(state, own, MachineLock.OPEN)
         case CallName.CLEAN:
             yield from _clean(state, call)
         case _:
@@ -88,12 +91,12 @@ def carried_out(state: State, call: Box) -> Iterator[State]:
                 yield from _about(state, group, call)
 
 
-def may_refuse(state: State, call: Box) -> bool:
+def may_refuse(state: MachineState, call: TimedCall) -> bool:
     """Whether there is a cause to refuse it."""
     if call.name in (CallName.OPEN_GROUP, CallName.NEXT_GROUP, CallName.UNLOCK_SERVER_GROUPS, CallName.CLEAN):
         return False
     group = _heard_of(state, call)
-    if group is None or group.lock is Lock.LOOSE:
+    if group is None or group.lock is MachineLock.LOOSE:
         return True
     first = group.left[0][0] if group.left else 0
     if call.name is CallName.POP_MESSAGE:
@@ -101,40 +104,44 @@ def may_refuse(state: State, call: Box) -> bool:
     return call.name is CallName.POP_GROUP and first != 0
 
 
-def _tells(call: Box, **results: int) -> bool:
+def _tells(call: TimedCall, **results: int) -> bool:
     """Whether these are the results, for all that is known of them."""
     return not call.told or all(call.told[name] == value for name, value in results.items())
 
 
-def _locked(state: State, *locks: Lock) -> list[Group]:
+def _locked(state: MachineState, *locks: MachineLock) -> list[MachineGroup]:
     return [group for group in state.groups if group.lock in locks]
 
 
-def _open(state: State, call: Box) -> Iterator[State]:
+def _open(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
     number, token = (call.told["group"], call.told["token"]) if call.told else (0, 1)
     if call.told and (number < 1 or token < 1 or number in state.used):
         return
-    begun = Group(
+    begun = MachineGroup(
         number=number,
         type=call.given["type"],
         priority=call.given["priority"],
         correlation=call.given["correlation"],
-        lock=Lock.SENDING,
+        lock=MachineLock.SENDING,
         server=call.given["server"],
         token=token,
     )
     yield replace(state, groups=(*state.groups, begun), used=state.used | {number})
 
 
-def _next(state: State, call: Box) -> Iterator[State]:
+def _next(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
     """Q-ORDER-CORR, Q-LOCK-SEND, Q-PRIORITY, Q-NEXT: of each correlation the group that was begun first, where that is
     locked by nobody and none of the others is for receiving; of these the highest priority, then what was begun
     first. min takes the first of equals."""
-    held = {group.correlation for group in _locked(state, Lock.RECEIVING)}
-    heads: dict[int, Group] = {}
+    held = {group.correlation for group in _locked(state, MachineLock.RECEIVING)}
+    heads: dict[int, MachineGroup] = {}
     for group in state.groups:
         heads.setdefault(group.correlation, group)
-    ready = [one for one in heads.values() if one.lock in (Lock.OPEN, Lock.LOOSE) and one.correlation not in held]
+    ready = [
+        one
+        for one in heads.values()
+        if one.lock in (MachineLock.OPEN, MachineLock.LOOSE) and one.correlation not in held
+    ]
     taken = min(ready, key=lambda group: (group.priority, state.groups.index(group)), default=None)
     if taken is None:
         if _tells(call, group=0):
@@ -143,28 +150,28 @@ def _next(state: State, call: Box) -> Iterator[State]:
     token, handed = (call.told["token"] if call.told else taken.token + 1), taken.handed + 1
     named = {"type": taken.type, "priority": taken.priority, "correlation": taken.correlation}
     if token > taken.token and _tells(call, group=taken.number, retries=handed, **named):
-        held_now = replace(taken, lock=Lock.RECEIVING, server=call.given["server"], token=token, handed=handed)
+        held_now = replace(taken, lock=MachineLock.RECEIVING, server=call.given["server"], token=token, handed=handed)
         yield state.having(taken, held_now)
 
 
-def _unlocked(state: State, released: Iterable[Group], lock: Lock) -> State:
+def _unlocked(state: MachineState, released: Iterable[MachineGroup], lock: MachineLock) -> MachineState:
     for group in released:
         state = state.having(group, replace(group, lock=lock))
     return state
 
 
-def _clean(state: State, call: Box) -> Iterator[State]:
+def _clean(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
     """Q-CRASH-SEND, Q-CRASH-DEAD."""
-    for dead in _choices(_locked(state, Lock.SENDING), call.given["senders_before"]):
+    for dead in _choices(_locked(state, MachineLock.SENDING), call.given["senders_before"]):
         left = state
         for group in dead:
             left = left.having(group, None)
-        for late in _choices(_locked(state, Lock.RECEIVING), call.given["receivers_before"]):
+        for late in _choices(_locked(state, MachineLock.RECEIVING), call.given["receivers_before"]):
             if _tells(call, removed=len(dead), released=len(late)):
-                yield _unlocked(left, late, Lock.LOOSE)
+                yield _unlocked(left, late, MachineLock.LOOSE)
 
 
-def _choices(locked: list[Group], before_ns: int) -> Iterable[tuple[Group, ...]]:
+def _choices(locked: list[MachineGroup], before_ns: int) -> Iterable[tuple[MachineGroup, ...]]:
     """Who may be taken for dead: nobody, all, or by a clock that nobody sees."""
     if before_ns <= 0:
         return [()]
@@ -173,7 +180,7 @@ def _choices(locked: list[Group], before_ns: int) -> Iterable[tuple[Group, ...]]
     return chain.from_iterable(combinations(locked, count) for count in range(len(locked) + 1))
 
 
-def _heard_of(state: State, call: Box) -> Group | None:
+def _heard_of(state: MachineState, call: TimedCall) -> MachineGroup | None:
     """The group that a call is about, where it is there and its lock and token are those that the call needs."""
     for group in state.groups:
         if group.number == call.group > 0 and group.token == call.token and group.lock in _HEARD_IN[call.name]:
@@ -181,7 +188,7 @@ def _heard_of(state: State, call: Box) -> Group | None:
     return None
 
 
-def _about(state: State, group: Group, call: Box) -> Iterator[State]:
+def _about(state: MachineState, group: MachineGroup, call: TimedCall) -> Iterator[MachineState]:
     first, digest, tries = group.left[0] if group.left else (0, 0, 0)
     match call.name:
         case CallName.SEND_MESSAGE:
@@ -190,7 +197,7 @@ def _about(state: State, group: Group, call: Box) -> Iterator[State]:
                 left = (*group.left, (number, call.given["digest"], 0))
                 yield state.having(group, replace(group, sent=number, left=left))
         case CallName.CLOSE_GROUP:  # an empty one is none
-            yield state.having(group, replace(group, lock=Lock.OPEN) if group.sent else None)
+            yield state.having(group, replace(group, lock=MachineLock.OPEN) if group.sent else None)
         case CallName.FLUSH_GROUP:
             yield state.having(group, None)
         case CallName.READ_MESSAGE if 0 < state.most_tries <= tries:  # it is set aside

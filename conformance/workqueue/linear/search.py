@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scatterproof.conformance.workqueue.linear.history import Box, boxes
-from scatterproof.conformance.workqueue.linear.machine import State, carried_out, may_refuse
+from scatterproof.conformance.workqueue.linear.history import TimedCall, boxes
+from scatterproof.conformance.workqueue.linear.machine import MachineState, carried_out, may_refuse
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.parameters import Parameters
@@ -30,10 +30,10 @@ def order_of(trace: Trace, *, by_rows: bool = False) -> list[int] | None:
     calls = boxes(trace)
     ahead = [_ahead(calls, call, by_rows) for call in calls]
     needed = _mask(number for number, call in enumerate(calls) if call.outcome is not Outcome.UNKNOWN)
-    begin = State(most_tries=Parameters("workqueue", trace.header.parameters).number("most_tries"))
+    begin = MachineState(most_tries=Parameters("workqueue", trace.header.parameters).number("most_tries"))
     tried = {(0, begin)}
     # By place: what was carried out, the state, and the rows in their order.
-    places: list[tuple[int, State, tuple[int, ...]]] = [(0, begin, ())]
+    places: list[tuple[int, MachineState, tuple[int, ...]]] = [(0, begin, ())]
     while places:
         done, state, rows = places.pop()
         if done & needed == needed:
@@ -51,7 +51,7 @@ def order_of(trace: Trace, *, by_rows: bool = False) -> list[int] | None:
     return None
 
 
-def _after(state: State, call: Box) -> Iterator[State]:
+def _after(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
     if call.outcome is Outcome.REFUSED:
         if may_refuse(state, call):
             yield state
@@ -59,7 +59,7 @@ def _after(state: State, call: Box) -> Iterator[State]:
         yield from carried_out(state, call)
 
 
-def _ahead(calls: list[Box], call: Box, by_rows: bool) -> int:
+def _ahead(calls: list[TimedCall], call: TimedCall, by_rows: bool) -> int:
     """The calls that are known to take effect first."""
     return _mask(
         number

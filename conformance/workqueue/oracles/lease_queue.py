@@ -20,7 +20,7 @@ Name = tuple[int, int, int]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Call:
+class LeaseCall:
     """about: of one about messages, the hand-outs whose receipts it has, in order. got: what a receive is given."""
 
     client: int
@@ -54,14 +54,14 @@ class HandOut:
     receipt: int
     row: int
     ns: int
-    call: Call
+    call: LeaseCall
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Put:
     """One message of a call that puts some."""
 
-    call: Call
+    call: LeaseCall
     entry: int
 
     @property
@@ -85,7 +85,7 @@ class Put:
 class Use:
     """One message of a call about some."""
 
-    call: Call
+    call: LeaseCall
     entry: int
     about: HandOut
 
@@ -93,18 +93,18 @@ class Use:
         return self.call.end(row, self.entry)
 
 
-class Queue:
+class LeaseQueue:
     def __init__(self, trace: Trace) -> None:
         given = Parameters("workqueue", trace.header.parameters)
         self.window, self.by_group = given.number("window_ns"), given.number("by_group") == 1
         self.margin, self.back_order = given.number("margin_ns"), given.number("back_order")
         self.one_consumer, self.batches = given.number("one_consumer") == 1, given.number("batches")
-        self.calls: list[Call] = []
+        self.calls: list[LeaseCall] = []
         self.handed: list[HandOut] = []
-        self.ended: dict[int, Call] = {}
+        self.ended: dict[int, LeaseCall] = {}
         self.crashes: list[tuple[int, int]] = []
         self._hands: dict[int, list[HandOut]] = {}
-        self._in: dict[int, Call] = {}
+        self._in: dict[int, LeaseCall] = {}
         for position, row in enumerate(trace.rows):
             columns = dict(zip(NAMES.columns, row, strict=True))
             self._take(position, columns)
@@ -116,7 +116,7 @@ class Queue:
     def _take(self, position: int, row: dict[str, int]) -> None:
         node, kind, now = row["node"], row["kind"], row["time_ns"]
         if kind == Kind.CALLED:
-            call = Call(client=node, call=CALLS.get(row["call"]), row=position, ns=now, given=row)
+            call = LeaseCall(client=node, call=CALLS.get(row["call"]), row=position, ns=now, given=row)
             hand = self._hands.setdefault(node, [])
             if call.call in (DELETE, EXTEND, GIVE_BACK) and hand:
                 most = min(max(1, row["most"]), MOST_ENTRIES, len(hand)) if call.call is DELETE else 1
@@ -210,10 +210,10 @@ class Queue:
                 found = min(found, self.least(use.call))
         return found
 
-    def least(self, call: Call) -> int:
+    def least(self, call: LeaseCall) -> int:
         return max(LEAST, add_ns(call.ns, call.given["lease_ns"]) - self.margin)
 
-    def most(self, ns: int, call: Call) -> int:
+    def most(self, ns: int, call: LeaseCall) -> int:
         return add_ns(add_ns(ns, call.given["lease_ns"]), self.margin)
 
     def lasted(self, use: Use) -> bool:
@@ -252,7 +252,7 @@ class Queue:
                 found = min(found, one.call.over_ns)
         return found
 
-    def came_back(self, name: Name, row: int) -> Call | None:
+    def came_back(self, name: Name, row: int) -> LeaseCall | None:
         """The call that surely gave it back last, since it was handed out."""
         latest = self.latest(name, row)
         for use in self.uses(name, row):
@@ -279,7 +279,7 @@ class Queue:
     def is_due(self, name: Name, row: int) -> bool:
         return self.is_taken(name, row) and not self.may_be_deleted(name, row)
 
-    def receives(self, row: int) -> list[Call]:
+    def receives(self, row: int) -> list[LeaseCall]:
         """Those that clients are in."""
         last = {call.client: call for call in self.calls if call.row < row}
         return [call for call in last.values() if call.call is RECEIVE and (call.over is None or call.over >= row)]

@@ -10,10 +10,10 @@ from scatterproof.conformance.workqueue.oracles.lease_queue import (
     MOST,
     PUT,
     RECEIVE,
-    Call,
     HandOut,
+    LeaseCall,
+    LeaseQueue,
     Name,
-    Queue,
     Use,
     add_ns,
 )
@@ -22,29 +22,29 @@ from scatterproof.spec.trace import Trace
 
 
 def returns_to_its_place(trace: Trace) -> set[int]:
-    queue = Queue(trace)
+    queue = LeaseQueue(trace)
     return {one.row for one in queue.handed if queue.is_known(one.name, one.row) and _is_early(queue, one)}
 
 
-def _of_its_group(queue: Queue, one: HandOut) -> list[Name]:
+def _of_its_group(queue: LeaseQueue, one: HandOut) -> list[Name]:
     """Those that nobody is given in the same answer."""
     names = (other for other in queue.known(one.row) if queue.group(other) == queue.group(one.name))
     return [other for other in names if (h := queue.latest(other, one.row)) is None or h.call is not one.call]
 
 
-def _is_anothers(queue: Queue, name: Name, row: int, client: int) -> bool:
+def _is_anothers(queue: LeaseQueue, name: Name, row: int, client: int) -> bool:
     """Whether another consumer had it last, where one is the one consumer: another clause's affair."""
     latest = queue.latest(name, row)
     return queue.one_consumer and latest is not None and latest.call.client != client
 
 
-def _is_of_its_batch(queue: Queue, name: Name, one: HandOut) -> bool:
+def _is_of_its_batch(queue: LeaseQueue, name: Name, one: HandOut) -> bool:
     """Whether one call put both, and neither was handed out: another clause's affair, where it is one."""
     handed = queue.of(name, one.row) or queue.of(one.name, one.row)
     return queue.batches > 0 and name[:2] == one.name[:2] and not handed
 
 
-def _is_early(queue: Queue, one: HandOut) -> bool:
+def _is_early(queue: LeaseQueue, one: HandOut) -> bool:
     """Whether another is held, or comes first."""
     row, begun = one.row, one.call.ns
     until = max(begun, queue.least(one.call))
@@ -64,19 +64,19 @@ def _is_early(queue: Queue, one: HandOut) -> bool:
 
 
 def returned_keep_order(trace: Trace) -> set[int]:
-    queue = Queue(trace)
+    queue = LeaseQueue(trace)
     known = [one for one in queue.handed if queue.is_known(one.name, one.row)]
     return {one.row for one in known if not _others_ask(queue, one.call, one.row) and _overtakes(queue, one)}
 
 
-def _others_ask(queue: Queue, me: Call, row: int) -> bool:
+def _others_ask(queue: LeaseQueue, me: LeaseCall, row: int) -> bool:
     """Whether another receive may have been given what is there."""
     if any(call.call is RECEIVE and call.end(row) is Outcome.UNKNOWN for call in queue.calls):
         return True
     return any(call is not me for call in queue.receives(row))
 
 
-def _overtakes(queue: Queue, one: HandOut) -> bool:
+def _overtakes(queue: LeaseQueue, one: HandOut) -> bool:
     row, me = one.row, one.call
     for other in _of_its_group(queue, one):
         if other == one.name or _is_anothers(queue, other, row, me.client):
@@ -94,7 +94,7 @@ def _overtakes(queue: Queue, one: HandOut) -> bool:
     return False
 
 
-def _came_ahead(queue: Queue, name: Name, other: Name, row: int) -> bool:
+def _came_ahead(queue: LeaseQueue, name: Name, other: Name, row: int) -> bool:
     """Whether one surely came, or came back, before the other."""
     came, other_came = queue.came_back(name, row), queue.came_back(other, row)
     if (queue.of(name, row) and came is None) or (queue.of(other, row) and other_came is None):
@@ -104,13 +104,13 @@ def _came_ahead(queue: Queue, name: Name, other: Name, row: int) -> bool:
 
 
 def one_active_consumer(trace: Trace) -> set[int]:
-    queue = Queue(trace)
+    queue = LeaseQueue(trace)
     handed = {one.row for one in queue.handed if _is_not_the_one(queue, one) or _leaves_behind(queue, one)}
     refused = {row for row, c in queue.ended.items() if c.call is CANCEL and c.outcome is Outcome.REFUSED}
     return handed | refused | {row for row, call in _empty(queue).items() if _should_take_over(queue, call, row)}
 
 
-def _is_not_the_one(queue: Queue, one: HandOut) -> bool:
+def _is_not_the_one(queue: LeaseQueue, one: HandOut) -> bool:
     """Whether another was handed something, and surely is the one consumer still, whichever of the two was first."""
     me = one.call
     until = max(me.ns, queue.least(me))
@@ -130,7 +130,7 @@ def _is_not_the_one(queue: Queue, one: HandOut) -> bool:
     return False
 
 
-def _leaves_behind(queue: Queue, one: HandOut) -> bool:
+def _leaves_behind(queue: LeaseQueue, one: HandOut) -> bool:
     """Whether another consumer had a message before it, which was not deleted."""
     row = one.row
     if queue.back_order == 2 or not queue.is_known(one.name, row):
@@ -143,14 +143,14 @@ def _leaves_behind(queue: Queue, one: HandOut) -> bool:
     )
 
 
-def _should_take_over(queue: Queue, me: Call, row: int) -> bool:
+def _should_take_over(queue: LeaseQueue, me: LeaseCall, row: int) -> bool:
     if _others_ask(queue, me, row):
         return False
     others = {call.client for call in queue.calls} - {me.client}
     return all(_role_by(queue, other, row) < me.ns for other in others) and _is_available(queue, me, row)
 
 
-def _role_by(queue: Queue, client: int, row: int) -> int:
+def _role_by(queue: LeaseQueue, client: int, row: int) -> int:
     """Strictly above this it surely is no consumer."""
     found = LEAST
     for call in queue.calls:
@@ -165,7 +165,7 @@ def _role_by(queue: Queue, client: int, row: int) -> int:
 
 
 def batch_as_entries(trace: Trace) -> set[int]:
-    queue, found = Queue(trace), set()
+    queue, found = LeaseQueue(trace), set()
     for row, call in queue.ended.items():
         ends = {call.end(row + 1, entry) for entry in range(call.entries())}
         if call.call in (PUT, DELETE) and queue.batches == 1 and ends == {Outcome.OK, Outcome.REFUSED}:
@@ -185,7 +185,7 @@ def batch_as_entries(trace: Trace) -> set[int]:
     return found
 
 
-def _empty(queue: Queue) -> dict[int, Call]:
+def _empty(queue: LeaseQueue) -> dict[int, LeaseCall]:
     """Receives that came back, well, and with nothing."""
     return {
         row: call
@@ -195,7 +195,7 @@ def _empty(queue: Queue) -> dict[int, Call]:
 
 
 def available_is_handed_out(trace: Trace) -> set[int]:
-    queue = Queue(trace)
+    queue = LeaseQueue(trace)
     return {
         row
         for row, call in _empty(queue).items()
@@ -203,7 +203,7 @@ def available_is_handed_out(trace: Trace) -> set[int]:
     }
 
 
-def _is_available(queue: Queue, me: Call, row: int) -> bool:
+def _is_available(queue: LeaseQueue, me: LeaseCall, row: int) -> bool:
     for name in queue.known(row):
         put = queue.puts[name]
         if queue.is_due(name, row) and (put.over_ns < me.ns or put.call.client == me.client):
@@ -216,7 +216,7 @@ def _is_available(queue: Queue, me: Call, row: int) -> bool:
 
 
 def ended_lease_is_fenced(trace: Trace) -> set[int]:
-    queue, found = Queue(trace), set()
+    queue, found = LeaseQueue(trace), set()
     for one in queue.handed:
         latest = queue.latest(one.name, one.row)
         if not queue.is_known(one.name, one.row) or latest is None:
@@ -239,13 +239,13 @@ def ended_lease_is_fenced(trace: Trace) -> set[int]:
 
 
 def duplicates_deliver_once(trace: Trace) -> set[int]:
-    queue = Queue(trace)
+    queue = LeaseQueue(trace)
     handed = {one.row for one in queue.handed if queue.is_known(one.name, one.row) and _is_second(queue, one)}
     refused = {row for row, call in queue.ended.items() if call.call is PUT and _is_refused_copy(queue, call, row)}
     return handed | refused
 
 
-def _is_second(queue: Queue, one: HandOut) -> bool:
+def _is_second(queue: LeaseQueue, one: HandOut) -> bool:
     """Whether another with its id was handed out, or was surely put before it."""
     others = [name for name in queue.known(one.row) if name != one.name and queue.same_id(name, one.name)]
     put = queue.puts[one.name]
@@ -256,7 +256,7 @@ def _is_second(queue: Queue, one: HandOut) -> bool:
     )
 
 
-def _is_refused_copy(queue: Queue, call: Call, row: int) -> bool:
+def _is_refused_copy(queue: LeaseQueue, call: LeaseCall, row: int) -> bool:
     for entry in range(1, call.entries() + 1):
         name = (call.client, call.given["operation"], entry)
         refused = queue.puts[name].call is call and call.end(row + 1, entry - 1) is Outcome.REFUSED
@@ -265,7 +265,7 @@ def _is_refused_copy(queue: Queue, call: Call, row: int) -> bool:
     return False
 
 
-def _is_copy(queue: Queue, name: Name, other: Name, row: int, by_ns: int) -> bool:
+def _is_copy(queue: LeaseQueue, name: Name, other: Name, row: int, by_ns: int) -> bool:
     """Whether the message, which was put by then, surely came within the window of another that came before it, or of
     any that this may be a copy of."""
     puts = queue.puts
@@ -278,7 +278,7 @@ def _is_copy(queue: Queue, name: Name, other: Name, row: int, by_ns: int) -> boo
     )
 
 
-def _may_be_first(queue: Queue, first: Name, other: Name, row: int) -> bool:
+def _may_be_first(queue: LeaseQueue, first: Name, other: Name, row: int) -> bool:
     """Whether one message may have been taken for a copy of the first, or is it."""
     if first == other:
         return True
@@ -289,7 +289,7 @@ def _may_be_first(queue: Queue, first: Name, other: Name, row: int) -> bool:
     return not is_over and not queue.is_before(other, first)
 
 
-def _are_near(queue: Queue, other: Name, one: HandOut) -> bool:
+def _are_near(queue: LeaseQueue, other: Name, one: HandOut) -> bool:
     puts = queue.puts[other], queue.puts[one.name]
     if any(put.end(one.row) is not Outcome.OK for put in puts):
         return False

@@ -27,7 +27,7 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
+class SeenLock:
     """may: it may be held for receiving.
     known: that is known for certain either way.
     sure: it is, and nothing that may release it was called.
@@ -212,11 +212,11 @@ class Queue:
                 known = 0
         return known
 
-    def lock(self, group: int, row: int) -> Lock:
+    def lock(self, group: int, row: int) -> SeenLock:
         """Of its last handing out, and what was called since."""
         handed = self.handed(group, row)
         if not handed:
-            return Lock(may=False, known=True, sure=False)
+            return SeenLock(may=False, known=True, sure=False)
         hand = handed[-1]
         assert hand.over is not None
         server, over = hand.given["server"], hand.over
@@ -233,7 +233,7 @@ class Queue:
                 may = known = not self.cleaned(box)[1]
                 known = not known
                 freed = None if may else (CLEAN, box.over_ns)
-        return Lock(may=may, known=known or not may, sure=may and self._is_sure(hand, row), freed=freed)
+        return SeenLock(may=may, known=known or not may, sure=may and self._is_sure(hand, row), freed=freed)
 
     def _is_sure(self, hand: Box, row: int) -> bool:
         """Whether nothing that may release it was going on when it was handed out, or was called since."""

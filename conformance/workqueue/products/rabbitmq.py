@@ -63,7 +63,7 @@ class Consumer:
     hand: list[tuple[Handed, int]] = field(default_factory=list)
 
 
-class Node(Protocol):
+class BrokerNode(Protocol):
     """A server. connect: a connection of pika's to it. restart: stop it, and start it again. persistent: the properties
     of a message that is to be kept on disk. refusals: what is raised of a message that was not confirmed."""
 
@@ -82,7 +82,7 @@ class Driver:
     single: whether it is declared with one: then who goes has cancelled, whatever it had in hand.
     """
 
-    def __init__(self, node: Node, queue: str, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, node: BrokerNode, queue: str, arguments: Mapping[str, Any]) -> None:
         self._node, self._queue, self._arguments = node, queue, arguments
         self.single, self.history = False, History()
         self._consumers = {node: Consumer() for node in CONSUMERS}

@@ -113,7 +113,7 @@ class Lists(Redis):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class QueueKind:
     name: str
     text: str
     library: type[Redis]
@@ -138,8 +138,8 @@ class Kind:
 
 
 KINDS = (
-    Kind("redis-streams", "streams of Redis with a consumer group", Streams),
-    Kind("redis-lists", "lists of Redis", Lists),
+    QueueKind("redis-streams", "streams of Redis with a consumer group", Streams),
+    QueueKind("redis-lists", "lists of Redis", Lists),
 )
 
 
@@ -150,7 +150,7 @@ def why_not() -> str | None:
     return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
 
 
-def product(kind: Kind) -> Product:
+def product(kind: QueueKind) -> Product:
     return Product(
         name=kind.name,
         text=kind.text,

@@ -16,7 +16,7 @@ from scatterproof.conformance.broadcast.programs.tracing import trace_of
 from scatterproof.conformance.broadcast.programs.workload import LEVELS, Task
 from scatterproof.conformance.relay.faults import Faults
 from scatterproof.conformance.stress.contract import Course, EndedProcess, Workload
-from scatterproof.conformance.stress.plan import Act, Step
+from scatterproof.conformance.stress.plan import Act, PlannedStep
 from scatterproof.conformance.stress.run import Stress, fresh_folders, run
 from scatterproof.models.trace_validation import Judgement, validate_all
 from scatterproof.spec import trace_ndjson
@@ -115,7 +115,7 @@ def test_what_is_cut_off_is_held_against_nobody(tmp_path: Path) -> None:
     assert [one.judgement for one in found] == [Judgement.ACCEPTED, Judgement.ACCEPTED, Judgement.REJECTED]
 
 
-def run_reference(level: str, folder: Path, steps: tuple[Step, ...] = ()) -> Trace:
+def run_reference(level: str, folder: Path, steps: tuple[PlannedStep, ...] = ()) -> Trace:
     workload = Workload(level=level, processes=5, messages=20, seed=1)
     folders = fresh_folders(folder / level, workload.processes)
     judge = programs.tester(workload, folders)
@@ -126,7 +126,12 @@ def run_reference(level: str, folder: Path, steps: tuple[Step, ...] = ()) -> Tra
 @pytest.mark.slow
 def test_the_reference_program_s_runs_are_accepted(tmp_path: Path) -> None:
     """Five processes, of which one is killed and one asked to end; 30 % of the datagrams are lost."""
-    steps = (Step(0.2, Act.PAUSE, 0), Step(0.4, Act.RESUME, 0), Step(0.5, Act.TERMINATE, 1), Step(0.6, Act.KILL, 2))
+    steps = (
+        PlannedStep(0.2, Act.PAUSE, 0),
+        PlannedStep(0.4, Act.RESUME, 0),
+        PlannedStep(0.5, Act.TERMINATE, 1),
+        PlannedStep(0.6, Act.KILL, 2),
+    )
     traces = [run_reference(level, tmp_path, () if level == "pl" else steps) for level in LEVELS]
     paths = []
     for level, trace in zip(LEVELS, traces, strict=True):

@@ -15,7 +15,7 @@ from scatterproof.conformance.protocol import load
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.conformance.workqueue.linear import search
 from scatterproof.conformance.workqueue.linear.history import boxes
-from scatterproof.conformance.workqueue.linear.machine import State, carried_out, may_refuse
+from scatterproof.conformance.workqueue.linear.machine import MachineState, carried_out, may_refuse
 from scatterproof.conformance.workqueue.linear.search import order_of
 from scatterproof.fuzz.workqueue.histories import history
 from scatterproof.spec import trace_ndjson
@@ -55,7 +55,7 @@ def is_explained_in_the_plainest_way(trace: Trace) -> bool:
     known = [call for call in calls if call.outcome is not Outcome.UNKNOWN]
     some = chain.from_iterable(combinations(unknown, count) for count in range(len(unknown) + 1))
     for order in chain.from_iterable(permutations([*known, *more]) for more in some):
-        after = {State()}
+        after = {MachineState()}
         for number, call in enumerate(order):
             if any(
                 earlier.outcome is not Outcome.UNKNOWN

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from scatterproof.impl.bmv2.record import fresh, without_aborts
-from scatterproof.impl.bmv2.recording import Packet, play, replay
+from scatterproof.impl.bmv2.recording import RecordedPacket, play, replay
 from scatterproof.impl.bmv2.vary import Variety
 from scatterproof.impl.conftest import Open
-from scatterproof.impl.v1model import Code, ControlError, Entry, Switch, load
+from scatterproof.impl.v1model import Code, ControlEntry, ControlError, EmbeddedSwitch, load
 from scatterproof.spec.errors import BadInput, CannotRun
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -26,8 +26,8 @@ FRAME = bytes.fromhex("0000000000aa0000000000bb0900") + b"payload"
 STEADY = ("l2_forward", "acl", "fanout", "label_stack")
 
 
-def destination(address: int, port: int) -> Entry:
-    return Entry({"hdr.ethernet.destination": address}, "Enter.forward", {"port": port})
+def destination(address: int, port: int) -> ControlEntry:
+    return ControlEntry({"hdr.ethernet.destination": address}, "Enter.forward", {"port": port})
 
 
 @pytest.mark.parametrize("name", STEADY)
@@ -37,8 +37,8 @@ def test_both_targets_do_the_same_with_what_is_drawn(name: str, bmv2: Open) -> N
     drawn = list(Variety(path.read_bytes(), info, ports=range(4), cpu_port=None, seed=77).steps(40, entries=15))
     steps = without_aborts(drawn, path, ports=range(4), cpu_port=None)
     done = list(play(steps, fresh(bmv2(path)), cpu_port=None))
-    assert replay(done, lambda: Switch(program, ports=4), cpu_port=None) == []
-    assert any(isinstance(step, Packet) and step.out for step in done)
+    assert replay(done, lambda: EmbeddedSwitch(program, ports=4), cpu_port=None) == []
+    assert any(isinstance(step, RecordedPacket) and step.out for step in done)
 
 
 def test_what_leaves_is_complete_when_process_returns(bmv2: Open) -> None:
@@ -52,7 +52,7 @@ def test_what_leaves_is_complete_when_process_returns(bmv2: Open) -> None:
 @pytest.mark.parametrize("instances", [(0, 5), (5, 0), (9, 3, 7, 1, 300)])
 def test_replicas_at_one_port_leave_by_instance(instances: tuple[int, ...], bmv2: Open) -> None:
     program = PROGRAMS / "fanout.json"
-    switch, other = bmv2(program), Switch(load(program), ports=4)
+    switch, other = bmv2(program), EmbeddedSwitch(load(program), ports=4)
     for groups in (switch.multicast, other.multicast):
         groups.set(1, [(3, instance) for instance in instances])
     frame = b"\x00\x01" + bytes(20)
@@ -70,7 +70,7 @@ def test_a_tag_that_the_kernel_takes_out_is_put_back(type_: str, bmv2: Open) -> 
 
 
 def test_p4runtime_refuses_as_the_embedded_target_does(bmv2: Open) -> None:
-    for switch in (bmv2(BRIDGE), Switch(load(BRIDGE), ports=4)):
+    for switch in (bmv2(BRIDGE), EmbeddedSwitch(load(BRIDGE), ports=4)):
         table = switch.tables["Enter.addresses"]
         for address in range(4):
             table.add(destination(address, 1))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scatterproof.impl.bmv2.record import main, without_aborts
-from scatterproof.impl.bmv2.recording import Fresh, Packet, Step
+from scatterproof.impl.bmv2.recording import Fresh, RecordedPacket, Step
 
 PROGRAMS = Path(__file__).parents[2] / "v1model" / "tests" / "programs"
 CONTROLLER = PROGRAMS / "controller.json"
@@ -38,7 +38,7 @@ def test_without_bmv2_it_ends_with_exit_code_3(
 
 
 def test_packets_that_would_stop_bmv2_are_left_out() -> None:
-    fine = Packet(port=0, data=(b"\x01" + bytes(20)).hex())
-    fails = Packet(port=0, data=(b"\x06" + bytes(20)).hex())
+    fine = RecordedPacket(port=0, data=(b"\x01" + bytes(20)).hex())
+    fails = RecordedPacket(port=0, data=(b"\x06" + bytes(20)).hex())
     steps: list[Step] = [fine, fails, Fresh(why="anew"), fails, fine]
     assert without_aborts(steps, CONTROLLER, ports=range(4), cpu_port=255) == [fine, Fresh(why="anew"), fine]

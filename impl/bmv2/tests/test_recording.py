@@ -11,16 +11,26 @@ import msgspec
 import pytest
 
 from scatterproof.impl.bmv2 import recording
-from scatterproof.impl.bmv2.recording import Control, Fresh, Packet, Recording
-from scatterproof.impl.v1model import Code, ControlError, Entry, Group, Lpm, Match, Member, Range, Ternary
+from scatterproof.impl.bmv2.recording import ControlRequest, Fresh, RecordedPacket, Recording
+from scatterproof.impl.v1model import (
+    Code,
+    ControlEntry,
+    ControlError,
+    Lpm,
+    Match,
+    Member,
+    Range,
+    SelectorGroup,
+    Ternary,
+)
 from scatterproof.spec.errors import BadInput
 
 HEAD = "00" * 12
 STEPS: list[recording.Step] = [
-    Control(verb="multicast", number=1, replicas=[(1, 1), (2, 2)]),
-    Control(verb="add", table="t", match={"k": "0xa/8"}, action="go", params={"port": "0x3"}, priority=2),
-    Control(verb="delete", table="t", match={"k": "0xb"}, answer="NOT_FOUND"),
-    Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "")]),
+    ControlRequest(verb="multicast", number=1, replicas=[(1, 1), (2, 2)]),
+    ControlRequest(verb="add", table="t", match={"k": "0xa/8"}, action="go", params={"port": "0x3"}, priority=2),
+    ControlRequest(verb="delete", table="t", match={"k": "0xb"}, answer="NOT_FOUND"),
+    RecordedPacket(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "")]),
 ]
 
 
@@ -46,7 +56,7 @@ class Hub:
     def clone_sessions(self) -> Hub:
         return self
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ControlEntry) -> None:
         self.known.append(entry)
 
     modify = add
@@ -142,20 +152,20 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 def test_a_target_that_does_the_same_has_no_difference() -> None:
     hub = Hub()
     assert recording.replay(STEPS, lambda: hub, cpu_port=3) == []
-    assert hub.known == [(1, [(1, 1), (2, 2)]), Entry({"k": Lpm(10, 8)}, "go", {"port": 3}, 2)]
+    assert hub.known == [(1, [(1, 1), (2, 2)]), ControlEntry({"k": Lpm(10, 8)}, "go", {"port": 3}, 2)]
 
 
 @pytest.mark.parametrize(
     "step",
     [
-        Control(verb="delete", table="t", match={"k": "0xb"}),
-        Control(verb="add", table="t", match={"k": "0xb"}, action="go", answer="ALREADY_EXISTS"),
-        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103")]),
-        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "00")]),
-        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (4, "")]),
-        Packet(port=1, data=HEAD + "0102"),
-        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0104"), (3, "")], masks=[HEAD + "0001", ""]),
-        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "010300"), (3, "")], masks=[HEAD + "000000", ""]),
+        ControlRequest(verb="delete", table="t", match={"k": "0xb"}),
+        ControlRequest(verb="add", table="t", match={"k": "0xb"}, action="go", answer="ALREADY_EXISTS"),
+        RecordedPacket(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103")]),
+        RecordedPacket(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "00")]),
+        RecordedPacket(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (4, "")]),
+        RecordedPacket(port=1, data=HEAD + "0102"),
+        RecordedPacket(port=1, data=HEAD + "0102", out=[(2, HEAD + "0104"), (3, "")], masks=[HEAD + "0001", ""]),
+        RecordedPacket(port=1, data=HEAD + "0102", out=[(2, HEAD + "010300"), (3, "")], masks=[HEAD + "000000", ""]),
     ],
 )
 def test_a_target_that_does_something_else_is_found(step: recording.Step) -> None:
@@ -167,7 +177,7 @@ def test_a_target_that_does_something_else_is_found(step: recording.Step) -> Non
 def test_bits_that_the_target_may_choose_are_not_compared() -> None:
     assert (
         recording.replay(
-            [Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0183"), (3, "")], masks=[HEAD + "ff0f", ""])],
+            [RecordedPacket(port=1, data=HEAD + "0102", out=[(2, HEAD + "0183"), (3, "")], masks=[HEAD + "ff0f", ""])],
             Hub,
             cpu_port=3,
         )
@@ -176,25 +186,25 @@ def test_bits_that_the_target_may_choose_are_not_compared() -> None:
 
 
 def test_what_a_veth_does_not_carry_is_not_compared() -> None:
-    assert recording.replay([Packet(port=1, data="0102", out=[(3, "")])], Hub, cpu_port=3) == []
-    assert len(recording.replay([Packet(port=1, data="0102")], Hub, cpu_port=3)) == 1
+    assert recording.replay([RecordedPacket(port=1, data="0102", out=[(3, "")])], Hub, cpu_port=3) == []
+    assert len(recording.replay([RecordedPacket(port=1, data="0102")], Hub, cpu_port=3)) == 1
 
 
 def test_what_is_asked_of_a_profile_is_asked() -> None:
     steps: list[recording.Step] = [
-        Control(verb="add_member", table="p", number=1, action="go", params={"port": "0x3"}),
-        Control(verb="modify_member", table="p", number=1, action="go", params={"port": "0x4"}),
-        Control(verb="set_group", table="p", number=2, members=[1]),
-        Control(verb="add", table="t", match={"k": "0x1"}, action="group 2"),
-        Control(verb="add", table="t", match={"k": "0x2"}, action="member 1"),
-        Control(verb="delete_group", table="p", number=2),
-        Control(verb="delete_member", table="p", number=1),
+        ControlRequest(verb="add_member", table="p", number=1, action="go", params={"port": "0x3"}),
+        ControlRequest(verb="modify_member", table="p", number=1, action="go", params={"port": "0x4"}),
+        ControlRequest(verb="set_group", table="p", number=2, members=[1]),
+        ControlRequest(verb="add", table="t", match={"k": "0x1"}, action="group 2"),
+        ControlRequest(verb="add", table="t", match={"k": "0x2"}, action="member 1"),
+        ControlRequest(verb="delete_group", table="p", number=2),
+        ControlRequest(verb="delete_member", table="p", number=1),
     ]
     hub = Hub()
     assert recording.replay(steps, lambda: hub, cpu_port=None) == []
     assert hub.known == [
-        (1, "go", {"port": 3}), (1, "go", {"port": 4}), (2, [1]), Entry({"k": 1}, Group(2)), Entry({"k": 2}, Member(1)),
-        2, 1,
+        (1, "go", {"port": 3}), (1, "go", {"port": 4}), (2, [1]),
+        ControlEntry({"k": 1}, SelectorGroup(2)), ControlEntry({"k": 2}, Member(1)), 2, 1,
     ]  # fmt: skip
 
 
@@ -216,7 +226,7 @@ def test_packets_are_put_in_order_by_port_and_at_the_controller_by_content() -> 
 
 
 def test_play_puts_what_the_target_did() -> None:
-    wrong = Packet(port=1, data=HEAD + "0102", out=[(9, "ff")])
+    wrong = RecordedPacket(port=1, data=HEAD + "0102", out=[(9, "ff")])
     assert list(recording.play([wrong], Hub, cpu_port=None)) == [
-        Packet(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "")])
+        RecordedPacket(port=1, data=HEAD + "0102", out=[(2, HEAD + "0103"), (3, "")])
     ]

@@ -74,12 +74,12 @@ def test_the_version_is_what_the_program_says(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_agent_that_ends_is_told_with_its_last_line() -> None:
-    with session.Session() as opened, pytest.raises(CannotRun, match=r"the last that it wrote: \w+Error: "):
+    with session.AgentSession() as opened, pytest.raises(CannotRun, match=r"the last that it wrote: \w+Error: "):
         opened.ask("dance")
 
 
 def test_a_closed_session_can_be_closed_again() -> None:
-    opened = session.Session()
+    opened = session.AgentSession()
     opened.close()
     opened.close()
     assert not Path(f"/proc/{opened.pid}/status").exists()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from scatterproof.impl.bmv2 import stf
-from scatterproof.impl.bmv2.recording import Control, Fresh, Packet
+from scatterproof.impl.bmv2.recording import ControlRequest, Fresh, RecordedPacket
 from scatterproof.impl.v1model.tables import Key, MatchKind
 from scatterproof.spec.errors import BadInput
 
@@ -50,18 +50,18 @@ PROGRAM = Named({"t": Spec(KEYS, True), "u": Spec((), False)})
 def test_a_test_is_entries_a_packet_and_what_is_expected() -> None:
     assert stf.parse(TEXT, PROGRAM, "a.stf").steps("a") == [
         Fresh(why="a"),
-        Control(
+        ControlRequest(
             verb="add", table="t", match={"a": "0xa", "b": "0x10/4", "c": "0x8&0xa", "d": "0x7"}, action="go",
             params={"port": "0x2", "q": "0x0"}, priority=3,
         ),
-        Control(verb="default", table="u", action="drop"),
-        Control(verb="clone_session", number=5, replicas=[(4, 1)]),
-        Packet(port=1, data="000abc", out=[(2, "000abc"), (4, "00b")], masks=["ffffff", "0ff"]),
+        ControlRequest(verb="default", table="u", action="drop"),
+        ControlRequest(verb="clone_session", number=5, replicas=[(4, 1)]),
+        RecordedPacket(port=1, data="000abc", out=[(2, "000abc"), (4, "00b")], masks=["ffffff", "0ff"]),
     ]  # fmt: skip
 
 
 def test_a_test_that_expects_nothing_expects_that_nothing_leaves() -> None:
-    assert stf.parse("packet 0 00", PROGRAM, "a.stf").steps("a") == [Fresh(why="a"), Packet(port=0, data="00")]
+    assert stf.parse("packet 0 00", PROGRAM, "a.stf").steps("a") == [Fresh(why="a"), RecordedPacket(port=0, data="00")]
 
 
 def test_bits_that_do_not_matter_at_all_are_no_key() -> None:

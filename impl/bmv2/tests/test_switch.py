@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scatterproof.impl.bmv2.switch import Bmv2Switch, Groups, encode
-from scatterproof.impl.v1model import Entry, Group, Lpm, Match, Member, Range, Ternary
+from scatterproof.impl.bmv2.switch import Bmv2Switch, RuntimeGroups, encode
+from scatterproof.impl.v1model import ControlEntry, Lpm, Match, Member, Range, SelectorGroup, Ternary
 from scatterproof.spec.errors import BadInput
 
 Asked = list[tuple[Any, ...]]
@@ -20,19 +20,19 @@ def asked() -> Asked:
 
 
 @pytest.fixture
-def groups(asked: Asked) -> Groups:
+def groups(asked: Asked) -> RuntimeGroups:
     def ask(*request: Any) -> None:
         asked.append(request)
 
-    return Groups("multicast", ask)
+    return RuntimeGroups("multicast", ask)
 
 
-def test_replicas_for_different_ports_join_at_once(groups: Groups, asked: Asked) -> None:
+def test_replicas_for_different_ports_join_at_once(groups: RuntimeGroups, asked: Asked) -> None:
     groups.set(1, [(3, 2), (1, 1), (2, 1)])
     assert asked == [("multicast", "INSERT", 1, [(1, 1), (2, 1), (3, 2)])]
 
 
-def test_a_second_replica_for_a_port_joins_after_the_first(groups: Groups, asked: Asked) -> None:
+def test_a_second_replica_for_a_port_joins_after_the_first(groups: RuntimeGroups, asked: Asked) -> None:
     groups.set(1, [(2, 9), (1, 0), (2, 5), (1, 5), (3, 7), (1, 9)])
     assert asked == [
         ("multicast", "INSERT", 1, [(1, 0)]),
@@ -41,7 +41,7 @@ def test_a_second_replica_for_a_port_joins_after_the_first(groups: Groups, asked
     ]
 
 
-def test_a_group_that_is_set_again_is_made_anew(groups: Groups, asked: Asked) -> None:
+def test_a_group_that_is_set_again_is_made_anew(groups: RuntimeGroups, asked: Asked) -> None:
     groups.set(1, [(1, 0)])
     groups.set(1, [(2, 0)])
     groups.clear()
@@ -52,14 +52,14 @@ def test_a_group_that_is_set_again_is_made_anew(groups: Groups, asked: Asked) ->
 
 def test_an_entry_in_the_lines_of_the_agent() -> None:
     match: dict[str, Match] = {"a": 1, "b": Lpm(2, 3), "c": Ternary(4, 5), "d": Range(6, 7)}
-    assert encode(Entry(match, "go", {"x": 8}, 9)) == {
+    assert encode(ControlEntry(match, "go", {"x": 8}, 9)) == {
         "match": {"a": 1, "b": ["lpm", 2, 3], "c": ["ternary", 4, 5], "d": ["range", 6, 7]},
         "action": "go",
         "params": {"x": 8},
         "priority": 9,
     }
-    assert encode(Entry({}, Member(3)))["action"] == ("member", 3)
-    assert encode(Entry({}, Group(4), (1, 2)))["params"] == [1, 2]
+    assert encode(ControlEntry({}, Member(3)))["action"] == ("member", 3)
+    assert encode(ControlEntry({}, SelectorGroup(4), (1, 2)))["params"] == [1, 2]
 
 
 @pytest.mark.parametrize("ports", [[0, 0], [0, 255], range(300)])

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from scatterproof.impl.bmv2.recording import Control, Packet, Step, play
+from scatterproof.impl.bmv2.recording import ControlRequest, RecordedPacket, Step, play
 from scatterproof.impl.bmv2.vary import Variety
 from scatterproof.impl.bmv2.wires import refusal
-from scatterproof.impl.v1model import Switch, load
+from scatterproof.impl.v1model import EmbeddedSwitch, load
 
 SOURCES = sorted((Path(__file__).parents[2] / "v1model" / "tests" / "programs").glob("*.p4"))
 PROGRAMS = [path.with_suffix(".json") for path in SOURCES]
@@ -26,7 +26,7 @@ def info(path: Path) -> str:
 
 
 def packets_of(steps: list[Step]) -> list[bytes]:
-    return [bytes.fromhex(step.data) for step in steps if isinstance(step, Packet)]
+    return [bytes.fromhex(step.data) for step in steps if isinstance(step, RecordedPacket)]
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
@@ -39,10 +39,10 @@ def test_every_packet_drawn_can_be_carried_and_is_the_seeds(path: Path) -> None:
 
 def test_what_is_drawn_for_a_bridge_is_forwarded_flooded_and_dropped() -> None:
     program = load(BRIDGE)
-    steps = list(play(drawn(BRIDGE, 1), lambda: Switch(program, ports=4), cpu_port=None))
-    left = {port for step in steps if isinstance(step, Packet) for port, _ in step.out}
-    copies = {len(step.out) for step in steps if isinstance(step, Packet)}
-    answers = {step.answer for step in steps if isinstance(step, Control)}
+    steps = list(play(drawn(BRIDGE, 1), lambda: EmbeddedSwitch(program, ports=4), cpu_port=None))
+    left = {port for step in steps if isinstance(step, RecordedPacket) for port, _ in step.out}
+    copies = {len(step.out) for step in steps if isinstance(step, RecordedPacket)}
+    answers = {step.answer for step in steps if isinstance(step, ControlRequest)}
     assert len(left) >= 3
     assert copies == {0, 1, 3}
     assert answers >= {"OK", "ALREADY_EXISTS", "NOT_FOUND"}

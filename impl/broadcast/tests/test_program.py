@@ -18,7 +18,7 @@ import pytest
 
 from scatterproof.impl.broadcast.codec import decode_all, encode_all
 from scatterproof.impl.broadcast.course_files import Assignment, Host, read_config, read_hosts
-from scatterproof.impl.broadcast.process import Output
+from scatterproof.impl.broadcast.process import OutputWriter
 from scatterproof.impl.broadcast.sockets import Mesh
 from scatterproof.impl.broadcast.tests.nodes import data
 from scatterproof.spec.broadcast.messages import Beginning, Delivery, Level
@@ -221,7 +221,7 @@ def begun(lines: Sequence[str]) -> list[int]:
 
 
 def test_bc_io_out_what_waits_is_written_at_the_end_and_not_after_an_error(tmp_path: Path) -> None:
-    with Output(tmp_path / "out") as output:
+    with OutputWriter(tmp_path / "out") as output:
         output.begin(Beginning(3, 2, b""))
         output.deliver(Delivery(0, 7, b""))
         assert output.waiting
@@ -229,7 +229,7 @@ def test_bc_io_out_what_waits_is_written_at_the_end_and_not_after_an_error(tmp_p
 
     with (
         pytest.raises(CannotRun, match="the output cannot be written: No space left"),
-        Output(Path("/dev/full")) as full,
+        OutputWriter(Path("/dev/full")) as full,
     ):
         full.deliver(Delivery(0, 7, b""))
 

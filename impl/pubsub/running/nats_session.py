@@ -46,7 +46,7 @@ class _Subscribed:
     got: int = 0
 
 
-class Connection:
+class NatsConnection:
     """It ends with a word of the protocol where that is broken."""
 
     def __init__(self, core: Core, outbox: Outbox, number: int, most: int = MAX_PAYLOAD) -> None:

@@ -296,7 +296,7 @@ class Server:
 
     def _nats(self, wire: _Wire) -> _End:
         self._numbers += 1
-        return nats_session.Connection(self.core, wire.outbox, self._numbers, self._settings.max_payload)
+        return nats_session.NatsConnection(self.core, wire.outbox, self._numbers, self._settings.max_payload)
 
     def _accepted(self, wire: _Wire) -> _End:
         return Neighbour(self.core, wire.outbox, self.known, self.say)

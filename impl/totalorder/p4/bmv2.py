@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from scatterproof.impl.bmv2.recording import OK, Control, Fresh, Packet, Step, ask
+from scatterproof.impl.bmv2.recording import OK, ControlRequest, Fresh, RecordedPacket, Step, ask
 from scatterproof.impl.bmv2.session import find
 from scatterproof.impl.bmv2.switch import Bmv2Switch
 from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, build, compiled, p4info
@@ -92,7 +92,7 @@ class Noting:
         self._written = entries
 
     def process(self, port: int, data: bytes, tick: int) -> Sequence[tuple[int, bytes]]:
-        self.steps.append(Packet(port=port, data=data.hex()))
+        self.steps.append(RecordedPacket(port=port, data=data.hex()))
         return self._target.process(port, data, tick)
 
     def refusals(self) -> Sequence[int]:
@@ -102,13 +102,13 @@ class Noting:
         """There is nothing to close in what notes."""
 
 
-def changes(before: Entries, after: Entries) -> Iterator[Control]:
+def changes(before: Entries, after: Entries) -> Iterator[ControlRequest]:
     """The requests that make of one controller's wishes another's. What goes away goes first, since an entry with
     another action has the same match."""
     for entry in _only(before.tables, after.tables):
-        yield Control(verb="delete", table=entry.table, match=_hex(entry.match))
+        yield ControlRequest(verb="delete", table=entry.table, match=_hex(entry.match))
     for entry in _only(after.tables, before.tables):
-        yield Control(
+        yield ControlRequest(
             verb="add",
             table=entry.table,
             match=_hex(entry.match),
@@ -116,11 +116,11 @@ def changes(before: Entries, after: Entries) -> Iterator[Control]:
             params=_hex(entry.params),
         )
     for group in _only(before.groups, after.groups):
-        yield Control(verb="multicast", number=group.number)
+        yield ControlRequest(verb="multicast", number=group.number)
     for group in _only(after.groups, before.groups):
-        yield Control(verb="multicast", number=group.number, replicas=list(group.replicas))
+        yield ControlRequest(verb="multicast", number=group.number, replicas=list(group.replicas))
     if after.clone_session != before.clone_session:
-        yield Control(verb="clone_session", number=after.clone_session, replicas=[(CPU_PORT, 0)])
+        yield ControlRequest(verb="clone_session", number=after.clone_session, replicas=[(CPU_PORT, 0)])
 
 
 def _only(these: Iterable[One], others: Sequence[One]) -> list[One]:

@@ -123,7 +123,7 @@ def compiled(name: str, size: int) -> bytes:
 
 def p4info(name: str, size: int) -> Path:
     """The P4Runtime description of a compiled program, which builds may share."""
-    manifest = msgspec.json.decode((COMPILED / MANIFEST).read_bytes(), type=Manifest)
+    manifest = msgspec.json.decode((COMPILED / MANIFEST).read_bytes(), type=BuildManifest)
     compiled(name, size)
     return COMPILED / manifest.builds[f"{name}_{size}"].p4info
 
@@ -141,7 +141,7 @@ class Compiled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     p4info: str
 
 
-class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BuildManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is in `compiled/`, and what of.
 
     sources, p4info: hashes by file.

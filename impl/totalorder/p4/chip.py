@@ -12,7 +12,7 @@ from scatterproof.impl.totalorder.p4.frames import (
     CPU_PORT,
     TICK_LIMIT,
     Ask,
-    PacketIn,
+    ControllerPacket,
     Reason,
     frame,
     packet_in,
@@ -68,7 +68,7 @@ class Chip:
         self._egress = {port: link for link, port in ports.egress.items()}
         self._ingress = {port: link for link, port in ports.ingress.items()}
         self._refused = [0] * len(REFUSALS)
-        self.told: list[PacketIn] = []
+        self.told: list[ControllerPacket] = []
         target.write(entries)
 
     def write(self, entries: Entries) -> None:
@@ -107,7 +107,7 @@ class Chip:
         data = packet_out(ask, port=0 if link is None else known[link], clock=now, following=following)
         return self._run(now, CPU_PORT, data)
 
-    def report(self, now: int, link: LinkId) -> PacketIn:
+    def report(self, now: int, link: LinkId) -> ControllerPacket:
         """What the switch knows of an ingress link."""
         self.ask(now, Ask.REPORT, link=link)
         return self.told.pop()

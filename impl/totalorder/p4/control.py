@@ -11,7 +11,7 @@ from itertools import pairwise, product
 
 from scatterproof.impl.totalorder.link_state import structure
 from scatterproof.impl.totalorder.p4 import entries as to
-from scatterproof.impl.totalorder.p4.entries import Entries, Group, TableEntry
+from scatterproof.impl.totalorder.p4.entries import Entries, MulticastGroup, TableEntry
 from scatterproof.impl.totalorder.p4.frames import CPU_PORT, TICK_LIMIT, address, mac
 from scatterproof.impl.totalorder.settings import settings
 from scatterproof.spec.core import NodeConfig
@@ -296,18 +296,18 @@ class SwitchControl:
         last = 0 if towards is None else 1 + self.ports.egress[towards]
         return 1 + self.ports.ingress[link] * (self.size + 1) + last
 
-    def _groups(self, now: Controlled) -> tuple[Group, ...]:
+    def _groups(self, now: Controlled) -> tuple[MulticastGroup, ...]:
         ordered = self._in_groups()
-        found: list[Group] = []
+        found: list[MulticastGroup] = []
         if self._replicates:
             for link in self._config.ingress:
                 fed = [egress for counted, links in ordered.items() if link in counted for egress in links]
                 for towards in (None, *fed):
                     first = () if towards is None else ((self.ports.egress[towards], _FORWARDED),)
                     number = self._group_number(link, towards)
-                    found.append(Group(number=number, replicas=(*first, *self._beacons(fed))))
+                    found.append(MulticastGroup(number=number, replicas=(*first, *self._beacons(fed))))
         everywhere = [egress for links in ordered.values() for egress in links if egress not in now.closed]
-        found.append(Group(number=self._trigger_group, replicas=self._beacons(everywhere)))
+        found.append(MulticastGroup(number=self._trigger_group, replicas=self._beacons(everywhere)))
         return tuple(found)
 
     def _beacons(self, links: Iterable[LinkId]) -> tuple[tuple[int, int], ...]:

@@ -8,13 +8,13 @@ from functools import cache
 from scatterproof.impl.totalorder.p4.builds import compiled
 from scatterproof.impl.totalorder.p4.entries import TABLES, Entries
 from scatterproof.impl.totalorder.p4.frames import CPU_PORT
-from scatterproof.impl.v1model import Entry, Program, Switch, load
+from scatterproof.impl.v1model import ControlEntry, EmbeddedSwitch, P4Program, load
 
 REFUSALS = "refusals"
 
 
 @cache
-def program(build: str, size: int) -> Program:
+def program(build: str, size: int) -> P4Program:
     """The compiled program; BadInput for a build that is not there."""
     return load(compiled(build, size), place=f"{build} of the P4 switch, {size} ports")
 
@@ -23,7 +23,7 @@ class EmbeddedTarget:
     """One switch on the embedded target."""
 
     def __init__(self, build: str, size: int) -> None:
-        self.switch = Switch(program(build, size), ports=size, cpu_port=CPU_PORT)
+        self.switch = EmbeddedSwitch(program(build, size), ports=size, cpu_port=CPU_PORT)
         self._groups: tuple[int, ...] = ()
 
     def write(self, entries: Entries) -> None:
@@ -31,7 +31,7 @@ class EmbeddedTarget:
         for name in TABLES:
             switch.tables[name].clear()
         for entry in entries.tables:
-            switch.tables[entry.table].add(Entry(entry.match, entry.action_name, entry.params))
+            switch.tables[entry.table].add(ControlEntry(entry.match, entry.action_name, entry.params))
         for number in self._groups:
             switch.multicast.delete(number)
         for group in entries.groups:

@@ -42,7 +42,7 @@ class TableEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class MulticastGroup:
     """A multicast group. replicas: (port, instance), in the order in which they leave: instances rise."""
 
     number: int
@@ -54,5 +54,5 @@ class Entries:
     """All that a switch is told. clone_session leads to the CPU port."""
 
     tables: tuple[TableEntry, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[MulticastGroup, ...]
     clone_session: int = 1

@@ -51,7 +51,7 @@ class Reason(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PacketIn:
+class ControllerPacket:
     """What the controller got.
 
     until: a tick.
@@ -126,9 +126,9 @@ def packet_out(ask: Ask, *, port: int = 0, clock: int = 0, following: bytes = b"
     return _OUT.pack(ask, port, clock & ((1 << 63) - 1)) + following
 
 
-def packet_in(data: bytes) -> PacketIn:
+def packet_in(data: bytes) -> ControllerPacket:
     reason, port, until, barrier, ack, heard_at, first_sender = _IN.unpack_from(data)
-    return PacketIn(
+    return ControllerPacket(
         reason=Reason(reason),
         port=port,
         until=int.from_bytes(until),

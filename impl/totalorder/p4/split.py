@@ -17,7 +17,7 @@ from scatterproof.impl.totalorder.embodiments import ONE, form
 from scatterproof.impl.totalorder.host import In, Out
 from scatterproof.impl.totalorder.p4.chip import Chip, read
 from scatterproof.impl.totalorder.p4.control import SwitchControl, in_order, split_of
-from scatterproof.impl.totalorder.p4.frames import Ask, PacketIn, Reason
+from scatterproof.impl.totalorder.p4.frames import Ask, ControllerPacket, Reason
 from scatterproof.impl.totalorder.p4.node import MakeTarget, P4Switch
 from scatterproof.impl.totalorder.two_processors import SecondProcessor, earliest
 from scatterproof.spec.core import LocalProtocolError, NodeConfig, PacketArrived, Refuse, Send, Submitted
@@ -92,7 +92,7 @@ class P4SplitSwitch:
             self._take(now, told)
         self._chip.told.clear()
 
-    def _take(self, now: int, told: PacketIn) -> None:
+    def _take(self, now: int, told: ControllerPacket) -> None:
         packet = read(told.frame)
         if told.reason is Reason.FOR_SECOND and self._second is not None:
             self._second.take(now, self._chip.ingress_link(told.port), packet)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from scatterproof.impl.v1model import Program, Switch, load
+from scatterproof.impl.v1model import EmbeddedSwitch, P4Program, load
 
 PROGRAMS = Path(__file__).parent / "programs"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.p4"))
 
 
 @cache
-def program(name: str) -> Program:
+def program(name: str) -> P4Program:
     return load(PROGRAMS / f"{name}.json", place=f"{name}.json")
 
 
-def switch(name: str, ports: int = 8, cpu_port: int | None = None, seed: int = 0) -> Switch:
-    return Switch(program(name), ports=ports, cpu_port=cpu_port, seed=seed)
+def switch(name: str, ports: int = 8, cpu_port: int | None = None, seed: int = 0) -> EmbeddedSwitch:
+    return EmbeddedSwitch(program(name), ports=ports, cpu_port=cpu_port, seed=seed)
 
 
 def pack(*fields: tuple[int, int]) -> bytes:

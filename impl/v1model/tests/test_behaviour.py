@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from scatterproof.impl.v1model import Aborted, Count, Digest, Entry
+from scatterproof.impl.v1model import Aborted, ControlEntry, CounterValue, Digest
 from scatterproof.impl.v1model.tests.samples import pack, switch, word_sum
 
 # -- label_stack -------------------------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ def stacked(*labels: bytes, payload: bytes = b"rest") -> bytes:
 def labelled(action: str, **params: int) -> list[tuple[int, bytes]]:
     made = switch("label_stack")
     match = {"hdr.labels[0].label": 5}
-    made.tables["Enter.labels"].add(Entry(match, f"Enter.{action}", params))
+    made.tables["Enter.labels"].add(ControlEntry(match, f"Enter.{action}", params))
     return made.process(0, stacked(label(5, 0), label(6, 1)))
 
 
@@ -45,7 +45,7 @@ def test_a_label_is_popped() -> None:
 def test_a_push_into_a_full_stack_loses_the_last_label() -> None:
     made = switch("label_stack")
     match = {"hdr.labels[0].label": 5}
-    made.tables["Enter.labels"].add(Entry(match, "Enter.push", {"label": 4, "port": 1}))
+    made.tables["Enter.labels"].add(ControlEntry(match, "Enter.push", {"label": 4, "port": 1}))
     sent = stacked(label(5, 0), label(6, 0), label(7, 1))
     assert made.process(0, sent) == [(1, stacked(label(4, 0, ttl=64), label(5, 0), label(6, 0)))]
 
@@ -97,10 +97,10 @@ def test_registers_keep_what_packets_leave_in_them() -> None:
     assert made.registers["Enter.seen"][3] == 7
     # Codes 0 to 3 are counted: one exchange more than the two within bounds, each packet has six bytes.
     assert [made.counters["Enter.codes"][code] for code in range(4)] == [
-        Count(1, 6),
-        Count(3, 18),
-        Count(2, 12),
-        Count(1, 6),
+        CounterValue(1, 6),
+        CounterValue(3, 18),
+        CounterValue(2, 12),
+        CounterValue(1, 6),
     ]
 
 
@@ -286,7 +286,7 @@ def test_crc16_is_the_one_of_the_catalogue() -> None:
 def test_each_algorithm_hashes_the_bytes_of_its_fields(source: int, destination: int, protocol: int, odd: int) -> None:
     made = switch("ecmp")
     for path in range(4):
-        made.tables["Enter.paths"].add(Entry({"meta.path": path}, "Enter.to", {"port": path + 1}))
+        made.tables["Enter.paths"].add(ControlEntry({"meta.path": path}, "Enter.to", {"port": path + 1}))
     sent = pack((source, 32), (destination, 32), (protocol, 8), (0, 7), (odd, 1))
     data = sent[:9]
     words = [int.from_bytes((data + b"\0")[at : at + 2]) for at in range(0, 10, 2)]
@@ -425,12 +425,12 @@ def test_a_table_looks_up_zero_for_an_invalid_header_and_counts_the_bytes_that_c
     made = switch("unions")
     values = made.tables["Enter.values"]
     for value, port in ((0, 5), (7, 6)):
-        values.add(Entry({"hdr.body.small.value": value}, "Enter.seen", {"port": port}))
+        values.add(ControlEntry({"hdr.body.small.value": value}, "Enter.seen", {"port": port}))
     assert made.process(0, b"\1\5" + SMALL) == [(6, b"\1\5" + SMALL)]
     assert made.process(0, b"\1\3" + SMALL) == [(5, b"\0\3")]
     # A header was added, and another one taken away, before the counter counted.
     assert made.process(0, b"\1\4" + SMALL) == [(5, b"\2\4\0\0\0")]
-    assert values.counter({"hdr.body.small.value": 0}) == Count(2, 6)
+    assert values.counter({"hdr.body.small.value": 0}) == CounterValue(2, 6)
 
 
 # -- sums --------------------------------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scatterproof.impl.v1model.code import render
-from scatterproof.impl.v1model.compiled import Compiled, CompiledHeader, HeaderType
+from scatterproof.impl.v1model.compiled import CompiledHeader, CompiledProgram, HeaderType
 from scatterproof.impl.v1model.expressions import Scope, condition, fit, value
-from scatterproof.impl.v1model.layout import Layout
+from scatterproof.impl.v1model.layout import HeaderLayout
 from scatterproof.spec.place import Place
 
 # Widths of the fields f0, f1, ...; the last three are signed.
@@ -18,11 +18,11 @@ Tree = tuple[object, ...]
 ARITHMETIC = ("+", "-", "*", "&", "|", "^")
 
 
-def layout() -> Layout:
+def layout() -> HeaderLayout:
     fields: list[list[object]] = [[f"f{index}", width, index >= SIGNED] for index, width in enumerate(WIDTHS)]
     kind = HeaderType("kind", fields)
-    program = Compiled([kind], [CompiledHeader("m", 0, "kind", True)], [], [], [], [])
-    return Layout(program, Place("test"))
+    program = CompiledProgram([kind], [CompiledHeader("m", 0, "kind", True)], [], [], [], [])
+    return HeaderLayout(program, Place("test"))
 
 
 def cut(number: int, width: int) -> int:
@@ -163,7 +163,7 @@ def situations(draw: st.DrawFn) -> tuple[list[int], int]:
     return fields, draw(st.integers(0, 511))
 
 
-def run(lines: list[str], code: str, at: Layout, fields: list[int], argument: int) -> int:
+def run(lines: list[str], code: str, at: HeaderLayout, fields: list[int], argument: int) -> int:
     names: dict[str, object] = {one.local: fields[one.index] for one in at.headers["m"].fields}
     names["p_x"] = argument
     exec("\n".join(["if True:", *lines, f"    result = {code}"]), names)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scatterproof.impl.v1model import Switch, load
+from scatterproof.impl.v1model import EmbeddedSwitch, load
 from scatterproof.impl.v1model.code import Block, If, Loop, Patch
 from scatterproof.impl.v1model.liveness import needed
 from scatterproof.impl.v1model.patches import merged
@@ -115,7 +115,7 @@ def test_branches_that_meet_crosswise_are_walked_as_the_graph_says(bits: int) ->
         else:
             at += 2
     packet = pack((bits, 48), (0, 48), (0, 16))
-    assert Switch(LADDER, ports=8).process(0, packet) == [(3, pack((bits, 48), (marks, 48), (0, 16)))]
+    assert EmbeddedSwitch(LADDER, ports=8).process(0, packet) == [(3, pack((bits, 48), (marks, 48), (0, 16)))]
 
 
 def test_such_a_graph_is_not_written_out_way_by_way() -> None:
@@ -198,7 +198,7 @@ def test_what_a_parser_pushes_moves_where_it_extracts_next() -> None:
     stack = {"type": "header_stack", "value": "labels"}
     push = {"op": "push", "parameters": [stack, {"type": "hexstr", "value": "0x01"}]}
     start["parser_ops"].append({"op": "primitive", "parameters": [push]})
-    made = Switch(load(json.dumps(compiled).encode(), place="pushed.json"), ports=8)
+    made = EmbeddedSwitch(load(json.dumps(compiled).encode(), place="pushed.json"), ports=8)
     one, two, three = (pack((number, 20), (0, 3), (number == 3, 1), (9, 8)) for number in (1, 2, 3))
     # One place is taken, by a header that is not valid: the third label does not fit any more.
     left = b"\x88\x01\x02" + one + two + three

@@ -6,7 +6,17 @@ from functools import partial
 
 import pytest
 
-from scatterproof.impl.v1model import Code, ControlError, Count, Entry, Lpm, MeterConfig, Range, Switch, Ternary
+from scatterproof.impl.v1model import (
+    Code,
+    ControlEntry,
+    ControlError,
+    CounterValue,
+    EmbeddedSwitch,
+    Lpm,
+    MeterConfig,
+    Range,
+    Ternary,
+)
 from scatterproof.impl.v1model.tests.samples import pack, switch, word_sum
 
 A, B, UNKNOWN = 0x0A0000000001, 0x0A0000000002, 0x0A00000000FF
@@ -19,9 +29,9 @@ def frame(destination: int, source: int = A, kind: int = 0x0800, payload: bytes 
 # -- l2_forward --------------------------------------------------------------------------------------------------------
 
 
-def l2() -> Switch:
+def l2() -> EmbeddedSwitch:
     made = switch("l2_forward", ports=4)
-    made.tables["Enter.addresses"].add(Entry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 2}))
+    made.tables["Enter.addresses"].add(ControlEntry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 2}))
     made.multicast.set(1, [(port, 0) for port in range(4)])
     return made
 
@@ -47,28 +57,28 @@ def test_a_frame_that_is_too_short_is_forwarded_by_its_missing_address() -> None
 
 def test_what_is_sent_to_a_port_that_is_not_there_is_lost() -> None:
     made = l2()
-    made.tables["Enter.addresses"].modify(Entry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 9}))
+    made.tables["Enter.addresses"].modify(ControlEntry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 9}))
     assert made.process(0, frame(B)) == []
 
 
 def test_a_packet_sent_to_the_drop_port_is_dropped() -> None:
     # Even where a port of that number is connected.
-    made = Switch(l2().program, ports=512)
+    made = EmbeddedSwitch(l2().program, ports=512)
     addresses = made.tables["Enter.addresses"]
-    addresses.add(Entry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 510}))
+    addresses.add(ControlEntry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 510}))
     assert made.process(0, frame(B)) == [(510, frame(B))]
-    addresses.modify(Entry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 511}))
+    addresses.modify(ControlEntry({"hdr.ethernet.destination": B}, "Enter.forward", {"port": 511}))
     assert made.process(0, frame(B)) == []
-    addresses.modify(Entry({"hdr.ethernet.destination": B}, "Enter.drop"))
+    addresses.modify(ControlEntry({"hdr.ethernet.destination": B}, "Enter.drop"))
     assert made.process(0, frame(B)) == []
 
 
 def test_the_fifth_address_does_not_fit() -> None:
     made = l2()
     for address in range(3):
-        made.tables["Enter.addresses"].add(Entry({"hdr.ethernet.destination": address}, "Enter.drop"))
+        made.tables["Enter.addresses"].add(ControlEntry({"hdr.ethernet.destination": address}, "Enter.drop"))
     with pytest.raises(ControlError) as caught:
-        made.tables["Enter.addresses"].add(Entry({"hdr.ethernet.destination": 9}, "Enter.drop"))
+        made.tables["Enter.addresses"].add(ControlEntry({"hdr.ethernet.destination": 9}, "Enter.drop"))
     assert caught.value.code is Code.RESOURCE_EXHAUSTED
     with pytest.raises(ControlError) as caught:
         made.tables["Enter.missing"].clear()
@@ -89,15 +99,15 @@ def udp(source: int, destination: int, payload: bytes, checksum: int) -> bytes:
     return pack((source, 16), (destination, 16), (8 + len(payload), 16), (checksum, 16)) + payload
 
 
-def l3() -> Switch:
+def l3() -> EmbeddedSwitch:
     made = switch("l3_route")
     routes = made.tables["Enter.routes"]
-    routes.add(Entry({"hdr.ipv4.destination": Lpm(0x0A000000, 8)}, "Enter.via", {"hop": 0xAA, "port": 1}))
-    routes.add(Entry({"hdr.ipv4.destination": Lpm(0x0A0B0000, 16)}, "Enter.via", {"hop": 0xBB, "port": 2}))
-    routes.add(Entry({"hdr.ipv4.destination": Lpm(0x0A0B0C0D, 32)}, "Enter.drop"))
+    routes.add(ControlEntry({"hdr.ipv4.destination": Lpm(0x0A000000, 8)}, "Enter.via", {"hop": 0xAA, "port": 1}))
+    routes.add(ControlEntry({"hdr.ipv4.destination": Lpm(0x0A0B0000, 16)}, "Enter.via", {"hop": 0xBB, "port": 2}))
+    routes.add(ControlEntry({"hdr.ipv4.destination": Lpm(0x0A0B0C0D, 32)}, "Enter.drop"))
     for hop, port in ((0xAA, 1), (0xBB, 2)):
         match = {"meta.hop": hop, "std.egress_spec": port}
-        made.tables["Enter.neighbours"].add(Entry(match, "Enter.rewrite", {"source": port, "destination": hop}))
+        made.tables["Enter.neighbours"].add(ControlEntry(match, "Enter.rewrite", {"source": port, "destination": hop}))
     return made
 
 
@@ -152,13 +162,13 @@ def request(kind: int, source: int = 0, low: int = 0, high: int = 0, verdict: in
     return pack((kind, 8), (source, 32), (low, 16), (high, 16), (verdict, 8))
 
 
-def acl() -> Switch:
+def acl() -> EmbeddedSwitch:
     made = switch("acl")
     rules, ports, owners = (made.tables[f"Enter.{name}"] for name in ("rules", "ports", "owners"))
 
-    def mark(match: dict[str, Ternary | Range | int], verdict: int, priority: int) -> Entry:
+    def mark(match: dict[str, Ternary | Range | int], verdict: int, priority: int) -> ControlEntry:
         named = {f"hdr.request.{key}": value for key, value in match.items()}
-        return Entry(named, "Enter.mark", {"verdict": verdict}, priority)
+        return ControlEntry(named, "Enter.mark", {"verdict": verdict}, priority)
 
     rules.add(mark({"source": Ternary(0x0A000000, 0xFF000000), "kind": 1}, 0x11, 10))
     rules.add(mark({"source": Ternary(0x0A0B0000, 0xFFFF0000), "kind": 1}, 0x22, 5))
@@ -201,7 +211,7 @@ def test_an_access_list_gives_the_verdict_of_its_best_entry(sent: bytes, verdict
 def test_entries_written_in_the_program_cannot_be_changed() -> None:
     fixed = acl().tables["Enter.fixed"]
     assert len(fixed) == 4
-    entry = Entry({"hdr.request.low": 1}, "NoAction", priority=1)
+    entry = ControlEntry({"hdr.request.low": 1}, "NoAction", priority=1)
     for action in (partial(fixed.add, entry), fixed.clear, partial(fixed.default, "NoAction")):
         with pytest.raises(ControlError) as caught:
             action()
@@ -215,8 +225,8 @@ def test_every_copy_of_a_multicast_packet_is_rewritten_for_itself() -> None:
     made = switch("fanout", ports=4)
     made.multicast.set(9, [(1, 0), (2, 0), (1, 5), (3, 6), (2, 7)])
     replicas = made.tables["Leave.replicas"]
-    replicas.add(Entry({"std.egress_rid": 5}, "Leave.detag", {"plus": 0x10}))
-    replicas.add(Entry({"std.egress_rid": 6}, "Leave.drop"))
+    replicas.add(ControlEntry({"std.egress_rid": 5}, "Leave.detag", {"plus": 0x10}))
+    replicas.add(ControlEntry({"std.egress_rid": 6}, "Leave.drop"))
     sent = pack((9, 16), (0, 8), (0, 8), (0x20, 8)) + b"rest"
     # The sum is lowered in no copy by another: each starts from what ingress left.
     assert made.process(0, sent) == [
@@ -237,12 +247,12 @@ def test_group_zero_is_no_group_and_an_unknown_one_is_empty() -> None:
 # -- accounting --------------------------------------------------------------------------------------------------------
 
 
-def accounts() -> Switch:
+def accounts() -> EmbeddedSwitch:
     made = switch("accounting")
     customers = made.tables["Enter.customers"]
-    customers.add(Entry({"hdr.account.customer": 1}, "Enter.gold", {"path": 0x77}))
-    customers.add(Entry({"hdr.account.customer": 2}, "Enter.silver"))
-    customers.add(Entry({"hdr.account.customer": 3}, "Enter.refuse"))
+    customers.add(ControlEntry({"hdr.account.customer": 1}, "Enter.gold", {"path": 0x77}))
+    customers.add(ControlEntry({"hdr.account.customer": 2}, "Enter.silver"))
+    customers.add(ControlEntry({"hdr.account.customer": 3}, "Enter.refuse"))
     return made
 
 
@@ -265,15 +275,15 @@ def test_a_direct_counter_counts_packets_and_bytes_of_its_entry_alone() -> None:
         made.process(0, account(1) + bytes(size))
     made.process(0, account(2))
     customers = made.tables["Enter.customers"]
-    assert customers.counter({"hdr.account.customer": 1}) == Count(2, 18)
-    assert customers.counter({"hdr.account.customer": 2}) == Count(1, 4)
-    assert customers.counter({"hdr.account.customer": 3}) == Count(0, 0)
+    assert customers.counter({"hdr.account.customer": 1}) == CounterValue(2, 18)
+    assert customers.counter({"hdr.account.customer": 2}) == CounterValue(1, 4)
+    assert customers.counter({"hdr.account.customer": 3}) == CounterValue(0, 0)
 
 
 def test_a_direct_meter_colours_on_a_hit_and_the_shared_one_on_a_miss() -> None:
     made = accounts()
     metered = made.tables["Enter.metered"]
-    metered.add(Entry({"hdr.account.customer": 1}, "Enter.measure"))
+    metered.add(ControlEntry({"hdr.account.customer": 1}, "Enter.measure"))
     metered.set_meter({"hdr.account.customer": 1}, MeterConfig(cir=1, cburst=4, pir=1, pburst=8))
     # Four bytes a packet: one is within the committed burst, one more within the peak burst.
     colours = [made.process(0, account(1))[0][1][2] for _ in range(3)]

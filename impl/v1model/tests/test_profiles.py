@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from scatterproof.impl.v1model import Code, ControlError, Entry, Group, Lpm, Member, Switch
+from scatterproof.impl.v1model import Code, ControlEntry, ControlError, EmbeddedSwitch, Lpm, Member, SelectorGroup
 from scatterproof.impl.v1model.tests.samples import pack, switch
 from scatterproof.impl.v1model.tests.test_behaviour import arc
 
@@ -15,19 +15,19 @@ def flow(kind: int, source: int = 0, destination: int = 0, mark: int = 0) -> byt
     return pack((kind, 8), (source, 16), (destination, 16), (mark, 8))
 
 
-def filled() -> Switch:
+def filled() -> EmbeddedSwitch:
     made = switch("selectors")
     shared, paths = made.profiles["Enter.shared"], made.profiles["Enter.paths"]
     shared.add_member(1, "Enter.mark", {"value": 0x11})
     shared.add_member(2, "Enter.drop")
     for kind, member in ((1, 1), (2, 1), (3, 2)):
-        made.tables["Enter.marks"].add(Entry({"hdr.flow.kind": kind}, Member(member)))
+        made.tables["Enter.marks"].add(ControlEntry({"hdr.flow.kind": kind}, Member(member)))
     for port in range(1, 5):
         paths.add_member(10 * port, "Enter.to", {"port": port, "value": port})
     paths.set_group(5, [30, 10, 20])
     routes = made.tables["Enter.routes"]
-    routes.add(Entry({"hdr.flow.destination": Lpm(0x0A00, 8)}, Group(5)))
-    routes.add(Entry({"hdr.flow.destination": Lpm(0x0B00, 8)}, Member(40)))
+    routes.add(ControlEntry({"hdr.flow.destination": Lpm(0x0A00, 8)}, SelectorGroup(5)))
+    routes.add(ControlEntry({"hdr.flow.destination": Lpm(0x0B00, 8)}, Member(40)))
     return made
 
 
@@ -81,7 +81,7 @@ def test_what_is_in_use_cannot_be_deleted_and_what_is_free_can() -> None:
     marks, routes = made.tables["Enter.marks"], made.tables["Enter.routes"]
     for action in (partial(shared.delete_member, 2), partial(paths.delete_member, 20), partial(paths.delete_group, 5)):
         refused(Code.FAILED_PRECONDITION, action)
-    marks.modify(Entry({"hdr.flow.kind": 3}, Member(1)))
+    marks.modify(ControlEntry({"hdr.flow.kind": 3}, Member(1)))
     shared.delete_member(2)
     routes.delete({"hdr.flow.destination": Lpm(0x0A00, 8)})
     paths.delete_group(5)
@@ -104,10 +104,10 @@ def test_members_and_groups_are_refused_as_entries_are() -> None:
     refused(Code.RESOURCE_EXHAUSTED, lambda: shared.add_member(5, "Enter.drop"))
     refused(Code.NOT_FOUND, lambda: paths.set_group(5, [10, 99]))
     refused(Code.INVALID_ARGUMENT, lambda: paths.set_group(5, [10, 10]))
-    refused(Code.NOT_FOUND, lambda: marks.add(Entry({"hdr.flow.kind": 8}, Member(99))))
-    refused(Code.NOT_FOUND, lambda: marks.add(Entry({"hdr.flow.kind": 8}, Group(5))))
-    refused(Code.INVALID_ARGUMENT, lambda: marks.add(Entry({"hdr.flow.kind": 8}, "Enter.drop")))
+    refused(Code.NOT_FOUND, lambda: marks.add(ControlEntry({"hdr.flow.kind": 8}, Member(99))))
+    refused(Code.NOT_FOUND, lambda: marks.add(ControlEntry({"hdr.flow.kind": 8}, SelectorGroup(5))))
+    refused(Code.INVALID_ARGUMENT, lambda: marks.add(ControlEntry({"hdr.flow.kind": 8}, "Enter.drop")))
     refused(Code.INVALID_ARGUMENT, lambda: marks.default("Enter.drop"))
     refused(Code.NOT_FOUND, lambda: made.profiles["Enter.none"])
     plain = switch("l2_forward").tables["Enter.addresses"]
-    refused(Code.INVALID_ARGUMENT, lambda: plain.add(Entry({"hdr.ethernet.destination": 1}, Member(1))))
+    refused(Code.INVALID_ARGUMENT, lambda: plain.add(ControlEntry({"hdr.ethernet.destination": 1}, Member(1))))

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from scatterproof.impl.v1model import (
     Aborted,
+    ControlEntry,
     ControlError,
-    Entry,
+    EmbeddedSwitch,
     Lpm,
     Match,
     MeterConfig,
-    Program,
+    P4Program,
     Range,
-    Switch,
     Ternary,
     generator,
     load,
@@ -48,10 +48,10 @@ def any_match(key: Key, draw: Random) -> Match:
             return Range(0, value)
 
 
-def populated(name: str, seed: int, loaded: Program | None = None) -> Switch:
+def populated(name: str, seed: int, loaded: P4Program | None = None) -> EmbeddedSwitch:
     """A switch with random entries, groups and sessions."""
     draw = Random(seed)
-    made = Switch(loaded or program(name), ports=PORTS, cpu_port=255, seed=seed)
+    made = EmbeddedSwitch(loaded or program(name), ports=PORTS, cpu_port=255, seed=seed)
     for table in made.tables.values():
         if not table.spec.keys or table.spec.const_entries is not None:
             continue
@@ -61,7 +61,7 @@ def populated(name: str, seed: int, loaded: Program | None = None) -> Switch:
             match = {key.name: any_match(key, draw) for key in table.spec.keys}
             # Two equal ones, or one more than fit: the first ones stay.
             if (
-                not_refused(table.add, Entry(match, action.name, params, 5 if table.spec.ranked else 0))
+                not_refused(table.add, ControlEntry(match, action.name, params, 5 if table.spec.ranked else 0))
                 and table.spec.meter
             ):
                 config = MeterConfig(cir=1, cburst=20, pir=2, pburst=40)
@@ -75,7 +75,7 @@ def populated(name: str, seed: int, loaded: Program | None = None) -> Switch:
     return made
 
 
-def not_refused(action: object, entry: Entry) -> bool:
+def not_refused(action: object, entry: ControlEntry) -> bool:
     assert callable(action)
     try:
         action(entry)
@@ -84,7 +84,7 @@ def not_refused(action: object, entry: Entry) -> bool:
     return True
 
 
-def run(made: Switch, port: int, data: bytes) -> list[tuple[int, bytes]] | str:
+def run(made: EmbeddedSwitch, port: int, data: bytes) -> list[tuple[int, bytes]] | str:
     try:
         return made.process(port, data, now_us=7)
     except Aborted as error:

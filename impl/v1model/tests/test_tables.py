@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scatterproof.impl.v1model import Code, ControlError, Entry, Lpm, Match, MeterConfig, Range, Ternary
-from scatterproof.impl.v1model.rows import Action, Call, Parameter
+from scatterproof.impl.v1model import Code, ControlEntry, ControlError, Lpm, Match, MeterConfig, Range, Ternary
+from scatterproof.impl.v1model.rows import ActionSpec, BoundAction, Parameter
 from scatterproof.impl.v1model.state import CounterArray, Meter, RegisterArray, Replication, ValueSet
-from scatterproof.impl.v1model.tables import Key, MatchKind, Table, TableSpec
+from scatterproof.impl.v1model.tables import Key, MatchKind, SwitchTable, TableSpec
 
 WIDTH = 6
 KINDS = [MatchKind.EXACT, MatchKind.LPM, MatchKind.TERNARY, MatchKind.RANGE]
@@ -23,18 +23,18 @@ def spec(*kinds: MatchKind, size: int = 64, const: bool = False) -> TableSpec:
         name="t",
         kind=max(kinds, key=order.index) if kinds else MatchKind.EXACT,
         keys=tuple(Key(f"k{index}", "h", f"k{index}", WIDTH, kind, None) for index, kind in enumerate(kinds)),
-        actions=(Action("set", (Parameter("number", 9),)), Action("none", ())),
+        actions=(ActionSpec("set", (Parameter("number", 9),)), ActionSpec("none", ())),
         size=size,
         counted=True,
         meter=None,
         meter_bytes=False,
-        default=Call(1, ()),
+        default=BoundAction(1, ()),
         default_const=const,
         const_entries=None,
     )
 
 
-def look_up(table: Table, keys: tuple[int, ...]) -> object:
+def look_up(table: SwitchTable, keys: tuple[int, ...]) -> object:
     """What the generated source does: the first parameter of the row, or None."""
     kind = table.spec.kind
     if kind is MatchKind.EXACT:
@@ -68,11 +68,11 @@ def covers(match: Match | None, key: int) -> bool:
             return key in range(low, high + 1)
 
 
-def oracle(entries: list[Entry], keys: tuple[int, ...]) -> object:
+def oracle(entries: list[ControlEntry], keys: tuple[int, ...]) -> object:
     """The parameter of the best entry that covers the keys: longest prefix, then priority, then age."""
     hits = [entry for entry in entries if all(covers(entry.match.get(f"k{at}"), key) for at, key in enumerate(keys))]
 
-    def rank(entry: Entry) -> tuple[int, int]:
+    def rank(entry: ControlEntry) -> tuple[int, int]:
         prefixes = [match.prefix for match in entry.match.values() if isinstance(match, Lpm)]
         return (entry.priority or sum(prefixes), -entries.index(entry))
 
@@ -80,7 +80,7 @@ def oracle(entries: list[Entry], keys: tuple[int, ...]) -> object:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[tuple[MatchKind, ...], list[Entry]]:
+def tables(draw: st.DrawFn) -> tuple[tuple[MatchKind, ...], list[ControlEntry]]:
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=3))
     while kinds.count(MatchKind.LPM) > 1:
         kinds.remove(MatchKind.LPM)
@@ -105,17 +105,17 @@ def tables(draw: st.DrawFn) -> tuple[tuple[MatchKind, ...], list[Entry]]:
                 other = draw(number)
                 match[f"k{at}"] = Range(min(given_number, other), max(given_number, other))
         priority = draw(st.integers(1, 4)) if ranked else 0
-        entries.append(Entry(match, "set", [draw(st.integers(0, 511))], priority))
+        entries.append(ControlEntry(match, "set", [draw(st.integers(0, 511))], priority))
     return tuple(kinds), entries
 
 
-def same(one: Entry, other: Entry) -> bool:
+def same(one: ControlEntry, other: ControlEntry) -> bool:
     """Whether two entries have one match: they cover the same keys by masks, or by bounds."""
 
     def said(match: Match) -> Match:
         return Ternary(match, 2**WIDTH - 1) if isinstance(match, int) else match
 
-    def all_of(entry: Entry) -> dict[str, Match]:
+    def all_of(entry: ControlEntry) -> dict[str, Match]:
         return {name: said(match) for name, match in entry.match.items() if match != Range(0, 2**WIDTH - 1)}
 
     return all_of(one) == all_of(other) and one.priority == other.priority
@@ -124,11 +124,11 @@ def same(one: Entry, other: Entry) -> bool:
 @settings(max_examples=200)
 @given(given_tables=tables(), data=st.data())
 def test_every_look_up_finds_what_a_scan_of_all_entries_finds(
-    given_tables: tuple[tuple[MatchKind, ...], list[Entry]], data: st.DataObject
+    given_tables: tuple[tuple[MatchKind, ...], list[ControlEntry]], data: st.DataObject
 ) -> None:
     kinds, entries = given_tables
-    table = Table(spec(*kinds))
-    kept: list[Entry] = []
+    table = SwitchTable(spec(*kinds))
+    kept: list[ControlEntry] = []
     for entry in entries:
         if any(same(one, entry) for one in kept):
             # An int and the full mask are one match, said in two ways.
@@ -154,82 +154,82 @@ def refused(code: Code, action: object) -> None:
 
 
 def test_an_entry_is_added_once_modified_and_deleted_once() -> None:
-    table = Table(spec(MatchKind.EXACT))
-    table.add(Entry({"k0": 5}, "set", {"number": 7}))
-    refused(Code.ALREADY_EXISTS, lambda: table.add(Entry({"k0": 5}, "none")))
+    table = SwitchTable(spec(MatchKind.EXACT))
+    table.add(ControlEntry({"k0": 5}, "set", {"number": 7}))
+    refused(Code.ALREADY_EXISTS, lambda: table.add(ControlEntry({"k0": 5}, "none")))
     assert look_up(table, (5,)) == 7
-    table.modify(Entry({"k0": 5}, "set", {"number": 8}))
+    table.modify(ControlEntry({"k0": 5}, "set", {"number": 8}))
     assert look_up(table, (5,)) == 8
-    refused(Code.NOT_FOUND, lambda: table.modify(Entry({"k0": 6}, "none")))
+    refused(Code.NOT_FOUND, lambda: table.modify(ControlEntry({"k0": 6}, "none")))
     table.delete({"k0": 5})
     assert look_up(table, (5,)) is None
     refused(Code.NOT_FOUND, lambda: table.delete({"k0": 5}))
 
 
 def test_a_full_table_refuses_one_more_and_takes_it_when_one_is_gone() -> None:
-    table = Table(spec(MatchKind.EXACT, size=2))
+    table = SwitchTable(spec(MatchKind.EXACT, size=2))
     for number in (1, 2):
-        table.add(Entry({"k0": number}, "none"))
-    refused(Code.RESOURCE_EXHAUSTED, lambda: table.add(Entry({"k0": 3}, "none")))
+        table.add(ControlEntry({"k0": number}, "none"))
+    refused(Code.RESOURCE_EXHAUSTED, lambda: table.add(ControlEntry({"k0": 3}, "none")))
     table.delete({"k0": 1})
-    table.add(Entry({"k0": 3}, "none"))
+    table.add(ControlEntry({"k0": 3}, "none"))
 
 
 def test_a_value_wider_than_its_field_is_out_of_range() -> None:
-    table = Table(spec(MatchKind.EXACT))
-    refused(Code.OUT_OF_RANGE, lambda: table.add(Entry({"k0": 64}, "none")))
-    refused(Code.OUT_OF_RANGE, lambda: table.add(Entry({"k0": -1}, "none")))
-    refused(Code.OUT_OF_RANGE, lambda: table.add(Entry({"k0": 1}, "set", {"number": 512})))
-    table.add(Entry({"k0": 63}, "set", {"number": 511}))
+    table = SwitchTable(spec(MatchKind.EXACT))
+    refused(Code.OUT_OF_RANGE, lambda: table.add(ControlEntry({"k0": 64}, "none")))
+    refused(Code.OUT_OF_RANGE, lambda: table.add(ControlEntry({"k0": -1}, "none")))
+    refused(Code.OUT_OF_RANGE, lambda: table.add(ControlEntry({"k0": 1}, "set", {"number": 512})))
+    table.add(ControlEntry({"k0": 63}, "set", {"number": 511}))
 
 
 @pytest.mark.parametrize(
     ("kind", "entry"),
     [
-        (MatchKind.EXACT, Entry({}, "none")),
-        (MatchKind.EXACT, Entry({"k0": 1, "other": 2}, "none")),
-        (MatchKind.EXACT, Entry({"k0": Ternary(1, 1)}, "none")),
-        (MatchKind.EXACT, Entry({"k0": 1}, "missing")),
-        (MatchKind.EXACT, Entry({"k0": 1}, "set")),
-        (MatchKind.EXACT, Entry({"k0": 1}, "set", {"number": 1, "more": 2})),
-        (MatchKind.EXACT, Entry({"k0": 1}, "none", priority=1)),
-        (MatchKind.LPM, Entry({"k0": Lpm(0, 0)}, "none")),
-        (MatchKind.LPM, Entry({"k0": Lpm(0, 7)}, "none")),
-        (MatchKind.LPM, Entry({"k0": Lpm(0b100001, 3)}, "none")),
-        (MatchKind.TERNARY, Entry({"k0": Ternary(1, 1)}, "none")),
-        (MatchKind.TERNARY, Entry({"k0": Ternary(3, 1)}, "none", priority=1)),
-        (MatchKind.TERNARY, Entry({"k0": Ternary(0, 0)}, "none", priority=1)),
-        (MatchKind.RANGE, Entry({"k0": Range(3, 2)}, "none", priority=1)),
+        (MatchKind.EXACT, ControlEntry({}, "none")),
+        (MatchKind.EXACT, ControlEntry({"k0": 1, "other": 2}, "none")),
+        (MatchKind.EXACT, ControlEntry({"k0": Ternary(1, 1)}, "none")),
+        (MatchKind.EXACT, ControlEntry({"k0": 1}, "missing")),
+        (MatchKind.EXACT, ControlEntry({"k0": 1}, "set")),
+        (MatchKind.EXACT, ControlEntry({"k0": 1}, "set", {"number": 1, "more": 2})),
+        (MatchKind.EXACT, ControlEntry({"k0": 1}, "none", priority=1)),
+        (MatchKind.LPM, ControlEntry({"k0": Lpm(0, 0)}, "none")),
+        (MatchKind.LPM, ControlEntry({"k0": Lpm(0, 7)}, "none")),
+        (MatchKind.LPM, ControlEntry({"k0": Lpm(0b100001, 3)}, "none")),
+        (MatchKind.TERNARY, ControlEntry({"k0": Ternary(1, 1)}, "none")),
+        (MatchKind.TERNARY, ControlEntry({"k0": Ternary(3, 1)}, "none", priority=1)),
+        (MatchKind.TERNARY, ControlEntry({"k0": Ternary(0, 0)}, "none", priority=1)),
+        (MatchKind.RANGE, ControlEntry({"k0": Range(3, 2)}, "none", priority=1)),
     ],
 )
-def test_a_malformed_entry_is_an_invalid_argument_and_changes_nothing(kind: MatchKind, entry: Entry) -> None:
-    table = Table(spec(kind))
+def test_a_malformed_entry_is_an_invalid_argument_and_changes_nothing(kind: MatchKind, entry: ControlEntry) -> None:
+    table = SwitchTable(spec(kind))
     refused(Code.INVALID_ARGUMENT, lambda: table.add(entry))
     assert len(table) == 0
 
 
 def test_equal_matches_of_different_priority_are_different_entries() -> None:
-    table = Table(spec(MatchKind.TERNARY))
-    table.add(Entry({"k0": Ternary(1, 1)}, "set", [1], priority=1))
-    table.add(Entry({"k0": Ternary(1, 1)}, "set", [2], priority=2))
+    table = SwitchTable(spec(MatchKind.TERNARY))
+    table.add(ControlEntry({"k0": Ternary(1, 1)}, "set", [1], priority=1))
+    table.add(ControlEntry({"k0": Ternary(1, 1)}, "set", [2], priority=2))
     assert look_up(table, (3,)) == 2
     table.delete({"k0": Ternary(1, 1)}, priority=2)
     assert look_up(table, (3,)) == 1
 
 
 def test_a_better_entry_with_another_mask_is_found_behind_one_that_hits_first() -> None:
-    table = Table(spec(MatchKind.TERNARY))
-    table.add(Entry({"k0": Ternary(0b10, 0b11)}, "set", [10], priority=10))
-    table.add(Entry({"k0": Ternary(0b01, 0b11)}, "set", [1], priority=1))
-    table.add(Entry({"k0": Ternary(0b00, 0b10)}, "set", [5], priority=5))
+    table = SwitchTable(spec(MatchKind.TERNARY))
+    table.add(ControlEntry({"k0": Ternary(0b10, 0b11)}, "set", [10], priority=10))
+    table.add(ControlEntry({"k0": Ternary(0b01, 0b11)}, "set", [1], priority=1))
+    table.add(ControlEntry({"k0": Ternary(0b00, 0b10)}, "set", [5], priority=5))
     # The first two have one mask, of which the best does not match here, and the other is worse than the third.
     assert look_up(table, (0b01,)) == 5
     assert look_up(table, (0b10,)) == 10
 
 
 def test_a_const_default_stays_and_another_can_be_set_and_reset() -> None:
-    refused(Code.PERMISSION_DENIED, lambda: Table(spec(MatchKind.EXACT, const=True)).default("none"))
-    table = Table(spec(MatchKind.EXACT))
+    refused(Code.PERMISSION_DENIED, lambda: SwitchTable(spec(MatchKind.EXACT, const=True)).default("none"))
+    table = SwitchTable(spec(MatchKind.EXACT))
     table.default("set", [4])
     assert table.default_row[0][:2] == (0, 4)
     table.reset_default()

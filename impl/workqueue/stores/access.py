@@ -51,7 +51,7 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class LockedGroup:
     """A group that is locked for receiving (Q-META).
 
     priority: 1 is the highest.
@@ -69,7 +69,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class GroupMessage:
     """A message of a group.
 
     message: from 1 within the group.
@@ -143,13 +143,13 @@ class Access(Protocol):
         BadInput for what no group may have, no messages among that."""
         ...
 
-    def next_group(self, server: str) -> Group | None:
+    def next_group(self, server: str) -> LockedGroup | None:
         """Lock the ready group that comes first, by priority and then by place (Q-NEXT), for receiving on this server;
         None where no group is ready. Ready is the first group of a correlation, if it is locked neither way. Selecting
         and locking are one step: of several callers each has another correlation."""
         ...
 
-    def read_message(self, group: int, token: int) -> Message | None:
+    def read_message(self, group: int, token: int) -> GroupMessage | None:
         """The first message that was not popped; None where all were. Counts the try, so that a message that kills its
         worker is told, too; a power failure may take back this count, a crash of the database may not. Refused without
         the receive lock, which counts as used now."""
@@ -160,7 +160,7 @@ class Access(Protocol):
         The lock counts as used now."""
         ...
 
-    def pop_and_read(self, group: int, token: int, message: int) -> Message | None:
+    def pop_and_read(self, group: int, token: int, message: int) -> GroupMessage | None:
         """`pop_message` and then `read_message`, in one step. Refused as the first of them."""
         ...
 

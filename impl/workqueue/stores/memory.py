@@ -17,8 +17,8 @@ from scatterproof.impl.workqueue.selection import selected
 from scatterproof.impl.workqueue.stores.access import (
     Cleaned,
     Contents,
-    Group,
-    Message,
+    GroupMessage,
+    LockedGroup,
     Opened,
     SetAside,
     check_bodies,
@@ -115,7 +115,7 @@ class MemoryStore:
         self._wake()
         return entry.group
 
-    def next_group(self, server: str) -> Group | None:
+    def next_group(self, server: str) -> LockedGroup | None:
         with self._lock:
             chosen = selected((entry.standing for entry in self._entries.values()), RULES)
             if chosen is None:
@@ -124,7 +124,7 @@ class MemoryStore:
             entry.lock, entry.server, entry.used_ns = Lock.RECEIVE, server, self.now_ns()
             entry.token = RULES.next_token(entry.token)
             entry.group_retries = RULES.tries_with(entry.group_retries)
-            return Group(
+            return LockedGroup(
                 group=entry.group,
                 token=entry.token,
                 type=entry.type,
@@ -134,7 +134,7 @@ class MemoryStore:
                 group_retries=entry.group_retries,
             )
 
-    def read_message(self, group: int, token: int) -> Message | None:
+    def read_message(self, group: int, token: int) -> GroupMessage | None:
         with self._lock:
             return _first_of(self._locked("read_message", group, token, Lock.RECEIVE))
 
@@ -142,7 +142,7 @@ class MemoryStore:
         with self._lock:
             self._pop("pop_message", group, token, message)
 
-    def pop_and_read(self, group: int, token: int, message: int) -> Message | None:
+    def pop_and_read(self, group: int, token: int, message: int) -> GroupMessage | None:
         with self._lock:
             entry, _ = self._pop("pop_and_read", group, token, message)
             return _first_of(entry)
@@ -266,10 +266,10 @@ class MemoryStore:
             wake()
 
 
-def _first_of(entry: Entry) -> Message | None:
+def _first_of(entry: Entry) -> GroupMessage | None:
     """The first message that was not popped, tried once more."""
     first = entry.first
     if not first:
         return None
     entry.tries[first] = RULES.tries_with(entry.tries.get(first, 0))
-    return Message(first, entry.messages[first], entry.tries[first])
+    return GroupMessage(first, entry.messages[first], entry.tries[first])

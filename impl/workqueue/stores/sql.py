@@ -15,8 +15,8 @@ from scatterproof.impl.workqueue.stores import schema, statements
 from scatterproof.impl.workqueue.stores.access import (
     Cleaned,
     Contents,
-    Group,
-    Message,
+    GroupMessage,
+    LockedGroup,
     Opened,
     SetAside,
     check_bodies,
@@ -113,17 +113,17 @@ class SqlStore:
         group: int = opened[0][0]
         return group
 
-    def next_group(self, server: str) -> Group | None:
+    def next_group(self, server: str) -> LockedGroup | None:
         check_name("server", server)
         (taken,) = self._run("NEXT", given={"server": server})
         if not taken:
             return None
         names = ("group", "token", "type", "priority", "correlation", "last_message", "group_retries")
-        group = Group(**dict(zip(names, taken[0], strict=True)))
+        group = LockedGroup(**dict(zip(names, taken[0], strict=True)))
         self._correlations[group.group] = group.correlation
         return group
 
-    def read_message(self, group: int, token: int) -> Message | None:
+    def read_message(self, group: int, token: int) -> GroupMessage | None:
         held, first = self._run("HOLD", "READ", given={"group": group, "token": token}, durable=False)
         if not held:
             raise refused("read_message", group, token)
@@ -134,7 +134,7 @@ class SqlStore:
         if not popped:
             raise refused("pop_message", group, token)
 
-    def pop_and_read(self, group: int, token: int, message: int) -> Message | None:
+    def pop_and_read(self, group: int, token: int, message: int) -> GroupMessage | None:
         given = {"group": group, "token": token, "message": message}
         _, following, popped = self._run("HOLD_AT", "READ_NEXT", "POP", given=given)
         if not popped:
@@ -240,8 +240,8 @@ class SqlStore:
             self.database.wake()
 
 
-def _message(rows: Sequence[Row]) -> Message | None:
-    return Message(rows[0][0], bytes(rows[0][1]), rows[0][2]) if rows else None
+def _message(rows: Sequence[Row]) -> GroupMessage | None:
+    return GroupMessage(rows[0][0], bytes(rows[0][1]), rows[0][2]) if rows else None
 
 
 def prepare(database: Database) -> None:

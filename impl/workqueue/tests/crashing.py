@@ -27,7 +27,7 @@ from scatterproof.impl.workqueue.cleaning import Cleaning
 from scatterproof.impl.workqueue.handling import Context
 from scatterproof.impl.workqueue.receiver import Receiver
 from scatterproof.impl.workqueue.sender import Sender
-from scatterproof.impl.workqueue.stores.access import Group, Message, Refused
+from scatterproof.impl.workqueue.stores.access import GroupMessage, LockedGroup, Refused
 from scatterproof.impl.workqueue.stores.opening import factory
 from scatterproof.impl.workqueue.stores.tests.cluster import cluster
 from scatterproof.impl.workqueue.worker import Policy
@@ -67,14 +67,14 @@ class Logging:
     def __init__(self, log: Log) -> None:
         self._log = log
 
-    def start_group(self, group: Group, context: Context) -> None: ...
+    def start_group(self, group: LockedGroup, context: Context) -> None: ...
 
-    def process(self, message: Message, group: Group, context: Context) -> bool:
+    def process(self, message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         of = int(message.body)
         self._log("handed", time.monotonic_ns(), group.correlation, group.group, message.message, of, group.token)
         return True
 
-    def end_group(self, group: Group) -> None: ...
+    def end_group(self, group: LockedGroup) -> None: ...
 
 
 def send(address: str, log_path: Path, name: str, seed: int) -> None:

@@ -15,7 +15,7 @@ from scatterproof.impl.workqueue.conftest import Clock, Stores, make_stores
 from scatterproof.impl.workqueue.handling import Context
 from scatterproof.impl.workqueue.receiver import Receiver
 from scatterproof.impl.workqueue.sender import Sender
-from scatterproof.impl.workqueue.stores.access import Group, Message
+from scatterproof.impl.workqueue.stores.access import GroupMessage, LockedGroup
 from scatterproof.impl.workqueue.stores.memory import MemoryStore
 from scatterproof.impl.workqueue.stores.tests.cluster import Cluster
 from scatterproof.impl.workqueue.worker import Policy
@@ -28,7 +28,9 @@ QUICK = Policy(retry_ms=0)
 class Recording:
     """Handlers of one receiver: what they were told, in order. act: what `process` does."""
 
-    def __init__(self, act: Callable[[Message, Group, Context], bool] = lambda message, group, context: True) -> None:
+    def __init__(
+        self, act: Callable[[GroupMessage, LockedGroup, Context], bool] = lambda message, group, context: True
+    ) -> None:
         self.act, self.made = act, 0
         self.said: list[tuple[Any, ...]] = []
         self.changed = threading.Condition()
@@ -37,14 +39,14 @@ class Recording:
         self.made += 1
         return self
 
-    def start_group(self, group: Group, context: Context) -> None:
+    def start_group(self, group: LockedGroup, context: Context) -> None:
         self._say("start", group.group, context.group_retries)
 
-    def process(self, message: Message, group: Group, context: Context) -> bool:
+    def process(self, message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         self._say(message.body, context.retries)
         return self.act(message, group, context)
 
-    def end_group(self, group: Group) -> None:
+    def end_group(self, group: LockedGroup) -> None:
         self._say("end", group.group)
 
     def until(self, *wanted: Any) -> None:
@@ -103,7 +105,7 @@ def test_q_retry_a_message_that_fails_is_tried_again_and_the_next_one_waits(stor
 
 
 def test_q_retry_a_worker_that_dies_has_its_group_tried_again_from_where_it_was(stores: Stores) -> None:
-    def act(message: Message, group: Group, context: Context) -> bool:
+    def act(message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         if message.body == b"2" and context.retries == 1:
             raise ZeroDivisionError("of the handler")
         return True
@@ -124,7 +126,7 @@ def test_q_retry_a_worker_that_dies_has_its_group_tried_again_from_where_it_was(
 
 @pytest.mark.parametrize("raises", [False, True])
 def test_q_poison_after_the_tries_a_message_is_set_aside_and_the_group_goes_on(stores: Stores, raises: bool) -> None:
-    def act(message: Message, group: Group, context: Context) -> bool:
+    def act(message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         if raises and message.body == b"bad":
             raise ValueError("no such thing")
         return message.body != b"bad"
@@ -169,7 +171,7 @@ def test_q_poison_by_default_a_message_blocks_its_correlation_and_no_other(store
 def test_q_workers_as_many_as_the_limit_work_at_once_and_no_more(stores: Stores) -> None:
     gate, lock, at_once = threading.Barrier(3), threading.Lock(), [0, 0]
 
-    def act(message: Message, group: Group, context: Context) -> bool:
+    def act(message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         with lock:
             at_once[0] += 1
             at_once[1] = max(at_once)
@@ -191,7 +193,7 @@ def test_q_workers_as_many_as_the_limit_work_at_once_and_no_more(stores: Stores)
 def test_q_receiver_the_service_limit_is_changed_while_it_runs(stores: Stores) -> None:
     both = threading.Barrier(2)
 
-    def act(message: Message, group: Group, context: Context) -> bool:
+    def act(message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         if message.body == b"both":
             both.wait(LIMIT_S)
         return True
@@ -214,7 +216,7 @@ def test_q_receiver_the_service_limit_is_changed_while_it_runs(stores: Stores) -
 def test_q_receiver_stop_ends_workers_after_the_message_in_hand_and_gives_their_groups_back(stores: Stores) -> None:
     holding, go = threading.Event(), threading.Event()
 
-    def act(message: Message, group: Group, context: Context) -> bool:
+    def act(message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         holding.set()
         return go.wait(LIMIT_S)
 
@@ -258,7 +260,7 @@ def test_q_receiver_in_the_foreground_start_returns_when_it_is_done(stores: Stor
 def test_q_crash_boot_two_receivers_with_one_server_id_do_no_harm(stores: Stores) -> None:
     holding, go = threading.Event(), threading.Event()
 
-    def hold(message: Message, group: Group, context: Context) -> bool:
+    def hold(message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         holding.set()
         return go.wait(LIMIT_S)
 

@@ -24,10 +24,10 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import Mutant
+from scatterproof.models.claim import ClaimMutant
 from scatterproof.models.totalorder.adjustment import rules as wrong
 from scatterproof.models.totalorder.adjustment.measuring import zero
-from scatterproof.models.totalorder.adjustment.round import Network, Round, adjusted, run_round, spread_at
+from scatterproof.models.totalorder.adjustment.round import Round, ScatteringNetwork, adjusted, run_round, spread_at
 from scatterproof.models.totalorder.adjustment.rules import RULES, Members, Values
 from scatterproof.spec.clauses import SPEC
 from scatterproof.spec.errors import CannotRun
@@ -50,14 +50,14 @@ class Search:
     weighed: list[Any] = field(default_factory=list)
     told: dict[str, Any] = field(default_factory=dict)
 
-    def network(self, name: str) -> Network:
+    def network(self, name: str) -> ScatteringNetwork:
         """Free delays; with ``hosts`` sender k and receiver k are one host."""
         pairs = [(s, r) for s in range(1, self.senders + 1) for r in range(1, self.receivers + 1)]
         delays = {pair: self._number(f"{name} S{pair[0]}-R{pair[1]}") for pair in pairs}
         if self.hosts:
             self.bound += [delay == 0 for (s, r), delay in delays.items() if s == r]
         senders, receivers = (tuple(z3.IntVal(k + 1) for k in range(n)) for n in (self.senders, self.receivers))
-        return Network(
+        return ScatteringNetwork(
             senders=Members(variable=z3.Int("s"), listed=senders),
             receivers=Members(variable=z3.Int("r"), listed=receivers),
             sends=lambda s, r: z3.BoolVal(True),
@@ -66,7 +66,9 @@ class Search:
             skew=lambda s: z3.IntVal(0),
         )
 
-    def round(self, net: Network, name: str, *, using: Mutant | None = None, in_force: Values = zero) -> Round:
+    def round(
+        self, net: ScatteringNetwork, name: str, *, using: ClaimMutant | None = None, in_force: Values = zero
+    ) -> Round:
         once = run_round({**RULES, **(using.rules if using else {})}, net, name, in_force=in_force, sent=zero)
         self.bound += once.assumed
         return once
@@ -75,7 +77,7 @@ class Search:
         for k in range(1, self.senders + 1):
             self.told[f"{name} S{k}"] = once.adjustment(z3.IntVal(k))
 
-    def waits(self, name: str, net: Network, adjustment: Values) -> list[Any]:
+    def waits(self, name: str, net: ScatteringNetwork, adjustment: Values) -> list[Any]:
         """At each receiver, of equal timestamps from the other hosts."""
         waits = []
         for r in net.receivers.listed or ():
@@ -85,7 +87,7 @@ class Search:
             self.told[f"wait at R{r} {name}"] = last - first
         return waits
 
-    def latest(self, name: str, net: Network, adjustment: Values, r: Any) -> Any:
+    def latest(self, name: str, net: ScatteringNetwork, adjustment: Values, r: Any) -> Any:
         _, last, bound = spread_at(net, r, name, adjusted(net, adjustment), net.counts)
         self.bound += bound
         return last
@@ -167,7 +169,7 @@ def _promise_broken(search: Search) -> z3.BoolRef:
     return broken
 
 
-def _literal(search: Search, mutant: Mutant) -> z3.BoolRef:
+def _literal(search: Search, mutant: ClaimMutant) -> z3.BoolRef:
     """A wrong rule, under constant delays: waiting grows at R1."""
     net = search.network("delay")
     once = search.round(net, "round", using=mutant)
@@ -182,7 +184,7 @@ def _literal(search: Search, mutant: Mutant) -> z3.BoolRef:
     return grown
 
 
-def _rounds(search: Search, mutant: Mutant, *, change: bool) -> z3.BoolRef:
+def _rounds(search: Search, mutant: ClaimMutant, *, change: bool) -> z3.BoolRef:
     """A wrong rule over two rounds: waiting is longer than without."""
     first = search.network("first delay")
     second = search.network("second delay") if change else first

@@ -12,13 +12,13 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
 from scatterproof.models.totalorder.adjustment import rules as wrong
 from scatterproof.models.totalorder.adjustment.measuring import CLOCKS, CONSTANT, HOSTS, THREE_HOSTS, R, exactly, zero
 from scatterproof.models.totalorder.adjustment.round import (
     SENDER,
-    Network,
     Pairs,
+    ScatteringNetwork,
     adjusted,
     any_network,
     nearest,
@@ -33,7 +33,7 @@ ADJUSTMENT: Values = z3.Function("adjustment", SENDER, z3.IntSort())
 SLOWER_TOGETHER: Delays = ((0, 1), (1, 0), (1, 1))
 
 
-def _as_adjusted(net: Network, adjustment: Values, least: Any) -> z3.BoolRef:
+def _as_adjusted(net: ScatteringNetwork, adjustment: Values, least: Any) -> z3.BoolRef:
     """What sender_takes_least_difference proves, as one receiver sees it."""
     return net.senders.every(
         lambda s: z3.And(
@@ -61,11 +61,13 @@ def _narrows(using: Rules) -> Iterable[Obligation]:
     yield Obligation(name="spread_never_grows", hypotheses=hypotheses, goal=spread, show=show)
 
 
-def _awaited(using: Rules, net: Network) -> Pairs:
+def _awaited(using: Rules, net: ScatteringNetwork) -> Pairs:
     return lambda s, r: using["awaited"](net.sends(s, r), net.same_host(s, r))
 
 
-def _waits(using: Rules, net: Network, when: str, adjustment: Values) -> tuple[dict[str, Any], list[z3.BoolRef]]:
+def _waits(
+    using: Rules, net: ScatteringNetwork, when: str, adjustment: Values
+) -> tuple[dict[str, Any], list[z3.BoolRef]]:
     """The waiting at each receiver of a small network."""
     waits: dict[str, Any] = {}
     assumed: list[z3.BoolRef] = []
@@ -133,8 +135,8 @@ def _grows_at_most(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _mutant(name: str, sentence: str, rules: Mapping[str, Any]) -> Mutant:
-    return Mutant(name=name, sentence=sentence, rules=rules)
+def _mutant(name: str, sentence: str, rules: Mapping[str, Any]) -> ClaimMutant:
+    return ClaimMutant(name=name, sentence=sentence, rules=rules)
 
 
 CLAIMS = (

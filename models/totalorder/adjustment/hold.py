@@ -14,7 +14,7 @@ import z3
 
 from scatterproof.models.claim import Claim, Obligation, Rules, mutant
 from scatterproof.models.totalorder.adjustment.measuring import CLOCKS, CONSTANT, HOSTS, IN_FORCE, R, S
-from scatterproof.models.totalorder.adjustment.round import Network, any_network, run_round
+from scatterproof.models.totalorder.adjustment.round import ScatteringNetwork, any_network, run_round
 from scatterproof.models.totalorder.adjustment.rules import RULES, greatest_of
 
 
@@ -28,7 +28,7 @@ def difference_by_hold(returned: Any, first: Any, held: Any) -> Any:
     return returned - first - held
 
 
-def _arrival(net: Network, shown: Any, sent: Any, s: Any) -> Any:
+def _arrival(net: ScatteringNetwork, shown: Any, sent: Any, s: Any) -> Any:
     """Of message 1, by the receiver's clock."""
     return sent(s) + net.delay(s, R) + shown
 

@@ -17,8 +17,8 @@ from scatterproof.models.totalorder.adjustment import rules as wrong
 from scatterproof.models.totalorder.adjustment.round import (
     RECEIVER,
     SENDER,
-    Network,
     Round,
+    ScatteringNetwork,
     adjusted,
     any_network,
     nearest,
@@ -69,7 +69,7 @@ def _returned(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _as_returned(net: Network, once: Round, least: Values) -> z3.BoolRef:
+def _as_returned(net: ScatteringNetwork, once: Round, least: Values) -> z3.BoolRef:
     """What receivers return, as receiver_returns_aligned_maximum proves it; this sender is one of those heard."""
     return net.receivers.every(
         lambda r: z3.And(
@@ -163,7 +163,7 @@ def _example(using: Rules) -> Iterable[Obligation]:
     yield exactly("waits", tuple(assumed), waits, (9, 5, 4, 0))
 
 
-def _adjustments(net: Network, adjustment: Any) -> dict[str, Any]:
+def _adjustments(net: ScatteringNetwork, adjustment: Any) -> dict[str, Any]:
     return {f"S{s}": adjustment(s) for s in net.senders.listed or ()}
 
 

@@ -23,7 +23,7 @@ Pairs = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
+class ScatteringNetwork:
     """``sends(s, r)``: s scatters to r; ``same_host(s, r)``: they are one host."""
 
     senders: Members
@@ -49,13 +49,13 @@ class Network:
         return (each_pair(self, sound),)
 
 
-def each_pair(net: Network, predicate: Pairs) -> z3.BoolRef:
+def each_pair(net: ScatteringNetwork, predicate: Pairs) -> z3.BoolRef:
     return net.receivers.every(lambda r: net.senders.every(lambda s: predicate(s, r)))
 
 
-def any_network(*, sender: Any = None, receiver: Any = None) -> Network:
+def any_network(*, sender: Any = None, receiver: Any = None) -> ScatteringNetwork:
     """Any number of senders and receivers; a sender or receiver that is given is the only one looked at."""
-    return Network(
+    return ScatteringNetwork(
         senders=Members(variable=z3.Const("s", SENDER), listed=None if sender is None else (sender,)),
         receivers=Members(variable=z3.Const("r", RECEIVER), listed=None if receiver is None else (receiver,)),
         sends=z3.Function("sends", SENDER, RECEIVER, BOOL),
@@ -65,10 +65,10 @@ def any_network(*, sender: Any = None, receiver: Any = None) -> Network:
     )
 
 
-def small_network(delays: Sequence[Sequence[int]], *, hosts: bool = False) -> Network:
+def small_network(delays: Sequence[Sequence[int]], *, hosts: bool = False) -> ScatteringNetwork:
     """``delays[s - 1][r - 1]`` in ns, all clocks true; with ``hosts``, sender k and receiver k are one host."""
     senders, receivers = (tuple(z3.IntVal(k + 1) for k in range(count)) for count in (len(delays), len(delays[0])))
-    return Network(
+    return ScatteringNetwork(
         senders=Members(variable=z3.Int("s"), listed=senders),
         receivers=Members(variable=z3.Int("r"), listed=receivers),
         sends=lambda s, r: z3.BoolVal(True),
@@ -99,7 +99,7 @@ class Round:
         return self.at_receivers, self.at_senders, self.natural
 
 
-def _of(net: Network, name: str, *over: str) -> Callable[..., Any]:
+def _of(net: ScatteringNetwork, name: str, *over: str) -> Callable[..., Any]:
     """A free function over senders, receivers or both."""
     sorts = {"s": net.senders.variable.sort(), "r": net.receivers.variable.sort()}
     function: Callable[..., Any] = z3.Function(name, *(sorts[one] for one in over), INT)
@@ -121,7 +121,7 @@ class _Free:
     measured: Values
 
 
-def _free(net: Network, name: str) -> _Free:
+def _free(net: ScatteringNetwork, name: str) -> _Free:
     return _Free(
         sent=_of(net, f"sent_{name}", "s"),
         back=_of(net, f"back_{name}", "s", "r"),
@@ -137,7 +137,7 @@ def _free(net: Network, name: str) -> _Free:
 
 def run_round(
     using: Rules,
-    net: Network,
+    net: ScatteringNetwork,
     name: str,
     *,
     in_force: Values,
@@ -197,7 +197,7 @@ def run_round(
     )
 
 
-def nearest(net: Network) -> tuple[Values, z3.BoolRef]:
+def nearest(net: ScatteringNetwork) -> tuple[Values, z3.BoolRef]:
     """The least apparent delay to each receiver from another host, and what binds it."""
     least = _of(net, "nearest", "r")
     bound = net.receivers.every(
@@ -206,13 +206,13 @@ def nearest(net: Network) -> tuple[Values, z3.BoolRef]:
     return least, bound
 
 
-def adjusted(net: Network, adjustment: Values) -> Pairs:
+def adjusted(net: ScatteringNetwork, adjustment: Values) -> Pairs:
     """When a message with the adjusted timestamp 0 arrives."""
     return lambda s, r: net.apparent(s, r) - adjustment(s)
 
 
 def spread_at(
-    net: Network, receiver: Any, name: str, arrival: Pairs, counts: Pairs
+    net: ScatteringNetwork, receiver: Any, name: str, arrival: Pairs, counts: Pairs
 ) -> tuple[z3.ArithRef, z3.ArithRef, tuple[z3.BoolRef, ...]]:
     """First and last arrival of equal timestamps at a receiver, from the senders that count, and what binds them.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.rules import rules
 
@@ -163,32 +163,32 @@ CLAIMS = (
         },
         obligations=_promises_are_kept,
         mutants=(
-            Mutant(
+            ClaimMutant(
                 name="clamped_to_rising_only",
                 sentence="The next timestamp is above the last one, but not above what a beacon promised.",
                 rules={"stamp": _without_promised},
             ),
-            Mutant(
+            ClaimMutant(
                 name="clamped_to_promises_only",
                 sentence="The next timestamp is above promised barriers, but not above the last timestamp.",
                 rules={"stamp": _without_last},
             ),
-            Mutant(
+            ClaimMutant(
                 name="not_clamped",
                 sentence="The adjusted clock as it is, as the document has it.",
                 rules={"stamp": lambda clock, last, promised: clock},
             ),
-            Mutant(
+            ClaimMutant(
                 name="beacons_of_the_plain_clock",
                 sentence="Safe, but late by the adjustment: receivers wait for them.",
                 rules={"beacon_reading": _plain},
             ),
-            Mutant(
+            ClaimMutant(
                 name="beacon_up_to_the_last_timestamp",
                 sentence="The beacon of a host without adjustment: it falls with the adjustment.",
                 rules={"adjusted_beacon": _up_to_last},
             ),
-            Mutant(
+            ClaimMutant(
                 name="timestamps_of_the_plain_clock",
                 sentence="The adjustment is never applied.",
                 rules={"stamped_reading": _plain},
@@ -214,17 +214,17 @@ CLAIMS = (
         },
         obligations=_plain_beacons,
         mutants=(
-            Mutant(
+            ClaimMutant(
                 name="adjustments_below_zero",
                 sentence="As the other sign of the difference gives them.",
                 rules={"allowed": lambda adjustment: z3.BoolVal(True)},
             ),
-            Mutant(
+            ClaimMutant(
                 name="beacons_of_the_adjusted_clock",
                 sentence="Beacons from the adjusted clock need the clamp.",
                 rules={"beacon_reading": beacon_reading},
             ),
-            Mutant(
+            ClaimMutant(
                 name="beacon_is_the_plain_clock",
                 sentence="The beacon forgets the last timestamp, which data may have carried as a barrier.",
                 rules={"adjusted_beacon": lambda reading, last, promised: reading},

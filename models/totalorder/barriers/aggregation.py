@@ -15,7 +15,7 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
+from scatterproof.models.claim import INDUCTION, Claim, ClaimMutant, Obligation, Rules
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers import network
 from scatterproof.models.totalorder.barriers.aggregation_rules import (
@@ -30,12 +30,12 @@ from scatterproof.models.totalorder.barriers.aggregation_rules import (
     may_go_on,
     minimum_of,
 )
-from scatterproof.models.totalorder.barriers.network import BOOL, INT, LINK, NODE, State, Topology
+from scatterproof.models.totalorder.barriers.network import BOOL, INT, LINK, NODE, BarrierState, LinkGraph
 from scatterproof.models.totalorder.barriers.rules import rules
-from scatterproof.models.totalorder.barriers.runs import Run, run_of_one_switch
+from scatterproof.models.totalorder.barriers.runs import BarrierRun, run_of_one_switch
 
 
-def conjuncts(topology: Topology, state: State) -> dict[str, z3.BoolRef]:
+def conjuncts(topology: LinkGraph, state: BarrierState) -> dict[str, z3.BoolRef]:
     """The inductive invariant, by name."""
     link, egress = z3.Consts("l e", LINK)
     j, k = z3.Ints("j k")
@@ -80,7 +80,7 @@ def conjuncts(topology: Topology, state: State) -> dict[str, z3.BoolRef]:
     }
 
 
-def steps(using: Rules, topology: Topology, state: State) -> dict[str, network.Step]:
+def steps(using: Rules, topology: LinkGraph, state: BarrierState) -> dict[str, network.Step]:
     """Every action, with free arguments; the barrier of a switch is bound by the rule for any number of links."""
     on = z3.Function("on", LINK, BOOL)
     carries, barrier = z3.Function("carries", LINK, BOOL), z3.Function("sent_barrier", LINK, INT)
@@ -149,7 +149,7 @@ def run_obligations(using: Rules) -> Iterable[Obligation]:
     follows.
     """
     for name, carries in (("in_environment_a", True), ("in_environments_b_and_c", False)):
-        run: Run = run_of_one_switch(using, data_carries_barriers=carries)
+        run: BarrierRun = run_of_one_switch(using, data_carries_barriers=carries)
         yield Obligation(name=f"run_{name}", hypotheses=run.guards, goal=run.promise_holds(), show=run.show)
 
 
@@ -283,12 +283,12 @@ CLAIMS = (
             FORGOTTEN_LINK,
             SILENT_LINK_IGNORED,
             PLUS_ONE,
-            Mutant(
+            ClaimMutant(
                 name="promised_dropped_from_stamp",
                 sentence="A timestamp below a beacon, when the clock steps back.",
                 rules={"stamp": lambda clock, last, promised: max(clock, last + 1)},
             ),
-            Mutant(
+            ClaimMutant(
                 name="scattering_goes_on_past_a_beacon",
                 sentence="The rest of a scattering is sent after a beacon strictly above its timestamp.",
                 rules={"may_go_on": lambda timestamp, promised: True},
@@ -323,7 +323,7 @@ CLAIMS = (
         induction=_switch_barriers_rise,
         mutants=(
             SILENT_LINK_IGNORED,
-            Mutant(
+            ClaimMutant(
                 name="register_less_one",
                 sentence="The register holds one less than what arrived.",
                 rules={"register": lambda held, arrived: arrived - 1},
@@ -346,7 +346,7 @@ CLAIMS = (
             SILENT_LINK_IGNORED,
             PLUS_ONE,
             STALE,
-            Mutant(
+            ClaimMutant(
                 name="register_takes_the_least",
                 sentence="The literal reading, a minimum over everything ever received: it never advances.",
                 rules={"register": lambda held, arrived: min(held, arrived)},
@@ -366,17 +366,17 @@ CLAIMS = (
         rules=rules("counted"),
         obligations=_only_reaching,
         mutants=(
-            Mutant(
+            ClaimMutant(
                 name="all_ingress_links",
                 sentence="Safe, but a receiver waits for senders that cannot reach it.",
                 rules={"counted": lambda reaching, ingress: ingress},
             ),
-            Mutant(
+            ClaimMutant(
                 name="one_reaching_link_dropped",
                 sentence="A link from which data can still come is not waited for.",
                 rules={"counted": lambda reaching, ingress: reaching[1:]},
             ),
-            Mutant(
+            ClaimMutant(
                 name="all_but_reaching",
                 sentence="The links that cannot reach the egress link.",
                 rules={"counted": lambda reaching, ingress: tuple(i for i in ingress if i not in reaching)},

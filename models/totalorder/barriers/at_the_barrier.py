@@ -13,24 +13,24 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import INDUCTION, Claim, Mutant, Obligation, Rules
+from scatterproof.models.claim import INDUCTION, Claim, ClaimMutant, Obligation, Rules
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers import network
 from scatterproof.models.totalorder.barriers.aggregation import NETWORK, SENDING, conjuncts, steps
 from scatterproof.models.totalorder.barriers.aggregation_rules import may_go_on, minimum_of
-from scatterproof.models.totalorder.barriers.network import LINK, State, Topology
+from scatterproof.models.totalorder.barriers.network import LINK, BarrierState, LinkGraph
 from scatterproof.models.totalorder.barriers.rules import rules
-from scatterproof.models.totalorder.barriers.runs import FIRST, SECOND, TO_A, TO_B, Run
+from scatterproof.models.totalorder.barriers.runs import FIRST, SECOND, TO_A, TO_B, BarrierRun
 from scatterproof.models.totalorder.barriers.tie_break import precedes
 
 
-def same_scattering(run: Run, timestamp: Any) -> Any:
+def same_scattering(run: BarrierRun, timestamp: Any) -> Any:
     """Host 1 sends a second message of its newest scattering over its one link."""
     run.scatter_more(FIRST, carries=True)
     return timestamp
 
 
-def next_scattering(run: Run, timestamp: Any) -> Any:
+def next_scattering(run: BarrierRun, timestamp: Any) -> Any:
     """Host 1 begins another scattering: its one link carries one message of each."""
     return run.scatter(FIRST, carries=True)
 
@@ -41,7 +41,7 @@ def overtaken_in_environment_a(using: Rules) -> Obligation:
     The message to B raises the switch's register; what host 2 sends to A then carries that barrier past host 1's
     message to A.
     """
-    run = Run(using)
+    run = BarrierRun(using)
     first = using["second_message"](run, run.scatter(FIRST, carries=True))
     second = run.scatter(SECOND, carries=True)
     run.forward_data(FIRST, TO_B, carries=True)
@@ -52,7 +52,7 @@ def overtaken_in_environment_a(using: Rules) -> Obligation:
 
 def overtaken_in_environments_b_and_c(using: Rules) -> Obligation:
     """Barriers on beacons only. Host 1's beacon carries its clock, and then a message is stamped at that clock."""
-    run = Run(using)
+    run = BarrierRun(using)
     second = run.scatter(SECOND, carries=False)
     run.forward_data(SECOND, TO_A, carries=False)
     run.host_beacon(SECOND)
@@ -70,7 +70,7 @@ def overtaken_in_environments_b_and_c(using: Rules) -> Obligation:
 
 
 def _overtaken(
-    using: Rules, run: Run, name: str, *, delivered: tuple[Any, int], later: tuple[Any, int], barrier: Any = None
+    using: Rules, run: BarrierRun, name: str, *, delivered: tuple[Any, int], later: tuple[Any, int], barrier: Any = None
 ) -> Obligation:
     """A message of receiver A is deliverable, and another that is still to arrive there precedes it: this must not
     be.
@@ -86,7 +86,7 @@ def _overtaken(
     )
 
 
-def _strict_conjuncts(topology: Topology, state: State) -> z3.BoolRef:
+def _strict_conjuncts(topology: LinkGraph, state: BarrierState) -> z3.BoolRef:
     """The promise with "at or below" for "strictly below", for messages that all carry barriers."""
     link = z3.Const("l", LINK)
     j, k = z3.Ints("j k")
@@ -151,13 +151,13 @@ def _at_or_below(timestamp: int, barrier: int) -> bool:
     return timestamp <= barrier
 
 
-AT_THE_BARRIER = Mutant(
+AT_THE_BARRIER = ClaimMutant(
     name="at_the_barrier", sentence="Delivers at or below the barrier.", rules={"deliverable": _at_or_below}
 )
-WITHOUT_BARRIER = Mutant(
+WITHOUT_BARRIER = ClaimMutant(
     name="without_barrier", sentence="Delivers at arrival.", rules={"deliverable": lambda timestamp, barrier: True}
 )
-ONE_BEYOND = Mutant(
+ONE_BEYOND = ClaimMutant(
     name="one_beyond_the_barrier",
     sentence="Delivers up to one above the barrier.",
     rules={"deliverable": lambda timestamp, barrier: timestamp <= barrier + 1},
@@ -190,7 +190,7 @@ CLAIMS = (
         mutants=(
             ONE_BEYOND,
             WITHOUT_BARRIER,
-            Mutant(
+            ClaimMutant(
                 name="two_messages_of_one_scattering",
                 sentence="The hypothesis dropped: host 1 scatters to both receivers over its one link.",
                 rules={"second_message": same_scattering},

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import z3
 
-from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.rules import rules
 
@@ -39,17 +39,17 @@ CLAIMS = (
         rules=rules("beacon_due"),
         obligations=_only_when_idle,
         mutants=(
-            Mutant(
+            ClaimMutant(
                 name="always_due",
                 sentence="Beacons on busy links.",
                 rules={"beacon_due": lambda clock, last_carried, interval: True},
             ),
-            Mutant(
+            ClaimMutant(
                 name="one_early",
                 sentence="The interval less one.",
                 rules={"beacon_due": lambda clock, last_carried, interval: clock - last_carried >= interval - 1},
             ),
-            Mutant(
+            ClaimMutant(
                 name="strictly_after",
                 sentence="Strictly more than the interval: one late.",
                 rules={"beacon_due": lambda clock, last_carried, interval: clock - last_carried > interval},

@@ -15,7 +15,7 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.aggregation import SENDING
 from scatterproof.models.totalorder.barriers.aggregation_rules import MAX_FOR_MIN, may_go_on, minimum_of
@@ -42,7 +42,7 @@ def _before(using: Rules, one: Any, other: Any) -> z3.BoolRef:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receiver:
+class ReceiverState:
     """``position(m)`` counts deliveries; what has arrived and was not delivered is in the receive buffer."""
 
     arrived: Callable[[Any], Any]
@@ -52,8 +52,8 @@ class Receiver:
     newest: Callable[[Any], Any]
 
 
-def _any_receiver(name: str) -> Receiver:
-    return Receiver(
+def _any_receiver(name: str) -> ReceiverState:
+    return ReceiverState(
         arrived=z3.Function(f"arrived_{name}", MESSAGE, BOOL),
         delivered=z3.Function(f"delivered_{name}", MESSAGE, BOOL),
         position=z3.Function(f"position_{name}", MESSAGE, INT),
@@ -62,13 +62,13 @@ def _any_receiver(name: str) -> Receiver:
     )
 
 
-def _ordered(using: Rules, receiver: Receiver) -> z3.BoolRef:
+def _ordered(using: Rules, receiver: ReceiverState) -> z3.BoolRef:
     """Positions rise with precedence."""
     both = z3.And(receiver.delivered(M), receiver.delivered(N), _before(using, M, N))
     return z3.ForAll([M, N], z3.Implies(both, receiver.position(M) < receiver.position(N)))
 
 
-def _invariant(using: Rules, receiver: Receiver) -> z3.BoolRef:
+def _invariant(using: Rules, receiver: ReceiverState) -> z3.BoolRef:
     return z3.And(
         z3.ForAll(
             [M], z3.Implies(receiver.delivered(M), z3.And(receiver.arrived(M), receiver.position(M) < receiver.count))
@@ -90,14 +90,14 @@ def _one_message_a_scattering() -> z3.BoolRef:
     return z3.ForAll([M, N], z3.Implies(same, M == N))
 
 
-def _arrivals(using: Rules, receiver: Receiver) -> tuple[z3.BoolRef, Receiver, z3.ExprRef, z3.ExprRef]:
+def _arrivals(using: Rules, receiver: ReceiverState) -> tuple[z3.BoolRef, ReceiverState, z3.ExprRef, z3.ExprRef]:
     """A message that keeps the promise of its link arrives, with some barrier."""
     message, link = z3.Const("arriving", MESSAGE), z3.Const("link", LINK)
     barrier = z3.Int("arriving_barrier")
     held = receiver.newest(link)
     newest = z3.If(barrier >= held, lift(using["register"])(held, barrier), held)
     guard = z3.And(z3.Not(receiver.arrived(message)), TIMESTAMP(message) >= held)
-    after = Receiver(
+    after = ReceiverState(
         arrived=lambda m: z3.Or(m == message, receiver.arrived(m)),
         delivered=receiver.delivered,
         position=receiver.position,
@@ -107,7 +107,7 @@ def _arrivals(using: Rules, receiver: Receiver) -> tuple[z3.BoolRef, Receiver, z
     return guard, after, message, link
 
 
-def _delivery(using: Rules, receiver: Receiver) -> tuple[z3.BoolRef, Receiver, z3.ExprRef, z3.ArithRef]:
+def _delivery(using: Rules, receiver: ReceiverState) -> tuple[z3.BoolRef, ReceiverState, z3.ExprRef, z3.ArithRef]:
     """The first message of the receive buffer is delivered, if the rule says so for the minimum over the receiver's
     links.
     """
@@ -121,7 +121,7 @@ def _delivery(using: Rules, receiver: Receiver) -> tuple[z3.BoolRef, Receiver, z
         lift(using["deliverable"])(TIMESTAMP(message), barrier),
         z3.ForAll([N], z3.Implies(in_buffer, z3.Not(_before(using, N, message)))),
     )
-    after = Receiver(
+    after = ReceiverState(
         arrived=receiver.arrived,
         delivered=lambda m: z3.Or(m == message, receiver.delivered(m)),
         position=lambda m: z3.If(m == message, receiver.count, receiver.position(m)),
@@ -226,17 +226,17 @@ CLAIMS = (
             AT_THE_BARRIER,
             ONE_BEYOND,
             WITHOUT_BARRIER,
-            Mutant(
+            ClaimMutant(
                 name="receiver_takes_max",
                 sentence="The receiver's barrier is the greatest of its links' barriers.",
                 rules={"minimum_of": MAX_FOR_MIN.rules["minimum_of"]},
             ),
-            Mutant(
+            ClaimMutant(
                 name="timestamp_only",
                 sentence="No tie-break: messages with one timestamp in any order.",
                 rules={"precedence": lambda timestamp, sender: (timestamp,)},
             ),
-            Mutant(
+            ClaimMutant(
                 name="sender_first",
                 sentence="Sorts by sender, then timestamp.",
                 rules={"precedence": lambda timestamp, sender: (sender, timestamp)},
@@ -255,7 +255,7 @@ CLAIMS = (
             AT_THE_BARRIER,
             ONE_BEYOND,
             WITHOUT_BARRIER,
-            Mutant(
+            ClaimMutant(
                 name="one_short",
                 sentence="Waits for one more than is needed: safe, but late.",
                 rules={"deliverable": lambda timestamp, barrier: timestamp + 1 < barrier},

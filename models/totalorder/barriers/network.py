@@ -1,6 +1,6 @@
 """Any network of hosts and switches, with messages in flight on FIFO links, as functions and formulas over links.
 
-State (`State`) is a record of functions, so that it can be free (an arbitrary state of an arbitrary network: the links
+`BarrierState` is a record of functions, so that it can be free (an arbitrary state of an arbitrary network: the links
 are an uninterpreted sort) or known (the start of a run on a small network). On link l the messages in flight have the
 indices ``head(l) <= k < tail(l)``; a data message has a timestamp, and any message may carry a barrier. That covers
 environments A (barriers on data), B (on beacons) and C (both) at once. ``newest(l)`` is the register at the far end of
@@ -31,7 +31,7 @@ INT, BOOL = z3.IntSort(), z3.BoolSort()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Topology:
+class LinkGraph:
     """``source(l)`` is the node that sends on l; ``links`` lists all links of a small network, None means any
     number.
     """
@@ -48,7 +48,7 @@ class Topology:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class BarrierState:
     head: Callable[[Any], Any]
     tail: Callable[[Any], Any]
     is_data: Callable[[Any, Any], Any]
@@ -61,18 +61,18 @@ class State:
     promised: Callable[[Any], Any]
 
 
-Step = tuple[z3.BoolRef, State]
+Step = tuple[z3.BoolRef, BarrierState]
 
 
-def any_topology() -> Topology:
-    return Topology(
+def any_topology() -> LinkGraph:
+    return LinkGraph(
         source=z3.Function("source", LINK, NODE),
         is_host=z3.Function("is_host", NODE, BOOL),
         reaches=z3.Function("reaches", LINK, LINK, BOOL),
     )
 
 
-def any_state() -> State:
+def any_state() -> BarrierState:
     def per_link(name: str) -> Callable[[Any], Any]:
         function: Callable[[Any], Any] = z3.Function(name, LINK, INT)
         return function
@@ -81,7 +81,7 @@ def any_state() -> State:
         function: Callable[[Any, Any], Any] = z3.Function(name, LINK, INT, sort)
         return function
 
-    return State(
+    return BarrierState(
         head=per_link("head"),
         tail=per_link("tail"),
         is_data=per_message("is_data", BOOL),
@@ -95,10 +95,10 @@ def any_state() -> State:
     )
 
 
-def start() -> State:
+def start() -> BarrierState:
     """Init: nothing sent, no link has spoken."""
     zero, false = z3.IntVal(0), z3.BoolVal(False)
-    return State(
+    return BarrierState(
         head=lambda link: zero,
         tail=lambda link: zero,
         is_data=lambda link, k: false,
@@ -117,14 +117,14 @@ def greater(one: Any, other: Any) -> Any:
 
 
 def _append(
-    state: State,
+    state: BarrierState,
     *,
     on: Links,
     data: Any,
     timestamp: Any,
     carries: Callable[[Any], Any],
     barrier: Callable[[Any], Any],
-) -> State:
+) -> BarrierState:
     """One message more at the end of every link in ``on``."""
 
     def changed(old: Callable[[Any, Any], Any], new: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
@@ -143,21 +143,23 @@ def _append(
     )
 
 
-def _sent_by(topology: Topology, host: Any, on: Links) -> z3.BoolRef:
+def _sent_by(topology: LinkGraph, host: Any, on: Links) -> z3.BoolRef:
     if topology.links is not None:
         return z3.And(topology.is_host(host), *(z3.Implies(on(e), topology.source(e) == host) for e in topology.links))
     e = z3.Const("e", LINK)
     return z3.And(topology.is_host(host), z3.ForAll([e], z3.Implies(on(e), topology.source(e) == host)))
 
 
-def scatter(topology: Topology, state: State, rules: Rules, *, host: Any, on: Links, clock: Any, carries: Any) -> Step:
+def scatter(
+    topology: LinkGraph, state: BarrierState, rules: Rules, *, host: Any, on: Links, clock: Any, carries: Any
+) -> Step:
     """The host stamps a scattering and sends its first message on every link in ``on`` (TO-SCATTER, TO-MONO)."""
     timestamp = lift(rules["stamp"])(clock, state.last(host), state.promised(host))
     stamped = replace(state, last=lambda node: z3.If(node == host, timestamp, state.last(node)))
     return _send_data(topology, stamped, rules, host=host, on=on, timestamp=timestamp, carries=carries)
 
 
-def scatter_more(topology: Topology, state: State, rules: Rules, *, host: Any, on: Links, carries: Any) -> Step:
+def scatter_more(topology: LinkGraph, state: BarrierState, rules: Rules, *, host: Any, on: Links, carries: Any) -> Step:
     """A further message of the newest scattering; no greater barrier may have been promised since (TO-SCATTER)."""
     timestamp = state.last(host)
     open_still = lift(rules["may_go_on"])(timestamp, state.promised(host))
@@ -166,7 +168,7 @@ def scatter_more(topology: Topology, state: State, rules: Rules, *, host: Any, o
 
 
 def _send_data(
-    topology: Topology, state: State, rules: Rules, *, host: Any, on: Links, timestamp: Any, carries: Any
+    topology: LinkGraph, state: BarrierState, rules: Rules, *, host: Any, on: Links, timestamp: Any, carries: Any
 ) -> Step:
     barrier = lift(rules["data_barrier"])(timestamp)
     sent = _append(
@@ -180,7 +182,7 @@ def _send_data(
     return _sent_by(topology, host, on), _promise(sent, host, carries, barrier)
 
 
-def _promise(state: State, host: Any, carries: Any, barrier: Any) -> State:
+def _promise(state: BarrierState, host: Any, carries: Any, barrier: Any) -> BarrierState:
     promised = state.promised
     return replace(
         state,
@@ -188,7 +190,7 @@ def _promise(state: State, host: Any, carries: Any, barrier: Any) -> State:
     )
 
 
-def host_beacon(topology: Topology, state: State, rules: Rules, *, host: Any, on: Links, clock: Any) -> Step:
+def host_beacon(topology: LinkGraph, state: BarrierState, rules: Rules, *, host: Any, on: Links, clock: Any) -> Step:
     """The host promises its beacon barrier on every link in ``on`` (TO-BAR-HOST)."""
     barrier = lift(rules["beacon_barrier"])(clock, state.last(host))
     true = z3.BoolVal(True)
@@ -203,7 +205,7 @@ def host_beacon(topology: Topology, state: State, rules: Rules, *, host: Any, on
     return _sent_by(topology, host, on), _promise(sent, host, true, barrier)
 
 
-def arrive(state: State, rules: Rules, *, link: Any) -> Step:
+def arrive(state: BarrierState, rules: Rules, *, link: Any) -> Step:
     """The oldest message leaves the link, and its barrier is registered unless it falls (TO-BAR-RISE)."""
     k = state.head(link)
     arrived, held = state.barrier(link, k), state.newest(link)
@@ -218,15 +220,15 @@ def arrive(state: State, rules: Rules, *, link: Any) -> Step:
     return state.head(link) < state.tail(link), after
 
 
-def lose(state: State, *, link: Any) -> Step:
+def lose(state: BarrierState, *, link: Any) -> Step:
     """The oldest message is lost."""
     after = replace(state, head=lambda other: z3.If(other == link, state.head(other) + 1, state.head(other)))
     return state.head(link) < state.tail(link), after
 
 
 def forward_data(
-    topology: Topology,
-    state: State,
+    topology: LinkGraph,
+    state: BarrierState,
     rules: Rules,
     *,
     link: Any,
@@ -258,7 +260,7 @@ def forward_data(
     return z3.And(guard, state.is_data(link, k), allowed), sent
 
 
-def switch_beacon(topology: Topology, state: State, *, on: Links, barrier: Callable[[Any], Any]) -> Step:
+def switch_beacon(topology: LinkGraph, state: BarrierState, *, on: Links, barrier: Callable[[Any], Any]) -> Step:
     """A switch sends a beacon on the links in ``on``, at any time."""
     true = z3.BoolVal(True)
     sent = _append(

@@ -15,7 +15,7 @@ import z3
 from scatterproof.models.claim import Rules
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers import network
-from scatterproof.models.totalorder.barriers.network import State, Step, Topology
+from scatterproof.models.totalorder.barriers.network import BarrierState, LinkGraph, Step
 
 FIRST, SECOND, TO_A, TO_B = (z3.IntVal(k) for k in (1, 2, 3, 4))
 INGRESS, LINKS = (FIRST, SECOND), (FIRST, SECOND, TO_A, TO_B)
@@ -24,9 +24,9 @@ SWITCH = 3
 NAMES = {FIRST: "from host 1", SECOND: "from host 2", TO_A: "to receiver A", TO_B: "to receiver B"}
 
 
-def topology() -> Topology:
+def topology() -> LinkGraph:
     """Both ingress links reach both egress links; node k is the source of link k, the switch that of links 3 and 4."""
-    return Topology(
+    return LinkGraph(
         source=lambda link: NODES[min(link.as_long(), SWITCH) - 1],
         is_host=lambda node: z3.BoolVal(node.as_long() != SWITCH),
         reaches=lambda i, e: z3.BoolVal(i.as_long() < SWITCH <= e.as_long()),
@@ -34,7 +34,7 @@ def topology() -> Topology:
     )
 
 
-class Run:
+class BarrierRun:
     """A run under construction: the state reached, and the guards of all steps taken."""
 
     def __init__(self, rules: Rules) -> None:
@@ -131,7 +131,7 @@ class Run:
             )
         )
 
-    def _aggregate(self, state: State) -> Any:
+    def _aggregate(self, state: BarrierState) -> Any:
         return lift(self.rules["aggregate"])(tuple(state.newest(i) for i in INGRESS))
 
     def _newest_sent(self, link: Any) -> Any:
@@ -160,7 +160,7 @@ def _only(link: Any) -> network.Links:
     return lambda other: other == link
 
 
-def _tabulate(state: State) -> State:
+def _tabulate(state: BarrierState) -> BarrierState:
     """The same state as tables: on known links heads and tails are numbers, and the terms stay small."""
 
     def per(keys: tuple[Any, ...], function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -178,7 +178,7 @@ def _tabulate(state: State) -> State:
         return lambda link, k: table.get((link.as_long(), k.as_long()), absent)
 
     zero, false = z3.IntVal(0), z3.BoolVal(False)
-    return State(
+    return BarrierState(
         head=per(LINKS, state.head),
         tail=tail,
         is_data=per_message(state.is_data, false),
@@ -192,9 +192,9 @@ def _tabulate(state: State) -> State:
     )
 
 
-def run_of_one_switch(rules: Rules, *, data_carries_barriers: bool) -> Run:
+def run_of_one_switch(rules: Rules, *, data_carries_barriers: bool) -> BarrierRun:
     """Both hosts speak, and speak again; with barriers on data alone (A), or on beacons alone (B; C mixes the two)."""
-    run = Run(rules)
+    run = BarrierRun(rules)
     if data_carries_barriers:
         for link in (FIRST, SECOND, FIRST, SECOND):
             run.scatter(link, carries=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import z3
 
-from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.rules import rules
 
@@ -164,9 +164,9 @@ def _one_above(timestamp: int) -> int:
     return timestamp + 1
 
 
-def _stamp_mutant(name: str, sentence: str, rule: object) -> Mutant:
+def _stamp_mutant(name: str, sentence: str, rule: object) -> ClaimMutant:
     assert callable(rule)
-    return Mutant(name=name, sentence=sentence, rules={"stamp": rule})
+    return ClaimMutant(name=name, sentence=sentence, rules={"stamp": rule})
 
 
 ANY_CLOCK = "The clock shows any number at each reading; it may stand still or step back."
@@ -209,12 +209,12 @@ CLAIMS = (
                 _without_promised,
             ),
             _stamp_mutant("min_for_max", "The least of the three bounds.", _minimum),
-            Mutant(
+            ClaimMutant(
                 name="data_barrier_plus_one",
                 sentence="The barrier is above the timestamp: a second message of the scattering breaks it.",
                 rules={"data_barrier": _one_above},
             ),
-            Mutant(
+            ClaimMutant(
                 name="beacon_is_the_last_timestamp",
                 sentence="The literal second reading: safe, but an idle host's beacon stands still for ever.",
                 rules={"beacon_barrier": _last_only},
@@ -234,12 +234,12 @@ CLAIMS = (
         obligations=_host_barriers_rise,
         induction=_host_barriers_keep,
         mutants=(
-            Mutant(
+            ClaimMutant(
                 name="clock_steps_back",
                 sentence="The hypothesis dropped: the clock may step back between two beacons.",
                 rules={"reading": _any_clock},
             ),
-            Mutant(
+            ClaimMutant(
                 name="beacon_is_the_clock",
                 sentence="The literal first reading: a data barrier ahead of a standing clock is followed by a lower "
                 "beacon.",

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import z3
 
-from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.rules import rules
 
@@ -75,27 +75,27 @@ CLAIMS = (
         rules=rules("precedence"),
         obligations=_obligations,
         mutants=(
-            Mutant(
+            ClaimMutant(
                 name="timestamp_only",
                 sentence="The literal rule: sort by timestamp alone, ties in the order of arrival.",
                 rules={"precedence": _timestamp_only},
             ),
-            Mutant(
+            ClaimMutant(
                 name="sender_first",
                 sentence="A total order, but one that a barrier, which bounds timestamps, cannot guard.",
                 rules={"precedence": _sender_first},
             ),
-            Mutant(
+            ClaimMutant(
                 name="timestamp_plus_sender",
                 sentence="The two numbers packed into one by addition.",
                 rules={"precedence": _summed},
             ),
-            Mutant(
+            ClaimMutant(
                 name="ties_reversed",
                 sentence="A total order that agrees with barriers, but not the one agreed upon.",
                 rules={"precedence": lambda timestamp, sender: (timestamp, -sender)},
             ),
-            Mutant(
+            ClaimMutant(
                 name="newest_first",
                 sentence="The timestamp with its sign changed.",
                 rules={"precedence": _newest_first},

@@ -25,7 +25,7 @@ from scatterproof.models.totalorder.loss.network import (
     TAKES,
     TARGET,
     TIMESTAMP,
-    State,
+    LossState,
     Terms,
     altered,
     any_values,
@@ -45,9 +45,9 @@ def before(using: Rules, one: Any, other: Any) -> z3.BoolRef:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class LossStep:
     guard: z3.BoolRef
-    after: State
+    after: LossState
 
 
 LINKS = tuple(z3.Consts("acting_link other_link", LINK))
@@ -68,11 +68,11 @@ ALL = Terms(
 """What the hypotheses of every step are instantiated with."""
 
 
-def steps(using: Rules, s: State) -> dict[str, Step]:
+def steps(using: Rules, s: LossState) -> dict[str, LossStep]:
     learned = replace(s, acknowledged=altered(s.acknowledged, z3.BoolVal(True), ACTING))
     return {
         **_host_steps(using, s),
-        "acknowledgement_comes_back": Step(guard=s.received(ACTING), after=learned),
+        "acknowledgement_comes_back": LossStep(guard=s.received(ACTING), after=learned),
         "switch_forwards": _forward(using, s),
         "packet_ends_at_a_node": _end(using, s),
         "receiver_gets_a_message": _receive(using, s),
@@ -81,7 +81,7 @@ def steps(using: Rules, s: State) -> dict[str, Step]:
     }
 
 
-def _host_steps(using: Rules, s: State) -> dict[str, Step]:
+def _host_steps(using: Rules, s: LossState) -> dict[str, LossStep]:
     link, said = LINKS[0], any_values("said")
     timestamp = TIMESTAMP(ACTING)
     stamped = lift(using["stamp"])(CLOCK, s.last(HOST), s.promised(HOST))
@@ -92,11 +92,11 @@ def _host_steps(using: Rules, s: State) -> dict[str, Step]:
     goes_on = z3.And(timestamp == s.last(HOST), s.promised(HOST) <= timestamp)
     given = replace(s, given=altered(s.given, z3.BoolVal(True), ACTING), last=altered(s.last, timestamp, HOST))
 
-    def sends(at: State, barrier: Any, message: Any, *guards: Any) -> Step:
+    def sends(at: LossState, barrier: Any, message: Any, *guards: Any) -> LossStep:
         says, promised = host_says(using, at, HOST, link, said, CLOCK, ALL, message)
         carried = z3.Or(said.barrier == 0, said.barrier == barrier)
         after = put(replace(at, promised=altered(at.promised, promised, HOST)), link, said, message)
-        return Step(guard=z3.And(says, carried, *guards), after=after)
+        return LossStep(guard=z3.And(says, carried, *guards), after=after)
 
     first = lift(using["data_barrier"])(timestamp)
     again = lift(using["resent_barrier"])(timestamp, current)
@@ -107,42 +107,42 @@ def _host_steps(using: Rules, s: State) -> dict[str, Step]:
     }
 
 
-def _taken(using: Rules, s: State) -> tuple[z3.BoolRef, State, Any]:
+def _taken(using: Rules, s: LossState) -> tuple[z3.BoolRef, LossState, Any]:
     """A packet of the acting link, which may bring the acting message."""
     link, data = LINKS[0], s.is_data(LINKS[0], TAKEN)
     guard, after = take(using, s, link, TAKEN, z3.Bool("noticed"), ALL)
     return z3.And(guard, _if(data, s.message(link, TAKEN) == ACTING)), after, data
 
 
-def _forward(using: Rules, s: State) -> Step:
+def _forward(using: Rules, s: LossState) -> LossStep:
     """A switch takes data, and puts them on in the same step (TO-SW-PATH)."""
     (link, egress), said = LINKS, any_values("said")
     guard, after, data = _taken(using, s)
     onwards = z3.And(data, z3.Not(IS_HOST(TARGET(link))), egress == NEXT(ACTING, link))
     allowed = z3.And(guard, onwards, switch_says(after, egress, said, ALL, ACTING))
-    return Step(guard=allowed, after=put(after, egress, said, ACTING))
+    return LossStep(guard=allowed, after=put(after, egress, said, ACTING))
 
 
-def _end(using: Rules, s: State) -> Step:
+def _end(using: Rules, s: LossState) -> LossStep:
     """A packet without data goes no further, whatever is put on next."""
     guard, after, data = _taken(using, s)
-    return Step(guard=z3.And(guard, z3.Not(data)), after=after)
+    return LossStep(guard=z3.And(guard, z3.Not(data)), after=after)
 
 
-def _receive(using: Rules, s: State) -> Step:
+def _receive(using: Rules, s: LossState) -> LossStep:
     guard, after, data = _taken(using, s)
     received = replace(after, received=altered(after.received, z3.BoolVal(True), ACTING))
-    return Step(guard=z3.And(guard, data, IS_HOST(TARGET(LINKS[0]))), after=received)
+    return LossStep(guard=z3.And(guard, data, IS_HOST(TARGET(LINKS[0]))), after=received)
 
 
-def _say(s: State) -> Step:
+def _say(s: LossState) -> LossStep:
     """A switch puts a beacon, or another packet without data, at any time."""
     link, said = LINKS[1], any_values("said")
     allowed = z3.And(z3.Not(IS_HOST(SOURCE(link))), switch_says(s, link, said, ALL))
-    return Step(guard=allowed, after=put(s, link, said))
+    return LossStep(guard=allowed, after=put(s, link, said))
 
 
-def may_deliver(s: State, timestamp: Any, link: Any) -> z3.BoolRef:
+def may_deliver(s: LossState, timestamp: Any, link: Any) -> z3.BoolRef:
     """What one ingress link says to a delivery: nothing at or below the timestamp is missing on it."""
     return z3.Or(
         timestamp <= s.ack(link),
@@ -151,7 +151,7 @@ def may_deliver(s: State, timestamp: Any, link: Any) -> z3.BoolRef:
     )
 
 
-def _deliver(using: Rules, s: State) -> Step:
+def _deliver(using: Rules, s: LossState) -> LossStep:
     """The first message of a receive buffer, when all ingress links let it."""
     here = RECEIVER(ACTING)
     buffered = [
@@ -169,4 +169,4 @@ def _deliver(using: Rules, s: State) -> Step:
         position=altered(s.position, s.count(here), ACTING),
         count=altered(s.count, s.count(here) + 1, here),
     )
-    return Step(guard=guard, after=after)
+    return LossStep(guard=guard, after=after)

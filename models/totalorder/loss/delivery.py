@@ -14,7 +14,7 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import Claim, Mutant, Obligation, Rules
+from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.aggregation_rules import minimum_of
 from scatterproof.models.totalorder.barriers.network import INT, LINK
@@ -135,8 +135,8 @@ def _by_runs_and_registers(using: Rules) -> Iterable[Obligation]:
     yield from _receiver(using)
 
 
-def _mutant(name: str, sentence: str, rule: Any, of: str = "deliverable_under_loss") -> Mutant:
-    return Mutant(name=name, sentence=sentence, rules={of: rule})
+def _mutant(name: str, sentence: str, rule: Any, of: str = "deliverable_under_loss") -> ClaimMutant:
+    return ClaimMutant(name=name, sentence=sentence, rules={of: rule})
 
 
 TIES = (

@@ -30,7 +30,7 @@ from scatterproof.models.totalorder.loss.network import (
     TIMESTAMP,
     VIA,
     Formula,
-    State,
+    LossState,
     Terms,
     any_state,
     any_values,
@@ -44,15 +44,15 @@ def _if(when: Any, then: Any) -> z3.BoolRef:
     return z3.Implies(when, then)
 
 
-def conjuncts(using: Rules, s: State) -> tuple[Formula, ...]:
+def conjuncts(using: Rules, s: LossState) -> tuple[Formula, ...]:
     return (*_of_routes(s), *_of_packets(s), *_of_registers(s), *_of_promises(s), *_of_deliveries(using, s))
 
 
 NOW = any_state()
-Conjuncts: TypeAlias = Callable[[Rules, State], tuple[Formula, ...]]
+Conjuncts: TypeAlias = Callable[[Rules, LossState], tuple[Formula, ...]]
 
 
-def conjuncts_of_acks(using: Rules, s: State) -> tuple[Formula, ...]:
+def conjuncts_of_acks(using: Rules, s: LossState) -> tuple[Formula, ...]:
     """The part that the promise of ack barriers needs, which is inductive by itself."""
     needed = (
         "acknowledged",
@@ -67,7 +67,7 @@ def conjuncts_of_acks(using: Rules, s: State) -> tuple[Formula, ...]:
     return tuple(c for c in conjuncts(using, s) if c.name in needed)
 
 
-def _of_routes(s: State) -> tuple[Formula, ...]:
+def _of_routes(s: LossState) -> tuple[Formula, ...]:
     """What was put, arrived and received, and why."""
     return (
         Formula("numbers", "l", lambda e: z3.And(s.expected(e) >= 0, s.expected(e) <= s.tail(e))),
@@ -110,7 +110,7 @@ def _of_routes(s: State) -> tuple[Formula, ...]:
     )
 
 
-def _of_packets(s: State) -> tuple[Formula, ...]:
+def _of_packets(s: LossState) -> tuple[Formula, ...]:
     """The promises of a packet, at any time after it was put."""
 
     def there(e: Any, k: Any) -> z3.BoolRef:
@@ -143,7 +143,7 @@ def _of_packets(s: State) -> tuple[Formula, ...]:
     )
 
 
-def _of_registers(s: State) -> tuple[Formula, ...]:
+def _of_registers(s: LossState) -> tuple[Formula, ...]:
     """The promises of a link, as the node at its far end holds them."""
 
     def on_the_way(m: Any, e: Any) -> z3.BoolRef:
@@ -180,7 +180,7 @@ def _of_registers(s: State) -> tuple[Formula, ...]:
     )
 
 
-def _of_promises(s: State) -> tuple[Formula, ...]:
+def _of_promises(s: LossState) -> tuple[Formula, ...]:
     """Nothing that is said of a host, anywhere, is above what it promised. A promise is at least 1 at the start."""
 
     def promise(h: Any) -> Any:
@@ -207,7 +207,7 @@ def _of_promises(s: State) -> tuple[Formula, ...]:
     )
 
 
-def _of_deliveries(using: Rules, s: State) -> tuple[Formula, ...]:
+def _of_deliveries(using: Rules, s: LossState) -> tuple[Formula, ...]:
     return (
         Formula("what_is_delivered_was_received", "m", lambda m: _if(s.delivered(m), s.received(m))),
         Formula(
@@ -234,7 +234,7 @@ def _of_deliveries(using: Rules, s: State) -> tuple[Formula, ...]:
     )
 
 
-def assumed(using: Rules, s: State, part: Conjuncts = conjuncts) -> tuple[z3.BoolRef, ...]:
+def assumed(using: Rules, s: LossState, part: Conjuncts = conjuncts) -> tuple[z3.BoolRef, ...]:
     """The routes and the invariant, of all the terms."""
     whole = (*routes(), *part(using, s))
     return tuple(formula.says(*chosen) for formula in whole for chosen in ALL.of(formula.over))
@@ -252,7 +252,7 @@ def kept(using: Rules, *only: str, part: Conjuncts = conjuncts) -> Iterable[Obli
     A ``part`` of the invariant must be inductive by itself.
     """
 
-    def holds(state: State) -> z3.BoolRef:
+    def holds(state: LossState) -> z3.BoolRef:
         chosen = {"m": SOME.messages[0], "n": SOME.messages[1], "l": SOME.links[0]}
         chosen |= {"k": SOME.numbers[0], "h": SOME.nodes[0]}
         return z3.And(*(c.says(*(chosen[x] for x in c.over)) for c in part(using, state)))

@@ -125,7 +125,7 @@ def _if(when: Any, then: Any) -> z3.BoolRef:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class LossState:
     """Of messages: ``given`` a timestamp, ``put`` on a link and first as number ``at``, ``arrived`` at its far end,
     ``received``, known to be so (``acknowledged``), ``delivered`` as the ``position``-th at its receiver.
     """
@@ -156,12 +156,12 @@ class State:
     promised: Callable[[Any], Any]
 
 
-def any_state() -> State:
+def any_state() -> LossState:
     of_message = {"given": BOOL, "received": BOOL, "acknowledged": BOOL, "delivered": BOOL, "position": INT}
     of_packet = {"is_data": BOOL, "message": MESSAGE}
     functions: dict[str, Any] = {}
     sorts: tuple[Any, ...]
-    for one in fields(State):
+    for one in fields(LossState):
         name = one.name
         if name in of_message:
             sorts = (MESSAGE, of_message[name])
@@ -174,17 +174,17 @@ def any_state() -> State:
         else:
             sorts = (LINK, INT)
         functions[name] = z3.Function(f"{name}_now", *sorts)
-    return State(**functions)
+    return LossState(**functions)
 
 
-def start() -> State:
+def start() -> LossState:
     """Init: nothing given, put or said."""
     zero, false = z3.IntVal(0), z3.BoolVal(False)
     nobody = z3.Const("no_message", MESSAGE)
-    values: dict[str, Any] = {one.name: zero for one in fields(State)}
+    values: dict[str, Any] = {one.name: zero for one in fields(LossState)}
     values |= dict.fromkeys(("given", "put", "arrived", "received", "acknowledged", "delivered", "is_data"), false)
     values["message"] = nobody
-    return State(**{name: (lambda *_, value=value: value) for name, value in values.items()})
+    return LossState(**{name: (lambda *_, value=value: value) for name, value in values.items()})
 
 
 def altered(function: Callable[..., Any], value: Any, *at: Any) -> Callable[..., Any]:
@@ -193,7 +193,7 @@ def altered(function: Callable[..., Any], value: Any, *at: Any) -> Callable[...,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class PacketValues:
     """The values of a packet; `any_values` are free ones."""
 
     barrier: Any
@@ -202,11 +202,11 @@ class Said:
     greatest: Any
 
 
-def any_values(name: str) -> Said:
-    return Said(**{one.name: z3.Int(f"{name}_{one.name}") for one in fields(Said)})
+def any_values(name: str) -> PacketValues:
+    return PacketValues(**{one.name: z3.Int(f"{name}_{one.name}") for one in fields(PacketValues)})
 
 
-def put(state: State, link: Any, said: Said, message: Any = None) -> State:
+def put(state: LossState, link: Any, said: PacketValues, message: Any = None) -> LossState:
     """One packet more at the end of the link, with a message or without."""
     k = state.tail(link)
     after = replace(
@@ -228,7 +228,7 @@ def put(state: State, link: Any, said: Said, message: Any = None) -> State:
     )
 
 
-def take(using: Rules, state: State, link: Any, k: Any, noticed: Any, terms: Terms) -> tuple[z3.BoolRef, State]:
+def take(using: Rules, state: LossState, link: Any, k: Any, noticed: Any, terms: Terms) -> tuple[z3.BoolRef, LossState]:
     """The far end of the link takes packet k, in one step: gap, record, barriers (TO-SWLOSS, TO-LOSSCTR).
 
     A gap is ``noticed`` if data were lost in it, and what is greatest is not strictly below the barrier held. Whether
@@ -270,7 +270,7 @@ def take(using: Rules, state: State, link: Any, k: Any, noticed: Any, terms: Ter
     )
 
 
-def switch_says(state: State, egress: Any, said: Said, terms: Terms, message: Any = None) -> z3.BoolRef:
+def switch_says(state: LossState, egress: Any, said: PacketValues, terms: Terms, message: Any = None) -> z3.BoolRef:
     """What a switch may say on an egress link, of every ingress link that reaches it.
 
     At or below its ack barrier; and either at or below its barrier, with a record at or above that of the link unless
@@ -291,7 +291,7 @@ def switch_says(state: State, egress: Any, said: Said, terms: Terms, message: An
     )
 
 
-def _above_all_put(state: State, link: Any, said: Said, terms: Terms, message: Any) -> z3.BoolRef:
+def _above_all_put(state: LossState, link: Any, said: PacketValues, terms: Terms, message: Any) -> z3.BoolRef:
     """What is greatest is at or above all that was put on the link, and the message that is put with it."""
 
     def on_it(m: Any) -> Any:
@@ -301,7 +301,14 @@ def _above_all_put(state: State, link: Any, said: Said, terms: Terms, message: A
 
 
 def host_says(
-    using: Rules, state: State, host: Any, link: Any, said: Said, clock: Any, terms: Terms, message: Any = None
+    using: Rules,
+    state: LossState,
+    host: Any,
+    link: Any,
+    said: PacketValues,
+    clock: Any,
+    terms: Terms,
+    message: Any = None,
 ) -> tuple[z3.BoolRef, z3.ArithRef]:
     """Binds the ack barrier, which may be absent, and what is greatest, both of this link alone; gives the guard, and
     the host's promises with this packet's. Its loss record may be any number (TO-FLAG-HOST).

@@ -27,7 +27,7 @@ def _zero() -> Any:
 
 
 @dataclass(slots=True)
-class Link:
+class LinkState:
     """What its far end holds of it; ``gap``: a packet that bears a number was lost, and no later number has come."""
 
     name: str
@@ -52,7 +52,7 @@ class SentMessage:
 
 
 @dataclass(slots=True, kw_only=True)
-class Packet:
+class LossPacket:
     kind: int
     barrier: Any
     ack: Any
@@ -69,8 +69,8 @@ class LossRun:
         self.rules = rules
         self.direct = direct
         self.host_records = host_records
-        self.ingress = {host: Link(f"from host {host}") for host in HOSTS}
-        self.egress = {name: Link(f"to receiver {name}") for name in ("A", "B")}
+        self.ingress = {host: LinkState(f"from host {host}") for host in HOSTS}
+        self.egress = {name: LinkState(f"to receiver {name}") for name in ("A", "B")}
         self.last = {host: _zero() for host in HOSTS}
         self.promised = {host: _zero() for host in HOSTS}
         self.sent: list[SentMessage] = []
@@ -149,7 +149,7 @@ class LossRun:
         self._travel(packet, host, lost)
         return message
 
-    def _host_packet(self, host: int, kind: int, barrier: Any, clock: Any, message: SentMessage | None) -> Packet:
+    def _host_packet(self, host: int, kind: int, barrier: Any, clock: Any, message: SentMessage | None) -> LossPacket:
         own = [m for m in self.sent if m.sender == host]
         waiting = [m.timestamp for m in own if not m.acknowledged]
         acknowledged = [m.timestamp for m in own if m.acknowledged]
@@ -166,7 +166,7 @@ class LossRun:
         if self.host_records:
             record = z3.Int(f"host_record_{len(self.guards)}")
             self.guards += (record >= 0,)
-        return Packet(kind=kind, barrier=barrier, ack=ack, record=record, greatest=greatest, message=message)
+        return LossPacket(kind=kind, barrier=barrier, ack=ack, record=record, greatest=greatest, message=message)
 
     def _says_ack(self, place: int | str, ack: Any) -> None:
         """On the link from a host, or to a receiver: all that can take it and is at or below has been received."""
@@ -174,7 +174,7 @@ class LossRun:
         missing = [m for m in self.sent if place in (m.sender, m.receiver) and not m.received]
         self.ack_promises += [ack < m.timestamp for m in missing]
 
-    def _travel(self, packet: Packet, host: int, lost: Lost) -> None:
+    def _travel(self, packet: LossPacket, host: int, lost: Lost) -> None:
         """To the switch, and data from there to the receiver at once; or to receiver A."""
         link = self.ingress[host]
         if lost == "first link":
@@ -188,22 +188,22 @@ class LossRun:
             onwards = self._on(DATA, packet.message.receiver, packet.message)
             self._arrive(onwards, packet.message.receiver, lost)
 
-    def _arrive(self, packet: Packet, to: str, lost: Lost) -> None:
+    def _arrive(self, packet: LossPacket, to: str, lost: Lost) -> None:
         if lost == "last link":
             self._lose(self.egress[to], packet)
             return
         self._take(self.egress[to], packet, [self.egress[to]], watched=self._last_hop())
         self._receive(packet)
 
-    def _receive(self, packet: Packet) -> None:
+    def _receive(self, packet: LossPacket) -> None:
         if packet.message is not None:
             packet.message.received = True
             packet.message.own = packet.record
 
-    def _lose(self, link: Link, packet: Packet) -> None:
+    def _lose(self, link: LinkState, packet: LossPacket) -> None:
         link.gap = link.gap or bool(self.rules["counts"](packet.kind))
 
-    def _take(self, link: Link, packet: Packet, node: Sequence[Link], *, watched: bool) -> None:
+    def _take(self, link: LinkState, packet: LossPacket, node: Sequence[LinkState], *, watched: bool) -> None:
         """One link's far end, of the node's links, takes a packet."""
         numbered = bool(self.rules["counts"](packet.kind))
         noticed = watched and link.gap and numbered
@@ -219,7 +219,7 @@ class LossRun:
             self._tell(f"gap on the link {link.name}", record=told_record)
         link.record = self._rule("kept_record")(link.record, told_record)
 
-    def _on(self, kind: int, to: str, message: SentMessage | None) -> Packet:
+    def _on(self, kind: int, to: str, message: SentMessage | None) -> LossPacket:
         """What the switch puts on the link to a receiver; a record that its ack barrier has reached is sent as 0."""
         held = list(self.ingress.values())
         barrier, ack, record = self._combined(held)
@@ -230,9 +230,9 @@ class LossRun:
         what = "forwards" if kind == DATA else "sends a beacon"
         self._tell(f"switch {what} to {to}", barrier=barrier, ack_barrier=ack, record=carried)
         greatest = lift(max)(tuple(link.greatest for link in held))
-        return Packet(kind=kind, barrier=barrier, ack=ack, record=carried, greatest=greatest, message=message)
+        return LossPacket(kind=kind, barrier=barrier, ack=ack, record=carried, greatest=greatest, message=message)
 
-    def _combined(self, held: Sequence[Link]) -> tuple[Any, Any, Any]:
+    def _combined(self, held: Sequence[LinkState]) -> tuple[Any, Any, Any]:
         return (
             self._rule("aggregate")(tuple(link.barrier for link in held)),
             self._rule("aggregate_ack")(tuple(link.ack for link in held)),

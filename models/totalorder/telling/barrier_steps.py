@@ -14,7 +14,7 @@ Link = tuple[int, int]  # (source, target), as in the modules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class BarrierStep:
     """`node` does it; `taken` left the head of `taken_from`; `put` are the messages put on links, in their order."""
 
     action: str
@@ -52,7 +52,7 @@ class Step:
                 return f"{where} {self.node} takes {message_name(self.taken)} from {arrow(self.taken_from)}."
 
 
-def steps_of(trace: Sequence[State]) -> tuple[Step, ...]:
+def steps_of(trace: Sequence[State]) -> tuple[BarrierStep, ...]:
     """One step for each state but the first; stuttering at the end is no step."""
     return tuple(
         step_of(after.action, before.variables, after.variables)
@@ -61,15 +61,15 @@ def steps_of(trace: Sequence[State]) -> tuple[Step, ...]:
     )
 
 
-def step_of(action: str, before: dict[str, Value], after: dict[str, Value]) -> Step:
+def step_of(action: str, before: dict[str, Value], after: dict[str, Value]) -> BarrierStep:
     """The step between two states, by an action of BarrierOrder."""
     if action == "Tick":
         node = changed(before, after, "clock")
-        return Step(action=action, node=node, timestamp=cast(int, items(after["clock"])[node]))
+        return BarrierStep(action=action, node=node, timestamp=cast(int, items(after["clock"])[node]))
     if action == "Deliver":
         node = changed(before, after, "delivered")
         deliveries = cast("tuple[Function, ...]", items(after["delivered"])[node])
-        return Step(action=action, node=node, delivered=deliveries[-1])
+        return BarrierStep(action=action, node=node, delivered=deliveries[-1])
     put: list[tuple[Link, Function]] = []
     taken_from = taken = None
     for link, messages in channels(after).items():
@@ -81,11 +81,11 @@ def step_of(action: str, before: dict[str, Value], after: dict[str, Value]) -> S
         node = changed(before, after, "sent")
         last = cast("tuple[Function, ...]", items(after["sent"])[node])[-1]
         receivers = tuple(sorted(cast("frozenset[int]", last["receivers"])))
-        return Step(
+        return BarrierStep(
             action=action, node=node, timestamp=cast(int, last["timestamp"]), receivers=receivers, put=tuple(put)
         )
     node = taken_from[1] if taken_from is not None else put[0][0][0]
-    return Step(action=action, node=node, taken_from=taken_from, taken=taken, put=tuple(put))
+    return BarrierStep(action=action, node=node, taken_from=taken_from, taken=taken, put=tuple(put))
 
 
 def items(value: Value) -> dict[Value, Value]:

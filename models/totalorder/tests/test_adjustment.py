@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scatterproof.models.claim import Claim, Verdict, prove, prove_under
+from scatterproof.models.claim import Claim, ClaimVerdict, prove, prove_under
 from scatterproof.models.totalorder.adjustment import gain as adjustment_gain
 from scatterproof.models.totalorder.adjustment import measuring as adjustment
 from scatterproof.models.totalorder.adjustment import safety as adjustment_safety
@@ -18,7 +18,7 @@ def _refuted(claim: str, mutant: str, obligation: str) -> dict[str, Any]:
     said: Claim = CLAIMS[claim]
     rules = next(m.rules for m in said.mutants if m.name == mutant)
     result = next(r for r in prove_under(said, rules) if r.name == obligation)
-    assert result.verdict is Verdict.REFUTED
+    assert result.verdict is ClaimVerdict.REFUTED
     assert result.counterexample is not None
     return result.counterexample
 
@@ -47,7 +47,7 @@ def test_to_adj_ex_twice_the_one_way_delay_agrees_while_the_ways_back_are_as_lon
     claim = CLAIMS["adjustment_of_worked_example"]
     rules = next(m.rules for m in claim.mutants if m.name == "twice_the_one_way_delay")
 
-    refuted = [r.name for r in prove_under(claim, rules) if r.verdict is Verdict.REFUTED]
+    refuted = [r.name for r in prove_under(claim, rules) if r.verdict is ClaimVerdict.REFUTED]
 
     assert refuted == ["any_way_back"]
 
@@ -78,7 +78,7 @@ def test_to_adj_safe_beacons_of_the_plain_clock_lag_and_break_nothing() -> None:
     claim = CLAIMS["adjustment_keeps_promises"]
     rules = next(m.rules for m in claim.mutants if m.name == "beacons_of_the_plain_clock")
 
-    refuted = {r.name for r in prove_under(claim, rules) if r.verdict is Verdict.REFUTED}
+    refuted = {r.name for r in prove_under(claim, rules) if r.verdict is ClaimVerdict.REFUTED}
 
     assert refuted == {"beacon_keeps_up", "beacon_no_further_than_reached"}
 
@@ -100,5 +100,5 @@ def test_to_adj_gain_host_waits_longer_for_its_own_message() -> None:
 def test_to_adj_gain_exhibited_instance_is_there_and_not_vacuous(claim: str, shown: str) -> None:
     result = next(o for o in prove(CLAIMS[claim]).obligations if o.name == shown)
 
-    assert result.verdict is Verdict.PROVED
+    assert result.verdict is ClaimVerdict.PROVED
     assert result.satisfiable

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import z3
 
-from scatterproof.models.claim import Verdict, prove_steps, prove_under
+from scatterproof.models.claim import ClaimVerdict, prove_steps, prove_under
 from scatterproof.models.tests.refuting import refuted
 from scatterproof.models.totalorder.barriers.aggregation import conjuncts, steps
 from scatterproof.models.totalorder.barriers.equivalences import PARAMETERS, prove_rule_equivalent
 from scatterproof.models.totalorder.barriers.network import LINK, any_state, any_topology
 from scatterproof.models.totalorder.barriers.rules import RULES
-from scatterproof.models.totalorder.barriers.runs import TO_A, Run
+from scatterproof.models.totalorder.barriers.runs import TO_A, BarrierRun
 from scatterproof.models.totalorder.barriers.vectors import FILE, boundaries, document, precedes
 from scatterproof.models.z3_claims import claims_of, refutations
 from scatterproof.spec.errors import BadInput
@@ -47,10 +47,10 @@ def test_to_bar_link_induction_fails_with_max_for_min(name: str) -> None:
     rules = next(m.rules for m in CLAIMS["barrier_promise_holds"].mutants if m.name == "max_for_min")
     verdicts = {result.name: result.verdict for result in prove_steps(claim, rules)}
 
-    failing = {step for step, verdict in verdicts.items() if verdict is Verdict.REFUTED}
+    failing = {step for step, verdict in verdicts.items() if verdict is ClaimVerdict.REFUTED}
     if name == "barrier_promise_holds":
         assert {"switch_forwards_data", "switch_sends_beacon"} <= failing
-        assert verdicts["link_loses_message"] is Verdict.PROVED
+        assert verdicts["link_loses_message"] is ClaimVerdict.PROVED
     else:
         # The greatest of rising registers rises, too.
         assert failing == set()
@@ -67,13 +67,13 @@ def test_to_bar_host_beacon_of_last_plus_one_is_honoured_but_ahead() -> None:
     )
     verdicts = {result.name: result.verdict for result in results}
 
-    assert verdicts["stamp_honours_the_beacon"] is Verdict.PROVED
-    assert verdicts["beacon_no_further_than_reached"] is Verdict.REFUTED
+    assert verdicts["stamp_honours_the_beacon"] is ClaimVerdict.PROVED
+    assert verdicts["beacon_no_further_than_reached"] is ClaimVerdict.REFUTED
 
 
 def test_run_can_end_with_a_delivery_below_the_barrier() -> None:
     """Companion of the runs: a message does become deliverable in one."""
-    run = Run(RULES)
+    run = BarrierRun(RULES)
     told = [run.scatter(link, carries=True) for link in (z3.IntVal(1), z3.IntVal(2))]
     for link in (z3.IntVal(1), z3.IntVal(2)):
         run.forward_data(link, TO_A, carries=True)
@@ -123,7 +123,7 @@ def test_to_order_sort_keys_are_equal_when_their_orders_are() -> None:
     reversed_ties = prove_rule_equivalent("precedence", lambda timestamp, sender: (timestamp, -sender))
 
     assert shifted.counts
-    assert reversed_ties.verdict is Verdict.REFUTED
+    assert reversed_ties.verdict is ClaimVerdict.REFUTED
 
 
 def test_equivalence_of_a_rule_without_terms_is_bad_input() -> None:

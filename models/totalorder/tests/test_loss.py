@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import z3
 
-from scatterproof.models.claim import Claim, Rules, Verdict, prove_under
+from scatterproof.models.claim import Claim, ClaimVerdict, Rules, prove_under
 from scatterproof.models.totalorder.loss import ack_barrier
 from scatterproof.models.totalorder.loss import delivery as loss_delivery
 from scatterproof.models.totalorder.loss import record as loss_record
@@ -27,7 +27,7 @@ CLAIMS: dict[str, Claim] = {claim.name: claim for module in MODULES for claim in
 def _refuted(claim: str, mutant: str) -> set[str]:
     said = CLAIMS[claim]
     rules = next(m.rules for m in said.mutants if m.name == mutant)
-    return {result.name for result in prove_under(said, rules) if result.verdict is Verdict.REFUTED}
+    return {result.name for result in prove_under(said, rules) if result.verdict is ClaimVerdict.REFUTED}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def _counterexample(claim: str, mutant: str, obligation: str) -> dict[str, Any]:
     said = CLAIMS[claim]
     rules = next(m.rules for m in said.mutants if m.name == mutant)
     result = next(r for r in prove_under(said, rules) if r.name == obligation)
-    assert result.verdict is Verdict.REFUTED
+    assert result.verdict is ClaimVerdict.REFUTED
     assert result.counterexample is not None
     return result.counterexample
 

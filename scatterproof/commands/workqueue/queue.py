@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from scatterproof.commands.workqueue.running import Programs, Stopping, printed
+from scatterproof.commands.workqueue.running import ProgramRunner, Stopping, printed
 from scatterproof.console import err, out, print_json, print_table
 from scatterproof.impl.workqueue.cleaning import Cleaning, clean
 from scatterproof.impl.workqueue.receiver import Receiver
@@ -167,13 +167,13 @@ def work(
     _tell(receiver.counters.told(), stopping.number, as_json=as_json)
 
 
-def _programs(words: list[str]) -> Programs:
+def _programs(words: list[str]) -> ProgramRunner:
     """What `--run` names. BadInput where it names none, or none that is there."""
     if not words:
         raise BadInput("--run: there is no program; leave it out to print messages")
     if shutil.which(words[0]) is None:
         raise BadInput(f"--run: there is no program {words[0]!r} that can be run")
-    return Programs(words)
+    return ProgramRunner(words)
 
 
 def _tell(told: dict[str, int], number: int | None, *, as_json: bool) -> None:

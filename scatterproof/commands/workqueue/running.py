@@ -13,7 +13,7 @@ from threading import Lock
 from types import FrameType
 
 from scatterproof.impl.workqueue.handling import Context, Handler
-from scatterproof.impl.workqueue.stores.access import Group, Message
+from scatterproof.impl.workqueue.stores.access import GroupMessage, LockedGroup
 from scatterproof.spec.errors import BadInput
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -56,7 +56,7 @@ class Stopping:
         self._stop()
 
 
-class Programs:
+class ProgramRunner:
     """Runs the same program for each message. Where it cannot be started, the worker dies of BadInput, and the message
     stays in the queue."""
 
@@ -94,13 +94,13 @@ class Programs:
 
 
 class _Program:
-    def __init__(self, programs: Programs) -> None:
+    def __init__(self, programs: ProgramRunner) -> None:
         self._programs = programs
 
-    def start_group(self, group: Group, context: Context) -> None:
+    def start_group(self, group: LockedGroup, context: Context) -> None:
         """Nothing to do."""
 
-    def process(self, message: Message, group: Group, context: Context) -> bool:
+    def process(self, message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         told = {
             "GROUP": group.group,
             "MESSAGE": message.message,
@@ -114,23 +114,23 @@ class _Program:
         environment = {f"SCATTERPROOF_{name}": str(value) for name, value in told.items()}
         return self._programs.run(message.body, environment) == 0
 
-    def end_group(self, group: Group) -> None:
+    def end_group(self, group: LockedGroup) -> None:
         """Nothing to do."""
 
 
 class _Printing:
     _lock = Lock()
 
-    def start_group(self, group: Group, context: Context) -> None:
+    def start_group(self, group: LockedGroup, context: Context) -> None:
         """Nothing to do."""
 
-    def process(self, message: Message, group: Group, context: Context) -> bool:
+    def process(self, message: GroupMessage, group: LockedGroup, context: Context) -> bool:
         with self._lock:
             sys.stdout.buffer.write(message.body + b"\n")
             sys.stdout.buffer.flush()  # before it is taken off the queue
         return True
 
-    def end_group(self, group: Group) -> None:
+    def end_group(self, group: LockedGroup) -> None:
         """Nothing to do."""
 
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from scatterproof.conformance.broadcast.programs.judge import UNSEEN, Judge
 from scatterproof.conformance.broadcast.programs.workload import LEVELS, Task, task
-from scatterproof.conformance.stress.contract import Course, EndedProcess, Judgement, Workload
-from scatterproof.conformance.stress.plan import Act, Step
+from scatterproof.conformance.stress.contract import Course, EndedProcess, ProgramJudgement, Workload
+from scatterproof.conformance.stress.plan import Act, PlannedStep
 from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.spec import clauses
 from scatterproof.spec.broadcast.messages import Level
 from scatterproof.spec.errors import BadInput
 
-KILLED, TERMINATED = Step(0.1, Act.KILL, 0), Step(0.1, Act.TERMINATE, 0)
+KILLED, TERMINATED = PlannedStep(0.1, Act.KILL, 0), PlannedStep(0.1, Act.TERMINATE, 0)
 STILL = Course(
     outcomes=(), seconds=20, still_s=10, quiet_s=10, window_s=5, complete=False, busy_s=10, woke_s=0, faults={"lost": 5}
 )
@@ -31,7 +31,7 @@ Lines = Sequence[str | None]
 
 def judged(
     given_task: Task, lines: Lines, course: Course = STILL, seen: Sequence[int] | None = None, **outcomes: EndedProcess
-) -> Judgement:
+) -> ProgramJudgement:
     """The judgement on these outputs (None: no file), one a process; `p2=...` is what came of process 2."""
     with tempfile.TemporaryDirectory() as name:
         paths = [Path(name, f"{number}") for number in range(len(lines))]
@@ -47,15 +47,15 @@ def judged(
         return Judge(given_task, paths, course, sizes).judgement()
 
 
-def by_clause(judgement: Judgement) -> Mapping[str, ClauseResult]:
+def by_clause(judgement: ProgramJudgement) -> Mapping[str, ClauseResult]:
     return {result.clause: result for result in judgement.clauses}
 
 
-def failed(judgement: Judgement) -> set[str]:
+def failed(judgement: ProgramJudgement) -> set[str]:
     return {result.clause for result in judgement.clauses if result.verdict is Verdict.FAIL}
 
 
-def said(judgement: Judgement, clause: str) -> str:
+def said(judgement: ProgramJudgement, clause: str) -> str:
     return by_clause(judgement)[clause].violations[0].sentence
 
 
@@ -196,14 +196,14 @@ def test_a_message_that_its_living_creator_never_began_with_was_invented() -> No
 
 
 @pytest.mark.parametrize(("ending", "invented"), [(KILLED, False), (TERMINATED, True)])
-def test_only_a_killed_creator_may_have_begun_with_what_it_did_not_write(ending: Step, invented: bool) -> None:
+def test_only_a_killed_creator_may_have_begun_with_what_it_did_not_write(ending: PlannedStep, invented: bool) -> None:
     lines = [text("b 1"), text("b 1", "b 2", "d 1 1", "d 1 2", "d 2 1", "d 2 2")]
     judgement = judged(FIFO, lines, p1=msgspec.structs.replace(RELAYED, ending=ending))
     assert ("BC-URB-REAL" in failed(judgement)) == invented
 
 
 @pytest.mark.parametrize("ending", [KILLED, TERMINATED])
-def test_what_a_process_delivered_before_it_died_everyone_delivers(ending: Step) -> None:
+def test_what_a_process_delivered_before_it_died_everyone_delivers(ending: PlannedStep) -> None:
     dead = text("b 1", "d 1 1")
     living = text("b 1", "d 2 1", "d 3 1")
     judgement = judged(URB, [dead, living, living], p1=msgspec.structs.replace(RELAYED, ending=ending))

@@ -12,8 +12,8 @@ import pytest
 
 from scatterproof.conformance.broadcast import programs
 from scatterproof.conformance.relay.faults import Faults
-from scatterproof.conformance.stress.contract import Course, Judgement, Workload
-from scatterproof.conformance.stress.plan import Act, Step, plan
+from scatterproof.conformance.stress.contract import Course, ProgramJudgement, Workload
+from scatterproof.conformance.stress.plan import Act, PlannedStep, plan
 from scatterproof.conformance.stress.program import Bounds
 from scatterproof.conformance.stress.run import Stress, fresh_folders, run
 from scatterproof.conformance.verdict import Verdict
@@ -25,9 +25,9 @@ FAULTS = Faults(loss=0.2, duplicate=0.1, reorder=0.1, delay_ns=2 * MS, jitter_ns
 
 def judged(
     command: str, level: str, folder: Path, *, processes: int = 3, messages: int = 60, seconds: float = 240.0,
-    steps: tuple[Step, ...] = (), faults: Faults = FAULTS, wake_s: float = 60.0, patience_s: float = 10.0,
+    steps: tuple[PlannedStep, ...] = (), faults: Faults = FAULTS, wake_s: float = 60.0, patience_s: float = 10.0,
     seed: int = 1, file_bytes: int = 1 << 30, due: bool = False,
-) -> tuple[Judgement, Course]:  # fmt: skip
+) -> tuple[ProgramJudgement, Course]:  # fmt: skip
     workload = Workload(level=level, processes=processes, messages=messages, seed=seed)
     folders = fresh_folders(folder / "run", processes)
     judge = programs.tester(workload, folders)
@@ -45,8 +45,14 @@ def judged(
 
 
 def judged_in_time(
-    is_told: Callable[[Judgement], bool], command: str, level: str, folder: Path, *, seconds: float, **options: Any
-) -> tuple[Judgement, Course]:
+    is_told: Callable[[ProgramJudgement], bool],
+    command: str,
+    level: str,
+    folder: Path,
+    *,
+    seconds: float,
+    **options: Any,
+) -> tuple[ProgramJudgement, Course]:
     """On a busy machine a program takes long to show what it is: what is not told is looked for again, for longer."""
     for factor in (1, 4, 16):
         judgement, course = judged(command, level, folder, seconds=factor * seconds, **options)
@@ -55,7 +61,7 @@ def judged_in_time(
     return judgement, course
 
 
-def steps_for(level: str, processes: int, active_s: float) -> tuple[Step, ...]:
+def steps_for(level: str, processes: int, active_s: float) -> tuple[PlannedStep, ...]:
     """A minority dies, and some pause."""
     workload = Workload(level=level, processes=processes, messages=1, seed=1)
     spared = programs.tester(workload, [Path()] * processes).spared
@@ -63,11 +69,11 @@ def steps_for(level: str, processes: int, active_s: float) -> tuple[Step, ...]:
     return plan(seed=1, processes=processes, kills=kills, pauses=processes, active_s=active_s, spared=spared)
 
 
-def failed(judgement: Judgement) -> set[str]:
+def failed(judgement: ProgramJudgement) -> set[str]:
     return {result.clause for result in judgement.clauses if result.verdict is Verdict.FAIL}
 
 
-def told(judgement: Judgement) -> str:
+def told(judgement: ProgramJudgement) -> str:
     return "\n".join(v.sentence for result in judgement.clauses for v in result.violations) + str(judgement)
 
 
@@ -119,7 +125,7 @@ def test_a_program_that_looks_at_no_clock_delivers_before_dependencies(peers: di
 
 def test_delivering_alone_and_dying_breaks_uniform_agreement(peers: dict[str, str], tmp_path: Path) -> None:
     """Process 1 delivers at once what it begins with, and is gone before others have it: nobody forwards."""
-    steps = (Step(0.0, Act.TERMINATE, 0),)
+    steps = (PlannedStep(0.0, Act.TERMINATE, 0),)
     faults = Faults(loss=0.6, delay_ns=20 * MS)
     judgement, _ = judged_in_time(
         lambda found: "BC-URB-AGREE" in failed(found), f"{peers['python']} urb selfish", "urb", tmp_path, messages=100,

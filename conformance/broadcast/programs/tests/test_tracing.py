@@ -11,7 +11,7 @@ from scatterproof.conformance.broadcast.programs.tracing import trace_of
 from scatterproof.conformance.broadcast.programs.workload import Task
 from scatterproof.conformance.judge import refuse
 from scatterproof.conformance.stress.contract import Course, EndedProcess
-from scatterproof.conformance.stress.plan import Act, Step
+from scatterproof.conformance.stress.plan import Act, PlannedStep
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.broadcast.messages import Level
 from scatterproof.spec.trace import Kind, Trace, schema
@@ -91,7 +91,7 @@ def test_dependencies_are_counted_from_0(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("outcome", "output", "crashes"),
     [
-        (EndedProcess(process=1, ending=Step(0.1, Act.KILL, 1)), "b 1\n", True),
+        (EndedProcess(process=1, ending=PlannedStep(0.1, Act.KILL, 1)), "b 1\n", True),
         (EndedProcess(process=1, crashed="ended with signal 11"), "b 1\n", True),
         (EndedProcess(process=1, stubborn="did not end"), "b 1\n", False),
         (EndedProcess(process=1), "b 1\nd ", False),
@@ -106,7 +106,7 @@ def test_an_output_that_may_not_be_whole_is_not_complete(
 
 
 def test_who_was_asked_to_end_wrote_all_and_crashes_then(tmp_path: Path) -> None:
-    ended = EndedProcess(process=0, ending=Step(0.1, Act.TERMINATE, 0))
+    ended = EndedProcess(process=0, ending=PlannedStep(0.1, Act.TERMINATE, 0))
     trace = read(tmp_path, "b 1\n", "d 1 1\n", "", outcomes=[ended, EndedProcess(process=1), EndedProcess(process=2)])
     assert trace.header.complete["begun"] == (0, 1, 2)
     assert lines(trace)[1] == (1, "crashed", 0, -1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scatterproof.impl.pubsub.channels.queue import Marks
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.management import read
-from scatterproof.impl.pubsub.running.nats_session import Connection
+from scatterproof.impl.pubsub.running.nats_session import NatsConnection
 from scatterproof.impl.pubsub.running.table import Treatment
 from scatterproof.impl.pubsub.running.tests.joined import Taker
 from scatterproof.impl.pubsub.translation.messages import Carried, Message
@@ -20,15 +20,15 @@ from scatterproof.impl.pubsub.translation.nats_codec import message_of, write_me
 QUIET = b'CONNECT {"verbose":false}\r\n'
 
 
-def connected(core: Core | None = None, first: bytes = QUIET, most: int = 16) -> Connection:
+def connected(core: Core | None = None, first: bytes = QUIET, most: int = 16) -> NatsConnection:
     made = core or Core("one", None, "life")
-    connection = Connection(made, made.outbox(), 1, most)
+    connection = NatsConnection(made, made.outbox(), 1, most)
     connection.outbox.parts.clear()
     connection.receive(first)
     return connection
 
 
-def said(connection: Connection) -> bytes:
+def said(connection: NatsConnection) -> bytes:
     told = b"".join(connection.outbox.parts)
     connection.outbox.parts.clear()
     connection.outbox.size = 0
@@ -37,7 +37,7 @@ def said(connection: Connection) -> bytes:
 
 def test_info_comes_first_and_says_what_may_be_sent() -> None:
     core = Core("one", None, "life")
-    connection = Connection(core, core.outbox(), 7, 1024)
+    connection = NatsConnection(core, core.outbox(), 7, 1024)
     word, told = said(connection).split(maxsplit=1)
     assert word == b"INFO"
     assert json.loads(told)["max_payload"] == 1024

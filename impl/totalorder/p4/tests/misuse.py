@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scatterproof.impl.totalorder.p4 import entries as to
-from scatterproof.impl.totalorder.p4.entries import Group, TableEntry
+from scatterproof.impl.totalorder.p4.entries import MulticastGroup, TableEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +86,6 @@ MISUSES = (
     ),
 )
 GROUPS = (
-    (Group(number=0, replicas=((1, 1),)), "INVALID_ARGUMENT"),
-    (Group(number=7, replicas=((1, 1), (1, 1))), "INVALID_ARGUMENT"),
+    (MulticastGroup(number=0, replicas=((1, 1),)), "INVALID_ARGUMENT"),
+    (MulticastGroup(number=7, replicas=((1, 1), (1, 1))), "INVALID_ARGUMENT"),
 )

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from scatterproof.impl.bmv2 import recording
-from scatterproof.impl.bmv2.recording import Control, Fresh, Packet
+from scatterproof.impl.bmv2.recording import ControlRequest, Fresh, RecordedPacket
 from scatterproof.impl.totalorder.p4.bmv2 import NOTHING, Bmv2Target, Idle, Noting, changes, with_bmv2_switches
 from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, compiled
 from scatterproof.impl.totalorder.p4.embedded import EmbeddedTarget
-from scatterproof.impl.totalorder.p4.entries import EGRESS_LINK, Entries, Group, TableEntry
+from scatterproof.impl.totalorder.p4.entries import EGRESS_LINK, Entries, MulticastGroup, TableEntry
 from scatterproof.impl.totalorder.p4.frames import CPU_PORT
-from scatterproof.impl.v1model import Switch, load
+from scatterproof.impl.v1model import EmbeddedSwitch, load
 from scatterproof.spec.errors import BadInput, CannotRun
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "switch.json"
@@ -34,14 +34,14 @@ def test_the_embedded_target_does_what_bmv2_did_with_the_switch(path: Path) -> N
     content = compiled(FRAME_CLOCK, SIZE)
     program = load(content, place=told.program)
     found = recording.replay(
-        told.steps, lambda: Switch(program, ports=told.ports, cpu_port=told.cpu_port), cpu_port=told.cpu_port
+        told.steps, lambda: EmbeddedSwitch(program, ports=told.ports, cpu_port=told.cpu_port), cpu_port=told.cpu_port
     )
     hint = "" if recording.digest_of(content) == told.digest else "; the program has changed: ci/record_switch.py"
     assert not found, f"{len(found)} differences{hint}, the first: {found[0]}"
 
 
 def test_the_recording_has_data_beacons_the_controller_and_silence() -> None:
-    packets = [step for step in recording.read(RECORDED).steps if isinstance(step, Packet)]
+    packets = [step for step in recording.read(RECORDED).steps if isinstance(step, RecordedPacket)]
     ports = {port for step in packets for port, _ in step.out}
     assert len(packets) >= 300
     assert {step.port for step in packets} >= {0, 1, CPU_PORT}
@@ -51,21 +51,25 @@ def test_the_recording_has_data_beacons_the_controller_and_silence() -> None:
 
 def test_a_recording_of_the_switch_with_one_bit_changed_is_seen() -> None:
     told = recording.read(RECORDED)
-    place = next(i for i, step in enumerate(told.steps) if isinstance(step, Packet) and step.out)
+    place = next(i for i, step in enumerate(told.steps) if isinstance(step, RecordedPacket) and step.out)
     packet = told.steps[place]
-    assert isinstance(packet, Packet)
+    assert isinstance(packet, RecordedPacket)
     (port, data), *others = packet.out
-    damaged = Packet(port=packet.port, data=packet.data, out=[(port, f"{int(data, 16) ^ 2:0{len(data)}x}"), *others])
+    damaged = RecordedPacket(
+        port=packet.port, data=packet.data, out=[(port, f"{int(data, 16) ^ 2:0{len(data)}x}"), *others]
+    )
     program = load(compiled(FRAME_CLOCK, SIZE), place="switch")
     found = recording.replay(
-        [*told.steps[:place], damaged], lambda: Switch(program, ports=SIZE, cpu_port=CPU_PORT), cpu_port=CPU_PORT
+        [*told.steps[:place], damaged],
+        lambda: EmbeddedSwitch(program, ports=SIZE, cpu_port=CPU_PORT),
+        cpu_port=CPU_PORT,
     )
     assert [one.step for one in found] == [place]
 
 
 def test_only_what_changes_is_written_and_what_goes_away_goes_first() -> None:
-    before = Entries(tables=(entry(1), entry(2)), groups=(Group(number=3, replicas=((1, 0),)),))
-    after = Entries(tables=(entry(2), entry(1, "other")), groups=(Group(number=3, replicas=((2, 0),)),))
+    before = Entries(tables=(entry(1), entry(2)), groups=(MulticastGroup(number=3, replicas=((1, 0),)),))
+    after = Entries(tables=(entry(2), entry(1, "other")), groups=(MulticastGroup(number=3, replicas=((2, 0),)),))
     assert [(step.verb, step.match, step.action, step.replicas) for step in changes(before, after)] == [
         ("delete", {"standard.egress_port": "0x1"}, "", []),
         ("add", {"standard.egress_port": "0x1"}, "SwitchEgress.egress_link.other", []),
@@ -81,8 +85,8 @@ def test_what_is_noted_is_what_was_asked() -> None:
     noting.process(0, b"\x01\x02", 0)
     assert noting.steps == [
         Fresh(why="a run"),
-        Control(verb="clone_session", number=1, replicas=[(CPU_PORT, 0)]),
-        Packet(port=0, data="0102"),
+        ControlRequest(verb="clone_session", number=1, replicas=[(CPU_PORT, 0)]),
+        RecordedPacket(port=0, data="0102"),
     ]
     assert sum(noting.refusals()) == 1
 

@@ -6,11 +6,11 @@ import pytest
 
 from scatterproof.impl.totalorder.p4.control import SwitchControl, in_order
 from scatterproof.impl.totalorder.p4.embedded import EmbeddedTarget
-from scatterproof.impl.totalorder.p4.entries import Group, TableEntry
+from scatterproof.impl.totalorder.p4.entries import MulticastGroup, TableEntry
 from scatterproof.impl.totalorder.p4.frames import frame
 from scatterproof.impl.totalorder.p4.tests.misuse import GROUPS, MISUSES, Misuse, towards
 from scatterproof.impl.totalorder.tests.nodes import switch_config
-from scatterproof.impl.v1model import ControlError, Entry
+from scatterproof.impl.v1model import ControlEntry, ControlError
 from scatterproof.spec.totalorder.messages import Packet, PacketKind
 
 DATA = Packet(int(PacketKind.DATA), 3, 0, 1, 0, 9, 9, b"payload")
@@ -25,7 +25,7 @@ def target() -> EmbeddedTarget:
 
 
 def write(to: EmbeddedTarget, entry: TableEntry) -> None:
-    to.switch.tables[entry.table].add(Entry(entry.match, entry.action_name, entry.params))
+    to.switch.tables[entry.table].add(ControlEntry(entry.match, entry.action_name, entry.params))
 
 
 def behaviour(of: EmbeddedTarget) -> object:
@@ -46,7 +46,7 @@ def test_a_wrong_entry_is_refused_and_changes_nothing(misuse: Misuse) -> None:
 
 
 @pytest.mark.parametrize(("group", "code"), GROUPS)
-def test_a_wrong_group_is_refused_and_changes_nothing(group: Group, code: str) -> None:
+def test_a_wrong_group_is_refused_and_changes_nothing(group: MulticastGroup, code: str) -> None:
     written = target()
     with pytest.raises(ControlError) as caught:
         written.switch.multicast.set(group.number, group.replicas)
@@ -57,7 +57,7 @@ def test_a_wrong_group_is_refused_and_changes_nothing(group: Group, code: str) -
 def test_what_is_not_there_is_neither_changed_nor_taken_out() -> None:
     written = target()
     table = written.switch.tables[towards().table]
-    absent = Entry(towards().match, towards().action_name, towards().params)
+    absent = ControlEntry(towards().match, towards().action_name, towards().params)
     with pytest.raises(ControlError) as modified:
         table.modify(absent)
     with pytest.raises(ControlError) as deleted:
@@ -69,7 +69,7 @@ def test_what_is_not_there_is_neither_changed_nor_taken_out() -> None:
 def test_an_exact_table_has_no_priorities() -> None:
     with pytest.raises(ControlError) as caught:
         target().switch.tables[towards().table].add(
-            Entry(towards().match, towards().action_name, towards().params, priority=3)
+            ControlEntry(towards().match, towards().action_name, towards().params, priority=3)
         )
     assert caught.value.code == "INVALID_ARGUMENT"
 

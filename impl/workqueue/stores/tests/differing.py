@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scatterproof.impl.workqueue.conftest import Clock
-from scatterproof.impl.workqueue.stores.access import Access, Group, Message, Opened, Refused
+from scatterproof.impl.workqueue.stores.access import Access, GroupMessage, LockedGroup, Opened, Refused
 
 # A call, and numbers that choose its arguments.
 Step = tuple[str, int, int, int]
@@ -61,19 +61,19 @@ class Calling:
             type=z, priority=1 + y % 3, correlation=f"c{x % 3}", server=SERVERS[z % 2], bodies=bodies
         )
 
-    def _next(self, x: int, y: int, z: int) -> Group | None:
+    def _next(self, x: int, y: int, z: int) -> LockedGroup | None:
         group = self.access.next_group(SERVERS[x % 2])
         if group is not None:
             self.locks.append((group.group, group.token))
         return group
 
-    def _read(self, x: int, y: int, z: int) -> Message | None:
+    def _read(self, x: int, y: int, z: int) -> GroupMessage | None:
         return self.access.read_message(*self._lock(x))
 
     def _pop(self, x: int, y: int, z: int) -> None:
         self.access.pop_message(*self._lock(x), 1 + y % 3)
 
-    def _advance(self, x: int, y: int, z: int) -> Message | None:
+    def _advance(self, x: int, y: int, z: int) -> GroupMessage | None:
         return self.access.pop_and_read(*self._lock(x), 1 + y % 3)
 
     def _finish(self, x: int, y: int, z: int) -> None:

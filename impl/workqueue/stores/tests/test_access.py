@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from scatterproof.impl.workqueue.conftest import Stores
-from scatterproof.impl.workqueue.stores.access import NAME_BYTES, Access, Group, Opened, Refused
+from scatterproof.impl.workqueue.stores.access import NAME_BYTES, Access, LockedGroup, Opened, Refused
 from scatterproof.spec.errors import BadInput
 
 
@@ -20,13 +20,13 @@ def send(access: Access, correlation: str = "c", *bodies: bytes, priority: int =
     return opened.group
 
 
-def take(access: Access, server: str = "r") -> Group:
+def take(access: Access, server: str = "r") -> LockedGroup:
     taken = access.next_group(server)
     assert taken is not None
     return taken
 
 
-def finish(access: Access, group: Group) -> list[bytes]:
+def finish(access: Access, group: LockedGroup) -> list[bytes]:
     """Process all of it; the bodies."""
     bodies = []
     while (message := access.read_message(group.group, group.token)) is not None:
@@ -342,7 +342,7 @@ def test_q_once_of_many_that_ask_at_once_each_has_another_correlation(stores: St
     assert {name: list(range(int(name[1:]), 40, 8)) for name in seen} == seen
 
 
-def _read(access: Access, group: Group) -> list[bytes]:
+def _read(access: Access, group: LockedGroup) -> list[bytes]:
     bodies = []
     while (message := access.read_message(group.group, group.token)) is not None:
         bodies.append(message.body)

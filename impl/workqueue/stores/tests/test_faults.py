@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from scatterproof.impl.workqueue.sender import Sender
-from scatterproof.impl.workqueue.stores.access import Access, Group, Opened, OutcomeUnknown, Unavailable
+from scatterproof.impl.workqueue.stores.access import Access, LockedGroup, Opened, OutcomeUnknown, Unavailable
 from scatterproof.impl.workqueue.stores.postgresql import postgresql_store
 from scatterproof.impl.workqueue.stores.sql import SqlStore
 from scatterproof.impl.workqueue.stores.sqlite import SqliteDatabase, sqlite_store
@@ -32,13 +32,13 @@ def send(access: Access, correlation: str = "c") -> int:
     return opened.group
 
 
-def take(access: Access) -> Group:
+def take(access: Access) -> LockedGroup:
     group = access.next_group("r")
     assert group is not None
     return group
 
 
-def bodies(access: Access, group: Group) -> list[bytes]:
+def bodies(access: Access, group: LockedGroup) -> list[bytes]:
     found = []
     while (message := access.read_message(group.group, group.token)) is not None:
         found.append(message.body)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from scatterproof.impl.workqueue.conftest import Stores
-from scatterproof.impl.workqueue.stores.access import Access, Group, Refused, Unavailable
+from scatterproof.impl.workqueue.stores.access import Access, LockedGroup, Refused, Unavailable
 from scatterproof.impl.workqueue.stores.sql import SqlStore
 
 Damage = tuple[str, str, str]
@@ -174,7 +174,7 @@ def test_q_poison_a_message_that_no_worker_can_process_blocks_its_correlation(st
     send(access)
     behind = send(access)
     for _ in range(20):
-        group: Group | None = access.next_group("r")
+        group: LockedGroup | None = access.next_group("r")
         assert group is not None
         assert group.group != behind
         access.read_message(group.group, group.token)
