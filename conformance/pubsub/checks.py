@@ -23,7 +23,15 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.conformance.pubsub.knowledge import is_kept, is_new_to, knowledge
-from scatterproof.conformance.pubsub.owing import BY_ROUTE, all_came, back_ns, connection_of, does_match, is_sure
+from scatterproof.conformance.pubsub.owing import (
+    BY_ROUTE,
+    all_came,
+    back_ns,
+    connection_of,
+    does_match,
+    is_shared,
+    is_sure,
+)
 from scatterproof.conformance.pubsub.records import (
     ANSWER,
     AT,
@@ -124,13 +132,15 @@ def delivered_in_sequence(
     topic: int,
     level: int,
     retain: int,
-    messages: TableState,
-    deliveries: TableState,
+    known: Known,
     latest: TableState,
 ) -> Outcome:
     """A publish that returned ok took effect before its client's next call; what came before may come again."""
+    messages = known.messages
     one, top = find(messages, (sender, number)), find(latest, (node, sender, topic, level))
-    if one < 0 or is_kept(messages, one, retain) or top < 0 or not is_new_to(deliveries, node, sender, number):
+    if one < 0 or is_kept(messages, one, retain) or top < 0 or is_shared(node, topic, known):
+        return SILENT
+    if not is_new_to(known.deliveries, node, sender, number):
         return SILENT
     if field(latest, top, HIGHEST_NUMBER) > number and field(messages, one, OUTCOME) == OK:
         return violated(0, field(latest, top, HIGHEST_NUMBER), number, field(latest, top, HIGHEST_AT))
@@ -165,7 +175,7 @@ def lower_level_holds(
     one = find(messages, (sender, number))
     if one < 0:
         return SILENT
-    most, least, since_ns = -1, 0, field(messages, one, CALLED_NS)
+    may, most, least, since_ns = False, 0, 0, field(messages, one, CALLED_NS)
     for slot in range(room(subscriptions)):
         if not used(subscriptions, slot) or field(subscriptions, slot, CLIENT) != node:
             continue
@@ -173,10 +183,11 @@ def lower_level_holds(
             continue
         alone = field(subscriptions, slot, SETTLED_NS) < since_ns
         if field(subscriptions, slot, MAY_UNTIL) >= since_ns:
-            most = max(most, field(subscriptions, slot, HAS if alone else HIGHEST))
+            highest = field(subscriptions, slot, HAS if alone else HIGHEST)
+            may, most = True, max(most, highest) if may else highest
         if is_sure(subscriptions, slot, since_ns):
             least = max(least, field(subscriptions, slot, HAS if alone else LOWEST))
-    if most < 0:
+    if not may:
         return SILENT
     published = field(messages, one, LEVEL)
     if level > min(published, most):

@@ -1,18 +1,23 @@
-"""What brokers keep for who subscribes later: PS-RETAIN."""
+"""What brokers keep for who subscribes later, and for how long: PS-RETAIN, PS-EXPIRE."""
 
 from __future__ import annotations
 
-from scatterproof.conformance.checks.kinds import CALLED, RETURNED
-from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, Table, TableState, check, violated
+from scatterproof.conformance.checks.kinds import CALLED, ENDED, RETURNED
+from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, State, Table, TableState, check, violated
 from scatterproof.conformance.checks.tables import change, field, find, put, room, used
-from scatterproof.conformance.pubsub.knowledge import knowledge
-from scatterproof.conformance.pubsub.owing import does_match
+from scatterproof.conformance.pubsub.knowledge import crashes, is_kept, is_new_to, knowledge
+from scatterproof.conformance.pubsub.owing import BY_EXPIRY, all_came, does_match
 from scatterproof.conformance.pubsub.records import (
     AT,
+    AWAY_BEFORE,
     CALLED_NS,
+    CONNECT_NS,
+    CONNECTION,
+    EXPIRY_NS,
     FOREVER,
     KEPT,
     RETAIN,
+    RETURNED_NS,
     SUBSCRIBE,
     TOPIC,
     DeliveredRow,
@@ -86,4 +91,33 @@ def retained_comes_once(
 
 
 ASKED_BY, ASKED_FOR, TIMES, LAST_NS = range(4)
-HERE = (retained_comes_once,)
+
+
+@check(
+    "PS-EXPIRE",
+    kinds=(Kind.DELIVERED, Kind.ENDED),
+    order=Order.LINK,
+    ways=(
+        "{node} gets message {found} of {sender}, whose time was over before it came back",
+        "{expected_node} never gets message {found}, and what was published ahead of it has expired",
+    ),
+    derived=(knowledge, crashes),
+)
+def expired_is_not_delivered(kind: int, flags: int, got: DeliveredRow, known: Known, crash_ns: State) -> Outcome:
+    """A client that may have been connected since the message was published, can have been sent it in time."""
+    if kind == ENDED:
+        return all_came(BY_EXPIRY, 1, flags, known, crash_ns[0])
+    one, own = find(known.messages, (got.sender, got.number)), find(known.clients, (got.node,))
+    if one < 0 or own < 0 or field(known.clients, own, CONNECTION) == 0 or is_kept(known.messages, one, got.retain):
+        return SILENT
+    expiry_ns, returned_ns = field(known.messages, one, EXPIRY_NS), field(known.messages, one, RETURNED_NS)
+    if expiry_ns <= 0 or returned_ns == FOREVER or not is_new_to(known.deliveries, got.node, got.sender, got.number):
+        return SILENT
+    away = field(known.clients, own, AWAY_BEFORE) < field(known.messages, one, CALLED_NS)
+    if away and field(known.clients, own, CONNECT_NS) > returned_ns + expiry_ns + UNIT_NS:
+        return violated(0, 0, got.number, field(known.messages, one, AT))
+    return SILENT
+
+
+UNIT_NS = 1_000_000_000  # brokers count whole seconds
+HERE = (retained_comes_once, expired_is_not_delivered)

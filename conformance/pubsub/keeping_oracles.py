@@ -1,8 +1,11 @@
-"""What brokers keep for who subscribes later, as predicates over a whole trace, as in `oracles`: PS-RETAIN."""
+"""What brokers keep for who subscribes later, and for how long, as predicates over a whole trace, as in `oracles`:
+PS-RETAIN, PS-EXPIRE."""
 
 from __future__ import annotations
 
 from scatterproof.conformance.pubsub.oracles import KEPT, Got, History
+from scatterproof.conformance.pubsub.session_oracles import Why, missing
+from scatterproof.spec.core import Outcome
 from scatterproof.spec.pubsub.messages import CallName
 from scatterproof.spec.trace import Trace
 
@@ -47,4 +50,31 @@ def _came_since(history: History, got: Got) -> bool:
     )
 
 
-ORACLES = {"retained_comes_once": retained_comes_once}
+SECOND_NS = 1_000_000_000
+
+
+def expired_is_not_delivered(trace: Trace) -> set[int]:
+    history = History(trace)
+    return {got.row for got in history.got if _is_too_late(history, got)} | missing(trace, Why.EXPIRED)
+
+
+def _is_too_late(history: History, got: Got) -> bool:
+    """Whether its time was over, by a second, before the client's last connection began, and the client had left before
+    the message was published."""
+    publish = history.of(got)
+    if publish is None or publish.given["expiry_ns"] <= 0 or history.is_kept(got) or publish.end(got.row) is None:
+        return False
+    if history.copies(got.client, publish, got.row):
+        return False
+    connects = (CallName.CONNECT, CallName.DISCONNECT)
+    mine = [box for box in history.boxes if box.client == got.client and box.call in connects and box.row < got.row]
+    back = next((box for box in reversed(mine) if box.call is CallName.CONNECT), None)
+    if back is None or back.ns <= publish.over_ns + publish.given["expiry_ns"] + SECOND_NS:
+        return False
+    earlier = mine[: mine.index(back)]
+    began = max((at for at, box in enumerate(earlier) if box.call is CallName.CONNECT), default=-1)
+    left = [box.over_ns for box in earlier[began + 1 :] if box.end(got.row) is Outcome.OK]
+    return began < 0 or min(left, default=publish.ns) < publish.ns
+
+
+ORACLES = {"retained_comes_once": retained_comes_once, "expired_is_not_delivered": expired_is_not_delivered}

@@ -18,10 +18,13 @@ from scatterproof.conformance.pubsub.records import (
     ABOUT_LEVEL,
     ACKNOWLEDGE,
     ACKNOWLEDGED,
+    AWAY_BEFORE,
+    AWAY_NS,
     BACK_NS,
     CLIENT,
     CLIENT_FIELDS,
     CONNECT,
+    CONNECT_NS,
     CONNECTION,
     DELIVERY_FIELDS,
     DISCONNECT,
@@ -119,6 +122,9 @@ def note_called(
         change(clients, own, PRESENT, 0)
         if call == CONNECT:
             change(clients, own, CONNECTION, field(clients, own, CONNECTION) + 1)
+            change(clients, own, AWAY_BEFORE, field(clients, own, AWAY_NS))
+            change(clients, own, AWAY_NS, FOREVER)
+            change(clients, own, CONNECT_NS, time_ns)
         if field(clients, own, LASTS) != 1 or (call == CONNECT and session != 1):
             end_session(node, NEVER, subscriptions)
 
@@ -178,6 +184,8 @@ def learn_returned(node: int, time_ns: int, outcome: int, book: Book) -> None:
         change(messages, one, RETURNED_NS, time_ns)
     elif call == CONNECT:
         learn_connected(node, own, time_ns, outcome, book)
+    elif call == DISCONNECT and outcome == OK:
+        change(clients, own, AWAY_NS, min(time_ns, field(clients, own, AWAY_NS)))
     elif call == ACKNOWLEDGE and outcome == OK:
         acknowledge(node, field(clients, own, CONNECTION), 2, deliveries)
     slot = find(subscriptions, (node, filter_))

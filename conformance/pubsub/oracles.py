@@ -79,6 +79,11 @@ class Sessions:
         """Those that surely do, once they have returned ok."""
         return [box for box in self.may_end() if self._lasts(box.row) is False or not _is_to_last(box)]
 
+    @property
+    def lasts(self) -> bool | None:
+        """Whether its session outlives its last connection."""
+        return self._lasts(self._row)
+
     def _lasts(self, row: int) -> bool | None:
         """Whether the session before this row outlives its connection; None where that is not known."""
         lasts: bool | None = True
@@ -233,6 +238,11 @@ class History:
         publish = self.of(got)
         return publish is not None and got.told["retain"] == 1 and publish.given["retain"] == KEPT
 
+    def is_shared(self, got: Got) -> bool:
+        """Whether a shared subscription of the client matches it: another member may have had what comes behind it."""
+        found = self.subscriptions(got.row, got.told["topic"])
+        return any(client == got.client and one.group > 0 for client, one in found)
+
     def came_before(self, client: int, publish: Box, row: int) -> bool:
         return bool(self.copies(client, publish, row))
 
@@ -284,7 +294,7 @@ def delivered_in_sequence(trace: Trace) -> set[int]:
 
 def _is_overtaken(history: History, got: Got) -> bool:
     publish = history.of(got)
-    if publish is None or publish.end(got.row) is not Outcome.OK or history.is_kept(got):
+    if publish is None or publish.end(got.row) is not Outcome.OK or history.is_kept(got) or history.is_shared(got):
         return False
     if history.came_before(got.client, publish, got.row):
         return False

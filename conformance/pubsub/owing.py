@@ -71,6 +71,18 @@ def is_present(clients: TableState, node: int) -> bool:
 
 
 @register_jitable
+def is_shared(node: int, topic: int, known: Known) -> bool:
+    """Whether a shared subscription of the client matches: another member may have had what comes behind."""
+    subscriptions, found = known.subscriptions, False
+    for slot in range(room(subscriptions)):
+        if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
+            filter_ = field(subscriptions, slot, FILTER)
+            matching = does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count)
+            found = found or (matching and field(subscriptions, slot, GROUP) > 0)
+    return found
+
+
+@register_jitable
 def sure_level(one: int, slot: int, known: Known) -> int:
     """The lowest at which the message must come for the subscription, or -1 where it need not come: a subscription in
     force since ahead of it, that is not shared, and that matches; a message that surely was published, never expires,

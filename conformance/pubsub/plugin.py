@@ -19,7 +19,7 @@ from scatterproof.spec.topology import NodeId, Topology
 if TYPE_CHECKING:
     from scatterproof.conformance.adapters.products import Product
 
-OF_SESSIONS = ("PS-SESSION", "PS-QOS-GD", "PS-PERSISTED", "PS-RETAIN")
+OF_SESSIONS = ("PS-SESSION", "PS-QOS-GD", "PS-PERSISTED", "PS-RETAIN", "PS-EXPIRE", "PS-SHARED")
 
 
 def horizon_ns(schedule: Schedule) -> int:
@@ -67,10 +67,13 @@ def _judges() -> Judges:
         oracles,
         session_checks,
         session_oracles,
+        shared_checks,
+        shared_oracles,
     )
 
-    found = (*checks.HERE, *session_checks.HERE, *keeping_checks.HERE)
-    judging = {**oracles.ORACLES, **session_oracles.ORACLES, **keeping_oracles.ORACLES}
+    found = (*checks.HERE, *session_checks.HERE, *keeping_checks.HERE, *shared_checks.HERE)
+    written = (oracles, session_oracles, keeping_oracles, shared_oracles)
+    judging = {name: oracle for module in written for name, oracle in module.ORACLES.items()}
     return Judges(checks=found, oracles=judging, premises=compiled_apart("pubsub"))
 
 

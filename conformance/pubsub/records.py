@@ -33,11 +33,14 @@ SUBSCRIPTION_FIELDS = 12
 
 # Of a client, by its node: the call that it is in, 0 for none, what that is about (of a connect, whether the session is
 # to last), and its number; whether it surely is connected; which of its connections, from 1, is the last one, 0 where
-# it never connects and always is connected; when the last one that it surely has, or had, began; and whether its
-# session outlives it (2: perhaps).
-IN_CALL, ABOUT, ABOUT_LEVEL, OPERATION, PRESENT, CONNECTION, BACK_NS, LASTS = range(8)
-CLIENT_FIELDS = 8
-FRESH_CLIENT = (1, 0, NEVER, 1)  # from PRESENT on
+# it never connects and always is connected; when the last one that it surely has, or had, began; whether its session
+# outlives it (2: perhaps); since when it surely has none (FOREVER: it may have one), the same as it was before its last
+# connect, and when that was called.
+IN_CALL, ABOUT, ABOUT_LEVEL, OPERATION, PRESENT, CONNECTION, BACK_NS, LASTS, AWAY_NS, AWAY_BEFORE, CONNECT_NS = range(
+    11
+)
+CLIENT_FIELDS = 11
+FRESH_CLIENT = (1, 0, NEVER, 1, NEVER, NEVER, NEVER)  # from PRESENT on
 
 # Of a delivery, by client, publisher and number: these; the row of the first one; the row of the last one, its
 # connection and level, and whether it may have been (1), or surely was (2), acknowledged.

@@ -25,6 +25,7 @@ from scatterproof.conformance.pubsub.owing import (
     back_ns,
     connection_of,
     is_present,
+    is_shared,
     sure_level,
 )
 from scatterproof.conformance.pubsub.records import (
@@ -86,16 +87,16 @@ def stored_survives(flags: int, known: Known, crash_ns: State) -> Outcome:
     derived=(knowledge,),
     passed=Table(4, 3),
 )
-def broker_keeps_order(
-    got: DeliveredRow, messages: TableState, clients: TableState, deliveries: TableState, passed: TableState
-) -> Outcome:
+def broker_keeps_order(got: DeliveredRow, known: Known, passed: TableState) -> Outcome:
     """passed: by client, publisher, topic and level, the highest number that came on the connection, its row, and the
     connection. What comes a second time on one connection says nothing."""
+    messages, deliveries = known.messages, known.deliveries
     one, before = find(messages, (got.sender, got.number)), find(deliveries, (got.node, got.sender, got.number))
-    connection = connection_of(clients, got.node)
+    connection = connection_of(known.clients, got.node)
     if (
         one < 0
         or is_kept(messages, one, got.retain)
+        or is_shared(got.node, got.topic, known)
         or (before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection)
     ):
         return SILENT

@@ -4,6 +4,7 @@ PS-PER-PUBLISHER, PS-PERSISTED."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 
 from scatterproof.conformance.pubsub.oracles import Box, Got, History
 from scatterproof.spec.core import Outcome
@@ -11,9 +12,17 @@ from scatterproof.spec.pubsub.messages import CallName
 from scatterproof.spec.trace import Trace
 
 
-def _missing(trace: Trace, *, killed: bool) -> set[int]:
-    """The end, where something never came over a connection's end; killed: to a session that was there when the broker
-    was killed, or to another one."""
+class Why(Enum):
+    """Over what a message can get lost: the end of a connection, that the broker was killed, that another one expired
+    ahead of it."""
+
+    AWAY = "away"
+    KILLED = "killed"
+    EXPIRED = "expired"
+
+
+def missing(trace: Trace, why: Why) -> set[int]:
+    """The end, where something never came to a session that was there when its client's last connection began."""
     history = History(trace)
     end = history.settled_end()
     if end is None:
@@ -21,11 +30,12 @@ def _missing(trace: Trace, *, killed: bool) -> set[int]:
     for publish, client, one in history.owed(end):
         since = one.sure_from()
         assert since is not None
-        if since >= history.sessions(client, end).back_ns or (history.crash_ns(end) >= since) is not killed:
+        if since >= history.sessions(client, end).back_ns:
             continue
-        if not killed and _expired_ahead(history, publish, client, one.filter, end):
-            continue
-        if not history.came_before(client, publish, end):
+        killed = history.crash_ns(end) >= since
+        expired = not killed and _expired_ahead(history, publish, client, one.filter, end)
+        found = Why.KILLED if killed else Why.EXPIRED if expired else Why.AWAY
+        if why is found and not history.came_before(client, publish, end):
             return {end}
     return set()
 
@@ -42,11 +52,11 @@ def _expired_ahead(history: History, publish: Box, client: int, filter_: int, en
 
 
 def disconnected_get_all(trace: Trace) -> set[int]:
-    return _missing(trace, killed=False)
+    return missing(trace, Why.AWAY)
 
 
 def stored_survives(trace: Trace) -> set[int]:
-    return _missing(trace, killed=True)
+    return missing(trace, Why.KILLED)
 
 
 def broker_keeps_order(trace: Trace) -> set[int]:
@@ -57,7 +67,12 @@ def broker_keeps_order(trace: Trace) -> set[int]:
 def _is_behind(history: History, got: Got) -> bool:
     """Whether a later one of its publisher, topic and level came first on this connection."""
     publish = history.of(got)
-    if publish is None or publish.end(got.row) is not Outcome.OK or _is_no_first(history, got):
+    if (
+        history.is_shared(got)
+        or publish is None
+        or publish.end(got.row) is not Outcome.OK
+        or _is_no_first(history, got)
+    ):
         return False
     return any(
         other.told["number"] > got.told["number"] and not _is_no_first(history, other)
@@ -102,10 +117,10 @@ def _is_odd(history: History, got: Got) -> bool:
         return False
     if history.crash_ns(got.row) >= publish.ns:
         return False
-    return _acknowledged(history, before[-1], got.row) == 2 or got.told["again"] != 1 or got.told["level"] != 1
+    return acknowledged(history, before[-1], got.row) == 2 or got.told["again"] != 1 or got.told["level"] != 1
 
 
-def _acknowledged(history: History, got: Got, row: int) -> int:
+def acknowledged(history: History, got: Got, row: int) -> int:
     """Before this row: 2 where the client surely acknowledged the delivery on its connection, 1 where it may have, 0
     where it surely has not."""
     connection = history.sessions(got.client, got.row).connection
@@ -139,7 +154,7 @@ def _is_ahead(history: History, got: Got, publish: Box) -> bool:
 def _is_to_come_again(history: History, got: Got, row: int) -> bool:
     """Whether it came at level 1, on a connection that ended before it was acknowledged."""
     ended = history.sessions(got.client, got.row).connection < history.sessions(got.client, row).connection
-    return ended and got.told["level"] == 1 and _acknowledged(history, got, row) == 0
+    return ended and got.told["level"] == 1 and acknowledged(history, got, row) == 0
 
 
 def _is_not_again(history: History, end: int) -> bool:

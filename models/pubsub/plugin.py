@@ -5,7 +5,7 @@ from __future__ import annotations
 from scatterproof.models.protocol import ModelsPlugin, TraceModule, claims_beside
 
 _LEFT_OUT = dict.fromkeys(
-    ("PS-QOS-GD", "PS-SESSION", "PS-PER-PUBLISHER", "PS-PERSISTED", "PS-RETAIN"),
+    ("PS-QOS-GD", "PS-SESSION", "PS-PER-PUBLISHER", "PS-PERSISTED", "PS-RETAIN", "PS-EXPIRE", "PS-SHARED"),
     "the module has no sessions, and nothing is kept for who subscribes later",
 )
 

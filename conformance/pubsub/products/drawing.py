@@ -55,6 +55,7 @@ class Shape:
     retain: bool = False
     expiry: bool = False
     restarts: Move | None = None
+    shared: bool = False
     steps: int = 25
 
 
@@ -70,8 +71,8 @@ def acknowledges(node: NodeId) -> Call:
     return Call(0, node, CallName.ACKNOWLEDGE, {})
 
 
-def subscribes(node: NodeId, filter_: int = 1, level: int = 1) -> Call:
-    return Call(0, node, CallName.SUBSCRIBE, {"filter": filter_, "level": level})
+def subscribes(node: NodeId, filter_: int = 1, level: int = 1, group: int = 0) -> Call:
+    return Call(0, node, CallName.SUBSCRIBE, {"filter": filter_, "level": level, "group": group})
 
 
 def unsubscribes(node: NodeId, filter_: int = 1) -> Call:
@@ -102,7 +103,7 @@ def _connects(draw: Random, node: NodeId, shape: Shape) -> Call:
 
 
 def _subscribes(draw: Random, node: NodeId, filter_: int, shape: Shape) -> Call:
-    return subscribes(node, filter_, draw.choice(shape.levels))
+    return subscribes(node, filter_, draw.choice(shape.levels), int(shape.shared and filter_ == 1))
 
 
 def _steps(draw: Random, mine: Mapping[NodeId, tuple[int, ...]], shape: Shape) -> list[Call | Step]:
@@ -113,9 +114,15 @@ def _steps(draw: Random, mine: Mapping[NodeId, tuple[int, ...]], shape: Shape) -
     if kind < 13:
         return [acknowledges(node)]
     if kind < 16:
-        return [disconnects(node)]
+        return [disconnects(node), *([Step(Move.WAIT, seconds=0.02)] if shape.expiry else [])]
     if kind < 19:
-        return [_connects(draw, node, shape), Step(Move.WAIT, seconds=0.02), *done]
+        late = shape.expiry and draw.random() < 0.3
+        return [
+            *([Step(Move.WAIT, seconds=2.2)] if late else []),
+            _connects(draw, node, shape),
+            Step(Move.WAIT, seconds=0.02),
+            *done,
+        ]
     if kind == 19 and shape.drops:
         return [Step(Move.DROP, node)]
     if kind == 20 and shape.stalls:

@@ -23,7 +23,8 @@ _FOR_EVER = 0xFFFFFFFF  # the longest that a session of MQTT 5 can last: it does
 @dataclass(slots=True)
 class _One:
     """A client: paho's, which outlives its connections while its session lasts. answered: what came back by packet
-    identifier, True where it was refused. unacknowledged: packet identifier and level of what it was delivered."""
+    identifier, True where it was refused. shared: by filter, how the broker is told of it. unacknowledged: packet
+    identifier and level of what it was delivered."""
 
     paho: Any = None
     lasts: bool = False
@@ -31,6 +32,7 @@ class _One:
     stalled: bool = False
     refused: bool = False
     answered: dict[int, bool] = field(default_factory=dict)
+    shared: dict[str, str] = field(default_factory=dict)
     unacknowledged: list[tuple[int, int]] = field(default_factory=list)
 
 
@@ -167,12 +169,13 @@ class MqttPort:
 
     def subscribe(self, node: NodeId, filter_: str, level: int, group: int) -> Outcome:
         one = self._ones[node]
-        _, mid = one.paho.subscribe(f"$share/g{group}/{filter_}" if group else filter_, level)
+        one.shared[filter_] = f"$share/g{group}/{filter_}" if group else filter_
+        _, mid = one.paho.subscribe(one.shared[filter_], level)
         return self._answer(one, mid)
 
     def unsubscribe(self, node: NodeId, filter_: str) -> Outcome:
         one = self._ones[node]
-        _, mid = one.paho.unsubscribe(filter_)
+        _, mid = one.paho.unsubscribe(one.shared.get(filter_, filter_))
         return self._answer(one, mid)
 
     def has_unacknowledged(self, node: NodeId) -> bool:

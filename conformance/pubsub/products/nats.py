@@ -199,7 +199,7 @@ class JetStreamPort(CorePort):
 
     async def _subscribe(self, node: NodeId, one: _One, filter_: str, group: int) -> None:
         name = f"group-{group}" if group else f"client-{node}"
-        filters = [*one.consumers.get(name, ([], None))[0], filter_]
+        filters = sorted({*one.consumers.get(name, ([], None))[0], filter_})
         context = one.connection.jetstream(timeout=ANSWER_S)
         await context.add_consumer(
             self._name,

@@ -31,6 +31,9 @@ _HIDDEN, _UNCOVERED = (
     [*_BOTH, subscribes(2, 1, 1), subscribes(2, other, 1), disconnects(2), *[publishes(1, 1)] * 3, connects(2)]
     for other in (2, 3)
 )
+# As many as are under way at once.
+_EXPIRED = [*_BOTH, subscribes(2, 1, 1), disconnects(2), *[publishes(1, 1, seconds=1)] * 20, publishes(1, 1)]
+_EXPIRED += [Step(Move.WAIT, seconds=2.2), connects(2)]
 _KILLED = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1), Step(Move.KILL), connects(1, 0)]
 # Without the last two words of the command: --store and its file.
 FORGETFUL = replace(
@@ -51,6 +54,7 @@ KEPT = [
     *[(_of[name], "PS-QOS-GD", _HIDDEN) for name in ("jetstream", "jetstream-2.11.2")],
     (_of["jetstream"], "PS-QOS-GD", _UNCOVERED),
     (_of["jetstream"], "PS-SESSION", _UNACKNOWLEDGED),
+    (_of["mosquitto-5"], "PS-EXPIRE", [step for at, step in enumerate(_EXPIRED) if not 4 <= at < 20]),
 ]
 BROKEN = [
     *[
@@ -64,6 +68,7 @@ BROKEN = [
     ],
     (_of["jetstream-2.11.1"], "PS-QOS-GD", "which was away, never gets", _HIDDEN),
     (_of["jetstream-2.11.2"], "PS-QOS-GD", "which was away, never gets", _UNCOVERED),
+    (_of["mosquitto-5"], "PS-EXPIRE", "what was published ahead of it has expired", _EXPIRED),
     (FORGETFUL.product(), "PS-PERSISTED", "and the broker was killed since", _KILLED),
     (_of["amqtt"], "PS-SESSION", "which it had not acknowledged", _UNACKNOWLEDGED),
     (_of["amqtt"], "PS-QOS-LEVEL", "comes at level 2, and both sides", _BELOW),

@@ -3,6 +3,7 @@ say the same of all, however rows are damaged."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -16,19 +17,34 @@ from scatterproof.conformance.pubsub.products.driving import Move, Step, play
 from scatterproof.conformance.pubsub.products.tests.toy import KINDS, MUTANTS
 from scatterproof.conformance.pubsub.tests.test_agreement import JUDGES
 from scatterproof.conformance.tests.agreement import beginning, damaged_rows
+from scatterproof.conformance.tests.test_checks_traces import FOLDER
 from scatterproof.conformance.verdict import Verdict
+from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.trace import Trace
 
 SHAPE = Shape(restarts=Move.KILL, steps=20)
+SHARED = replace(SHAPE, lasting=10, leaves=False, shared=True, levels=(1,))
 RUNS = range(30)
-JUDGED = {"PS-ROUTE", "PS-ORDER", "PS-QOS-LEVEL", "PS-QOS-GD", "PS-SESSION", "PS-PER-PUBLISHER", "PS-PERSISTED"}
+JUDGED = {
+    "PS-ROUTE",
+    "PS-ORDER",
+    "PS-QOS-LEVEL",
+    "PS-QOS-GD",
+    "PS-SESSION",
+    "PS-PER-PUBLISHER",
+    "PS-PERSISTED",
+    "PS-SHARED",
+}
+LITTLE = [trace_ndjson.read(path) for path in sorted((FOLDER / "pubsub").glob("*/*.ndjson"))]
 
 
 @cache
 def run(kind: str, seed: int) -> Trace:
-    return play(KINDS[kind], words("run"), CLIENTS, drawn(seed, SHAPE), seed, kind, patience_s=0.0)
+    """Every third one with a subscription that is shared."""
+    shape = SHARED if seed % 3 == 2 else SHAPE
+    return play(KINDS[kind], words("run"), CLIENTS, drawn(seed, shape), seed, kind, patience_s=0.0)
 
 
 def _told(trace: Trace, verdict: Verdict) -> set[str]:
@@ -55,7 +71,8 @@ def test_checks_and_oracles_agree_on_its_runs(kind: str) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_damaged_run_is_judged_alike(data: st.DataObject) -> None:
-    trace = run(data.draw(st.sampled_from(list(KINDS))), data.draw(st.sampled_from(RUNS)))
+    """Of a run, or of one of the little traces, which have what is rare."""
+    trace = data.draw(st.sampled_from(LITTLE) | st.builds(run, st.sampled_from(list(KINDS)), st.sampled_from(RUNS)))
     damaged = Trace(trace.header, data.draw(damaged_rows(beginning(trace, 120), 2)))
     assume(_is_sound(damaged))
     _, broken = JUDGES.online(damaged.header, damaged.rows)

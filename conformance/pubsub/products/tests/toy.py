@@ -28,6 +28,7 @@ class Session:
     connected: bool = False
     stalled: bool = False
     filters: dict[str, int] = field(default_factory=dict)
+    groups: dict[str, int] = field(default_factory=dict)
     queue: list[Message] = field(default_factory=list)
     wire: list[tuple[Message, bool]] = field(default_factory=list)
     read: list[Message] = field(default_factory=list)
@@ -54,6 +55,10 @@ class Toy:
     def accepts(self, session: Session, message: Message) -> bool:
         """Whether a message is for a session."""
         return session.connected or (session.lasts and message.level > 0)
+
+    def members(self, found: list[Session]) -> list[Session]:
+        """Which of those that share a subscription get a message: the one that has least to do."""
+        return sorted(found, key=lambda one: (not one.connected, len(one.queue)))[:1]
 
     def acknowledged(self, session: Session, read: list[Message]) -> list[Message]:
         """What is left in the queue."""
@@ -101,8 +106,15 @@ class Toy:
         return self._sessions[node].connected
 
     def publish(self, node: NodeId, topic: str, body: bytes, level: int, retain: bool, expiry_s: int) -> Outcome:
-        for session in self._sessions.values():
-            listed = [granted for filter_, granted in session.filters.items() if _matches(filter_, topic)]
+        everybody = list(self._sessions.values())
+        shared = [one for one in everybody if any(_matches(filter_, topic) for filter_ in one.groups)]
+        chosen = self.members([one for one in shared if self.accepts(one, Message(topic, body, level))])
+        for session in everybody:
+            listed = [
+                granted
+                for filter_, granted in session.filters.items()
+                if _matches(filter_, topic) and (filter_ not in session.groups or session in chosen)
+            ]
             message = Message(topic, body, min([level, *listed]))
             if listed and self.accepts(session, message):
                 session.queue += [message] if message.level > 0 else []
@@ -113,6 +125,8 @@ class Toy:
 
     def subscribe(self, node: NodeId, filter_: str, level: int, group: int) -> Outcome:
         self._sessions[node].filters[filter_] = level
+        if group:
+            self._sessions[node].groups[filter_] = group
         return Outcome.OK
 
     def unsubscribe(self, node: NodeId, filter_: str) -> Outcome:
@@ -228,6 +242,16 @@ class MarksAll(Toy):
     marks = True
 
 
+class SharesWithAll(Toy):
+    def members(self, found: list[Session]) -> list[Session]:
+        return found
+
+
+class SharesWithNobody(Toy):
+    def members(self, found: list[Session]) -> list[Session]:
+        return []
+
+
 KINDS: dict[str, type[Toy]] = {"Toy": Toy} | {kind.__name__: kind for kind in Toy.__subclasses__()}
 # By name: the clause that each mutant breaks.
 MUTANTS: dict[str, str] = {
@@ -243,4 +267,6 @@ MUTANTS: dict[str, str] = {
     "StoresNoSubscriptions": "PS-PERSISTED",
     "KeepsCleanSessions": "PS-ROUTE",
     "MarksAll": "PS-RETAIN",
+    "SharesWithAll": "PS-SHARED",
+    "SharesWithNobody": "PS-SHARED",
 }

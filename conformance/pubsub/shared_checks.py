@@ -1,0 +1,188 @@
+"""What the members of a group get of one subscription: PS-SHARED."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.kinds import ENDED
+from scatterproof.conformance.checks.step import (
+    HOLDS,
+    SILENT,
+    Outcome,
+    State,
+    check,
+    settled,
+    violated,
+)
+from scatterproof.conformance.checks.tables import field, find, room, used
+from scatterproof.conformance.pubsub.knowledge import crashes, is_kept, knowledge
+from scatterproof.conformance.pubsub.owing import connection_of, does_match, is_present, is_sure
+from scatterproof.conformance.pubsub.records import (
+    ACKNOWLEDGED,
+    AT,
+    CALLED_NS,
+    CLIENT,
+    EXPIRY_NS,
+    FILTER,
+    FIRST_AT,
+    FOREVER,
+    FROM,
+    GROUP,
+    LAST_CONNECTION,
+    LASTS,
+    LEVEL,
+    LEVEL_GOT,
+    LOWEST,
+    MAY_UNTIL,
+    NUMBERED,
+    OF_NUMBER,
+    OF_SENDER,
+    OK,
+    OUTCOME,
+    RETAIN,
+    TO,
+    TOPIC,
+    DeliveredRow,
+    Known,
+)
+from scatterproof.spec.trace import Kind, Order
+
+
+@check(
+    "PS-SHARED",
+    kinds=(Kind.DELIVERED, Kind.ENDED),
+    order=Order.LINK,
+    ways=(
+        "{node} gets message {found} of {sender}, which {expected_node}, of the same group, has",
+        "of the group of {expected_node} no member has message {found} that stays, or has acknowledged it",
+    ),
+    derived=(knowledge, crashes),
+)
+def one_member_gets_it(kind: int, flags: int, got: DeliveredRow, known: Known, crash_ns: State) -> Outcome:
+    """A client is judged where all that may have brought it the message is one shared subscription."""
+    if kind == ENDED:
+        return _all_came(flags, known, crash_ns[0])
+    one, deliveries = find(known.messages, (got.sender, got.number)), known.deliveries
+    if one < 0 or is_kept(known.messages, one, got.retain):
+        return SILENT
+    mine = _alone(got.node, one, known)
+    if mine < 0:
+        return SILENT
+    first = -1
+    for slot in range(room(deliveries)):
+        if not used(deliveries, slot) or field(deliveries, slot, TO) == got.node:
+            continue
+        if field(deliveries, slot, FROM) != got.sender or field(deliveries, slot, NUMBERED) != got.number:
+            continue
+        its = _alone(field(deliveries, slot, TO), one, known)
+        if its < 0 or not _is_one_group(its, mine, known):
+            continue
+        done = field(deliveries, slot, ACKNOWLEDGED) == 2 or field(deliveries, slot, LEVEL_GOT) == 0
+        if (done or (_stays(slot, known) and got.again != 1)) and (
+            first < 0 or field(deliveries, slot, FIRST_AT) < field(deliveries, first, FIRST_AT)
+        ):
+            first = slot
+    if first >= 0:
+        return violated(0, field(deliveries, first, TO), got.number, field(deliveries, first, FIRST_AT))
+    return HOLDS
+
+
+@register_jitable
+def _alone(node: int, one: int, known: Known) -> int:
+    """The shared subscription of the client that alone may have brought it the message, or -1."""
+    subscriptions, found, count = known.subscriptions, -1, 0
+    for slot in range(room(subscriptions)):
+        if not used(subscriptions, slot) or field(subscriptions, slot, CLIENT) != node or not _is_of(slot, one, known):
+            continue
+        if field(subscriptions, slot, MAY_UNTIL) >= field(known.messages, one, CALLED_NS):
+            found, count = slot, count + 1
+    return found if count == 1 and field(subscriptions, found, GROUP) > 0 else -1
+
+
+@register_jitable
+def _is_of(slot: int, one: int, known: Known) -> bool:
+    """Whether the subscription matches the message."""
+    filter_, topic = field(known.subscriptions, slot, FILTER), field(known.messages, one, TOPIC)
+    return does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count)
+
+
+@register_jitable
+def _is_one_group(slot: int, other: int, known: Known) -> bool:
+    one, two = known.subscriptions, known.subscriptions
+    same = field(one, slot, FILTER) == field(two, other, FILTER)
+    return same and field(one, slot, GROUP) == field(two, other, GROUP)
+
+
+@register_jitable
+def _stays(slot: int, known: Known) -> bool:
+    """Whether who got it is still on the connection on which it came."""
+    client = field(known.deliveries, slot, TO)
+    return is_present(known.clients, client) and field(known.deliveries, slot, LAST_CONNECTION) == connection_of(
+        known.clients, client
+    )
+
+
+@register_jitable
+def _all_came(flags: int, known: Known, crash_ns: int) -> Outcome:
+    """Of what no member has, what was published first, then by client."""
+    messages, subscriptions = known.messages, known.subscriptions
+    lost, client, at_stake = -1, -1, False
+    if not settled(flags):
+        return SILENT
+    for one in range(room(messages)):
+        for slot in range(room(subscriptions)):
+            if not (used(messages, one) and used(subscriptions, slot)) or not _is_owed(one, slot, known, crash_ns):
+                continue
+            at_stake, member = True, field(subscriptions, slot, CLIENT)
+            if not _has_one(one, slot, known):
+                at, least = field(messages, one, AT), -1 if lost < 0 else field(messages, lost, AT)
+                if lost < 0 or at < least or (at == least and member < client):
+                    lost, client = one, member
+    if lost >= 0:
+        return violated(1, client, field(messages, lost, OF_NUMBER), field(messages, lost, AT))
+    return HOLDS if at_stake else SILENT
+
+
+@register_jitable
+def _is_owed(one: int, slot: int, known: Known, crash_ns: int) -> bool:
+    """Whether a member of the subscription's group must have the message: the subscription is surely in force, no
+    member asked for best effort, and none is away whose session lasts, as it may wait there."""
+    messages, subscriptions, clients = known.messages, known.subscriptions, known.clients
+    since_ns = field(messages, one, CALLED_NS)
+    if field(messages, one, OUTCOME) != OK or field(messages, one, LEVEL) < 1 or crash_ns >= since_ns:
+        return False
+    if field(messages, one, RETAIN) > 0 or field(messages, one, EXPIRY_NS) > 0:
+        return False
+    if field(subscriptions, slot, GROUP) <= 0 or not is_sure(subscriptions, slot, since_ns):
+        return False
+    if not _is_of(slot, one, known) or not is_present(clients, field(subscriptions, slot, CLIENT)):
+        return False
+    for other in range(room(subscriptions)):
+        if not used(subscriptions, other) or not _is_one_group(slot, other, known):
+            continue
+        own, node = find(clients, (field(subscriptions, other, CLIENT),)), field(subscriptions, other, CLIENT)
+        waits = not is_present(clients, node) and field(clients, own, LASTS) > 0
+        if field(subscriptions, other, LOWEST) < 1 or (waits and field(subscriptions, other, MAY_UNTIL) == FOREVER):
+            return False
+    return True
+
+
+@register_jitable
+def _has_one(one: int, slot: int, known: Known) -> bool:
+    """Whether a member has it, and did not leave without an acknowledgement."""
+    deliveries, subscriptions = known.deliveries, known.subscriptions
+    for other in range(room(subscriptions)):
+        if not used(subscriptions, other) or not _is_one_group(slot, other, known):
+            continue
+        name = (field(known.messages, one, OF_SENDER), field(known.messages, one, OF_NUMBER))
+        before = find(deliveries, (field(subscriptions, other, CLIENT), *name))
+        if before < 0:
+            continue
+        if field(deliveries, before, ACKNOWLEDGED) > 0 or field(deliveries, before, LEVEL_GOT) != 1:
+            return True
+        if _stays(before, known):
+            return True
+    return False
+
+
+HERE = (one_member_gets_it,)
