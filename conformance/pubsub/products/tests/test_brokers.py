@@ -32,8 +32,8 @@ _HIDDEN, _UNCOVERED = (
     for other in (2, 3)
 )
 # As many as are under way at once.
-_EXPIRED = [*_BOTH, subscribes(2, 1, 1), disconnects(2), *[publishes(1, 1, seconds=1)] * 20, publishes(1, 1)]
-_EXPIRED += [Step(Move.WAIT, seconds=2.2), connects(2)]
+_WHILE_AWAY = [*_BOTH, subscribes(2, 1, 1), disconnects(2), *[publishes(1, 1, seconds=1)] * 20, publishes(1, 1)]
+_EXPIRED = [*_WHILE_AWAY, Step(Move.WAIT, seconds=2.2), connects(2)]
 _KILLED = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1), Step(Move.KILL), connects(1, 0)]
 # Without the last two words of the command: --store and its file.
 FORGETFUL = replace(
