@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -45,12 +44,6 @@ from scatterproof.spec.errors import BadInput
 MARKS, TREATMENT = Marks(), Treatment()
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    want: Want
-    done: Callable[[], None]
-
-
 class Core:
     """now_ns: Unix time, put in by the driver. held: by their numbers, the messages that the store had."""
 
@@ -75,7 +68,7 @@ class Core:
         self._here: Counter[Want] = Counter()  # how many clients want it
         self._subscribed: dict[Subscription, None] = {}
         self.configuration: Configuration | None = None
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[tuple[Want, Callable[[], None]]] = []
         self._unsettled = False
         self._turns: Counter[str] = Counter()
         self.held = {number: Carried(message, number) for number, message in kept.messages.items()} if kept else {}
@@ -85,6 +78,8 @@ class Core:
             self.links[peer] = Link.kept(peer, one, self.held, self.ledger)
             for want in one.wants:
                 self.table.want(peer, want)
+        for link in self.links.values():
+            self._tell_all(link)
 
     def outbox(self) -> Outbox:
         return Outbox(self.flow)
@@ -137,7 +132,7 @@ class Core:
         self.table.put(one)
         if self._is_in_force((one.filter, one.group)):
             return True
-        self._waiting.append(_Waiting((one.filter, one.group), done))
+        self._waiting.append(((one.filter, one.group), done))
         return False
 
     def unsubscribe(self, one: Subscription) -> None:
@@ -264,8 +259,7 @@ class Core:
             )
         if link is None:
             link = self.links[hello.name] = Link(hello.name, self.ledger, self.rules)
-            for want in self._all_wanted(link):
-                link.propagation.add(want)
+            self._tell_all(link)
             self.ledger.note("put_link", hello.name, "", 0)
         link.dialled = dialled
         link.begin(outbox, hello, self.incarnation, self.now_ns)
@@ -361,9 +355,11 @@ class Core:
             for frame in said:
                 link.say(frame)
 
-    def _all_wanted(self, link: Link) -> list[Want]:
+    def _tell_all(self, link: Link) -> None:
+        """What is wanted of a neighbour that was told of nothing yet."""
         others = {want for other in self.links.values() if other is not link for want in other.wants}
-        return sorted({*self._here, *others})
+        for want in sorted({*self._here, *others}):
+            link.propagation.add(want)
 
     def _is_in_force(self, want: Want, but: str = "") -> bool:
         links = (link for peer, link in self.links.items() if peer != but and link.outbox is not None)
@@ -377,11 +373,11 @@ class Core:
             for want in sorted(want for want in link.due if self._is_in_force(want, but=peer)):
                 link.due.discard(want)
                 link.say(Had(*want))
-        if self._waiting:
-            done = [one for one in self._waiting if self._is_in_force(one.want)]
-            self._waiting = [one for one in self._waiting if one not in done]
-            for one in done:
-                one.done()
+        known = [self._is_in_force(want) for want, _ in self._waiting]
+        done = [done for (_, done), now in zip(self._waiting, known, strict=True) if now]
+        self._waiting = [one for one, now in zip(self._waiting, known, strict=True) if not now]
+        for each in done:
+            each()
 
     def _names(self, peer: str) -> list[str]:
         """This appliance and all behind its links but that of the peer."""

@@ -70,8 +70,13 @@ _STATEMENTS: dict[str, tuple[str, ...]] = {
 }
 
 
+class StoreTaken(CannotRun):
+    """Another process has the file open."""
+
+
 class Store:
-    """BadInput for a file that is none of this, CannotRun where it cannot be opened or another process has it."""
+    """BadInput for a file that is none of this, StoreTaken where another process has it, CannotRun where it cannot be
+    opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -90,8 +95,9 @@ class Store:
         except sqlite3.OperationalError as error:
             if "no such table" in str(error):
                 raise BadInput(f"{path} is a database of something else; name another file") from None
-            why = "another process has it open" if "locked" in str(error) else str(error)
-            raise CannotRun(f"{path} cannot be opened: {why}") from None
+            if "locked" in str(error):
+                raise StoreTaken(f"{path} cannot be opened: another process has it open") from None
+            raise CannotRun(f"{path} cannot be opened: {error}") from None
         except sqlite3.DatabaseError:
             raise BadInput(f"{path} is no database of an appliance; name another file") from None
         if found is None or found[0] != _VERSION:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
 import socket
+import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -21,13 +24,14 @@ from scatterproof.commands.pubsub.appliance_options import (
     OneIn,
     RingSlots,
     Room,
+    Standby,
     StoreFile,
     Urgent,
 )
 from scatterproof.console import err, out, print_json, print_table
 from scatterproof.impl.pubsub.channels.queue import Marks
 from scatterproof.impl.pubsub.running.server import Address, Server, Settings
-from scatterproof.impl.pubsub.running.store import Store
+from scatterproof.impl.pubsub.running.store import Store, StoreTaken
 from scatterproof.impl.pubsub.running.table import Treatment
 from scatterproof.impl.pubsub.translation.names import NATIVE
 from scatterproof.impl.pubsub.translation.nats_codec import MAX_PAYLOAD
@@ -46,8 +50,11 @@ app = typer.Typer(
     "\n\nTwo of them, joined:"
     "\n\n    scatterproof appliance run --id a --listen-mqtt 127.0.0.1:1883 --listen-neighbours 127.0.0.1:7001"
     "\n\n    scatterproof appliance run --id b --listen-nats 127.0.0.1:4222 --neighbour 127.0.0.1:7001"
+    "\n\nA pair: a second one that takes over when the first is gone, on the same file; neighbours name both:"
+    "\n\n    scatterproof appliance run --id a --listen-mqtt 127.0.0.1:1884 --store a.sqlite --standby"
     "\n\nA topic sensors/7/heat of MQTT is sensors.7.heat in NATS.",
 )
+_LOOK_AGAIN_S = 0.1
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 MARKS = Marks()
 
@@ -71,6 +78,7 @@ def run(
     listen_neighbours: ListenNeighbours = None,
     neighbour: Neighbours = None,
     store: StoreFile = None,
+    standby: Standby = False,
     entitlements: Entitlements = None,
     max_payload: MaxPayload = MAX_PAYLOAD,
     room: Room = MARKS.room,
@@ -87,6 +95,9 @@ def run(
     $share/GROUP/FILTER; NATS without headers, with queue groups. With --store, what was acknowledged to
     an MQTT client survives kill -9 and, as it is synced, a power failure: the subscriptions of durable sessions,
     what waits in them, retained messages, and what is on its way to neighbours.
+
+    Two of one --id and one --store are a pair: the second, with --standby, takes over when the first has ended or
+    was killed, with all that it had stored. Clients and neighbours are given the addresses of both.
 
     Appliances are joined as a tree: one end of each link names the other with --neighbour, which is dialled until
     it is there. A link that would close a ring is refused, and both say so.
@@ -113,10 +124,10 @@ def run(
         marks=Marks(high=high_mark, low=low_mark, one_in=one_in, slots=ring, room=room),
         treatment=Treatment(urgent=tuple(urgent or ()), conflated=tuple(conflate or ())),
     )
-    _run(settings)
+    _run(settings, standby=standby)
 
 
-def _run(settings: Settings) -> None:
+def _run(settings: Settings, *, standby: bool) -> None:
     if not _NAME.fullmatch(settings.name):
         raise BadInput(f"--id {settings.name!r}: give up to 64 letters, digits, dots, dashes or underscores")
     marks = settings.marks
@@ -129,7 +140,9 @@ def _run(settings: Settings) -> None:
         NATIVE.filter(filter_)
     if settings.mqtt is settings.nats is settings.native is None and not settings.neighbours:
         raise BadInput("nobody could reach it; give --listen-mqtt, --listen-nats, --listen-neighbours or --neighbour")
-    server = Server(settings, _say)
+    if standby and settings.store is None:
+        raise BadInput("--standby waits for the store of the other one of the pair; give both the same --store")
+    server = _taken_over(settings) if standby else Server(settings, _say)
 
     def ready() -> None:
         for what, (host, port) in server.listening.items():
@@ -139,6 +152,20 @@ def _run(settings: Settings) -> None:
     asyncio.run(server.run(ready))
     told = ", ".join(f"{what} {count}" for what, count in sorted(server.core.counts.items()))
     _say(f"ended: {told or 'no message came'}")
+
+
+def _taken_over(settings: Settings) -> Server:
+    """Once the first of the pair has let go of the store, also where it was killed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    _say("stands by")
+    while True:
+        try:
+            server = Server(settings, _say)
+        except StoreTaken:
+            time.sleep(_LOOK_AGAIN_S)
+        else:
+            _say("takes over")
+            return server
 
 
 def _say(text: str) -> None:

@@ -17,6 +17,9 @@ StoreFile = Annotated[
     Path | None,
     typer.Option(help="SQLite file of the cache engine; made where it is not there. Without, nothing is kept."),
 ]
+Standby = Annotated[
+    bool, typer.Option("--standby", help="Second of a pair: wait until no other appliance has --store, then take over.")
+]
 Entitlements = Annotated[
     Path | None,
     typer.Option(help="TOML file of who may do what, with an id; read again at SIGHUP. Without, all may do all."),

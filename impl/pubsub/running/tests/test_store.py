@@ -9,7 +9,7 @@ import pytest
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.mqtt_connection import Clients, Connection
 from scatterproof.impl.pubsub.running.store import Store
-from scatterproof.impl.pubsub.running.tests.joined import Joined
+from scatterproof.impl.pubsub.running.tests.joined import Joined, Taker
 from scatterproof.impl.pubsub.running.tests.test_mqtt_session import connect, publish, said, subscribe
 from scatterproof.impl.pubsub.translation import mqtt_codec as codec
 from scatterproof.impl.pubsub.translation.messages import Message
@@ -106,6 +106,25 @@ def test_ps_persisted_what_is_on_its_way_to_a_neighbour_comes_once_whichever_is_
     row.join("b", "a")
     back = kept["b"].connection(connect("d", clean=False))
     assert [body[-1:] for kind, _, body in said(back) if kind == Kind.PUBLISH] == [str(n).encode() for n in range(9)]
+
+
+def test_ps_neighbour_one_in_the_middle_that_was_killed_tells_again_what_is_wanted_behind_it(tmp_path: Path) -> None:
+    row, middle = Joined("a", "b", "c"), Kept("b", tmp_path)
+    row.begin_anew("b", middle.core)
+    row.join("a", "b")
+    row.join("b", "c")
+    taker = Taker(row.cores["c"])
+    taker.subscribe("t")
+    row.run()
+    middle.keep()
+    middle.store.close()
+    row.begin_anew("b", Kept("b", tmp_path).core)
+    row.join("a", "b")
+    row.join("b", "c")
+    row.cores["a"].publish(Message("t", b"x", 2))
+    row.run()
+
+    assert taker.got == [(b"x", 2)]
 
 
 def test_a_file_of_something_else_or_that_is_open_is_refused(tmp_path: Path) -> None:

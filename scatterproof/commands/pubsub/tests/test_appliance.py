@@ -41,6 +41,7 @@ def run_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         (["run", "--listen-mqtt", "127.0.0.1:0", "--store", __file__], 2, "no database of an appliance"),
         (["run", "--listen-mqtt", "127.0.0.1:0", "--ring", "10"], 2, "at most --ring"),
         (["run", "--listen-mqtt", "127.0.0.1:0", "--urgent", "a..b"], 2, "has an empty token"),
+        (["run", "--listen-mqtt", "127.0.0.1:0", "--standby"], 2, "give both the same --store"),
         (["inspect", "nowhere.sqlite"], 2, "there is no such file"),
     ],
 )

@@ -1,0 +1,167 @@
+"""Real appliances that are killed, and links that are cut, while messages of each level are published: what each level
+promises is kept (PS-FT, PS-NEIGHBOUR, PS-QOS-GD, PS-QOS-LEVEL, PS-ORDER)."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from scatterproof.commands.pubsub.tests.appliances import Appliance, Paho, appliance
+from scatterproof.conformance.serving import free_ports
+
+
+class Cable:
+    """What is dialled at `port` goes to `target`, until it is cut; then nobody gets through until it is mended."""
+
+    def __init__(self, target: int) -> None:
+        self._target, self._ends = target, list[socket.socket]()
+        self.is_cut = False
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.port = self._door.getsockname()[1]
+        self._start(self._listen)
+
+    @staticmethod
+    def _start(what: object, *given: object) -> None:
+        threading.Thread(target=what, args=given, daemon=True).start()  # type: ignore[arg-type]
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                near, _ = self._door.accept()
+            except OSError:
+                return  # closed
+            try:
+                far = socket.create_connection(("127.0.0.1", self._target))
+            except OSError:
+                near.close()
+                continue
+            self._ends += [near, far]
+            self._start(self._carry, near, far)
+            self._start(self._carry, far, near)
+            if self.is_cut:
+                self.cut()
+
+    def _carry(self, source: socket.socket, target: socket.socket) -> None:
+        try:
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+        except OSError:
+            pass
+        for end in (source, target):
+            end.close()
+
+    def cut(self) -> None:
+        self.is_cut = True
+        for end in self._ends:
+            with suppress(OSError):  # it has gone already
+                end.shutdown(socket.SHUT_RDWR)
+        self._ends.clear()
+
+    def close(self) -> None:
+        self.cut()
+        self._door.close()
+
+
+def _numbers(client: Paho, level: int) -> list[int]:
+    return [int(payload) for _, payload, of, *_ in client.got if of == level]
+
+
+@pytest.mark.slow
+def test_three_in_a_row_keep_what_each_level_promises_while_any_is_killed_and_any_link_is_cut(
+    tmp_path: Path,
+) -> None:
+    faults = ["cut b", "cut c", "kill a", "kill b", "kill c"]
+    Random(0).shuffle(faults)
+    mqtt, native = dict(zip("abc", free_ports(3), strict=True)), dict(zip("abc", free_ports(3), strict=True))
+    with ExitStack() as opened:
+        cables = {"b": Cable(native["a"]), "c": Cable(native["b"])}  # of who dials
+        for cable in cables.values():
+            opened.callback(cable.close)
+        running: dict[str, Appliance] = {}
+
+        def start(name: str) -> None:
+            words = ["--id", name, "--store", str(tmp_path / name), "--listen-mqtt", f"127.0.0.1:{mqtt[name]}"]
+            words += ["--listen-neighbours", f"127.0.0.1:{native[name]}"]
+            words += ["--neighbour", f"127.0.0.1:{cables[name].port}"] if name in cables else []
+            running[name] = opened.enter_context(appliance(*words))
+
+        for name in "abc":
+            start(name)
+        running["a"].wait_for("linked to b")
+        running["b"].wait_for("linked to c")
+        taker = Paho(mqtt["c"], "taker", clean=False)
+        assert taker.subscribe(("t", 2)) == [2]
+        source = Paho(mqtt["a"], "source", clean=False)
+        number = 0
+        for fault in faults:
+            what, name = fault.split()
+            if what == "cut":
+                cables[name].cut()
+            else:
+                running[name].kill()
+            if fault == "kill a":
+                source.vanish()
+                start("a")
+                source = Paho(mqtt["a"], "source", clean=False)
+            for _ in range(12):
+                number += 1
+                source.publish("t", str(number), number % 3)
+            if what == "cut":
+                cables[name].is_cut = False
+            elif name != "a":
+                start(name)
+        if not taker.client.is_connected():
+            taker.vanish()
+            taker.client.reconnect()
+            taker.client.loop_start()
+        owed = {level: [each for each in range(1, number + 1) if each % 3 == level] for level in range(3)}
+        taker.wait(lambda: len(set(_numbers(taker, 1))) == len(owed[1]) and len(_numbers(taker, 2)) >= len(owed[2]))
+        for client in (taker, source):
+            client.end()
+
+    assert _numbers(taker, 2) == owed[2]
+    assert list(dict.fromkeys(_numbers(taker, 1))) == owed[1]
+    best_effort = _numbers(taker, 0)
+    assert best_effort == sorted(set(best_effort))
+
+
+@pytest.mark.slow
+def test_ps_ft_the_second_of_a_pair_takes_over_with_nothing_guaranteed_lost(tmp_path: Path) -> None:
+    first, second, *native = free_ports(4)
+    with ExitStack() as opened:
+        pair = list[Appliance]()
+        for mqtt, port, standby, told in ((first, native[0], (), "ready"), (second, native[1], ("--standby",), "by")):
+            words = ("--id", "a", "--store", str(tmp_path / "a"), "--listen-mqtt", f"127.0.0.1:{mqtt}")
+            pair.append(Appliance(*words, "--listen-neighbours", f"127.0.0.1:{port}", *standby))
+            opened.callback(pair[-1].process.kill)
+            pair[-1].wait_for(told)
+        both = [word for port in native for word in ("--neighbour", f"127.0.0.1:{port}")]
+        with appliance("--id", "b", "--listen-mqtt", "127.0.0.1:0", *both) as b:
+            b.wait_for("linked to a")
+            taker, away = Paho(b.ports["mqtt"], "taker"), Paho(first, "away", clean=False)
+            for client in (taker, away):
+                assert client.subscribe(("t", 2)) == [2]
+            away.end()
+            source = Paho(first, "source")
+            for number in range(40):
+                source.publish("t", str(number), 2)
+                if number == 19:
+                    assert not pair[1].has_said("takes over")
+                    pair[0].kill()
+                    source.vanish()
+                    pair[1].wait_for("ready")
+                    source = Paho(second, "source")
+            away = Paho(second, "away", clean=False)
+            for client in (taker, away):
+                client.wait(lambda client=client: len(client.got) >= 40)  # type: ignore[misc]
+            for client in (taker, away, source):
+                client.end()
+            assert pair[1].end() == 0
+
+    for client in (taker, away):
+        assert _numbers(client, 2) == list(range(40))
