@@ -313,7 +313,7 @@ class Core:
             return
         NATIVE.topic(frame.message.topic)
         self.counts["from neighbours"] += 1
-        self.latencies.seen(link.peer, self.now_ns - frame.sent_ns)
+        self.latencies.seen(link.peer, self.now_ns - frame.sent_ns, self.now_ns)
         carried = Carried(frame.message)
         if frame.message.retain and self._retain(frame.message) and not frame.plain:
             self._to_others(link, Retained(frame.message))

@@ -20,6 +20,7 @@ from typing import Protocol, TypeAlias
 from scatterproof.impl.pubsub.channels.queue import Marks
 from scatterproof.impl.pubsub.running import mqtt_connection, nats_session
 from scatterproof.impl.pubsub.running.core import Core
+from scatterproof.impl.pubsub.running.latency import told as statistics
 from scatterproof.impl.pubsub.running.management import Configuration, read
 from scatterproof.impl.pubsub.running.neighbour import Neighbour, Say
 from scatterproof.impl.pubsub.running.store import Store
@@ -36,7 +37,8 @@ _AGAIN_S, _REFUSED_S = 0.25, 5.0  # until a neighbour is dialled again
 class Settings:
     """configuration: the file of entitlements, read again at SIGHUP. name: of the appliance, another for each. mqtt,
     nats, native: where it listens, None for not at all; port 0 for any. neighbours: whom it dials. store: the cache
-    engine's file; without, nothing outlives the process. max_payload: bytes."""
+    engine's file; without, nothing outlives the process. max_payload: bytes. statistics_s: how often
+    it publishes what it counts, 0 for never."""
 
     name: str
     mqtt: Address | None = None
@@ -48,6 +50,7 @@ class Settings:
     max_payload: int = MAX_PAYLOAD
     marks: Marks = field(default_factory=Marks)
     treatment: Treatment = field(default_factory=Treatment)
+    statistics_s: float = 0.0
 
 
 class _End(Protocol):
@@ -325,9 +328,14 @@ class Server:
             await asyncio.sleep(seconds)
 
     async def _ticking(self) -> None:
+        told = time.monotonic()
         while True:
-            await asyncio.sleep(_TICK_S)
+            await asyncio.sleep(min(_TICK_S, self._settings.statistics_s or _TICK_S))
             self.take_time()
+            if self._settings.statistics_s and time.monotonic() - told >= self._settings.statistics_s:
+                told, core = time.monotonic(), self.core
+                there = (link.peer for link in core.links.values() if link.outbox is not None)
+                core.publish(statistics(core.name, core.counts, core.latencies, there))
             for wire in list(self._wires):
                 wire.end.tick()
             self.flush_soon()

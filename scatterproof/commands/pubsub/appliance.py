@@ -25,6 +25,7 @@ from scatterproof.commands.pubsub.appliance_options import (
     RingSlots,
     Room,
     Standby,
+    Statistics,
     StoreFile,
     Urgent,
 )
@@ -88,6 +89,7 @@ def run(
     ring: RingSlots = MARKS.slots,
     conflate: Conflate = None,
     urgent: Urgent = None,
+    statistics: Statistics = 0.0,
 ) -> None:
     """Run one appliance until Ctrl-C or SIGTERM.
 
@@ -104,7 +106,8 @@ def run(
 
     A client that does not take what is sent, beyond --room, is slow: best effort waits for it in a ring of recent
     messages, without copies, and is thinned out or conflated from --high-mark until below --low-mark. Others do not
-    notice, and nothing guaranteed is dropped. What it came to is counted, and told at the end.
+    notice, and nothing guaranteed is dropped. What it came to is counted, and said at the end;
+    with --statistics it is published on the way, with the latency of each hop, its trend and its drift.
 
     Names of users are taken as given: listen on loopback or in a network of your own. What --entitlements allows
     no more when it is read again ends; with --store the last known holds where the file is not there.
@@ -122,6 +125,7 @@ def run(
         configuration=entitlements,
         max_payload=max_payload,
         marks=Marks(high=high_mark, low=low_mark, one_in=one_in, slots=ring, room=room),
+        statistics_s=statistics,
         treatment=Treatment(urgent=tuple(urgent or ()), conflated=tuple(conflate or ())),
     )
     _run(settings, standby=standby)
@@ -131,6 +135,8 @@ def _run(settings: Settings, *, standby: bool) -> None:
     if not _NAME.fullmatch(settings.name):
         raise BadInput(f"--id {settings.name!r}: give up to 64 letters, digits, dots, dashes or underscores")
     marks = settings.marks
+    if not settings.statistics_s >= 0:
+        raise BadInput(f"--statistics {settings.statistics_s}: give seconds, or 0 for never")
     if not 0 < marks.low < marks.high <= marks.slots or min(marks.one_in, marks.room, settings.max_payload) < 1:
         raise BadInput(
             "give --low-mark of 1 or more, below --high-mark, which is at most --ring; and --one-in, --room and"

@@ -24,6 +24,12 @@ Entitlements = Annotated[
     Path | None,
     typer.Option(help="TOML file of who may do what, with an id; read again at SIGHUP. Without, all may do all."),
 ]
+Statistics = Annotated[
+    float,
+    typer.Option(
+        help="Publish counts and latencies as JSON on $SYS/ID ($SYS.ID in NATS) each so many seconds; 0: never."
+    ),
+]
 MaxPayload = Annotated[int, typer.Option(help="Bytes of the largest message.")]
 
 # How slow consumers are served.

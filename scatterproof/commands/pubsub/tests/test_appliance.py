@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scatterproof import cli
-from scatterproof.commands.pubsub.tests.appliances import appliance
+from scatterproof.commands.pubsub.tests.appliances import Paho, appliance
 
 MQTT = ("--listen-mqtt", "127.0.0.1:0")
 
@@ -42,6 +43,7 @@ def run_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         (["run", "--listen-mqtt", "127.0.0.1:0", "--ring", "10"], 2, "at most --ring"),
         (["run", "--listen-mqtt", "127.0.0.1:0", "--urgent", "a..b"], 2, "has an empty token"),
         (["run", "--listen-mqtt", "127.0.0.1:0", "--standby"], 2, "give both the same --store"),
+        (["run", "--listen-mqtt", "127.0.0.1:0", "--statistics", "-1"], 2, "give seconds"),
         (["inspect", "nowhere.sqlite"], 2, "there is no such file"),
     ],
 )
@@ -69,3 +71,26 @@ def test_two_appliances_with_one_name_are_not_joined_and_a_store_is_not_shared(
     assert code == 3
     assert "another process has it open" in told
     assert '"sessions": []' in run_command("inspect", store[1], "--json")[1]
+
+
+@pytest.mark.slow
+def test_ps_latency_what_appliances_count_and_measure_is_published() -> None:
+    often = ("--statistics", "0.02")
+    with (
+        appliance("--id", "one", *MQTT, "--listen-neighbours", "127.0.0.1:0", *often) as one,
+        appliance("--id", "the.other", "--neighbour", f"127.0.0.1:{one.ports['neighbours']}", *often),
+    ):
+        client = Paho(one.ports["mqtt"], "watcher")
+        client.subscribe(("$SYS/#", 0))
+        client.wait(lambda: sum(topic == "$SYS/the-other" for topic, *_ in client.got) > 70)
+        client.got.clear()
+        client.wait(lambda: any(topic == "$SYS/one" for topic, *_ in client.got))
+        said = json.loads(next(payload for topic, payload, *_ in client.got if topic == "$SYS/one"))
+        client.end()
+
+    assert said["neighbours"] == ["the.other"]
+    latency = said["latency"]["the.other"]
+    assert latency["number"] > 64
+    assert 0 < latency["least_ns"] <= latency["mean_ns"] < 10e9
+    assert {"trend", "drift"} < set(latency)
+    assert said["counts"]["from neighbours"] == latency["number"]
