@@ -8,6 +8,7 @@ from typing import Any
 
 from scatterproof.conformance.network.run import MakeNode
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
+from scatterproof.fuzz.pubsub.areas import AREAS
 from scatterproof.fuzz.pubsub.breaks import BREAKS
 from scatterproof.fuzz.pubsub.mutants import MUTANTS
 from scatterproof.fuzz.pubsub.on_model import ON_MODEL
@@ -41,4 +42,5 @@ PLUGIN = FuzzPlugin(
     on_model=ON_MODEL,
     shrinking=60,
     breaks=BREAKS,
+    areas=AREAS,
 )
