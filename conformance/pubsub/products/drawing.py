@@ -35,6 +35,11 @@ def words_of_nats(name: str) -> Words:
     )
 
 
+def words_of_amqp(name: str) -> Words:
+    topics = (f"{name}.a.x", f"{name}.b", f"{name}.b.y.z")
+    return Words(grammar="amqp", topics=topics, filters=(f"{name}.a.*", f"{name}.b.#", f"{name}.b"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """What is drawn. Less keeps a run clear of what a broker does not claim, or of a mistake that is known.

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from scatterproof.conformance.adapters.products import Product
-from scatterproof.conformance.pubsub.products import servers
+from scatterproof.conformance.pubsub.products import rabbitmq, servers
 
-PRODUCTS: tuple[Product, ...] = servers.PRODUCTS
+PRODUCTS: tuple[Product, ...] = (*servers.PRODUCTS, rabbitmq.PRODUCT)

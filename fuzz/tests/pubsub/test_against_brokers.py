@@ -12,6 +12,8 @@ import pytest
 
 from scatterproof.conformance.pubsub.brokers.broker import Ask, Broker
 from scatterproof.conformance.pubsub.brokers.known import BROKERS
+from scatterproof.conformance.pubsub.vocabulary import Vocabulary
+from scatterproof.fuzz.pubsub import against_brokers
 from scatterproof.fuzz.pubsub.against_brokers import differences, expected, main
 from scatterproof.impl.pubsub.filters import GRAMMARS
 
@@ -28,28 +30,72 @@ def test_ps_grammar_broker_and_matcher_agree_on_twenty_thousand_pairs(broker: Br
     assert 200 < matching < 19_000
 
 
-def ask_one_that_needs_a_level(filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
-    """`#` for one level at least: a parent is not matched."""
+def of_a_level_at_least(filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
+    """`#` of MQTT for one level at least: a parent is not matched."""
     found = expected(GRAMMARS["mqtt"], filters, topics)
     return {
         (f, t) for f, t in found if not (filters[f].endswith("/#") and topics[t].count("/") < filters[f].count("/"))
     }
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[Ask]:
-    yield ask_one_that_needs_a_level
+def of_no_token(filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
+    """`>` of NATS for no token, too."""
+    parents = {(f, t) for f, one in enumerate(filters) for t, topic in enumerate(topics) if one == f"{topic}.>"}
+    return expected(GRAMMARS["nats"], filters, topics) | parents
 
 
-WRONG = replace(BROKERS[2], name="wrong", why_not=lambda: None, serve=served)
+def of_a_word_at_least(filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
+    """`#` of AMQP for one word at least."""
+    found = expected(GRAMMARS["amqp"], filters, topics)
+    return {
+        (f, t) for f, t in found if not (filters[f].endswith(".#") and topics[t].count(".") < filters[f].count("."))
+    }
 
 
-def test_ps_grammar_a_broker_that_does_not_match_parents_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["wrong", "--pairs", "60000"], [WRONG]) == 1
+def wrong(name: str, ask: Ask) -> Broker:
+    """A broker with a mistake, in place of this one."""
+
+    @contextmanager
+    def served(folder: Path) -> Iterator[Ask]:
+        yield ask
+
+    found = next(broker for broker in BROKERS if broker.name == name)
+    return replace(found, name="wrong", why_not=lambda: None, serve=served)
+
+
+WRONG = wrong("mosquitto", of_a_level_at_least)
+
+
+@pytest.mark.parametrize(
+    ("broker", "ending"),
+    [(WRONG, "/#"), (wrong("nats", of_no_token), ".>"), (wrong("rabbitmq", of_a_word_at_least), ".#")],
+    ids=["mqtt", "nats", "amqp"],
+)
+def test_ps_grammar_a_broker_that_matches_otherwise_is_told(
+    broker: Broker, ending: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["wrong", "--pairs", "60000"], [broker]) == 1
     told = capsys.readouterr().out.splitlines()
     assert "are judged otherwise" in told[0]
-    assert all("/#', topic '" in line and line.endswith("otherwise, and alone") for line in told[1:])
-    assert len(told) == 6
+    assert all(f"{ending}', topic '" in line and line.endswith("otherwise, and alone") for line in told[1:])
+    assert 1 < len(told) <= 6
+
+
+@pytest.mark.parametrize("grammar", ["mqtt", "nats", "amqp"])
+def test_ps_grammar_a_matcher_with_a_mistake_is_told(
+    grammar: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the judge; the reference's, and the broker, are right."""
+
+    class Wrong(Vocabulary):
+        def matches(self, filter_: int, topic: int) -> bool:
+            return super().matches(filter_, topic) or topic == 7
+
+    monkeypatch.setattr(against_brokers, "Vocabulary", Wrong)
+    broker = next(one for one in BROKERS if one.grammar == grammar)
+    right = wrong(broker.name, lambda filters, topics: expected(GRAMMARS[grammar], filters, topics))
+    assert main(["wrong", "--pairs", "20000"], [right]) == 1
+    assert "seed 1: 0 are judged otherwise" not in capsys.readouterr().out
 
 
 def test_what_is_not_installed_is_not_run(capsys: pytest.CaptureFixture[str]) -> None:

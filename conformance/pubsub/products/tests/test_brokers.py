@@ -18,7 +18,7 @@ from scatterproof.conformance.verdict import Verdict
 from scatterproof.spec.trace import Trace
 
 pytestmark = pytest.mark.slow
-RUNS = 3
+RUNS = 1
 _numbers = count(1)
 _of = {product.name: product for product in PRODUCTS}
 _BOTH = [connects(1, 0), connects(2)]
@@ -34,7 +34,10 @@ _HIDDEN, _UNCOVERED = (
 # As many as are under way at once.
 _WHILE_AWAY = [*_BOTH, subscribes(2, 1, 1), disconnects(2), *[publishes(1, 1, seconds=1)] * 20, publishes(1, 1)]
 _EXPIRED = [*_WHILE_AWAY, Step(Move.WAIT, seconds=2.2), connects(2)]
-_KILLED = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1), Step(Move.KILL), connects(1, 0)]
+_KILLED, _STOPPED = (
+    [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1), Step(move), connects(1, 0)]
+    for move in (Move.KILL, Move.STOP)
+)
 # Without the last two words of the command: --store and its file.
 FORGETFUL = replace(
     APPLIANCE, name="appliance-without-store", command=lambda port, folder: APPLIANCE.command(port, folder)[:-2]
@@ -51,6 +54,7 @@ KEPT = [
         )
     ],
     *[(_of[name], "PS-PERSISTED", _KILLED) for name in ("appliance", "jetstream")],
+    (_of["rabbitmq-topic"], "PS-PERSISTED", _STOPPED),
     *[(_of[name], "PS-QOS-GD", _HIDDEN) for name in ("jetstream", "jetstream-2.11.2")],
     (_of["jetstream"], "PS-QOS-GD", _UNCOVERED),
     (_of["jetstream"], "PS-SESSION", _UNACKNOWLEDGED),

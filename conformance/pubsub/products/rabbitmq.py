@@ -1,0 +1,192 @@
+"""A topic exchange of RabbitMQ, through pika: a client has a durable queue for a session, and bindings of it for its
+subscriptions. What is published is persistent, and confirmed; what is delivered is acknowledged one by one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from scatterproof.conformance.adapters.products import Play, Product
+from scatterproof.conformance.pubsub.products.drawing import CLIENTS, Shape, drawn, words_of_amqp
+from scatterproof.conformance.pubsub.products.driving import Deliver, Move, Steps, play
+from scatterproof.conformance.workqueue.products.rabbitmq_node import RabbitNode, why_not
+from scatterproof.spec.core import Outcome
+from scatterproof.spec.schedule import Call
+from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import Trace
+
+LEVEL, ANSWER_S = 1, 10.0
+# A binding that is gone leaves in the queue what it has brought, as a subscription does.
+SHAPE = Shape(levels=(LEVEL,), lasting=10, restarts=Move.STOP)
+
+
+@dataclass(slots=True)
+class _One:
+    """A client. bound: the filters that its queue is bound by. unacknowledged: delivery tags."""
+
+    connection: Any = None
+    channel: Any = None
+    stalled: bool = False
+    bound: set[str] = field(default_factory=set)
+    unacknowledged: list[int] = field(default_factory=list)
+
+
+class TopicPort:
+    """name: of the run, and of its exchange."""
+
+    def __init__(self, deliver: Deliver, node: RabbitNode, name: str) -> None:
+        self._deliver, self._node, self._name = deliver, node, name
+        self._ones: dict[NodeId, _One] = {}
+        self._got = 0
+        with node.connect() as connection:
+            connection.channel().exchange_declare(name, "topic", durable=True)
+
+    def _queue(self, node: NodeId) -> str:
+        return f"{self._name}-{node}"
+
+    # ---------------------------------------------------------------- connections
+
+    def connect(self, node: NodeId, lasts: bool) -> Outcome:
+        one = self._ones.setdefault(node, _One())
+        self.drop(node)
+        one.connection = self._node.connect()
+        one.channel = one.connection.channel()
+        one.channel.confirm_delivery()
+        if one.bound:
+            self._consume(node, one)
+        return Outcome.OK
+
+    def _consume(self, node: NodeId, one: _One) -> None:
+        """What its last connection has not acknowledged is back in the queue when that has no consumer any more."""
+        until = time.monotonic() + ANSWER_S
+        while one.channel.queue_declare(self._queue(node), passive=True).method.consumer_count:
+            if time.monotonic() > until:
+                return
+            time.sleep(0.005)
+
+        def take(_channel: Any, method: Any, _properties: Any, body: bytes) -> None:
+            self._got += 1
+            one.unacknowledged.append(method.delivery_tag)
+            self._deliver(node, method.routing_key, body, LEVEL, method.redelivered, False)
+
+        one.channel.basic_consume(self._queue(node), take)
+
+    def disconnect(self, node: NodeId) -> Outcome:
+        self.drop(node)
+        return Outcome.OK
+
+    def drop(self, node: NodeId) -> None:
+        one = self._ones[node]
+        if one.connection is not None and one.connection.is_open:
+            one.connection.close()
+        one.connection, one.stalled = None, False
+        one.unacknowledged.clear()
+
+    def is_connected(self, node: NodeId) -> bool:
+        connection = self._ones[node].connection
+        return connection is not None and bool(connection.is_open)
+
+    def stall(self, node: NodeId, stalled: bool) -> None:
+        if node in self._ones:
+            self._ones[node].stalled = stalled
+
+    def restart(self, kill: bool) -> None:
+        for node in self._ones:
+            self.drop(node)
+        self._node.restart()
+
+    def end(self) -> None:
+        with self._node.connect() as connection:
+            channel = connection.channel()
+            for node in self._ones:
+                channel.queue_delete(self._queue(node))
+            channel.exchange_delete(self._name)
+        for node in self._ones:
+            self.drop(node)
+
+    # ---------------------------------------------------------------- calls
+
+    def publish(self, node: NodeId, topic: str, body: bytes, level: int, retain: bool, expiry_s: int) -> Outcome:
+        try:
+            self._ones[node].channel.basic_publish(self._name, topic, body, self._node.persistent)
+        except self._node.refusals:
+            return Outcome.UNKNOWN
+        return Outcome.OK
+
+    def subscribe(self, node: NodeId, filter_: str, level: int, group: int) -> Outcome:
+        one = self._ones[node]
+        first = not one.bound
+        one.channel.queue_declare(self._queue(node), durable=True)
+        one.channel.queue_bind(self._queue(node), self._name, filter_)
+        one.bound.add(filter_)
+        if first:
+            self._consume(node, one)
+        return Outcome.OK
+
+    def unsubscribe(self, node: NodeId, filter_: str) -> Outcome:
+        one = self._ones[node]
+        if filter_ not in one.bound:
+            return Outcome.REFUSED
+        one.channel.queue_unbind(self._queue(node), self._name, filter_)
+        one.bound.discard(filter_)
+        if not one.bound:
+            for tag in list(one.channel.consumer_tags):
+                one.channel.basic_cancel(tag)
+        return Outcome.OK
+
+    def has_unacknowledged(self, node: NodeId) -> bool:
+        return bool(self._ones[node].unacknowledged)
+
+    def acknowledge(self, node: NodeId) -> Outcome:
+        one = self._ones[node]
+        for tag in one.unacknowledged:
+            one.channel.basic_ack(tag)
+        one.unacknowledged.clear()
+        # By the answer the channel has passed on what it was told before.
+        one.channel.basic_qos(prefetch_count=0)
+        return Outcome.OK
+
+    # ---------------------------------------------------------------- reading
+
+    def pump(self, quiet_s: float) -> None:
+        until = time.monotonic() + quiet_s
+        while time.monotonic() < until:
+            before = self._got
+            for node, one in self._ones.items():
+                if not one.stalled and self.is_connected(node):
+                    one.connection.process_data_events(0.01)
+            if self._got > before:
+                until = time.monotonic() + quiet_s
+
+
+def _play(node: RabbitNode, name: str, steps: Steps, seed: int) -> Trace:
+    iut = f"{PRODUCT.name} {node.iut.split()[-1]}"
+    return play(partial(TopicPort, node=node, name=name), words_of_amqp(name), CLIENTS, steps, seed, iut)
+
+
+@contextmanager
+def _serve(folder: Path) -> Iterator[Play]:
+    node = RabbitNode(folder)
+    try:
+        yield partial(_play, node)
+    finally:
+        node.end()
+
+
+def _steps(seed: int, quiet: bool) -> list[Call | object]:
+    return [*drawn(seed, SHAPE)]
+
+
+PRODUCT = Product(
+    name="rabbitmq-topic",
+    text="a topic exchange of RabbitMQ with durable queues, stopped and started while it runs, by pika",
+    profile=Path(__file__).with_name("rabbitmq-topic.toml"),
+    why_not=why_not,
+    serve=_serve,
+    steps=_steps,
+)
