@@ -27,6 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from scatterproof.spark.found import Identity, is_as_told, read_violations
 from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
+from scatterproof.spark.layout import refuse_address
 from scatterproof.spark.mine import leave, summed_up
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.read import Pair
@@ -71,6 +72,7 @@ def follow(
     say: takes a sentence on each file that is left out, as it is not sound; it is looked at again when it changes.
     Raises BadInput and CannotRun as `mine` does, but not for a single file.
     """
+    refuse_address(corpus)
     corpus = corpus.absolute()
     if not corpus.is_dir():
         raise BadInput(f"{corpus}: no such folder; give the one that the files will come into")

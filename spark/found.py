@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from scatterproof.conformance.verdict import Verdict
@@ -37,6 +38,7 @@ VIOLATIONS = pa.schema(
         ("replay", pa.string()),
     ]
 )
+_IN_ORDER = [("run", "ascending"), ("position", "ascending"), ("clause", "ascending")]
 _FOUND, _DIGEST = b"scatterproof_found", b"scatterproof_found_sha256"
 _ROOT = Path(__file__).resolve().parent.parent
 # What a kept result depends on: all that says what a trace is and what holds of it, and what puts it into a result.
@@ -167,11 +169,17 @@ def is_result(path: Path) -> bool:
         return False
 
 
-def read_violations(paths: Iterable[Path]) -> pa.Table:
-    """The violations that these results keep; by run, position and clause."""
-    tables = [pq.read_table(path, schema=VIOLATIONS) for path in paths]
-    table = pa.concat_tables(tables) if tables else VIOLATIONS.empty_table()
-    return table.sort_by([("run", "ascending"), ("position", "ascending"), ("clause", "ascending")])
+def read_violations(paths: Iterable[Path], most: int | None = None) -> pa.Table:
+    """The violations that these results keep, by run, position and clause; the first ones alone, where `most` says how
+    many, of which one result at a time is in memory."""
+    tables = (pq.read_table(path, schema=VIOLATIONS) for path in paths)
+    if most is None:
+        return pa.concat_tables([VIOLATIONS.empty_table(), *tables]).sort_by(_IN_ORDER)
+    first = VIOLATIONS.empty_table()
+    for table in tables:
+        both = pa.concat_tables([first, table])
+        first = both.take(pc.sort_indices(both, sort_keys=_IN_ORDER)[:most])
+    return first
 
 
 def identity_of(corpus: Path, pair: Pair) -> Identity:

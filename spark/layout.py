@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from scatterproof.spec.trace import Header
 MANIFEST = "manifest.json"
 MINED = "mined"
 FORMAT = 1
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 ROW = "row/"  # with which the name of what is planted begins, where it is one altered row and no mutant
 
 
@@ -162,8 +164,21 @@ def read_manifest(corpus: Path) -> Manifest:
     return manifest
 
 
+def refuse_address(path: Path) -> None:
+    """BadInput for what was meant to be no path, such as s3://bucket/corpus, of which Path leaves one slash."""
+    parts = path.absolute().parts
+    for at, part in enumerate(parts):
+        if _SCHEME.fullmatch(part) and not Path(*parts[: at + 1]).exists():
+            raise BadInput(
+                f"{part}//{'/'.join(parts[at + 1 :])}: is an address, and only folders are read and written; give the"
+                " path of one that is mounted here, and on all machines of a cluster"
+            )
+
+
 def refuse_foreign(target: Path, mark: str) -> None:
-    """BadInput when `target` is there, and neither empty nor a folder with a file `mark`: it is somebody's own."""
+    """BadInput when `target` is there, and neither empty nor a folder with a file `mark`: it is somebody's own. Or an
+    address."""
+    refuse_address(target)
     if target.exists() and not (target.is_dir() and ((target / mark).is_file() or not any(target.iterdir()))):
         raise BadInput(f"{target}: exists, and is no folder with a {mark}; give a new folder, or remove it first")
 

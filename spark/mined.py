@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -61,5 +62,9 @@ class MineResult(msgspec.Struct, frozen=True):
     def table(self) -> pa.Table:
         """The violations: clause, run, position, expected, found, witness, sentence, and the command that replays the
         run alone; by run, position and clause."""
+        return read_violations(self.results())
+
+    def results(self) -> Iterator[Path]:
+        """The files that hold this table; all of a run is in one."""
         files = sorted((Path(self.path) / MINED / VIOLATIONS_FOLDER).glob("*.parquet"))
-        return read_violations(path for path in files if is_result(path))
+        return (path for path in files if is_result(path))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from scatterproof.spark.layout import refuse_address
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Header
 from scatterproof.spec.trace_parquet import events_schema, read_headers, reading, require_columns
@@ -53,6 +54,7 @@ def parts_of(corpus: Path) -> list[Part]:
 
 def pairs_of(corpus: Path) -> list[Pair]:
     """The names alone, in order; BadInput when there is none, or when a file lacks its other half."""
+    refuse_address(corpus)
     if not corpus.is_dir():
         raise BadInput(f"{corpus}: no such folder; give one that `corpus` has made")
     events = sorted((corpus / "events").glob("*.parquet"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -67,9 +67,9 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
         return f"{said}; {_named(self.elsewhere) if self.elsewhere else 'nothing'} elsewhere"
 
 
-def recall(corpus: Path, found: pa.Table) -> Recall | None:
-    """Compare a table of violations (clause, run, position) with what the manifest expects; None for a corpus in which
-    nothing is planted, or nothing of which the oracles were asked."""
+def recall(corpus: Path, found: Iterable[pa.Table]) -> Recall | None:
+    """Compare tables of violations (clause, run, position; all of a run in one) with what the manifest expects; None
+    for a corpus in which nothing is planted, or nothing of which the oracles were asked."""
     if not (corpus / MANIFEST).is_file():
         return None
     entries = read_manifest(corpus).runs
@@ -77,7 +77,9 @@ def recall(corpus: Path, found: pa.Table) -> Recall | None:
     if not planted:
         return None
     unjudged = {entry.run for entry in entries if entry.planted and not entry.expected}
-    seen = _by_run(found)
+    seen: dict[int, set[Expected]] = {}
+    for table in found:
+        seen |= _by_run(table)
     by_name: dict[str, list[RunEntry]] = defaultdict(list)
     for entry in planted.values():
         by_name[entry.planted].append(entry)

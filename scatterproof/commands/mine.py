@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
-import pyarrow as pa
+import pyarrow.parquet as pq
 import typer
 from rich.console import Console
 
@@ -14,8 +14,9 @@ from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import BAD_INPUT, INCONCLUSIVE, OK, VIOLATIONS, Progress, err, out, print_json, print_table
 from scatterproof.options import MASTERS, Json, Protocol, resolve
 from scatterproof.spark.coverage import CoveragePart
+from scatterproof.spark.found import read_violations
 from scatterproof.spark.judge_part import MOST_KEPT
-from scatterproof.spark.layout import is_corpus
+from scatterproof.spark.layout import is_corpus, refuse_address
 from scatterproof.spark.mapping import Mapping, no_mapping, read_mapping
 from scatterproof.spark.mine import mine
 from scatterproof.spark.mined import MineResult
@@ -78,12 +79,11 @@ def command(
         result = _mine(corpus, master, _own_layout(corpus, mapping, protocol), again)
     if protocol is not None and resolve(protocol) != result.protocol:
         raise BadInput(f"{corpus}: holds traces of {result.protocol}, not of {protocol}; leave --protocol out")
-    table = result.table()
-    told = recall(Path(result.path), table)
+    told = recall(Path(result.path), (read_violations([path]) for path in result.results()))
     if as_json:
         print_json({**msgspec.to_builtins(result), "recall": told})
     else:
-        _print(result, table, told)
+        _print(result, told)
     fails = not result.holds or (told is not None and not told.exact)
     raise typer.Exit(VIOLATIONS if fails else BAD_INPUT if result.left_out else _without_violations(result))
 
@@ -93,6 +93,7 @@ def _without_violations(result: MineResult) -> int:
 
 
 def _own_layout(corpus: Path, mapping: Path | None, protocol: str | None) -> Mapping | None:
+    refuse_address(corpus)
     if mapping is None and is_corpus(corpus):
         return None
     chosen = resolve(protocol)
@@ -144,7 +145,7 @@ def _sentence(console: Console, sentence: str) -> None:
     console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
-def _print(result: MineResult, table: pa.Table, told: Recall | None) -> None:
+def _print(result: MineResult, told: Recall | None) -> None:
     rows = [
         (clause.clause, clause.name, clause.verdict, clause.held, clause.broken, clause.reason)
         for clause in result.clauses
@@ -154,13 +155,14 @@ def _print(result: MineResult, table: pa.Table, told: Recall | None) -> None:
         ("clause", "name", "verdict", "held", "broken", "why"),
         rows,
     )
-    found = table.slice(0, SHOWN).to_pylist()
+    found = read_violations(result.results(), SHOWN).to_pylist()
+    kept = sum(pq.read_metadata(path).num_rows for path in result.results())
     for violation in found:
         _sentence(out, f"run {violation['run']}: {violation['sentence']}")
-    if table.num_rows > len(found):
-        _sentence(out, f"and {table.num_rows - len(found)} more in {result.path}/mined/violations")
-    if result.violations > table.num_rows:
-        more = result.violations - table.num_rows
+    if kept > len(found):
+        _sentence(out, f"and {kept - len(found)} more in {result.path}/mined/violations")
+    if result.violations > kept:
+        more = result.violations - kept
         _sentence(out, f"and {more} more that are only counted: of a clause in a run, the first {MOST_KEPT} are kept")
     if found:
         _sentence(out, f"replay the first: {found[0]['replay']}")

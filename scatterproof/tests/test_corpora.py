@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from scatterproof import iuts
 from scatterproof.conformance.protocol import load
@@ -86,6 +87,21 @@ def test_what_is_planted_is_a_name_and_a_rate() -> None:
         with pytest.raises(BadInput) as raised:
             wishes_of([text], protocol)
         assert sentence in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["corpus --runs 1 --out A", "mine A", "mine --follow A", "mine --mapping none.toml A", "import A --out o"],
+)
+def test_an_address_is_refused_by_its_own_name_before_spark_starts(
+    console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(SparkSession, "Builder", None)
+    code, said, complaint = console(*words.replace("A", "s3://bucket/corpus").split())
+    assert (code, said) == (2, "")
+    assert "s3://bucket/corpus: is an address, and only folders are" in " ".join(complaint.split())
+    assert not list(tmp_path.iterdir())
 
 
 def test_bad_plants_are_one_sentence_before_spark_starts(console: Console, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from scatterproof.spark.layout import (
     RunEntry,
     events_path,
     quarantine_path,
+    refuse_address,
     replaced_folder,
     runs_path,
 )
@@ -87,6 +88,8 @@ def import_traces(
     sources number a run alike; CannotRun without Java. Single rows are never a reason to stop: see `quarantine`.
     """
     load(protocol)
+    for path in (*given, out):
+        refuse_address(path)
     mapping = no_mapping(protocol) if mapping_file is None else read_mapping(mapping_file, protocol)
     found = find_sources(given, mapping)
     if any(source.kind is SourceKind.CAPTURE for source in found.sources):

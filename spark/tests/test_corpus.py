@@ -233,12 +233,12 @@ def test_what_is_planted_is_found_and_nothing_else_however_the_runs_are_shared_o
     planted = [entry for entry in one.runs if entry.planted]
     assert sorted(entry.planted for entry in planted) == sorted([plant.name, plant.name, "row/any"])
     found = mine(tmp_path / "5").table()
-    compared = recall(tmp_path / "5", found)
+    compared = recall(tmp_path / "5", [found])
     assert compared is not None
     assert compared.exact, compared
     assert {entry.run for entry in planted} == set(found.column("run").to_pylist())
     missing = recall(
-        tmp_path / "5", found.filter(pa.array([run != planted[0].run for run in found["run"].to_pylist()]))
+        tmp_path / "5", [found.filter(pa.array([run != planted[0].run for run in found["run"].to_pylist()]))]
     )
     assert missing is not None
     assert not missing.exact

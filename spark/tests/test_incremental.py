@@ -110,6 +110,8 @@ def test_growing_shrinking_and_changing_ends_as_mining_all_at_once(tmp_path: Pat
     result, judged, _ = mined(tmp_path)
     assert (result.files, judged) == (5, 4)
     assert set(result.table().column("run").to_pylist()) == broken
+    for most in (1, 3, result.violations):
+        assert read_violations(reversed([*result.results()]), most).equals(result.table()[:most])
     assert_as_at_once(tmp_path, result)
 
 

@@ -63,7 +63,7 @@ def written(corpus: Path, entries: list[RunEntry]) -> Path:
 
 
 def compared(corpus: Path, found: list[Violation]) -> Recall:
-    made = recall(written(corpus, [entry(run, *EXPECTED.get(run, ())) for run in range(9)]), table(found))
+    made = recall(written(corpus, [entry(run, *EXPECTED.get(run, ())) for run in range(9)]), [table(found)])
     assert made is not None
     return made
 
@@ -122,13 +122,13 @@ def test_an_alarm_in_another_run_is_told(tmp_path: Path) -> None:
 
 
 def test_a_corpus_without_labels_has_no_recall(tmp_path: Path) -> None:
-    assert recall(tmp_path / "none", table(FOUND)) is None
-    assert recall(written(tmp_path, [entry(0), entry(1)]), table([])) is None
-    assert recall(written(tmp_path, [entry(0), entry(1, "by hand")]), table([("X-1", 1, 0)])) is None
+    assert recall(tmp_path / "none", [table(FOUND)]) is None
+    assert recall(written(tmp_path, [entry(0), entry(1)]), [table([])]) is None
+    assert recall(written(tmp_path, [entry(0), entry(1, "by hand")]), [table([("X-1", 1, 0)])]) is None
 
 
 def test_runs_that_nobody_has_labelled_count_neither_way(tmp_path: Path) -> None:
     entries = [entry(0), entry(1, "by hand"), entry(7, *EXPECTED[7])]
-    made = recall(written(tmp_path, entries), table([("X-1", 1, 0), ("X-3", 7, 9)]))
+    made = recall(written(tmp_path, entries), [table([("X-1", 1, 0)]), table([("X-3", 7, 9)])])
     assert made is not None
     assert made.exact
