@@ -19,7 +19,8 @@ def why_not() -> str | None:
 
 
 def seconds(address: str, workers: int, correlations: int, messages: int, in_group: int, body: bytes) -> float:
-    """From the first job that is deferred until the last is carried out; as many senders as workers, in one process."""
+    """From the first job that is deferred until the last is carried out, once all are connected; as many senders as
+    workers, in one process."""
     return asyncio.run(_seconds(address, workers, correlations, messages, in_group, body.decode()))
 
 
@@ -27,7 +28,7 @@ async def _seconds(address: str, workers: int, correlations: int, messages: int,
     procrastinate: Any = importlib.import_module("procrastinate")
     logging.getLogger("procrastinate").setLevel(logging.ERROR)
     connector = procrastinate.PsycopgConnector(conninfo=address, min_size=1, max_size=2 * workers + 2)
-    app, left, done = procrastinate.App(connector=connector), messages, asyncio.Event()
+    app, left, done = procrastinate.App(connector=connector), 0, asyncio.Event()
 
     @app.task(name="count")  # type: ignore[untyped-decorator]
     async def count(body: str) -> None:
@@ -36,13 +37,12 @@ async def _seconds(address: str, workers: int, correlations: int, messages: int,
         if not left:
             done.set()
 
-    async def send(first: int) -> None:
-        for number in range(first, messages, workers):
+    async def send(first: int, some: int) -> None:
+        for number in range(first, some, workers):
             await count.configure(lock=f"c{number // in_group % correlations}").defer_async(body=body)
 
     async with app.open_async():
         await app.schema_manager.apply_schema_async()
-        start = time.monotonic()
         working = asyncio.create_task(
             app.run_worker_async(
                 concurrency=workers,
@@ -51,8 +51,12 @@ async def _seconds(address: str, workers: int, correlations: int, messages: int,
                 delete_jobs="successful",
             )
         )
-        await asyncio.gather(*(send(first) for first in range(workers)), done.wait())
-        spent = time.monotonic() - start
+        spent = 0.0
+        for left in (2 * workers * in_group, messages):
+            done.clear()
+            start = time.monotonic()
+            await asyncio.gather(*(send(first, left) for first in range(workers)), done.wait())
+            spent = time.monotonic() - start
         working.cancel()
         with suppress(asyncio.CancelledError):
             await working

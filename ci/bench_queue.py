@@ -112,22 +112,23 @@ def queue(messages: int = MESSAGES, waiting: tuple[int, ...] = WAITING) -> Itera
 
 
 def seconds(address: str, workers: int, correlations: int, messages: int, send: Sending) -> float:
-    """From the first begin until the last message is processed."""
-    make, done = factory(address), _Until(messages)
-    make().close()
-    receiver = Receiver(make, lambda: _Count(done), "bench", service_limit=workers, poll_interval_ms=10)
-    start = time.monotonic()
+    """From the first begin until the last message is processed; once all are connected, as those of the plain queue."""
+    make = factory(address)
+    senders = [Sender(make, "bench") for _ in range(workers)]
+    until: list[_Until] = []
+    receiver = Receiver(make, lambda: _Count(lambda: until[-1]()), "bench", service_limit=workers, poll_interval_ms=10)
     receiver.start()
-    senders = [
-        threading.Thread(
-            target=send, args=(Sender(make, "bench"), range(n, messages // IN_GROUP, workers), correlations)
-        )
-        for n in range(workers)
-    ]
-    _run(senders, done)
-    spent = time.monotonic() - start
+    spent = 0.0
+    for count in (2 * workers * IN_GROUP, messages):
+        until.append(_Until(count))
+        given = [(sender, range(n, count // IN_GROUP, workers), correlations) for n, sender in enumerate(senders)]
+        start = time.monotonic()
+        _run([threading.Thread(target=send, args=one) for one in given], until[-1])
+        spent = time.monotonic() - start
     receiver.stop()
     receiver.wait()
+    for sender in senders:
+        sender.close()
     return spent
 
 
@@ -142,7 +143,6 @@ def _by_procrastinate(address: str, workers: int, correlations: int, messages: i
 def _send(sender: Sender, groups: range, correlations: int) -> None:
     for group in groups:
         sender.send_group(0, 1, f"c{group % correlations}", [BODY] * IN_GROUP)
-    sender.close()
 
 
 def _send_each(sender: Sender, groups: range, correlations: int) -> None:
@@ -150,7 +150,6 @@ def _send_each(sender: Sender, groups: range, correlations: int) -> None:
         with sender.group(0, 1, f"c{group % correlations}") as put:
             for _ in range(IN_GROUP):
                 put(BODY)
-    sender.close()
 
 
 def plain_seconds(address: str, workers: int, messages: int) -> float:
