@@ -200,7 +200,7 @@ APPLIANCE = Server(
 # ---------------------------------------------------------------- NATS
 
 # Its core delivers at most once, to who is connected.
-OF_CORE = Shape(levels=(0,), lasting=0, drops=False, stalls=False)
+OF_CORE = Shape(levels=(0,), lasting=0, drops=False, stalls=False, shared=True)
 # A consumer's filters are those that it begins with: one that is added later may match what is there.
 OF_JETSTREAM = Shape(
     levels=(1,), lasting=10, leaves=False, filters=((1, 2), (1, 3), (1,), (2,)), restarts=Move.KILL, steps=30

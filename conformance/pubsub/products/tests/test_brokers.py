@@ -38,6 +38,9 @@ _KILLED, _STOPPED = (
     [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1), Step(move), connects(1, 0)]
     for move in (Move.KILL, Move.STOP)
 )
+# One of two members gets it, and goes without an acknowledgement.
+_MEMBERS = [*_BOTH, connects(3), *[subscribes(node, 1, 1, 1) for node in (2, 3)], publishes(1, 1)]
+_LEFT = [*_MEMBERS, *[Step(move, node, 0.8) for node in (2, 3) for move in (Move.WAIT, Move.DROP)]]
 # Without the last two words of the command: --store and its file.
 FORGETFUL = replace(
     APPLIANCE, name="appliance-without-store", command=lambda port, folder: APPLIANCE.command(port, folder)[:-2]
@@ -58,6 +61,7 @@ KEPT = [
     *[(_of[name], "PS-QOS-GD", _HIDDEN) for name in ("jetstream", "jetstream-2.11.2")],
     (_of["jetstream"], "PS-QOS-GD", _UNCOVERED),
     (_of["jetstream"], "PS-SESSION", _UNACKNOWLEDGED),
+    *[(_of[name], "PS-SHARED", _LEFT) for name in ("jetstream", "mosquitto-5")],
     (_of["mosquitto-5"], "PS-EXPIRE", [step for at, step in enumerate(_EXPIRED) if not 4 <= at < 20]),
 ]
 BROKEN = [
