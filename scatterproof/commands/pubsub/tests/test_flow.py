@@ -3,8 +3,11 @@ that is guaranteed comes."""
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import socket
+import threading
 
 import pytest
 
@@ -98,3 +101,34 @@ def test_ps_flow_ps_slow_ps_qos_conf_a_client_that_does_not_read_while_a_flood_c
         assert _told(one, what), what
     # What was urgent came ahead of what had waited.
     assert slow.got.rfind(b"MSG alarm") < slow.got.rfind(b"MSG price.a")
+
+
+@pytest.mark.slow
+def test_ps_flow_publishers_wait_for_a_neighbour_that_takes_nothing_and_all_that_is_guaranteed_comes() -> None:
+    high, number = 100, 1_000
+    words = ("--high-mark", str(high), "--low-mark", "50", "--ring", "1000")
+    with (
+        appliance("--id", "a", "--listen-mqtt", "127.0.0.1:0", "--listen-neighbours", "127.0.0.1:0", *words) as a,
+        appliance(
+            "--id", "b", "--listen-mqtt", "127.0.0.1:0", "--neighbour", f"127.0.0.1:{a.ports['neighbours']}"
+        ) as b,
+    ):
+        a.wait_for("linked to b")
+        taker, source = Paho(b.ports["mqtt"], "taker"), Paho(a.ports["mqtt"], "source")
+        taker.subscribe(("t", 1))
+        os.kill(b.process.pid, signal.SIGSTOP)
+        try:
+            sent = [source.client.publish("t", str(each), 1) for each in range(number)]
+            source.wait(lambda: sum(each.is_published() for each in sent) >= high - 50)
+            threading.Event().wait(0.5)  # more would come now
+            acknowledged = sum(each.is_published() for each in sent)
+        finally:
+            os.kill(b.process.pid, signal.SIGCONT)
+        taker.wait(lambda: len(taker.got) >= number)
+        for each in (taker, source):
+            each.end()
+        assert a.end() == 0
+
+    assert acknowledged < 2 * high
+    assert [int(payload) for _, payload, *_ in taker.got] == list(range(number))
+    assert _told(a, "times that publishers waited")
