@@ -151,7 +151,7 @@ class JudgeBench(AnyBench[Known]):
 
     def meet(self, given: Known, found: Tried) -> Tried:
         killed = msgspec.structs.replace(found, instance=given.name, differing=found.differing + 1)
-        oracles = ".oracles." in self.mutants[found.mutant].module
+        oracles = self.mutants[found.mutant].area == ORACLES
         due = given.oracles if oracles else given.checks
         try:
             with bounded():

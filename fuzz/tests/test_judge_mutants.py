@@ -8,9 +8,11 @@ from typing import cast
 
 import pytest
 
+from scatterproof.conformance import case
 from scatterproof.conformance import protocol as conformance_protocol
 from scatterproof.conformance.broadcast.view import label
 from scatterproof.conformance.judge import judge_by_oracles
+from scatterproof.fuzz import judging
 from scatterproof.fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of, within
 from scatterproof.fuzz.judging import (
     CHECKS,
@@ -75,6 +77,17 @@ def tried(bench: JudgeBench, place: str, after: str) -> Tried:
 @pytest.mark.slow
 def test_checks_and_oracles_say_the_same_of_damaged_runs(bench: JudgeBench) -> None:
     assert bench.parted == []
+
+
+@pytest.mark.slow
+def test_an_oracle_is_told_wherever_its_module_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of publish and subscribe are no folder of their own."""
+    few = [path for path in trace_files("pubsub") if path.stem.startswith("PS-RETAIN")]
+    monkeypatch.setattr(judging, "trace_files", lambda name: few)
+    monkeypatch.setattr(case, "cases", lambda name: ())
+    bench = JudgeBench("pubsub", 0)
+    mutants = [one for one in bench.mutants.values() if "keeping_oracles:retained_comes_once" in one.name]
+    assert any(bench.try_mutant(one).outcome is TriedOutcome.BY_CLAUSE for one in mutants)
 
 
 ONCE = "uniform_checks:delivered_once"
