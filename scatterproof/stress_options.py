@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -20,37 +22,6 @@ IUT_COMMAND_HELP = (
     " --hosts {hosts} --output {output} {config}'; it is judged by its output. The course's form of 2020 has"
     " '--barrier {barrier} --signal {signal}', too."
 )
-Level = Annotated[str | None, typer.Option("--level", help="Level of the protocol at which programs are judged.")]
-Processes = Annotated[int | None, typer.Option("--processes", help="How many processes (5).", show_default=False)]
-Messages = Annotated[int | None, typer.Option("--messages", help="Messages of each process (1000).")]
-Loss = Annotated[
-    float | None,
-    typer.Option(
-        "--loss",
-        help="Share of the datagrams that is lost (0.1). 0 makes a clean network: delay, jitter, reorder and duplicate"
-        " are 0, too, unless they are given.",
-        show_default=False,
-    ),
-]
-Delay = Annotated[float | None, typer.Option("--delay", help="Delay of each datagram, ms (10).")]
-Jitter = Annotated[float | None, typer.Option("--jitter", help="Greatest random delay beside it, ms (5).")]
-Reorder = Annotated[float | None, typer.Option("--reorder", help="Share that is held back and overtaken (0.1).")]
-Duplicate = Annotated[float | None, typer.Option("--duplicate", help="Share that arrives twice (0.05).")]
-Partition = Annotated[float | None, typer.Option("--partition", help="Seconds for which some are cut off (0).")]
-Kill = Annotated[int | None, typer.Option("--kill", help="Processes ended while all run (as many as may be).")]
-Pause = Annotated[int | None, typer.Option("--pause", help="How often a process is stopped for a while (5).")]
-Seconds = Annotated[
-    float | None,
-    typer.Option(
-        "--seconds",
-        help="Seconds until programs are asked to end (30); earlier where all is there, or where nothing new has moved"
-        " for a quarter of this, at most 10 s: then what is missing is lost.",
-        show_default=False,
-    ),
-]
-Deadline = Annotated[bool, typer.Option("--deadline", help="What lacks when the seconds are over counts as lost.")]
-Patience = Annotated[float | None, typer.Option("--patience", help="Seconds they have to end after SIGTERM (10).")]
-StressSeed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random (1).")]
 
 _T = TypeVar("_T")
 _MOST_SECONDS = 86_400.0
@@ -64,26 +35,51 @@ class StressOptions:
     partition, seconds, patience: s.
     """
 
-    level: str | None = None
-    processes: int | None = None
-    messages: int | None = None
-    loss: float | None = None
-    delay: float | None = None
-    jitter: float | None = None
-    reorder: float | None = None
-    duplicate: float | None = None
-    partition: float | None = None
-    kill: int | None = None
-    pause: int | None = None
-    seconds: float | None = None
-    deadline: bool = False
-    patience: float | None = None
-    seed: int | None = None
-
-    @classmethod
-    def of(cls, arguments: Mapping[str, Any]) -> StressOptions:
-        """Those of a command, by name, among its other arguments."""
-        return cls(**{field.name: arguments[field.name] for field in fields(cls)})
+    level: Annotated[
+        str | None, typer.Option("--level", help="Level of the protocol at which programs are judged.")
+    ] = None
+    processes: Annotated[
+        int | None, typer.Option("--processes", help="How many processes (5).", show_default=False)
+    ] = None
+    messages: Annotated[int | None, typer.Option("--messages", help="Messages of each process (1000).")] = None
+    loss: Annotated[
+        float | None,
+        typer.Option(
+            "--loss",
+            help="Share of the datagrams that is lost (0.1). 0 makes a clean network: delay, jitter, reorder and duplicate"
+            " are 0, too, unless they are given.",
+            show_default=False,
+        ),
+    ] = None
+    delay: Annotated[float | None, typer.Option("--delay", help="Delay of each datagram, ms (10).")] = None
+    jitter: Annotated[float | None, typer.Option("--jitter", help="Greatest random delay beside it, ms (5).")] = None
+    reorder: Annotated[float | None, typer.Option("--reorder", help="Share that is held back and overtaken (0.1).")] = (
+        None
+    )
+    duplicate: Annotated[float | None, typer.Option("--duplicate", help="Share that arrives twice (0.05).")] = None
+    partition: Annotated[float | None, typer.Option("--partition", help="Seconds for which some are cut off (0).")] = (
+        None
+    )
+    kill: Annotated[int | None, typer.Option("--kill", help="Processes ended while all run (as many as may be).")] = (
+        None
+    )
+    pause: Annotated[int | None, typer.Option("--pause", help="How often a process is stopped for a while (5).")] = None
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds",
+            help="Seconds until programs are asked to end (30); earlier where all is there, or where nothing new has moved"
+            " for a quarter of this, at most 10 s: then what is missing is lost.",
+            show_default=False,
+        ),
+    ] = None
+    deadline: Annotated[
+        bool, typer.Option("--deadline", help="What lacks when the seconds are over counts as lost.")
+    ] = False
+    patience: Annotated[
+        float | None, typer.Option("--patience", help="Seconds they have to end after SIGTERM (10).")
+    ] = None
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of everything random (1).")] = None
 
     @property
     def given(self) -> list[str]:
@@ -144,6 +140,27 @@ class StressOptions:
             due=self.deadline,
             patience_s=_span("--patience", _or(self.patience, 10.0)),
         )
+
+
+def with_stress(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that takes `stress` with each of its fields as an option, behind its own."""
+    signature, hints = inspect.signature(command), get_type_hints(command, include_extras=True)
+    added = get_type_hints(StressOptions, include_extras=True)
+    own = [one.replace(annotation=hints[one.name]) for one in signature.parameters.values() if one.name != "stress"]
+    more = [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=added[field.name]
+        )
+        for field in fields(StressOptions)
+    ]
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        command(stress=StressOptions(**{name: given.pop(name) for name in added}), **given)
+
+    wrapped.__annotations__ = {one.name: one.annotation for one in (*own, *more)}
+    wrapped.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    return wrapped
 
 
 def _or(value: _T | None, default: _T) -> _T:

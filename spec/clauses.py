@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -175,7 +176,16 @@ def _place(file: Path) -> int:
 
 
 def load(protocol: str, folder: Path = SPEC) -> Catalogue:
-    """The validated catalogue of a protocol; BadInput when there is none or when it is not sound."""
+    """The validated catalogue of a protocol, read once; BadInput when there is none or when it is not sound."""
+    return _kept(protocol) if folder == SPEC else _read(protocol, folder)
+
+
+@cache
+def _kept(protocol: str) -> Catalogue:
+    return _read(protocol, SPEC)
+
+
+def _read(protocol: str, folder: Path) -> Catalogue:
     known = protocols(folder)
     if protocol not in known:
         there = ", ".join(known) if known else "none so far"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,6 @@ MAX_RUN = 4_096
 # Sets of processes are bits of an integer of 64.
 MAX_PROCESSES = 62
 
-_catalogue = cache(clauses.load)  # asked for each check of each run
 _ABOVE_LINKS = (
     "above level pl nobody outside sees what a link hands on; what is delivered is BC-URB-ONCE's and BC-URB-REAL's"
 )
@@ -66,7 +64,7 @@ def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
     level = Level(str(given["level"]))
     if clause in ("BC-PL-ONCE", "BC-PL-REAL") and level is not Level.PL:
         return _ABOVE_LINKS
-    if level not in _catalogue("broadcast").by_id[clause].environments:
+    if level not in clauses.load("broadcast").by_id[clause].environments:
         return f"the run is at level {level}"
     if clause == "BC-URB-SELF" and level is Level.LCB:
         return f"the run is at level {level}: what a majority has may wait for others, which is BC-LCB-CHECK's"

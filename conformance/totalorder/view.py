@@ -15,20 +15,7 @@ class View:
     TO-ACK-MIN have it; the loss record is the greatest."""
 
     def __init__(self, header: Header) -> None:
-        columns = schema(header.protocol)
-        names = (
-            "kind",
-            "node",
-            "link",
-            "sender",
-            "receiver",
-            "number",
-            "packet",
-            "timestamp",
-            "barrier",
-            "ack_barrier",
-        )
-        self._at = tuple(columns.index(name) for name in (*names, "loss_record", "clock_ns"))
+        self._columns = schema(header.protocol).columns
         nodes, links = header.topology.nodes, header.topology.links
         self._hosts = [node.role is Role.HOST for node in nodes]
         self._ingress = [[n for n, link in enumerate(links) if link.target == node] for node in range(len(nodes))]
@@ -40,16 +27,16 @@ class View:
         self._delivered: list[dict[int, int]] = [{} for _ in nodes]  # by sender the last number
 
     def see(self, row: Row) -> None:
-        kind, node, link, sender, receiver, number, packet, timestamp, barrier, ack, loss, clock = (
-            row[at] for at in self._at
-        )
-        self._clock[node] = clock
+        told = dict(zip(self._columns, row, strict=True))
+        kind, node, link, sender, number = (told[name] for name in ("kind", "node", "link", "sender", "number"))
+        self._clock[node] = told["clock_ns"]
         if kind == Kind.ARRIVED:
-            self._barrier[link] = max(self._barrier[link], barrier)
-            self._ack_barrier[link] = max(self._ack_barrier[link], ack)
-            self._loss_record[link] = max(self._loss_record[link], loss)
-            if packet == PacketKind.DATA and receiver == node and number > self._delivered[node].get(sender, 0):
-                self._buffers[node][sender, number] = timestamp
+            self._barrier[link] = max(self._barrier[link], told["barrier"])
+            self._ack_barrier[link] = max(self._ack_barrier[link], told["ack_barrier"])
+            self._loss_record[link] = max(self._loss_record[link], told["loss_record"])
+            is_message = told["packet"] == PacketKind.DATA and told["receiver"] == node
+            if is_message and number > self._delivered[node].get(sender, 0):
+                self._buffers[node][sender, number] = told["timestamp"]
         elif kind == Kind.DELIVERED:
             self._buffers[node].pop((sender, number), None)
             self._delivered[node][sender] = number

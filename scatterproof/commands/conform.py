@@ -35,25 +35,7 @@ from scatterproof.conformance.profile import read_profile
 from scatterproof.console import OK, Progress, print_json
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, refuse_file, resolve
 from scatterproof.spec.errors import BadInput
-from scatterproof.stress_options import (
-    IUT_COMMAND_HELP,
-    Deadline,
-    Delay,
-    Duplicate,
-    Jitter,
-    Kill,
-    Level,
-    Loss,
-    Messages,
-    Partition,
-    Patience,
-    Pause,
-    Processes,
-    Reorder,
-    Seconds,
-    StressOptions,
-    StressSeed,
-)
+from scatterproof.stress_options import IUT_COMMAND_HELP, StressOptions, with_stress
 
 # What runs and judges is imported by the functions that do: a list of cases needs no compiler, and no page.
 if TYPE_CHECKING:
@@ -115,6 +97,7 @@ class ConformOptions:
         return Files(junit=self.junit, html=self.html, summary=self.summary)
 
 
+@with_stress
 def command(
     iut: IutName = "reference",
     iut_command: Annotated[str | None, typer.Option("--iut-command", help=IUT_COMMAND_HELP)] = None,
@@ -134,27 +117,13 @@ def command(
     baseline_file: BaselineFile = None,
     profile_file: ProfileFile = None,
     logs: Logs = None,
-    level: Level = None,
-    processes: Processes = None,
-    messages: Messages = None,
-    loss: Loss = None,
-    delay: Delay = None,
-    jitter: Jitter = None,
-    reorder: Reorder = None,
-    duplicate: Duplicate = None,
-    partition: Partition = None,
-    kill: Kill = None,
-    pause: Pause = None,
-    seconds: Seconds = None,
-    deadline: Deadline = False,
-    patience: Patience = None,
-    seed: StressSeed = None,
     protocol: Protocol = None,
     results: Results = RESULTS,
     as_json: Json = False,
+    *,
+    stress: StressOptions,
 ) -> None:
     """Give the conformance cases to an implementation, or run a program under stress, and judge what it does."""
-    stress = StressOptions.of(locals())
     how = ConformOptions(
         iut=iut, case=tuple(case or ()), show_list=show_list, dry_run=dry_run, resume=resume, strict=strict,
         fail_fast=fail_fast, jobs=jobs, durations=durations, shrink=shrink, baseline=baseline_file,

@@ -16,56 +16,25 @@ from scatterproof.console import Progress, out, print_json, print_table
 from scatterproof.options import RESULTS, Json, Protocol, Results, resolve
 from scatterproof.program_runs import ProgramRun, exit_code, plain, refuse_commands, run_program
 from scatterproof.spec.errors import BadInput
-from scatterproof.stress_options import (
-    IUT_COMMAND_HELP,
-    Deadline,
-    Delay,
-    Duplicate,
-    Jitter,
-    Kill,
-    Level,
-    Loss,
-    Messages,
-    Partition,
-    Patience,
-    Pause,
-    Processes,
-    Reorder,
-    Seconds,
-    StressOptions,
-    StressSeed,
-)
+from scatterproof.stress_options import IUT_COMMAND_HELP, StressOptions, with_stress
 
 
+@with_stress
 def command(
     iut_commands: Annotated[list[str], typer.Option("--iut-command", help=f"{IUT_COMMAND_HELP} Give several.")],
     rounds: Annotated[int, typer.Option("--rounds", help="Runs of each, with the seeds that follow one another.")] = 1,
-    level: Level = None,
-    processes: Processes = None,
-    messages: Messages = None,
-    loss: Loss = None,
-    delay: Delay = None,
-    jitter: Jitter = None,
-    reorder: Reorder = None,
-    duplicate: Duplicate = None,
-    partition: Partition = None,
-    kill: Kill = None,
-    pause: Pause = None,
-    seconds: Seconds = None,
-    deadline: Deadline = False,
-    patience: Patience = None,
-    seed: StressSeed = None,
     protocol: Protocol = None,
     results: Results = RESULTS,
     as_json: Json = False,
+    *,
+    stress: StressOptions,
 ) -> None:
     """Run several programs under the same schedules, one after the other, and compare speed and verdicts."""
     chosen = resolve(protocol)
     if rounds < 1:
         raise BadInput(f"--rounds is {rounds}; give at least 1")
-    options = StressOptions.of(locals())
-    refuse_commands(chosen, iut_commands, options)
-    first = 1 if seed is None else seed
+    refuse_commands(chosen, iut_commands, stress)
+    first = 1 if stress.seed is None else stress.seed
     runs: list[list[ProgramRun]] = [[] for _ in iut_commands]
     with alone_in(results / "latest"), Progress(f"a race of {len(iut_commands)}") as progress:
         for turn in range(rounds):
@@ -73,7 +42,7 @@ def command(
             for number, one in enumerate(iut_commands):
                 place = results / "latest" / "race" / f"program-{number + 1}" / f"seed-{first + turn}"
                 progress(f"round {turn + 1} of {rounds}: {one}")
-                seeded = replace(options, seed=first + turn)
+                seeded = replace(stress, seed=first + turn)
                 runs[number].append(run_program(chosen, one, seeded, place, lambda text: progress(text)))
     if as_json:
         print_json([_told(each) for each in runs])

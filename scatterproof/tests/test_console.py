@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from scatterproof import cli
+from scatterproof.app import COMMANDS, groups, whole
 from scatterproof.conformance.case import cases
 from scatterproof.models.expected import Tier, models_of
 from scatterproof.spec import clauses
@@ -53,6 +54,15 @@ def test_every_command_has_help_that_names_its_options(console: Console) -> None
         assert code == 0
         assert "--json" in own
         assert "--protocol" in own
+
+
+@pytest.mark.parametrize("name", groups())
+def test_the_list_says_of_a_group_of_commands_what_its_help_begins_with(console: Console, name: str) -> None:
+    assert name not in COMMANDS
+    assert (whole(name).help or "").split("\n\n")[0] == groups()[name][1]
+    code, said, _ = console(name, "--help")
+    assert code == 0
+    assert "inspect" in said
 
 
 def test_clauses_as_json_hold_a_sentence_and_a_layer_or_a_reason_each(console: Console) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from scatterproof.app import COMMANDS, groups, whole
 from scatterproof.tests.test_console import Console
 
 QUEUE = [sys.executable, "-m", "scatterproof.cli", "queue"]
@@ -178,12 +177,3 @@ def test_a_server_that_is_not_there_is_a_sentence(console: Console, tmp_path: Pa
     assert code == 3
     assert err.startswith("scatterproof: PostgreSQL: ")
     assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("name", groups())
-def test_the_list_says_of_a_group_of_commands_what_its_help_begins_with(console: Console, name: str) -> None:
-    assert name not in COMMANDS
-    assert (whole(name).help or "").split("\n\n")[0] == groups()[name][1]
-    code, said, _ = console(name, "--help")
-    assert code == 0
-    assert "inspect" in said
