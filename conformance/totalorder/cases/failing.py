@@ -8,7 +8,7 @@ from typing import Any
 from scatterproof.conformance.case_building import between
 from scatterproof.conformance.network.topologies import chain, star
 from scatterproof.conformance.protocol import Case
-from scatterproof.conformance.totalorder.cases.building import INTERVAL_NS
+from scatterproof.conformance.totalorder.cases.building import INTERVAL_NS, case
 from scatterproof.spec.schedule import Failure, FailureKind
 from scatterproof.spec.topology import LinkId
 
@@ -31,6 +31,8 @@ def in_order(*failures: Failure) -> tuple[Failure, ...]:
     return tuple(sorted(failures, key=lambda failure: failure.time_ns))
 
 
-def failing(made: Case) -> Case:
-    """Messages of or to those that fail may arrive and be discarded: TO-COMPLETE does not hold then."""
+def failing(*words: Any, **more: Any) -> Case:
+    """`case` with failures that are detected. Messages of or to those that fail may arrive and be discarded:
+    TO-COMPLETE does not hold then."""
+    made = case(*words, **DETECTED | more)
     return replace(made, at_stake=tuple(clause for clause in made.at_stake if clause != "TO-COMPLETE"))
