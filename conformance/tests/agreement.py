@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from scatterproof.conformance.checks.online import Broken, Monitor
 from scatterproof.conformance.checks.rows import columns_of_rows
-from scatterproof.conformance.judge import all_checks, judge, kernel
+from scatterproof.conformance.judge import all_checks, judge, judge_by_oracles, judge_compiled, kernel
 from scatterproof.conformance.protocol import load
+from scatterproof.conformance.verdict import Verdict
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.topology import Topology
 from scatterproof.spec.trace import Header, Kind, Order, Row, Trace, rows_of_packet, schema
@@ -183,3 +186,68 @@ def _changed_place(draw: st.DrawFn, columns: Sequence[str], network: Topology, r
 def _change(columns: Sequence[str], row: Row, **values: int) -> Row:
     named = dict(zip(columns, row, strict=True)) | values
     return tuple(named[column] for column in columns)
+
+
+def arcs_of_calls(protocol: str, tied: Sequence[Kind]) -> Arcs:
+    """Pairs of positions whose order every linearisation must keep: rows of one node; with the order of links also rows
+    of the kinds that are `tied`, whose times are compared."""
+    columns = schema(protocol).columns
+    node, kind = columns.index("node"), columns.index("kind")
+
+    def arcs(rows: list[Row], order: Order) -> list[tuple[int, int]]:
+        kept: list[tuple[int, int]] = []
+        last_of: dict[tuple[object, ...], int] = {}
+        for position, row in enumerate(rows):
+            if row[kind] == Kind.ENDED:
+                kept += [(earlier, position) for earlier in range(position)]
+                continue
+            ties: list[tuple[object, ...]] = [("node", row[node])]
+            if order is not Order.NODE and row[kind] in tied:
+                ties += [("call",)]
+            for tie in ties:
+                if tie in last_of:
+                    kept.append((last_of[tie], position))
+                last_of[tie] = position
+        return kept
+
+    return arcs
+
+
+def tests_of_calls(
+    judges: Judges, names: Sequence[str], rules: Sequence[str], run: Callable[[str, str], Trace]
+) -> list[Any]:
+    """The tests of a protocol that is called, on runs by name and rules: of the reference's runs; of those of other
+    rules; of damaged ones; and of their linearisations."""
+    drawn = st.builds(run, st.sampled_from(names), st.sampled_from(rules))
+
+    @pytest.mark.parametrize("name", names)
+    def reference_run(name: str) -> None:
+        trace = run(name, "reference")
+        results = judge(trace)
+        assert {result.clause for result in results if result.verdict is Verdict.FAIL} == set()
+        assert judge_compiled(trace) == results
+        assert [result.verdict for result in judge_by_oracles(trace)] == [result.verdict for result in results]
+        judges.assert_agreement(beginning(trace, 160, cut=True), [1, 7, 40])
+
+    @pytest.mark.parametrize("other", rules)
+    def runs_of_other_rules(other: str) -> None:
+        for name in names:
+            judges.assert_agreement(run(name, other), [5, 60])
+
+    @settings(max_examples=60, suppress_health_check=list(HealthCheck))
+    @given(data=st.data())
+    def damaged_run(data: st.DataObject) -> None:
+        """Where there is anything to judge: calls that return twice, say, are no calls."""
+        trace = data.draw(drawn)
+        damaged = Trace(trace.header, data.draw(damaged_rows(beginning(trace, 200), 2)))
+        _, broken = judges.online(damaged.header, damaged.rows)
+        assume(all(found.check < len(judges.plugin.checks) for found in broken))
+        judges.assert_agreement(damaged, data.draw(st.lists(st.integers(0, 200), max_size=4)))
+
+    @pytest.mark.parametrize("order", [Order.NODE, Order.LINK])
+    @settings(max_examples=40, suppress_health_check=list(HealthCheck))
+    @given(data=st.data(), seed=st.integers(0, 1 << 32))
+    def linearisations(order: Order, data: st.DataObject, seed: int) -> None:
+        judges.assert_same_verdicts(data.draw(drawn), order, seed)
+
+    return [reference_run, runs_of_other_rules, damaged_run, linearisations]
