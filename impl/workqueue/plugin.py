@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from scatterproof.impl.packed import CallRecords, Malformed, decoder, encode, out_of_range
 from scatterproof.impl.protocol import ImplPlugin, MakeCore
-from scatterproof.impl.workqueue import make_core, wire
+from scatterproof.impl.workqueue import make_core
+from scatterproof.spec.workqueue.messages import COLUMNS, CallName, Packet
 
 
 def _twin(_: str) -> MakeCore:
@@ -13,11 +15,20 @@ def _twin(_: str) -> MakeCore:
     return twin.make_core
 
 
+def _flaw(packet: Packet) -> Malformed | None:
+    if packet.call not in set(CallName):
+        return Malformed.UNKNOWN_KIND
+    fits = 0 <= packet.client < 1 << 32 and 0 < packet.operation < 1 << 63 and 0 <= packet.outcome <= 2
+    return out_of_range(fits, (getattr(packet, name) for name in COLUMNS))
+
+
 PLUGIN = ImplPlugin(
     make_core=make_core,
-    encode=wire.encode,
-    decode=wire.decode,
-    flaw=wire.flaw,
-    records=wire.Records,
+    encode=encode,
+    decode=decoder(Packet, _flaw),
+    flaw=_flaw,
+    records=lambda: CallRecords(
+        {"sender": "client", "operation": "operation"}, ("sender", "number", "group", "receipt")
+    ),
     further={"twin": _twin},
 )

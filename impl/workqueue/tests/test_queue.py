@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from scatterproof.impl.workqueue import RULES, Client, Store, make_core, wire
+from scatterproof.impl.packed import Malformed
+from scatterproof.impl.workqueue import RULES, Client, Store, make_core
+from scatterproof.impl.workqueue.plugin import PLUGIN
 from scatterproof.impl.workqueue.rules import Lock, Standing
 from scatterproof.impl.workqueue.selection import selected
 from scatterproof.spec.core import (
@@ -148,8 +150,8 @@ def test_parameters_out_of_range_are_refused() -> None:
 
 def test_packets_come_through_as_they_were_and_others_are_told_apart() -> None:
     packet = Packet(1, 2, CallName.READ_MESSAGE, outcome=1, group=3, message=4, payload=b"body")
-    assert wire.decode(wire.encode(packet)) == packet
-    assert wire.decode(b"\x00") is wire.Malformed.NO_PACKET
-    assert wire.flaw(Packet(1, 2, "dance")) is wire.Malformed.UNKNOWN_CALL
-    assert wire.flaw(Packet(1, 0, CallName.CLEAN)) is wire.Malformed.OUT_OF_RANGE
+    assert PLUGIN.decode(PLUGIN.encode(packet)) == packet
+    assert PLUGIN.decode(b"\x00") is Malformed.NO_PACKET
+    assert PLUGIN.flaw(Packet(1, 2, "dance")) is Malformed.UNKNOWN_KIND
+    assert PLUGIN.flaw(Packet(1, 0, CallName.CLEAN)) is Malformed.OUT_OF_RANGE
     assert set(COLUMNS) < set(Packet.__struct_fields__)
