@@ -46,8 +46,8 @@ class StressOptions:
         float | None,
         typer.Option(
             "--loss",
-            help="Share of the datagrams that is lost (0.1). 0 makes a clean network: delay, jitter, reorder and duplicate"
-            " are 0, too, unless they are given.",
+            help="Share of the datagrams that is lost (0.1). 0 makes a clean network: delay, jitter, reorder and"
+            " duplicate are 0, too, unless they are given.",
             show_default=False,
         ),
     ] = None
@@ -68,8 +68,8 @@ class StressOptions:
         float | None,
         typer.Option(
             "--seconds",
-            help="Seconds until programs are asked to end (30); earlier where all is there, or where nothing new has moved"
-            " for a quarter of this, at most 10 s: then what is missing is lost.",
+            help="Seconds until programs are asked to end (30); earlier where all is there, or where nothing new has"
+            " moved for a quarter of this, at most 10 s: then what is missing is lost.",
             show_default=False,
         ),
     ] = None

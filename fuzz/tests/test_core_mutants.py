@@ -164,9 +164,9 @@ def test_every_core_function_has_an_area(protocol: str) -> None:
             "settings",
             "sockets",
         },
-        "pubsub": {"__init__", "literal_rules", "plugin", "twin", "wire"},
+        "pubsub": {"__init__", "literal_rules", "plugin", "twin"},
         "workqueue": {
-            *("__init__", "conftest", "literal_rules", "plugin", "twin", "wire"),
+            *("__init__", "conftest", "literal_rules", "plugin", "twin"),
             # Threads over stores of the real world: tests of their own end them, and make calls fail.
             *("cleaning", "handling", "receiver", "sender", "worker"),
         },

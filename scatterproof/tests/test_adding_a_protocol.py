@@ -6,8 +6,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,16 @@ from scatterproof.commands.protocols import RECORDS
 from scatterproof.layers.every import LAYERS
 from scatterproof.tests.tutorials import (
     BLOCK,
+    REQUIRED,
     ROOT,
+    Tutorial,
     explored,
     files_of,
     git,
     given,
     project_with,
     static_checks,
+    tried,
     verified,
 )
 
@@ -51,7 +53,7 @@ def test_it_is_small() -> None:
 def test_it_says_what_each_hook_that_it_leaves_out_is_for() -> None:
     text = BLOCK.sub("", (ROOT / "docs" / PAGE).read_text(encoding="utf-8"))
     for package, record in RECORDS.items():
-        left = {field.name for field in fields(record)} - {word.arg for word in plugin_of(package)[1].keywords}
+        left = {field.name for field in fields(record)} - {word.arg for word in TUTORIAL.plugin_of(package)[1].keywords}
         assert {hook for hook in left if f"`{hook}`" not in text} == set(), package
 
 
@@ -109,37 +111,9 @@ def test_no_file_of_the_project_is_another_one(tree: Path, said: dict[str, Any])
 # ------------------------------------------------------------------------------------------------ what is left out
 
 
-def plugin_of(package: str) -> tuple[ast.Module, ast.Call]:
-    """The module with the tutorial's record of a package, and the call that makes it."""
-    module = ast.parse(FILES[f"{package}/{NAME}/plugin.py"])
-    (call,) = (node.value for node in module.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call))
-    return module, call
-
-
-def without_hook(package: str, hook: str) -> dict[str, str | None]:
-    module, call = plugin_of(package)
-    call.keywords = [keyword for keyword in call.keywords if keyword.arg != hook]
-    return {f"{package}/{NAME}/plugin.py": ast.unparse(module)}
-
-
-def tried(tree: Path, tries: Sequence[tuple[Mapping[str, str | None], Sequence[str]]]) -> list[tuple[int, str]]:
-    """Exit code and output, in one line, of each command in a tree without what it says."""
-    run = given(tree, str(Path(__file__).with_name("leaving_out.py")), input=json.dumps(tries))
-    assert run.returncode == 0, run.stderr
-    return [(code, " ".join(said.split())) for code, said in json.loads(run.stdout)]
-
-
-def only(*layers: str) -> list[str]:
-    return ["verify", "--protocol", NAME, *(word for layer in layers for word in ("--only", layer))]
-
-
+TUTORIAL = Tutorial(NAME, FILES)
+only, without_hook = TUTORIAL.only, TUTORIAL.without_hook
 PROTOCOLS = ["protocols", "--protocol", NAME]
-REQUIRED = [
-    (package, record.__name__, field.name)
-    for package, record in RECORDS.items()
-    for field in fields(record)
-    if field.default is MISSING and field.default_factory is MISSING
-]
 # Files, the command that asks for them, and what it says.
 NEEDED = {
     f"spec/{NAME}/clauses.toml": (PROTOCOLS, f"{NAME!r} is unknown; choose one of"),
@@ -218,8 +192,7 @@ GIVEN: dict[tuple[str, str], tuple[list[str], int, str]] = {
 
 
 def test_every_hook_that_is_given_is_left_out_by_a_test() -> None:
-    given = {(package, str(word.arg)) for package in RECORDS for word in plugin_of(package)[1].keywords}
-    assert given == {*GIVEN, *((package, hook) for package, _, hook in REQUIRED)}
+    assert TUTORIAL.optional_hooks() == set(GIVEN)
 
 
 @pytest.mark.slow
@@ -227,14 +200,7 @@ def test_a_hook_that_may_be_left_out_is_missed_by_a_command(tree: Path) -> None:
     (tree / "results").mkdir(exist_ok=True)
     for name, more in BEFALLING.items():
         (tree / "results" / f"{name}.json").write_text(json.dumps(SCHEDULE | more), encoding="utf-8")
-    tries = [(without_hook(*hook), words) for hook, (words, _, _) in GIVEN.items()]
-    for (hook, (_, code, expected)), (found, said) in zip(GIVEN.items(), tried(tree, tries), strict=True):
-        assert (found, expected in said) == (code, True), (hook, said)
-        assert "Traceback" not in said
-    # Nothing is left out here; `verify` as it is passes above.
-    whole = [(words, code, expected) for words, code, expected in GIVEN.values() if words[0] != "verify"]
-    for (words, code, expected), (found, said) in zip(whole, tried(tree, [({}, w) for w, _, _ in whole]), strict=True):
-        assert (found, expected in said) != (code, True), (words, said)
+    TUTORIAL.assert_missed(tree, GIVEN)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scatterproof.tests.tutorials import explored, files_of, git, given, project_with, static_checks, verified
+from scatterproof.tests.tutorials import Tutorial, explored, files_of, git, given, project_with, static_checks, verified
 
 NAME = "mutex"
 FILES = files_of("calls.md")
@@ -81,6 +81,45 @@ HISTORIES: dict[str, tuple[list[list[Any]], str | dict[str, str]]] = {
 }
 
 
+TUTORIAL = Tutorial(NAME, FILES)
+NETWORK: dict[str, list[dict[str, Any]]] = {
+    "nodes": [{"name": "store", "role": "host"}, *({"name": name, "role": "client"} for name in ("ann", "bob"))],
+    "links": [{"source": a, "target": b} for a, b in ((1, 0), (0, 1), (2, 0), (0, 2))],
+}
+SCHEDULE: dict[str, Any] = {
+    "protocol": NAME,
+    "topology": NETWORK,
+    "submissions": [],
+    "calls": [{"time_ns": 0, "node": 1, "call": "acquire"}],
+    "delays": [{"base_ns": 1000, "jitter_ns": 0}] * 4,
+    "parameters": {"retry_ns": 3000, "tries": 3},
+    "seed": 1,
+}
+LATE = {"link": 0, "index": 0, "kind": "delay", "delay_ns": 20_000}  # the request that is sent again overtakes it
+SCHEDULES = {
+    "late": SCHEDULE | {"faults": [LATE]},
+    "down": SCHEDULE | {"failures": [{"kind": "crash", "node": 0, "time_ns": 500}]},
+    "two-hosts": SCHEDULE
+    | {
+        "topology": {
+            "nodes": [*NETWORK["nodes"], {"name": "other", "role": "host"}],
+            "links": [*NETWORK["links"], {"source": 0, "target": 3}, {"source": 3, "target": 0}],
+        },
+        "delays": SCHEDULE["delays"][:1] * 6,
+    },
+}
+MUTANTS = ["fuzz", "--mutants", "--protocol", NAME, "--json", "--only"]
+GIVEN: dict[tuple[str, str], tuple[list[str], int, str]] = {
+    ("spec", "refuse_network"): (["replay", "results/two-hosts.json"], 0, "LK-RETURN"),
+    ("conformance", "allowed_failures"): (["replay", "results/down.json"], 0, "LK-RETURN"),
+    ("conformance", "fifo_links"): (["replay", "results/late.json"], 0, "never at stake"),
+    ("models", "traces"): (["validate", "results/replay/late.ndjson"], 3, "no module that reads traces"),
+    ("fuzz", "mutants"): ([*MUTANTS, "client/patient"], 0, '"killed": 0'),
+    ("fuzz", "on_model"): ([*MUTANTS, "is_free/always"], 0, '"tlc": 0'),
+    ("fuzz", "breaks"): (TUTORIAL.only("mutants"), 0, "none is named that breaks a clause"),
+}
+
+
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project_with(FILES, tmp_path_factory.mktemp("project"))
@@ -101,6 +140,18 @@ def test_every_layer_passes_or_says_why_it_cannot_run(tree: Path) -> None:
     assert '["called", "1"]' in shown
     assert git(tree, "diff", "--name-only") == []
     assert set(git(tree, "ls-files", "--others", "--exclude-standard")) == set(FILES)
+
+
+def test_every_hook_that_is_given_is_left_out_by_a_test() -> None:
+    assert TUTORIAL.optional_hooks() == set(GIVEN)
+
+
+@pytest.mark.slow
+def test_a_hook_that_may_be_left_out_is_missed_by_a_command(tree: Path) -> None:
+    (tree / "results").mkdir(exist_ok=True)
+    for name, schedule in SCHEDULES.items():
+        (tree / "results" / f"{name}.json").write_text(json.dumps(schedule), encoding="utf-8")
+    TUTORIAL.assert_missed(tree, GIVEN)
 
 
 @pytest.mark.slow
@@ -134,10 +185,8 @@ def test_a_verdict_holds_for_every_order_that_the_times_of_calls_allow(tree: Pat
 
 @pytest.mark.slow
 def test_a_log_of_calls_in_the_users_words_is_imported_and_mined(tree: Path) -> None:
-    nodes = [{"name": "store", "role": "host"}, *({"name": name, "role": "client"} for name in ("ann", "bob"))]
-    links = [{"source": a, "target": b} for a, b in ((1, 0), (0, 1), (2, 0), (0, 2))]
     complete = {"called": [1, 2], "returned": [1, 2]}
-    header = {"protocol": NAME, "topology": {"nodes": nodes, "links": links}, "parameters": {}, "complete": complete}
+    header = {"protocol": NAME, "topology": NETWORK, "parameters": {}, "complete": complete}
     (tree / "header.json").write_text(json.dumps(header | {"order": "link"}), encoding="utf-8")
     (tree / "words.toml").write_text(
         'header = "header.json"\nended = ["clean", "quiescent"]\n[columns]\ncall = "what"\noutcome = "how"\n'

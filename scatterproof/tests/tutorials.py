@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -10,6 +11,8 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +87,62 @@ def explored(tree: Path, *, run: int, row: int) -> str:
         _, said = child.communicate(timeout=60)
     assert "Traceback" not in said
     return json.dumps(told)
+
+
+REQUIRED = [
+    (package, record.__name__, field.name)
+    for package, record in RECORDS.items()
+    for field in fields(record)
+    if field.default is MISSING and field.default_factory is MISSING
+]
+# Hooks that a page gives and that may be left out: the command that misses each, its exit code, and what it says then.
+Missed = Mapping[tuple[str, str], tuple[list[str], int, str]]
+
+
+def tried(tree: Path, tries: Sequence[tuple[Mapping[str, str | None], Sequence[str]]]) -> list[tuple[int, str]]:
+    """Exit code and output, in one line, of each command in a tree without what it says."""
+    run = given(tree, str(Path(__file__).with_name("leaving_out.py")), input=json.dumps(tries))
+    assert run.returncode == 0, run.stderr
+    return [(code, " ".join(said.split())) for code, said in json.loads(run.stdout)]
+
+
+@dataclass(frozen=True, slots=True)
+class Tutorial:
+    """A page's protocol by its name, with its files."""
+
+    name: str
+    files: Mapping[str, str]
+
+    def plugin_of(self, package: str) -> tuple[ast.Module, ast.Call]:
+        """The module with its record of a package, and the call that makes it."""
+        module = ast.parse(self.files[f"{package}/{self.name}/plugin.py"])
+        (call,) = (one.value for one in module.body if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call))
+        return module, call
+
+    def without_hook(self, package: str, hook: str) -> dict[str, str | None]:
+        module, call = self.plugin_of(package)
+        call.keywords = [keyword for keyword in call.keywords if keyword.arg != hook]
+        return {f"{package}/{self.name}/plugin.py": ast.unparse(module)}
+
+    def optional_hooks(self) -> set[tuple[str, str]]:
+        """Those that it gives."""
+        given = {(package, str(word.arg)) for package in RECORDS for word in self.plugin_of(package)[1].keywords}
+        return given - {(package, hook) for package, _, hook in REQUIRED}
+
+    def only(self, *layers: str) -> list[str]:
+        return ["verify", "--protocol", self.name, *(word for layer in layers for word in ("--only", layer))]
+
+    def assert_missed(self, tree: Path, hooks: Missed) -> None:
+        tries = [(self.without_hook(*hook), words) for hook, (words, _, _) in hooks.items()]
+        for (hook, (_, code, expected)), (found, said) in zip(hooks.items(), tried(tree, tries), strict=True):
+            assert (found, expected in said) == (code, True), (hook, said)
+            assert "Traceback" not in said
+        # Nothing is left out here; `verify` as it is passes in a test of its own.
+        whole = [one for one in hooks.values() if one[0][0] != "verify"]
+        for (words, code, expected), (found, said) in zip(
+            whole, tried(tree, [({}, words) for words, _, _ in whole]), strict=True
+        ):
+            assert (found, expected in said) != (code, True), (words, said)
 
 
 def static_checks(protocol: str) -> list[list[str]]:
