@@ -49,7 +49,9 @@ LINED_ENDINGS = frozenset({".tla", ".cfg", ".p4", ".sh", ""})
 RECORDS = frozenset({"plugin.py", "protocol.py"})
 MADE_PAGES = frozenset({"FINDINGS.md", "CLAUSES.md"})
 # Where errors say one of these, they go on saying it: others may have written it down.
-PHRASES = re.compile(r"\b(tells? o[f]|of the few tha[t]|what lack[s]|what is lackin[g])\b")
+PHRASES = re.compile(
+    r"\b(tells? o[f]|of the few tha[t]|what (lack[s]|is lackin[g])|(is|are) told b[y]|saved and tol[d])\b"
+)
 MADE_FOLDERS = frozenset({"build", "dist", "results", "report", "states", "spark-warehouse", "__pycache__"})
 
 
@@ -270,8 +272,10 @@ def words(source: TextFile) -> Iterator[Breach]:
     else:
         return
     for line, text in said:
-        for phrase in PHRASES.findall(text):
-            yield source.finding(line, f"{phrase!r} is no plain English", "say it in short words, the verb in front")
+        for phrase in PHRASES.finditer(text):
+            yield source.finding(
+                line, f"{phrase.group()!r} is no plain English", "say it in short words, the verb in front"
+            )
 
 
 def names(files: list[TextFile]) -> Iterator[Breach]:

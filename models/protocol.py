@@ -61,7 +61,7 @@ class ModelsPlugin:
     wanted, as Z3 need not be installed.
 
     claims: all Z3 claims.
-    narration: without it steps are told by their actions and by what these change.
+    narration: a sentence a step; without it a step is its action, and what that changes.
     covered: None where no schedules cover a model.
     traces: None where TLC cannot read the protocol's traces.
     """

@@ -40,7 +40,7 @@ class _Everywhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """id: CLAUSE/what. The level is that of the clause, unless it is `set`, as other parameters are.
     also: clauses that are at stake beside the case's own and BC-PL-RELIABLE: the run must settle.
-    to_all: when, by which process, with which contents; a number is so many empty messages. to_one: when, by, for whom.
+    to_all: when, by which process, with which contents; N stands for N empty messages. to_one: when, by, for whom.
     lost, late, twice: from, to, which packets of that link (from 0), by how long.
     crashed: when, who. paused: who, from when to when.
     """

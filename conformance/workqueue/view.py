@@ -33,7 +33,7 @@ class _Message:
 
 
 class View:
-    """Groups are told by their numbers, messages of queues with leases as client.call, or client.call/entry."""
+    """Groups are shown by their numbers, messages of queues with leases as client.call, or client.call/entry."""
 
     def __init__(self, header: Header) -> None:
         self._columns = schema(header.protocol).columns

@@ -1,8 +1,8 @@
 """Whether one filter covers another one: whether it matches every topic that the other matches.
 
-It is decided for all topics, of which there is no end, by trying a few tokens: to two filters a token is told by the
-longest of their texts that it begins with, and by whether it is that text. So the texts, each of them with a character
-behind it that none of them has, and such a character alone stand for all tokens.
+There is no end of topics, and a few tokens decide for all of them. Two filters see no more of a token than the longest
+of their texts that it begins with, and whether it is that text. So these stand for all tokens: the texts, each of them
+with a character behind it that none of them has, and such a character alone.
 
 Clauses: PS-COVER. The claim `tokens_are_told_by_texts` of `models/pubsub` says why these tokens are enough.
 """

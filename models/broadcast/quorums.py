@@ -1,7 +1,7 @@
 """BC-URB-MAJ, BC-URB-SELF, BC-URB-MINORITY: counting processes, for any number of them.
 
-TLA+: ``Enough``, ``Own``. Sets of processes are told by the sizes of the regions into which they cut all n of them, so
-that nothing bounds n.
+TLA+: ``Enough``, ``Own``. A set of processes is known by the sizes of the regions into which the sets cut all n of
+them, so that nothing bounds n.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """PS-COVER: why covering is decided for all topics by a few tokens.
 
-Two claims. To a set of texts a token is told by the longest of them that it begins with, and by whether it is that
+Two claims. A set of texts sees no more of a token than the longest of them that it begins with, and whether it is that
 text: so a token of the set, or one of the set made longer by a letter that none has, stands for it. And where every
 pair of places that these few tokens lead to is no counterexample, no topic is one: by induction over its tokens.
 

@@ -215,7 +215,7 @@ CLAIMS = (
         hypotheses=(),
         rules=rules("takes", "may_pass", "may_stay"),
         obligations=_examples,
-        # That a text is taken for a beginning is told by none of the five: `texts_are_taken` tells it.
+        # None of the five notices that a text is taken for a beginning: `texts_are_taken` does.
         mutants=(
             _NEVER_PASSES,
             _ALWAYS_PASSES,

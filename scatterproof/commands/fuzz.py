@@ -50,13 +50,13 @@ def command(
     """Run random schedules; each failure is shrunk, and saved as a schedule that `replay` plays again.
 
     The same seed draws the same schedules: networks, delays, clocks, submissions, faults and failures. With --profile
-    they are those alone that your implementation can take, and clauses that it does not claim are not applicable:
+    only those are drawn that your implementation can take, and clauses that it does not claim are not applicable:
 
         scatterproof fuzz --iut stdio:./my-node --profile my-profile.toml --seconds 60
 
     A failure is saved at once, as failures/CLAUSE-...-as-found.json in the results folder; then what has no part in it
-    is taken away, run by run, and the rest is saved as CLAUSE-....json. Ctrl-C and SIGTERM end it: what was found until
-    then is saved and told.
+    is taken away, run by run, and the rest is saved as CLAUSE-....json. Ctrl-C and SIGTERM end it: what it has found
+    is saved and listed.
 
     Without --master one failure of each clause is kept. With it the first ones of each clause are shrunk and told
     apart: two are the same failure when their schedules are equal but for names.

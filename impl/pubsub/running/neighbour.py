@@ -69,7 +69,7 @@ class Neighbour:
         self._say(f"{where} is not linked: {reason}")
 
     def tick(self) -> None:
-        """It is told by TCP that the other end has gone."""
+        """Nothing to do: TCP says when the other end has gone."""
 
     def lost(self) -> None:
         link, self.link = self.link, None
