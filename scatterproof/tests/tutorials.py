@@ -116,8 +116,11 @@ class Tutorial:
     def plugin_of(self, package: str) -> tuple[ast.Module, ast.Call]:
         """The module with its record of a package, and the call that makes it."""
         module = ast.parse(self.files[f"{package}/{self.name}/plugin.py"])
-        (call,) = (one.value for one in module.body if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call))
-        return module, call
+        (made,) = (
+            one for one in module.body if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "PLUGIN"
+        )
+        assert isinstance(made.value, ast.Call)
+        return module, made.value
 
     def without_hook(self, package: str, hook: str) -> dict[str, str | None]:
         module, call = self.plugin_of(package)
