@@ -263,6 +263,8 @@ class Core:
             self.ledger.note("put_link", hello.name, "", 0)
         link.dialled = dialled
         link.begin(outbox, hello, self.incarnation, self.now_ns)
+        if dialled:
+            link.say(Names(self._names(hello.name)))  # now that it is known
         for wanted in link.propagation.again():
             link.say(wanted)
         for message in self.retained.values():
@@ -380,8 +382,10 @@ class Core:
             each()
 
     def _names(self, peer: str) -> list[str]:
-        """This appliance and all behind its links but that of the peer."""
-        return sorted({self.name}.union(*(one.behind for name, one in self.links.items() if name != peer)))
+        """This appliance and all behind its links but that of the peer; of links that are away only where the peer is
+        known, as it may be one of them."""
+        others = (one for name, one in self.links.items() if name != peer and (peer or one.outbox is not None))
+        return sorted({self.name}.union(*(one.behind for one in others)))
 
     def _tell_names(self, but: Link) -> None:
         for link in self.links.values():

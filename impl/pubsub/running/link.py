@@ -36,8 +36,9 @@ class Unheard:
 
 class Link:
     """peer: its name. outbox: of the connection, None while there is none; dialled: whether we made that. behind: the
-    appliances behind it and itself. wants, due: what it wants, and which of that is to be answered; seen: what it has
-    told on this connection until it has told all, None afterwards."""
+    appliances behind it and itself, also while it is away: what is guaranteed waits for them on this way alone.
+    wants, due: what it wants, and which of that is to be answered; seen: what it has told on this connection until it
+    has told all, None afterwards."""
 
     def __init__(self, peer: str, ledger: Ledger, rules: Rules = RULES) -> None:
         self.peer, self._ledger, self._rules = peer, ledger, rules
@@ -56,7 +57,7 @@ class Link:
     def kept(cls, peer: str, kept: KeptLink, messages: dict[int, Carried], ledger: Ledger) -> Link:
         made = cls(peer, ledger)
         made._incarnation, made.taken, made._last = kept.incarnation, kept.taken, kept.sent
-        made.wants = set(kept.wants)
+        made.wants, made.behind = set(kept.wants), {peer}
         for serial, plain, groups, number in kept.unheard:
             messages[number].queues += 1
             made._unheard.append(Unheard(serial, messages[number], plain, tuple(groups.split())))
@@ -81,7 +82,7 @@ class Link:
 
     def end(self) -> None:
         self.outbox, self.seen = None, None
-        self.behind, self.due = set(), set()
+        self.due = set()
 
     def say(self, frame: Frame) -> None:
         if self.outbox is not None:

@@ -111,6 +111,24 @@ def test_a_link_that_would_close_a_ring_is_refused_at_both_ends() -> None:
     assert ("b", "c") in row.ends
 
 
+def test_ps_neighbour_what_waits_for_a_neighbour_that_is_away_does_not_come_twice_by_another_way() -> None:
+    row = Joined("a", "b", "c")
+    row.join("a", "b")
+    row.join("b", "c")
+    taker = Taker(row.cores["c"])
+    taker.subscribe("a.b")
+    row.run()
+    row.cut("b", "c")
+    row.join("c", "a")
+    assert ("c", "a") not in row.ends
+    row.cores["b"].publish(message("1"))
+    row.cores["a"].publish(message("2"))
+    row.run()
+    row.join("b", "c")
+
+    assert taker.got == [(b"1", 2), (b"2", 2)]
+
+
 def test_a_second_connection_does_not_take_the_place_of_the_first_unless_its_dialler_is_the_first_name() -> None:
     row = Joined("a", "b")
     row.join("a", "b")
