@@ -96,7 +96,9 @@ def cell(line: Line, clause: str) -> str:
 @app.command()
 def matrix(
     brokers: Named = None,
-    seconds: Annotated[float, typer.Option(min=0, help="For all of them; each has an equal part.")] = 240.0,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="For all of them; each has an equal part of what is left.")
+    ] = 240.0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Keep clear of the mistakes that are known.")] = False,
     seed: Seed = 0,
     results: Results = Path("results/brokers"),
@@ -105,12 +107,15 @@ def matrix(
     """Drive brokers at random, and show all of them against all clauses: in how many runs a clause was at stake, or
     broken. Traces are kept in the folder of results."""
     products = chosen(brokers)
-    here = sum(product.why_not() is None for product in products)
+    left = sum(product.why_not() is None for product in products)
     lines: list[Line] = []
+    until = time.monotonic() + seconds
     with Progress("brokers") as progress:
         for product in products:
             progress(product.name)
-            lines.append(judged(product, seconds / max(1, here), seed, results / product.name, quiet=quiet))
+            part = max(0.0, until - time.monotonic()) / max(1, left)
+            lines.append(judged(product, part, seed, results / product.name, quiet=quiet))
+            left -= lines[-1].runs > 0
     if json:
         print_json(lines)
     else:
