@@ -25,8 +25,9 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Judge brokers of MQTT, NATS and AMQP, and our own appliance, by what their documentation promises. Each is"
-    " started on loopback, and driven by its own client; what is not installed is not run, with what installs it."
+    help="Judge brokers of MQTT, NATS and AMQP by what their documentation promises: all of them against all clauses."
+    "\n\nOur own appliance is among them. Each is started on loopback, and driven by its own client; what is not"
+    " installed is not run, with what installs it."
     "\n\nAll brokers against all clauses, in four minutes:"
     "\n\n    scatterproof brokers matrix"
     "\n\nTheir filters against the matchers, a million pairs each:"
