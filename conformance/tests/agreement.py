@@ -213,7 +213,7 @@ def arcs_of_calls(protocol: str, tied: Sequence[Kind]) -> Arcs:
     return arcs
 
 
-def tests_of_calls(
+def agreement_of_calls(
     judges: Judges, names: Sequence[str], rules: Sequence[str], run: Callable[[str, str], Trace]
 ) -> list[Any]:
     """The tests of a protocol that is called, on runs by name and rules: of the reference's runs; of those of other

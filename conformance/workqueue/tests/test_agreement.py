@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scatterproof.conformance.judge import judge
-from scatterproof.conformance.tests.agreement import Judges, arcs_of_calls, tests_of_calls
+from scatterproof.conformance.tests.agreement import Judges, agreement_of_calls, arcs_of_calls
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.conformance.workqueue.tests.runs import NAMES, RULES_BY_NAME, run
 from scatterproof.spec.trace import Kind
@@ -14,7 +14,7 @@ JUDGES = Judges("workqueue", arcs_of_calls("workqueue", (Kind.CALLED, Kind.RETUR
     test_runs_of_other_rules_are_judged_alike_by_all_three,
     test_damaged_run_is_judged_alike_by_all_three,
     test_every_linearisation_that_agrees_with_a_checks_order_has_its_verdict,
-) = tests_of_calls(JUDGES, NAMES, list(RULES_BY_NAME), run)
+) = agreement_of_calls(JUDGES, NAMES, list(RULES_BY_NAME), run)
 
 
 def test_every_clause_is_at_stake_in_some_run() -> None:

@@ -52,19 +52,24 @@ class Cable:
                 target.sendall(data)
         except OSError:
             pass
-        for end in (source, target):
-            end.close()
+        # To close it is not enough: while the other thread reads from it, the other side is told nothing.
+        _shut(source, target)
 
     def cut(self) -> None:
         self.is_cut = True
-        for end in self._ends:
-            with suppress(OSError):  # it has gone already
-                end.shutdown(socket.SHUT_RDWR)
+        _shut(*self._ends)
         self._ends.clear()
 
     def close(self) -> None:
         self.cut()
         self._door.close()
+
+
+def _shut(*ends: socket.socket) -> None:
+    for end in ends:
+        with suppress(OSError):  # it has gone already
+            end.shutdown(socket.SHUT_RDWR)
+        end.close()
 
 
 def _numbers(client: Paho, level: int) -> list[int]:
