@@ -50,6 +50,13 @@ COMMANDS = {
 }
 
 
+def command_group(text: str) -> typer.Typer:
+    """A group of commands, of which its help says this."""
+    return typer.Typer(
+        no_args_is_help=True, add_completion=False, rich_markup_mode="rich", context_settings=SETTINGS, help=text
+    )
+
+
 @cache
 def groups() -> dict[str, tuple[str, str]]:
     """What protocols bring: by name, the module and the sentence."""

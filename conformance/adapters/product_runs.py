@@ -7,13 +7,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.verdict import Verdict
+from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import ScatterproofError
 
@@ -59,25 +59,36 @@ def run(program: str, products: Sequence[Product], words: Sequence[str] | None =
     return 1 if broken else 3 if missing else 0
 
 
-def _run(product: Product, seeds: Sequence[int], folder: Path, *, quiet: bool, small: bool) -> int:
-    """How many of the runs break something. Their traces are kept in the folder."""
-    broken, stakes = 0, Counter[str]()
-    told = set[str]()
+def judged_runs(
+    product: Product, seeds: Iterable[int], folder: Path, *, quiet: bool
+) -> Iterator[tuple[int, Play, list[ClauseResult]]]:
+    """Of each seed, with what plays more runs at the same server. Traces are kept in the folder."""
     with product.serve(folder) as play:
         for seed in seeds:
             trace = play(f"run-{seed}", product.steps(seed, quiet), seed)
             trace_ndjson.write(folder / f"run-{seed}.ndjson", trace)
-            results = product.judged(trace)
-            failed = [result for result in results if result.verdict is Verdict.FAIL]
-            # That a clause was never at stake is no praise for it.
-            stakes.update({result.clause: int(result.held + result.broken > 0) for result in results})
-            broken += bool(failed)
-            for result in failed:
-                print(f"{product.name}: run {seed}: {result.violations[0].sentence}")
-                if small and result.clause not in told:
-                    told.add(result.clause)
-                    for step in smaller(product, play, product.steps(seed, quiet), seed, result.clause):
-                        print(f"{product.name}: {result.clause}: {step}")
+            yield seed, play, product.judged(trace)
+
+
+def was_at_stake(result: ClauseResult) -> bool:
+    """That a clause was never at stake is no praise for it."""
+    return result.held + result.broken > 0
+
+
+def _run(product: Product, seeds: Sequence[int], folder: Path, *, quiet: bool, small: bool) -> int:
+    """How many of the runs break something."""
+    broken, stakes = 0, Counter[str]()
+    told = set[str]()
+    for seed, play, results in judged_runs(product, seeds, folder, quiet=quiet):
+        failed = [result for result in results if result.verdict is Verdict.FAIL]
+        stakes.update({result.clause: int(was_at_stake(result)) for result in results})
+        broken += bool(failed)
+        for result in failed:
+            print(f"{product.name}: run {seed}: {result.violations[0].sentence}")
+            if small and result.clause not in told:
+                told.add(result.clause)
+                for step in smaller(product, play, product.steps(seed, quiet), seed, result.clause):
+                    print(f"{product.name}: {result.clause}: {step}")
     print(f"{product.name}: at stake: {', '.join(f'{clause} in {runs}' for clause, runs in stakes.items())}")
     return broken
 

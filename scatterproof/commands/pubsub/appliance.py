@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from scatterproof.app import command_group
 from scatterproof.commands.pubsub.appliance_options import (
     Conflate,
     Entitlements,
@@ -39,12 +40,8 @@ from scatterproof.impl.pubsub.translation.nats_codec import MAX_PAYLOAD
 from scatterproof.options import Json
 from scatterproof.spec.errors import BadInput
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Run a publish/subscribe appliance: clients of MQTT 3.1.1 and of NATS connect to it, and get each other's"
+app = command_group(
+    "Run a publish/subscribe appliance: clients of MQTT 3.1.1 and of NATS connect to it, and get each other's"
     " messages, also by way of other appliances."
     "\n\nAlone, with both protocols, and what durable sessions wait for in a file:"
     "\n\n    scatterproof appliance run --listen-mqtt 127.0.0.1:1883 --listen-nats 127.0.0.1:4222 --store a.sqlite"

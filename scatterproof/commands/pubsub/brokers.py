@@ -6,26 +6,24 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from scatterproof.app import command_group
+from scatterproof.conformance.adapters.product_runs import judged_runs, was_at_stake
 from scatterproof.conformance.adapters.products import Product
 from scatterproof.conformance.pubsub.products.every import PRODUCTS
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import Progress, err, out, print_json, print_table
 from scatterproof.fuzz.pubsub import against_brokers
 from scatterproof.options import Json, Results, Seed
-from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import BadInput, ScatterproofError
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Judge brokers of MQTT, NATS and AMQP by what their documentation promises: all of them against all clauses."
+app = command_group(
+    "Judge brokers of MQTT, NATS and AMQP by what their documentation promises: all of them against all clauses."
     "\n\nOur own appliance is among them. Each is started on loopback, and driven by its own client; what is not"
     " installed is not run, with what installs it."
     "\n\nAll brokers against all clauses, in four minutes:"
@@ -60,18 +58,15 @@ def judged(product: Product, seconds: float, seed: int, folder: Path, *, quiet: 
     if line.not_run is not None:
         return line
     until = time.monotonic() + seconds
+    seeds = takewhile(lambda number: number == seed or time.monotonic() < until, count(seed))
     try:
-        with product.serve(folder) as play:
-            while line.runs == 0 or time.monotonic() < until:
-                number = seed + line.runs
-                trace = play(f"run-{number}", product.steps(number, quiet), number)
-                trace_ndjson.write(folder / f"run-{number}.ndjson", trace)
-                line.runs += 1
-                for result in product.judged(trace):
-                    line.stakes[result.clause] += int(result.held + result.broken > 0)
-                    if result.verdict is Verdict.FAIL:
-                        line.broken[result.clause] += 1
-                        line.first.setdefault(result.clause, f"seed {number}: {result.violations[0].sentence}")
+        for number, _, results in judged_runs(product, seeds, folder, quiet=quiet):
+            line.runs += 1
+            for result in results:
+                line.stakes[result.clause] += int(was_at_stake(result))
+                if result.verdict is Verdict.FAIL:
+                    line.broken[result.clause] += 1
+                    line.first.setdefault(result.clause, f"seed {number}: {result.violations[0].sentence}")
     except ScatterproofError as error:
         line.not_run = str(error)
     return line

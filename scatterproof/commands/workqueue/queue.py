@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from scatterproof.app import command_group
 from scatterproof.commands.workqueue.running import ProgramRunner, Stopping, printed
 from scatterproof.console import err, out, print_json, print_table
 from scatterproof.impl.workqueue.cleaning import Cleaning, clean
@@ -25,12 +26,8 @@ from scatterproof.impl.workqueue.worker import Policy
 from scatterproof.options import Json
 from scatterproof.spec.errors import BadInput
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Run a queue of message groups on SQLite or PostgreSQL: send, work, inspect, clean."
+app = command_group(
+    "Run a queue of message groups on SQLite or PostgreSQL: send, work, inspect, clean."
     "\n\nA group is one or more messages that become visible together. Groups of one correlation are processed one at a"
     " time, in the order in which they were begun, on whatever machine; groups of different correlations in parallel,"
     " those of the highest priority first. A message is processed at least once: again, where something crashed"
