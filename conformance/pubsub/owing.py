@@ -46,6 +46,13 @@ def does_match(filter_: int, topic: int, filter_matches: Ints, filter_count: int
 
 
 @register_jitable
+def does_bring(slot: int, topic: int, known: Known) -> bool:
+    """Whether the subscription matches the topic."""
+    filter_ = field(known.subscriptions, slot, FILTER)
+    return does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count)
+
+
+@register_jitable
 def is_sure(subscriptions: TableState, slot: int, since_ns: int) -> bool:
     """Whether the subscription has surely been in force since then, strictly."""
     return NEVER < field(subscriptions, slot, SURE_FROM) < since_ns
@@ -76,9 +83,7 @@ def is_shared(node: int, topic: int, known: Known) -> bool:
     subscriptions, found = known.subscriptions, False
     for slot in range(room(subscriptions)):
         if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
-            filter_ = field(subscriptions, slot, FILTER)
-            matching = does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count)
-            found = found or (matching and field(subscriptions, slot, GROUP) > 0)
+            found = found or (field(subscriptions, slot, GROUP) > 0 and does_bring(slot, topic, known))
     return found
 
 
@@ -97,8 +102,7 @@ def sure_level(one: int, slot: int, known: Known) -> int:
         return -1
     alone = field(subscriptions, slot, SETTLED_NS) < since_ns
     lowest = field(subscriptions, slot, HAS if alone else LOWEST)
-    filter_, topic = field(subscriptions, slot, FILTER), field(messages, one, TOPIC)
-    if not does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count):
+    if not does_bring(slot, field(messages, one, TOPIC), known):
         return -1
     return min(field(messages, one, LEVEL), lowest)
 
@@ -110,8 +114,7 @@ def expired_ahead(one: int, slot: int, known: Known) -> bool:
     for other in range(room(messages)):
         if not used(messages, other) or field(messages, other, EXPIRY_NS) <= 0:
             continue
-        filter_, topic = field(known.subscriptions, slot, FILTER), field(messages, other, TOPIC)
-        matching = does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count)
+        matching = does_bring(slot, field(messages, other, TOPIC), known)
         came = not is_new_to(
             known.deliveries, client, field(messages, other, OF_SENDER), field(messages, other, OF_NUMBER)
         )

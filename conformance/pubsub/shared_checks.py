@@ -16,7 +16,7 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import field, find, room, used
 from scatterproof.conformance.pubsub.knowledge import crashes, is_kept, knowledge
-from scatterproof.conformance.pubsub.owing import connection_of, does_match, is_present, is_sure
+from scatterproof.conformance.pubsub.owing import connection_of, does_bring, is_present, is_sure
 from scatterproof.conformance.pubsub.records import (
     ACKNOWLEDGED,
     AT,
@@ -92,7 +92,9 @@ def _alone(node: int, one: int, known: Known) -> int:
     """The shared subscription of the client that alone may have brought it the message, or -1."""
     subscriptions, found, count = known.subscriptions, -1, 0
     for slot in range(room(subscriptions)):
-        if not used(subscriptions, slot) or field(subscriptions, slot, CLIENT) != node or not _is_of(slot, one, known):
+        if not used(subscriptions, slot) or field(subscriptions, slot, CLIENT) != node:
+            continue
+        if not does_bring(slot, field(known.messages, one, TOPIC), known):
             continue
         if field(subscriptions, slot, MAY_UNTIL) >= field(known.messages, one, CALLED_NS):
             found, count = slot, count + 1
@@ -100,17 +102,10 @@ def _alone(node: int, one: int, known: Known) -> int:
 
 
 @register_jitable
-def _is_of(slot: int, one: int, known: Known) -> bool:
-    """Whether the subscription matches the message."""
-    filter_, topic = field(known.subscriptions, slot, FILTER), field(known.messages, one, TOPIC)
-    return does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count)
-
-
-@register_jitable
 def _is_one_group(slot: int, other: int, known: Known) -> bool:
-    one, two = known.subscriptions, known.subscriptions
-    same = field(one, slot, FILTER) == field(two, other, FILTER)
-    return same and field(one, slot, GROUP) == field(two, other, GROUP)
+    subscriptions = known.subscriptions
+    same = field(subscriptions, slot, FILTER) == field(subscriptions, other, FILTER)
+    return same and field(subscriptions, slot, GROUP) == field(subscriptions, other, GROUP)
 
 
 @register_jitable
@@ -155,7 +150,9 @@ def _is_owed(one: int, slot: int, known: Known, crash_ns: int) -> bool:
         return False
     if field(subscriptions, slot, GROUP) <= 0 or not is_sure(subscriptions, slot, since_ns):
         return False
-    if not _is_of(slot, one, known) or not is_present(clients, field(subscriptions, slot, CLIENT)):
+    if not does_bring(slot, field(messages, one, TOPIC), known):
+        return False
+    if not is_present(clients, field(subscriptions, slot, CLIENT)):
         return False
     for other in range(room(subscriptions)):
         if not used(subscriptions, other) or not _is_one_group(slot, other, known):
