@@ -18,7 +18,7 @@ from scatterproof.conformance.verdict import Verdict
 from scatterproof.spec.trace import Trace
 
 pytestmark = pytest.mark.slow
-RUNS = 1
+RUNS = 3
 _numbers = count(1)
 _of = {product.name: product for product in PRODUCTS}
 _BOTH = [connects(1, 0), connects(2)]
