@@ -36,7 +36,8 @@ async def _ask(port: int, filters: Sequence[str], topics: Sequence[str]) -> set[
     for number, text in enumerate(filters):
         await subscriber.subscribe(text, cb=taking(number), pending_msgs_limit=-1, pending_bytes_limit=-1)
     await subscriber.subscribe(END, cb=end)
-    await subscriber.flush()
+    for _ in range(2):  # The PING of the first overtakes the subscriptions: docs/reports/nats-py-flush.md.
+        await subscriber.flush()
     for number, topic in enumerate(topics):
         await publisher.publish(topic, str(number).encode())
         if number % _AT_ONCE == 0:
