@@ -18,7 +18,7 @@ from scatterproof.conformance.case import run_case
 from scatterproof.conformance.judge import judge, judge_by_oracles, judge_compiled
 from scatterproof.conformance.network.run import SimulatedIut, simulate
 from scatterproof.conformance.protocol import Case
-from scatterproof.conformance.totalorder.cases.numbers import CASES, LATE_TO_ADJUST_NS, MANY
+from scatterproof.conformance.totalorder.cases import BY_FILE
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.impl.totalorder import make_core
 from scatterproof.impl.totalorder.p4.builds import DEFAULT
@@ -33,6 +33,7 @@ from scatterproof.spec.trace import Kind, Trace, schema
 from scatterproof.spec.trace_parquet import read_runs, write_runs
 
 COLUMNS = schema("totalorder").columns
+CASES = BY_FILE["numbers"]
 BY_ID = {case.id: case for case in CASES}
 WRAP = 2_000
 
@@ -89,11 +90,11 @@ def test_the_numbers_are_as_large_as_the_cases_say() -> None:
         trace = left_by_reference(name)
         clocks = {clock for clock in trace.column("clock_ns") if clock >= 0}
         if "clocks-near" in name:
-            assert min(clocks) > LATE_TO_ADJUST_NS - 1
+            assert min(clocks) > 1 << 60
             assert len({clock % 4 for clock in clocks}) == 4
             assert max(clocks) - min(clocks) < 1 << 24  # apart by less than a float of 32 bits could tell
         else:
-            assert max(trace.column("link_seq")) > MANY > WRAP
+            assert max(trace.column("link_seq")) > 2_100 > WRAP
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec.structs import replace
 
+from scatterproof.conformance.case_files import spread
 from scatterproof.conformance.network.topologies import served
-from scatterproof.conformance.workqueue.cases.building import spread
 from scatterproof.conformance.workqueue.lease_episodes import KINDS, step
 from scatterproof.fuzz.protocol import HandMutant, changed_rules
 from scatterproof.fuzz.strategies import delays

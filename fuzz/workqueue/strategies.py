@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from scatterproof.conformance.case_files import spread
 from scatterproof.conformance.network.topologies import served
-from scatterproof.conformance.workqueue.cases.building import STORE, spread
+from scatterproof.conformance.workqueue.cases.building import STORE
 from scatterproof.conformance.workqueue.episodes import KINDS, episode
 from scatterproof.fuzz.strategies import clocks, delays
 from scatterproof.spec.schedule import Call, Failure, FailureKind, Fault, FaultKind, Schedule

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from random import Random
 
+from scatterproof.conformance.case_files import spread
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.workqueue import episodes, lease_episodes
-from scatterproof.conformance.workqueue.cases.building import STORE, spread
+from scatterproof.conformance.workqueue.cases.building import STORE
 from scatterproof.spark.configurations import MAX_DRIFT_PPB
 from scatterproof.spark.kinds import RunKind, Setting, nothing_fails
 from scatterproof.spec.core import Parameter

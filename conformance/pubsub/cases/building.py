@@ -1,19 +1,20 @@
-"""How cases of publish and subscribe are put together. Times are ns of true time.
+"""What the cases of publish and subscribe are written with.
 
-Appliances are in a row, numbered from 0; clients follow, in the order in which they are given, by the appliance that
-each is at. Topics and filters are named as they are written.
+A step is `publishes TOPIC`, `subscribes FILTER` or `unsubscribes FILTER`, named as they are written, with a `level` of
+1 unless it is given. Appliances are in a row, numbered from 0; clients follow: of `row 3 0 2` two, at the appliances 0
+and 2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from scatterproof.conformance.case_building import case_of
+from scatterproof.conformance.case_files import CaseStep, CaseWords, WrittenCase
 from scatterproof.conformance.network.topologies import attached
-from scatterproof.conformance.protocol import Case
 from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
 from scatterproof.spec.pubsub.messages import CallName
-from scatterproof.spec.schedule import Call, Delay, Failure, Fault, Schedule
+from scatterproof.spec.schedule import Call, Delay
 from scatterproof.spec.topology import NodeId, Topology
 
 HOP_NS = 100
@@ -33,19 +34,17 @@ def row_of(appliances: int, clients: Sequence[NodeId]) -> Topology:
     return attached(appliances, [(one, one + 1) for one in range(appliances - 1)], clients)
 
 
-def publishes(time_ns: int, client: NodeId, topic: str, level: int = 1, grammar: str = "document") -> Call:
+def publishes(time_ns: int, client: NodeId, topic: int, level: int = 1) -> Call:
     """Payloads differ, as the time and the client do."""
-    number = WORDS[grammar][0].index(topic) + 1
-    return Call(time_ns, client, CallName.PUBLISH, {"topic": number, "level": level}, b"%d of %d" % (time_ns, client))
+    return Call(time_ns, client, CallName.PUBLISH, {"topic": topic, "level": level}, b"%d of %d" % (time_ns, client))
 
 
-def subscribes(time_ns: int, client: NodeId, filter_: str, level: int = 1, grammar: str = "document") -> Call:
-    number = WORDS[grammar][1].index(filter_) + 1
-    return Call(time_ns, client, CallName.SUBSCRIBE, {"filter": number, "level": level})
+def subscribes(time_ns: int, client: NodeId, filter_: int, level: int = 1) -> Call:
+    return Call(time_ns, client, CallName.SUBSCRIBE, {"filter": filter_, "level": level})
 
 
-def unsubscribes(time_ns: int, client: NodeId, filter_: str, grammar: str = "document") -> Call:
-    return Call(time_ns, client, CallName.UNSUBSCRIBE, {"filter": WORDS[grammar][1].index(filter_) + 1})
+def unsubscribes(time_ns: int, client: NodeId, filter_: int) -> Call:
+    return Call(time_ns, client, CallName.UNSUBSCRIBE, {"filter": filter_})
 
 
 def words(grammar: str = "document") -> dict[str, Parameter]:
@@ -54,31 +53,41 @@ def words(grammar: str = "document") -> dict[str, Parameter]:
     return {"grammar": grammar, "topics": "\n".join(topics), "filters": "\n".join(filters)}
 
 
-def case(
-    name: str,
-    stimulus: str,
-    duty: str,
-    network: tuple[int, Sequence[NodeId]],
-    *calls: Call,
-    faults: tuple[Fault, ...] = (),
-    failures: tuple[Failure, ...] = (),
-    also: Iterable[str] = (),
-    grammar: str = "document",
-    **parameters: Parameter,
-) -> Case:
-    """A case named CLAUSE/what. network: how many appliances there are, and at which each client is."""
-    appliances, clients = network
-    topology = row_of(appliances, clients)
-    given = {**words(grammar), "appliances": appliances, "retry_ns": RETRY_NS, "tries": 3, **parameters}
-    schedule = Schedule(
-        protocol="pubsub",
-        topology=topology,
-        delays=(Delay(HOP_NS),) * len(topology.links),
-        submissions=(),
-        calls=tuple(sorted(calls, key=lambda one: one.time_ns)),
-        parameters=given,
-        faults=faults,
-        failures=failures,
-        seed=1,
-    )
-    return case_of(name, stimulus, duty, schedule, (*also, "PS-ANSWER"))
+def _with(make: Callable[..., Call], which: int) -> Callable[[CaseStep], Iterator[Call]]:
+    """which: 0 where it is given a topic, 1 a filter."""
+
+    def made(step: CaseStep) -> Iterator[Call]:
+        there = WORDS[_grammar(step.of)][which]
+        for word in step.words:
+            if word not in there:
+                raise BadInput(f"{word!r} is none of {', '.join(there)}")
+        numbers = [there.index(word) + 1 for word in step.words]
+        yield step.given(make, *numbers, **{key: int(value) for key, value in step.named.items()})
+
+    return made
+
+
+def _grammar(written: WrittenCase) -> str:
+    grammar = str(written.set.get("grammar", "document"))
+    if grammar not in WORDS:
+        raise BadInput(f"{grammar!r} is no grammar; there are {', '.join(WORDS)}")
+    return grammar
+
+
+def _parameters(written: WrittenCase, network: Topology) -> dict[str, Parameter]:
+    appliances = len(network.hosts())
+    return {**words(_grammar(written)), "appliances": appliances, "retry_ns": RETRY_NS, "tries": 3, **written.set}
+
+
+CASE_WORDS = CaseWords(
+    protocol="pubsub",
+    steps={
+        "publishes": _with(publishes, 0),
+        "subscribes": _with(subscribes, 1),
+        "unsubscribes": _with(unsubscribes, 1),
+    },
+    networks={"row": lambda appliances, *clients: row_of(appliances, clients)},
+    delay=lambda _: Delay(HOP_NS),
+    parameters=_parameters,
+    at_stake=lambda _: ("PS-ANSWER",),
+)

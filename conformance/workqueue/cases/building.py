@@ -1,4 +1,5 @@
-"""The calls of which cases and drawn runs of the queue consist. Times are ns of true time.
+"""The calls of which cases and drawn runs of the queue consist, and which are the steps of a case: `sends a "b c"`, or
+`cleans senders=all`. Times are ns of true time.
 
 Node 0 is the store; clients count from 1. A client makes its calls one after the other: those that are due wait until
 the one before has returned.
@@ -6,13 +7,16 @@ the one before has returned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
+from scatterproof.conformance.case_files import CaseStep, CaseWords
+from scatterproof.conformance.network.topologies import served
 from scatterproof.spec.core import Parameter
-from scatterproof.spec.schedule import Call, Failure, FailureKind
-from scatterproof.spec.topology import LinkId, NodeId
+from scatterproof.spec.schedule import Call, Delay
+from scatterproof.spec.topology import NodeId
 from scatterproof.spec.workqueue.messages import CallName
 
 HOP_NS = 100
@@ -22,15 +26,6 @@ PAUSE_NS = 250  # from one call of a client to the next; it takes two hops
 STORE: NodeId = 0
 # What `clean` takes for dead.
 NOBODY, ALL = 0, (1 << 63) - 1
-
-
-def asks(client: NodeId) -> LinkId:
-    """The link over which a client asks the store."""
-    return 2 * (client - 1)
-
-
-def answers(client: NodeId) -> LinkId:
-    return 2 * (client - 1) + 1
 
 
 def call(time_ns: int, client: NodeId, name: CallName, payload: bytes = b"", **arguments: Parameter) -> Call:
@@ -95,10 +90,6 @@ def cleans(time_ns: int, client: NodeId, senders: int = NOBODY, receivers: int =
     return call(time_ns, client, CallName.CLEAN, senders_before=senders, receivers_before=receivers)
 
 
-def down_and_up(node: NodeId, from_ns: int, to_ns: int) -> tuple[Failure, ...]:
-    return (Failure(from_ns, FailureKind.CRASH, node=node), Failure(to_ns, FailureKind.RESTART, node=node))
-
-
 def puts(time_ns: int, client: NodeId, group: int = 1, dedup: int = 0, most: int = 1) -> Call:
     """Bodies differ, as the time and the client do. most: of a batch."""
     body = b"%d of %d" % (time_ns, client)
@@ -131,12 +122,21 @@ def gives_back(time_ns: int, client: NodeId, newest: int = 0) -> Call:
     return call(time_ns, client, CallName.GIVE_BACK, newest=newest)
 
 
-def spread(calls: Iterable[Call], pause_ns: int) -> tuple[Call, ...]:
-    """The calls in the order of their times, each at least so long after the one before it of its client."""
-    free: dict[NodeId, int] = {}
-    found: list[Call] = []
-    for one in calls:
-        time_ns = max(one.time_ns, free.get(one.node, 0))
-        free[one.node] = time_ns + pause_ns
-        found.append(replace(one, time_ns=time_ns))
-    return tuple(sorted(found, key=lambda one: one.time_ns))
+def _step(make: Callable[..., Call | tuple[Call, ...]], step: CaseStep) -> tuple[Call, ...]:
+    words = [int(word) if make is works else word.encode() for word in step.words]
+    named = {key: ALL if value == "all" else int(value) for key, value in step.named.items()}
+    made: Call | tuple[Call, ...] = step.given(make, *words, **named)
+    return (made,) if isinstance(made, Call) else made
+
+
+_OF_GROUPS = (begins, sends, closes, flushes, group, takes, reads, pops, finishes, works, boots, cleans)
+_OF_LEASES = (puts, receives, deletes, cancels, extends, gives_back)
+CASE_WORDS = CaseWords(
+    protocol="workqueue",
+    steps={make.__name__: partial(_step, make) for make in (*_OF_GROUPS, *_OF_LEASES)},
+    networks={"served": served},
+    delay=lambda _: Delay(HOP_NS),
+    parameters=lambda written, _: {"retry_ns": RETRY_NS, "tries": 3, **written.set},
+    at_stake=lambda written: () if written.set.get("leased") else ("Q-CALL-ONCE",),
+    pause_ns=PAUSE_NS,
+)

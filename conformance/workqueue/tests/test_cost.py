@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from scatterproof.conformance.case_files import WrittenCase
 from scatterproof.conformance.judge import judge
 from scatterproof.conformance.network.run import simulate
 from scatterproof.conformance.workqueue import knowledge
-from scatterproof.conformance.workqueue.cases import Said
+from scatterproof.conformance.workqueue.cases.building import CASE_WORDS
 from scatterproof.impl.workqueue import make_core
 
 GROUPS = 12
@@ -17,7 +18,8 @@ def test_all_groups_are_gone_over_once_for_a_call_that_takes_one(monkeypatch: py
     """Once for each group that waits would be cubic in the groups."""
     waiting = [f"0 1 group one correlation={number}" for number in range(1, GROUPS + 1)]
     calls = "\n".join([*waiting, *["100_000 2 takes"] * GROUPS])
-    trace = simulate(Said(id="Q-NEXT/many", stimulus="", duty="", calls=calls).case().schedule, make_core)
+    written = WrittenCase(id="Q-NEXT/many", stimulus="", duty="", network="served 2", steps=calls)
+    trace = simulate(CASE_WORDS.case(written).schedule, make_core)
     asked: list[int] = []
     plain = knowledge.is_let_through
 
