@@ -19,6 +19,7 @@ from scatterproof.conformance.judge import conclude, kernel, limits, shown_at
 from scatterproof.conformance.measures import with_hops
 from scatterproof.conformance.protocol import gauge, load
 from scatterproof.conformance.verdict import ClauseResult
+from scatterproof.spark.compiling import compile_at_once
 from scatterproof.spark.measured import Measured
 from scatterproof.spark.read import BATCH_ROWS, Part, RunSpan, read_batches, read_spans
 from scatterproof.spec.errors import BadInput
@@ -155,15 +156,11 @@ def is_warm(parts: Sequence[Part]) -> bool:
 def warm(parts: Sequence[Part]) -> None:
     """Compile here, once, what these runs put at stake, so that the tasks find it in the cache and do not all compile
     it. What is there is not loaded."""
-    for compiled, around in _wanted(parts):
-        if all(piece.is_compiled for piece in compiled.parts if piece.applies(around)):
-            continue
-        # A row of kind 0: no check reads it.
-        names = schema(parts[0].protocol).columns
-        compiled.run(around).feed({name: np.zeros(1, dtype=np.int64) for name in names})
-        for piece in compiled.parts:
-            if piece.applies(around):
-                piece.mark()
+    pieces = ((piece, around) for compiled, around in _wanted(parts) for piece in compiled.parts)
+    cold = {piece: around for piece, around in pieces if piece.applies(around) and not piece.is_compiled}
+    compile_at_once(cold)
+    for piece, around in cold.items():
+        piece.compile(around)  # where no other process has
 
 
 def _wanted(parts: Sequence[Part]) -> Iterable[tuple[Kernel, Surroundings]]:

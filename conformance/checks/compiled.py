@@ -104,9 +104,13 @@ class CompiledPart:
             yield
         self._ready = True
 
-    def mark(self) -> None:
-        """It has been compiled."""
-        self._mark.touch()
+    def compile(self, around: Surroundings) -> None:
+        """Compile it, unless that has been done, and leave it in the cache: by judging a row of kind 0, which no check
+        reads."""
+        if not self.is_compiled:
+            row = _read_only(np.zeros(1, dtype=np.int64))
+            _PartRun(self, around, {}, None).feed(dict.fromkeys(self.columns, row), row)
+            self._mark.touch()
 
     @property
     def _mark(self) -> Path:

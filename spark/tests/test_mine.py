@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -270,13 +271,15 @@ def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(
     kernel.cache_clear()
     (marks := tmp_path / "marks").mkdir()
     monkeypatch.setattr(compiled.CompiledPart, "_mark", property(lambda part: marks / part._path.name))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     assert not is_warm(parts_of(tmp_path))
     warm(parts_of(tmp_path))
     assert is_warm(parts_of(tmp_path))
     plugin = load(protocol)
     needed = {check.part for trace in traces for check in plugin.applicable(trace.header)}
-    parts = {all_checks(plugin)[part.numbers[0]].part: "module" in vars(part) for part in kernel(protocol).parts}
-    assert {name for name, compiled in parts.items() if compiled} == {*needed, "premises"} < set(parts)
+    parts = {all_checks(plugin)[part.numbers[0]].part: part.is_compiled for part in kernel(protocol).parts}
+    assert {name for name, is_compiled in parts.items() if is_compiled} == {*needed, "premises"} < set(parts)
+    assert not any("module" in vars(part) for part in kernel(protocol).parts)  # other processes have
 
 
 @pytest.mark.slow
