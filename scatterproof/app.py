@@ -42,6 +42,8 @@ COMMANDS = {
     "explore": "Step forwards and backwards through a run: what each node has and knows, and what breaks a clause.",
     "validate": "Let TLC accept recorded traces step by step, or say at which row each is no behaviour of the"
     " specification.",
+    "histories": "Say of histories of calls whether some order explains each (linearisability), by trying every order.",
+    "export": "Write recorded traces as histories that other judges read: Jepsen's EDN, Porcupine's JSON.",
     "corpus": "Simulate many runs for `mine`: every kind that the protocol has in turn, each of its own random"
     " configuration.",
     "import": "Bring recorded traces into the layout that `mine` reads. What cannot be read is kept in quarantine.",

@@ -18,7 +18,7 @@ SHOWN = 5
 def command(
     sources: Annotated[
         list[Path],
-        typer.Argument(help="Traces (.ndjson, .csv), captures (.pcap, .pcapng), logs, or folders of these."),
+        typer.Argument(help="Traces (.ndjson, .csv), histories (.edn), captures (.pcap, .pcapng), logs, or folders."),
     ],
     folder: Annotated[Path, typer.Option("--out", help="Folder for the corpus; an older corpus there is replaced.")],
     mapping: Annotated[

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from scatterproof.conformance.network.run import catalogue_version
 from scatterproof.conformance.protocol import load
+from scatterproof.spark.importing.history_files import history_runs
 from scatterproof.spark.importing.merging import Links, Merge, NodeRows
 from scatterproof.spark.importing.node_files import CAPTURES, Capture, FoundRows, LogReader, Skipped
 from scatterproof.spark.importing.quarantine import Quarantine
@@ -26,6 +27,7 @@ from scatterproof.spec.trace_writer import RunsWriter
 ROWS_AT_ONCE = 1 << 15
 # What a capture can show of a node, taken beside the network or at the node itself.
 _SEEN_BESIDE, _SEEN_AT_NODE = ("sent",), ("sent", "arrived")
+_READERS = {SourceKind.NDJSON: ndjson_runs, SourceKind.CSV: csv_runs, SourceKind.HISTORY: history_runs}
 
 
 class Importing:
@@ -43,9 +45,10 @@ class Importing:
     def take(self, source: Source) -> None:
         """Raises BadInput for a file of which no row can be read."""
         match source.kind:
-            case SourceKind.NDJSON | SourceKind.CSV:
-                reader = ndjson_runs if source.kind is SourceKind.NDJSON else csv_runs
-                for run, header, rows in reader(source.path, source.run, self._mapping, self._quarantine):
+            case SourceKind.NDJSON | SourceKind.CSV | SourceKind.HISTORY:
+                for run, header, rows in _READERS[source.kind](
+                    source.path, source.run, self._mapping, self._quarantine
+                ):
                     submitted = self._write(run, self._with_end(rows, None))
                     self._end(source, header, submitted)
             case SourceKind.NODES:

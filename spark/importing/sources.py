@@ -19,12 +19,14 @@ from scatterproof.spec.topology import NodeId
 class SourceKind(StrEnum):
     NDJSON = "ndjson"
     CSV = "csv"
+    HISTORY = "history"
     CAPTURE = "capture"
     LOG = "log"
     NODES = "nodes"
 
 
 _ENDINGS = {".ndjson": SourceKind.NDJSON, ".jsonl": SourceKind.NDJSON, ".csv": SourceKind.CSV}
+_ENDINGS[".edn"] = SourceKind.HISTORY
 _ENDINGS |= dict.fromkeys(CAPTURES, SourceKind.CAPTURE)
 
 
@@ -123,5 +125,5 @@ def _refuse_headerless(sources: Sequence[Source], mapping: Mapping) -> None:
     """Only our own traces say themselves what they are of."""
     if mapping.header is None:
         for source in sources:
-            if source.kind is not SourceKind.NDJSON:
+            if source.kind not in (SourceKind.NDJSON, SourceKind.HISTORY):
                 raise BadInput(f"{source.path}: does not say which network it is of; give --mapping with a header")

@@ -11,9 +11,9 @@ import pytest
 
 from scatterproof.conformance import judge as judging
 from scatterproof.conformance.judge import judge
+from scatterproof.conformance.linear import search
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.verdict import Verdict
-from scatterproof.conformance.workqueue.linear import search
 from scatterproof.conformance.workqueue.linear.history import boxes
 from scatterproof.conformance.workqueue.linear.machine import MachineState, carried_out, may_refuse
 from scatterproof.conformance.workqueue.linear.search import order_of
