@@ -35,14 +35,13 @@ class Move(StrEnum):
 
     DROP: the client's connection ends without a word. STALL: it reads nothing more from its connection.
     TAKE: it reads all that comes. WAIT: nobody does anything for some seconds, but read.
-    STOP: the broker is stopped, and started again. KILL: it is killed, and started again.
+    KILL: the broker is killed, and started again.
     """
 
     DROP = "drop"
     STALL = "stall"
     TAKE = "take"
     WAIT = "wait"
-    STOP = "stop"
     KILL = "kill"
 
 
@@ -82,7 +81,8 @@ class Port(Protocol):
     def pump(self, quiet_s: float) -> None:
         """Read what comes, until nothing has come for so long."""
 
-    def restart(self, kill: bool) -> None: ...
+    def restart(self) -> None:
+        """Kill the broker, and start it again."""
 
     def end(self) -> None: ...
 
@@ -136,9 +136,9 @@ class Driver:
             self._port.pump(0.02)
         elif step.move is Move.WAIT:
             self._port.pump(step.seconds)
-        elif step.move in (Move.STOP, Move.KILL):
+        elif step.move is Move.KILL:
             self.history.killed()
-            self._port.restart(step.move is Move.KILL)
+            self._port.restart()
             self.history.restarted()
             self._look()
 

@@ -11,34 +11,31 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scatterproof.conformance.pubsub.products.driving import Deliver
+from scatterproof.conformance.pubsub.products.ports import ANSWER_S, Client, ClientsPort
 from scatterproof.conformance.serving import LOOPBACK
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.topology import NodeId
 
-ANSWER_S = 10.0
 MQTT_5 = 5
 _FOR_EVER = 0xFFFFFFFF  # the longest that a session of MQTT 5 can last: it does not expire
 
 
 @dataclass(slots=True)
-class _One:
+class _One(Client):
     """A client: paho's, which outlives its connections while its session lasts. answered: what came back by packet
-    identifier, True where it was refused. shared: by filter, how the broker is told of it. unacknowledged: packet
-    identifier and level of what it was delivered."""
+    identifier, True where it was refused. shared: by filter, how the broker is told of it. What is not acknowledged has
+    a packet identifier and a level."""
 
     paho: Any = None
     lasts: bool = False
     connected: bool = False
-    stalled: bool = False
     refused: bool = False
     answered: dict[int, bool] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
-    unacknowledged: list[tuple[int, int]] = field(default_factory=list)
 
 
-class MqttPort:
-    """name: ahead of the names of its clients, so that runs do not meet. login: a user and a password. restart: stop
-    the broker, or kill it, and start it again."""
+class MqttPort(ClientsPort[_One]):
+    """login: a user and a password."""
 
     def __init__(
         self,
@@ -48,18 +45,17 @@ class MqttPort:
         *,
         version: int = 4,
         login: tuple[str, str] | None = None,
-        restart: Callable[[bool], None] | None = None,
+        restart: Callable[[], None] | None = None,
     ) -> None:
+        super().__init__(deliver, name, _One, restart)
         self._mqtt = importlib.import_module("paho.mqtt.client")
         self._properties = importlib.import_module("paho.mqtt.properties")
-        self._deliver, self._port, self._name, self._version = deliver, port, name, version
-        self._login, self._restart = login, restart
-        self._ones: dict[NodeId, _One] = {}
+        self._port, self._version, self._login = port, version, login
 
     # ---------------------------------------------------------------- connections
 
     def connect(self, node: NodeId, lasts: bool) -> Outcome:
-        one = self._ones.setdefault(node, _One())
+        one = self._one(node)
         if one.connected:
             self.drop(node)
         if one.paho is None or not lasts or not one.lasts:
@@ -104,7 +100,7 @@ class MqttPort:
                 one.unacknowledged.append((message.mid, message.qos))
             # What has no payload says that something kept is deleted: it is no message of the run's.
             if message.payload:
-                self._deliver(node, message.topic, message.payload, message.qos, message.dup, message.retain)
+                self._take(node, message.topic, message.payload, message.qos, message.dup, message.retain)
 
         def answered(_client: Any, _data: Any, mid: int, reasons: Any, _properties: Any) -> None:
             listed = reasons if isinstance(reasons, list) else [reasons]
@@ -134,18 +130,6 @@ class MqttPort:
 
     def is_connected(self, node: NodeId) -> bool:
         return self._ones[node].connected
-
-    def stall(self, node: NodeId, stalled: bool) -> None:
-        if node in self._ones:
-            self._ones[node].stalled = stalled
-
-    def restart(self, kill: bool) -> None:
-        assert self._restart is not None
-        self._restart(kill)
-        self.pump(0.05)
-        for node, one in self._ones.items():
-            if one.connected:
-                self.drop(node)
 
     def end(self) -> None:
         """Sessions that last are ended: the broker is to keep nothing of the run."""
@@ -178,9 +162,6 @@ class MqttPort:
         _, mid = one.paho.unsubscribe(one.shared.get(filter_, filter_))
         return self._answer(one, mid)
 
-    def has_unacknowledged(self, node: NodeId) -> bool:
-        return bool(self._ones[node].unacknowledged)
-
     def acknowledge(self, node: NodeId) -> Outcome:
         """It has surely come when something that was sent behind it is answered: that a filter which there is not is
         unsubscribed from."""
@@ -199,12 +180,6 @@ class MqttPort:
 
     # ---------------------------------------------------------------- reading
 
-    def pump(self, quiet_s: float) -> None:
-        until = time.monotonic() + quiet_s
-        while time.monotonic() < until:
-            if self._read(max(0.0, until - time.monotonic())):
-                until = time.monotonic() + quiet_s
-
     def _wait(self, is_over: Callable[[], bool]) -> bool:
         until = time.monotonic() + ANSWER_S
         while not is_over():
@@ -213,8 +188,7 @@ class MqttPort:
             self._read(0.05)
         return True
 
-    def _read(self, most_s: float) -> bool:
-        """Whether something came."""
+    def _read(self, most_s: float) -> None:
         sockets: Mapping[Any, _One] = {
             sock: one
             for one in self._ones.values()
@@ -226,4 +200,3 @@ class MqttPort:
             sockets[sock].paho.loop_write()
         for sock in readable:
             sockets[sock].paho.loop_read()
-        return bool(readable)

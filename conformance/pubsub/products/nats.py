@@ -10,42 +10,36 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scatterproof.conformance.pubsub.products.driving import Deliver
+from scatterproof.conformance.pubsub.products.ports import ANSWER_S, Client, ClientsPort
 from scatterproof.conformance.serving import LOOPBACK
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.topology import NodeId
 
-ANSWER_S = 10.0
 # How long JetStream waits for an acknowledgement before it sends again; a client that is back waits for that.
 ACK_WAIT_S = 0.6
 _GLANCE_S = 0.03
 
 
 @dataclass(slots=True)
-class _One:
-    """A client. subscribed: by filter. consumers: by name, filters and what is pulled from. last_s: when it last got
-    something."""
+class _One(Client):
+    """subscribed: by filter. consumers: by name, filters and what is pulled from. last_s: when it last got something.
+    What is not acknowledged are messages."""
 
     connection: Any = None
-    stalled: bool = False
     last_s: float = 0.0
     subscribed: dict[str, Any] = field(default_factory=dict)
     consumers: dict[str, tuple[list[str], Any]] = field(default_factory=dict)
-    unacknowledged: list[Any] = field(default_factory=list)
 
 
-class CorePort:
-    """Core NATS: nothing is acknowledged, and nobody's subscriptions outlive the connection. name: of the run, ahead of
-    its subjects. restart: as of MqttPort."""
+class CorePort(ClientsPort[_One]):
+    """Core NATS: nothing is acknowledged, and nobody's subscriptions outlive the connection."""
 
     level = 0
 
-    def __init__(
-        self, deliver: Deliver, port: int, name: str, *, restart: Callable[[bool], None] | None = None
-    ) -> None:
+    def __init__(self, deliver: Deliver, port: int, name: str, *, restart: Callable[[], None] | None = None) -> None:
+        super().__init__(deliver, name, _One, restart)
         self._nats = importlib.import_module("nats")
-        self._deliver, self._port, self._name, self._restart = deliver, port, name, restart
-        self._loop, self._got = asyncio.new_event_loop(), 0
-        self._ones: dict[NodeId, _One] = {}
+        self._port, self._loop = port, asyncio.new_event_loop()
 
     def _run(self, call: Coroutine[Any, Any, None]) -> Outcome:
         """Unknown where it did not come back in time, or its connection is closed."""
@@ -58,7 +52,7 @@ class CorePort:
     # ---------------------------------------------------------------- connections
 
     def connect(self, node: NodeId, lasts: bool) -> Outcome:
-        one = self._ones.setdefault(node, _One())
+        one = self._one(node)
         self.drop(node)
         return self._run(self._connect(one))
 
@@ -68,10 +62,6 @@ class CorePort:
 
         address = f"nats://{LOOPBACK}:{self._port}"
         one.connection = await self._nats.connect(address, allow_reconnect=False, error_cb=quiet)
-
-    def disconnect(self, node: NodeId) -> Outcome:
-        self.drop(node)
-        return Outcome.OK
 
     def drop(self, node: NodeId) -> None:
         one = self._ones[node]
@@ -83,16 +73,6 @@ class CorePort:
     def is_connected(self, node: NodeId) -> bool:
         connection = self._ones[node].connection
         return connection is not None and bool(connection.is_connected)
-
-    def stall(self, node: NodeId, stalled: bool) -> None:
-        if node in self._ones:
-            self._ones[node].stalled = stalled
-
-    def restart(self, kill: bool) -> None:
-        assert self._restart is not None
-        self._restart(kill)
-        for node in self._ones:
-            self.drop(node)
 
     def end(self) -> None:
         for node in self._ones:
@@ -114,17 +94,11 @@ class CorePort:
 
     async def _subscribe(self, node: NodeId, one: _One, filter_: str, group: int) -> None:
         async def take(message: Any) -> None:
-            self._take(node, message, again=False)
+            self._take(node, message.subject, message.data, self.level, again=False)
 
         queue = f"g{group}" if group else ""
         one.subscribed[filter_] = await one.connection.subscribe(filter_, queue=queue, cb=take)
         await one.connection.flush()
-
-    def _take(self, node: NodeId, message: Any, again: bool) -> None:
-        # What is sent again for want of an acknowledgement, is so for ever.
-        self._got += not again
-        self._ones[node].last_s = time.monotonic()
-        self._deliver(node, message.subject, message.data, self.level, again, False)
 
     def unsubscribe(self, node: NodeId, filter_: str) -> Outcome:
         one = self._ones[node]
@@ -135,9 +109,6 @@ class CorePort:
         await subscribed.unsubscribe()
         await one.connection.flush()
 
-    def has_unacknowledged(self, node: NodeId) -> bool:
-        return bool(self._ones[node].unacknowledged)
-
     def acknowledge(self, node: NodeId) -> Outcome:
         one = self._ones[node]
         outcomes = [self._run(message.ack_sync(ANSWER_S)) for message in one.unacknowledged]
@@ -146,15 +117,10 @@ class CorePort:
 
     # ---------------------------------------------------------------- reading
 
-    def pump(self, quiet_s: float) -> None:
-        until = time.monotonic() + quiet_s
-        while time.monotonic() < until:
-            before = self._got
-            self._loop.run_until_complete(self._read())
-            if self._got > before:
-                until = time.monotonic() + quiet_s
+    def _read(self, most_s: float) -> None:
+        self._loop.run_until_complete(self._glance())
 
-    async def _read(self) -> None:
+    async def _glance(self) -> None:
         await asyncio.sleep(0.01)
 
 
@@ -171,14 +137,14 @@ class JetStreamPort(CorePort):
         port: int,
         name: str,
         *,
-        restart: Callable[[bool], None] | None = None,
+        restart: Callable[[], None] | None = None,
         at_once: int = 1,
     ) -> None:
         super().__init__(deliver, port, name, restart=restart)
         self._api, self._at_once, self._has_stream = importlib.import_module("nats.js.api"), at_once, False
 
     def connect(self, node: NodeId, lasts: bool) -> Outcome:
-        one = self._ones.setdefault(node, _One())
+        one = self._one(node)
         if one.unacknowledged:
             self.pump(max(0.0, one.last_s + ACK_WAIT_S - time.monotonic()))
             one.unacknowledged.clear()
@@ -215,7 +181,7 @@ class JetStreamPort(CorePort):
         one.consumers[name] = filters, await context.pull_subscribe_bind(name, stream=self._name)
         one.subscribed[filter_] = name
 
-    async def _read(self) -> None:
+    async def _glance(self) -> None:
         for node, one in self._ones.items():
             if not one.stalled and self.is_connected(node):
                 for _, pulled in one.consumers.values():
@@ -229,7 +195,8 @@ class JetStreamPort(CorePort):
             return
         for message in messages:
             one.unacknowledged.append(message)
-            self._take(node, message, again=message.metadata.num_delivered > 1)
+            one.last_s = time.monotonic()
+            self._take(node, message.subject, message.data, self.level, again=message.metadata.num_delivered > 1)
 
     def end(self) -> None:
         node = next((node for node in self._ones if self.is_connected(node)), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,35 +14,33 @@ from typing import Any
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.pubsub.products.drawing import CLIENTS, Shape, drawn, words_of_amqp
 from scatterproof.conformance.pubsub.products.driving import Deliver, Move, Steps, play
+from scatterproof.conformance.pubsub.products.ports import ANSWER_S, Client, ClientsPort
 from scatterproof.conformance.workqueue.products.rabbitmq_node import RabbitNode, why_not
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Trace
 
-LEVEL, ANSWER_S = 1, 10.0
+LEVEL = 1
 # A binding that is gone leaves in the queue what it has brought, as a subscription does.
-SHAPE = Shape(levels=(LEVEL,), lasting=10, restarts=Move.STOP)
+SHAPE = Shape(levels=(LEVEL,), lasting=10, restarts=Move.KILL)
 
 
 @dataclass(slots=True)
-class _One:
-    """A client. bound: the filters that its queue is bound by. unacknowledged: delivery tags."""
+class _One(Client):
+    """bound: the filters that its queue is bound by. What is not acknowledged are delivery tags."""
 
     connection: Any = None
     channel: Any = None
-    stalled: bool = False
     bound: set[str] = field(default_factory=set)
-    unacknowledged: list[int] = field(default_factory=list)
 
 
-class TopicPort:
-    """name: of the run, and of its exchange."""
+class TopicPort(ClientsPort[_One]):
+    """name: of its exchange, too."""
 
     def __init__(self, deliver: Deliver, node: RabbitNode, name: str) -> None:
-        self._deliver, self._node, self._name = deliver, node, name
-        self._ones: dict[NodeId, _One] = {}
-        self._got = 0
+        super().__init__(deliver, name, _One, partial(node.restart, kill=True))
+        self._node = node
         with node.connect() as connection:
             connection.channel().exchange_declare(name, "topic", durable=True)
 
@@ -52,7 +50,7 @@ class TopicPort:
     # ---------------------------------------------------------------- connections
 
     def connect(self, node: NodeId, lasts: bool) -> Outcome:
-        one = self._ones.setdefault(node, _One())
+        one = self._one(node)
         self.drop(node)
         one.connection = self._node.connect()
         one.channel = one.connection.channel()
@@ -70,35 +68,23 @@ class TopicPort:
             time.sleep(0.005)
 
         def take(_channel: Any, method: Any, _properties: Any, body: bytes) -> None:
-            self._got += 1
             one.unacknowledged.append(method.delivery_tag)
-            self._deliver(node, method.routing_key, body, LEVEL, method.redelivered, False)
+            self._take(node, method.routing_key, body, LEVEL, method.redelivered)
 
         one.channel.basic_consume(self._queue(node), take)
 
-    def disconnect(self, node: NodeId) -> Outcome:
-        self.drop(node)
-        return Outcome.OK
-
     def drop(self, node: NodeId) -> None:
         one = self._ones[node]
-        if one.connection is not None and one.connection.is_open:
-            one.connection.close()
+        # One whose server is gone says so when it is closed.
+        with suppress(*self._node.losses):
+            if one.connection is not None and one.connection.is_open:
+                one.connection.close()
         one.connection, one.stalled = None, False
         one.unacknowledged.clear()
 
     def is_connected(self, node: NodeId) -> bool:
         connection = self._ones[node].connection
         return connection is not None and bool(connection.is_open)
-
-    def stall(self, node: NodeId, stalled: bool) -> None:
-        if node in self._ones:
-            self._ones[node].stalled = stalled
-
-    def restart(self, kill: bool) -> None:
-        for node in self._ones:
-            self.drop(node)
-        self._node.restart()
 
     def end(self) -> None:
         with self._node.connect() as connection:
@@ -139,9 +125,6 @@ class TopicPort:
                 one.channel.basic_cancel(tag)
         return Outcome.OK
 
-    def has_unacknowledged(self, node: NodeId) -> bool:
-        return bool(self._ones[node].unacknowledged)
-
     def acknowledge(self, node: NodeId) -> Outcome:
         one = self._ones[node]
         for tag in one.unacknowledged:
@@ -153,15 +136,10 @@ class TopicPort:
 
     # ---------------------------------------------------------------- reading
 
-    def pump(self, quiet_s: float) -> None:
-        until = time.monotonic() + quiet_s
-        while time.monotonic() < until:
-            before = self._got
-            for node, one in self._ones.items():
-                if not one.stalled and self.is_connected(node):
-                    one.connection.process_data_events(0.01)
-            if self._got > before:
-                until = time.monotonic() + quiet_s
+    def _read(self, most_s: float) -> None:
+        for node, one in self._ones.items():
+            if not one.stalled and self.is_connected(node):
+                one.connection.process_data_events(0.01)
 
 
 def _play(node: RabbitNode, name: str, steps: Steps, seed: int) -> Trace:
@@ -184,7 +162,7 @@ def _steps(seed: int, quiet: bool) -> list[Call | object]:
 
 PRODUCT = Product(
     name="rabbitmq-topic",
-    text="a topic exchange of RabbitMQ with durable queues, stopped and started while it runs, by pika",
+    text="a topic exchange of RabbitMQ with durable queues, killed while it runs, by pika",
     profile=Path(__file__).with_name("rabbitmq-topic.toml"),
     why_not=why_not,
     serve=_serve,

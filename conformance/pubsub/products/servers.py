@@ -21,6 +21,7 @@ from scatterproof.conformance.pubsub.products.driving import Move, Port, Steps, 
 from scatterproof.conformance.pubsub.products.mqtt import MQTT_5, MqttPort
 from scatterproof.conformance.pubsub.products.nats import CorePort, JetStreamPort
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
+from scatterproof.conformance.workqueue.products import rabbitmq_node
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.trace import Trace
@@ -72,7 +73,7 @@ class Server:
             served.end()
 
     def _play(self, served: Served, iut: str, name: str, steps: Steps, seed: int) -> Trace:
-        make = partial(self.port, port=served.port, name=name, restart=served.restart)
+        make = partial(self.port, port=served.port, name=name, restart=partial(served.restart, kill=True))
         return play(make, self.words(name), CLIENTS, steps, seed, iut)
 
     def steps(self, seed: int, quiet: bool) -> list[Call | object]:
@@ -197,6 +198,27 @@ APPLIANCE = Server(
 )
 
 
+def _lacks_rabbitmq() -> str | None:
+    if rabbitmq_node.lacks_server():
+        return "there is no rabbitmq-server; install it of Debian (apt-get install rabbitmq-server)"
+    return known.lacks_paho()
+
+
+# It has no level 2; and what is published at level 0 and at level 1 takes two ways, so that there is no order of both.
+OF_RABBITMQ = replace(LASTING, levels=(1,))
+RABBITMQ_MQTT = Server(
+    name="rabbitmq-mqtt",
+    text="the MQTT plugin of RabbitMQ, killed while it runs, by paho",
+    why_not=_lacks_rabbitmq,
+    command=rabbitmq_node.mqtt_command,
+    version=rabbitmq_node.version,
+    shape=OF_RABBITMQ,
+    # After a reconnection nothing is unsubscribed from.
+    quiet=replace(OF_RABBITMQ, leaves=False),
+    profile=Path(__file__).with_name("rabbitmq-mqtt.toml"),
+)
+
+
 # ---------------------------------------------------------------- NATS
 
 # Its core delivers at most once, to who is connected.
@@ -250,6 +272,19 @@ NATS = Server(
 )
 
 
+NATS_MQTT = Server(
+    name="nats-mqtt",
+    text="MQTT of NATS with JetStream, killed while it runs, by paho",
+    why_not=_of["nats-mqtt"].why_not,
+    command=known.nats_mqtt,
+    version=partial(_nats_version, None),
+    shape=LASTING,
+    # After a restart packet identifiers are used that are in use; at level 2 a message is lost by that.
+    quiet=replace(LASTING, levels=(0, 1)),
+    profile=Path(__file__).with_name("nats-mqtt.toml"),
+)
+
+
 def jetstream(version: str | None, quiet: Shape) -> Server:
     """version: of those that are beside the installed one; None for that."""
     return Server(
@@ -268,5 +303,5 @@ def jetstream(version: str | None, quiet: Shape) -> Server:
 
 JETSTREAM = jetstream(None, OF_JETSTREAM)
 JETSTREAMS = (JETSTREAM, jetstream("2.11.1", ONE_FILTER), jetstream("2.11.2", ONE_FILTER))
-SERVERS = (APPLIANCE, MOSQUITTO, MOSQUITTO_5, AMQTT, AEDES, AEDES_0, NATS, *JETSTREAMS)
+SERVERS = (APPLIANCE, MOSQUITTO, MOSQUITTO_5, AMQTT, AEDES, AEDES_0, RABBITMQ_MQTT, NATS, NATS_MQTT, *JETSTREAMS)
 PRODUCTS = tuple(server.product() for server in SERVERS)

@@ -59,13 +59,51 @@ TYPES = (CLASSIC, QUORUM)
 
 
 def why_not() -> str | None:
-    lacking = [] if _program("rabbitmq-server") else ["rabbitmq-server"]
+    lacking = ["rabbitmq-server"] if lacks_server() else []
     lacking += [] if importlib.util.find_spec("pika") else ["pika"]
     return f"there is no {' and no '.join(lacking)}; {INSTALL}" if lacking else None
 
 
 def _program(name: str) -> str | None:
     return str(PLACE / name) if (PLACE / name).is_file() else shutil.which(name)
+
+
+def lacks_server() -> bool:
+    return _program("rabbitmq-server") is None
+
+
+def version() -> str:
+    done = subprocess.run([_program("rabbitmqctl") or "", "version"], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def command(port: int, folder: Path, plugins: str = "", settings: str = "") -> list[str]:
+    """What starts a node with its own files in this folder, and AMQP at this port."""
+    between_nodes, names = free_ports(2)
+    (folder / "plugins").write_text(f"[{plugins}].\n")
+    (folder / "rabbitmq.conf").write_text(f"heartbeat = 0\n{settings}")
+    given = {
+        "HOME": folder,
+        "RABBITMQ_NODENAME": f"scatterproof-{port}@localhost",
+        "RABBITMQ_MNESIA_BASE": folder / "mnesia",
+        "RABBITMQ_LOG_BASE": folder / "log",
+        "RABBITMQ_CONF_ENV_FILE": folder / "no-such-file",
+        "RABBITMQ_CONFIG_FILE": folder / "rabbitmq.conf",
+        "RABBITMQ_ENABLED_PLUGINS_FILE": folder / "plugins",
+        "RABBITMQ_NODE_IP_ADDRESS": LOOPBACK,
+        "RABBITMQ_NODE_PORT": port,
+        "RABBITMQ_DIST_PORT": between_nodes,
+        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
+        "ERL_EPMD_ADDRESS": LOOPBACK,
+        "ERL_EPMD_PORT": names,
+    }
+    return ["env", *(f"{name}={value}" for name, value in given.items()), _program("rabbitmq-server") or ""]
+
+
+def mqtt_command(port: int, folder: Path) -> list[str]:
+    """The same with MQTT at this port."""
+    (amqp,) = free_ports(1)
+    return command(amqp, folder, "rabbitmq_mqtt", f"mqtt.listeners.tcp.1 = {LOOPBACK}:{port}\n")
 
 
 class RabbitNode:
@@ -79,40 +117,19 @@ class RabbitNode:
         self._folder = folder.resolve() / "node"
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(parents=True)
-        (self._folder / "plugins").write_text("[].\n")
-        (self._folder / "rabbitmq.conf").write_text("heartbeat = 0\n")
-        done = subprocess.run([_program("rabbitmqctl") or "", "version"], capture_output=True, text=True, check=False)
-        self.iut = f"RabbitMQ {done.stdout.strip()}"
+        self.iut = f"RabbitMQ {version()}"
         self._pika = importlib.import_module("pika")
         self.persistent = self._pika.BasicProperties(delivery_mode=2)
         self.refusals: tuple[type[Exception], ...] = (self._pika.exceptions.NackError,)
-        ports = free_ports(3)
-        self._served = Served("rabbitmq", self._command(*ports), ports[0], self._folder, Limits(stop_s=STOP_S))
-
-    def _command(self, port: int, between_nodes: int, names: int) -> list[str]:
-        given = {
-            "HOME": self._folder,
-            "RABBITMQ_NODENAME": f"scatterproof-{port}@localhost",
-            "RABBITMQ_MNESIA_BASE": self._folder / "mnesia",
-            "RABBITMQ_LOG_BASE": self._folder / "log",
-            "RABBITMQ_CONF_ENV_FILE": self._folder / "no-such-file",
-            "RABBITMQ_CONFIG_FILE": self._folder / "rabbitmq.conf",
-            "RABBITMQ_ENABLED_PLUGINS_FILE": self._folder / "plugins",
-            "RABBITMQ_NODE_IP_ADDRESS": LOOPBACK,
-            "RABBITMQ_NODE_PORT": port,
-            "RABBITMQ_DIST_PORT": between_nodes,
-            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
-            "ERL_EPMD_ADDRESS": LOOPBACK,
-            "ERL_EPMD_PORT": names,
-        }
-        return ["env", *(f"{name}={value}" for name, value in given.items()), _program("rabbitmq-server") or ""]
+        self.losses: tuple[type[Exception], ...] = (self._pika.exceptions.AMQPError,)
+        (port,) = free_ports(1)
+        self._served = Served("rabbitmq", command(port, self._folder), port, self._folder, Limits(stop_s=STOP_S))
 
     def connect(self) -> Any:
         return self._pika.BlockingConnection(self._pika.ConnectionParameters(LOOPBACK, self._served.port))
 
-    def restart(self) -> None:
-        self._served.end()
-        self._served.begin()
+    def restart(self, kill: bool = False) -> None:
+        self._served.restart(kill)
 
     def play(self, of: QueueType, name: str, steps: Steps, seed: int = 0) -> Trace:
         """Carry the steps out at a queue of this name."""

@@ -10,7 +10,13 @@ import pytest
 
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.judge import judge_by_oracles
-from scatterproof.conformance.pubsub.products.drawing import connects, disconnects, publishes, subscribes
+from scatterproof.conformance.pubsub.products.drawing import (
+    connects,
+    disconnects,
+    publishes,
+    subscribes,
+    unsubscribes,
+)
 from scatterproof.conformance.pubsub.products.driving import Move, Step
 from scatterproof.conformance.pubsub.products.every import PRODUCTS
 from scatterproof.conformance.pubsub.products.servers import APPLIANCE
@@ -34,10 +40,9 @@ _HIDDEN, _UNCOVERED = (
 # As many as are under way at once.
 _WHILE_AWAY = [*_BOTH, subscribes(2, 1, 1), disconnects(2), *[publishes(1, 1, seconds=1)] * 20, publishes(1, 1)]
 _EXPIRED = [*_WHILE_AWAY, Step(Move.WAIT, seconds=2.2), connects(2)]
-_KILLED, _STOPPED = (
-    [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1), Step(move), connects(1, 0)]
-    for move in (Move.KILL, Move.STOP)
-)
+_KILLED = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1), Step(Move.KILL), connects(1, 0)]
+_AT_ANOTHER_LEVEL = [*_BOTH, subscribes(2, 1, 1), subscribes(2, 1, 0), publishes(1, 1)]
+_BACK = [*_BOTH, subscribes(2, 1, 1), disconnects(2), connects(2), unsubscribes(2, 1), publishes(1, 1)]
 # One of two members gets it, and goes without an acknowledgement.
 _MEMBERS = [*_BOTH, connects(3), *[subscribes(node, 1, 1, 1) for node in (2, 3)], publishes(1, 1)]
 _LEFT = [*_MEMBERS, *[Step(move, node, 0.8) for node in (2, 3) for move in (Move.WAIT, Move.DROP)]]
@@ -45,6 +50,7 @@ _LEFT = [*_MEMBERS, *[Step(move, node, 0.8) for node in (2, 3) for move in (Move
 FORGETFUL = replace(
     APPLIANCE, name="appliance-without-store", command=lambda port, folder: APPLIANCE.command(port, folder)[:-2]
 )
+KILLED = ("appliance", "jetstream", "nats-mqtt", "rabbitmq-mqtt", "rabbitmq-topic")
 KEPT = [
     *[
         kept
@@ -56,8 +62,9 @@ KEPT = [
             (_of[name], "PS-RETAIN", [connects(1, 0), publishes(1, 1, retain=1), connects(2), subscribes(2, 1, 1)]),
         )
     ],
-    *[(_of[name], "PS-PERSISTED", _KILLED) for name in ("appliance", "jetstream")],
-    (_of["rabbitmq-topic"], "PS-PERSISTED", _STOPPED),
+    *[(_of[name], "PS-PERSISTED", _KILLED) for name in KILLED],
+    (_of["rabbitmq-mqtt"], "PS-SESSION", _UNACKNOWLEDGED),
+    (_of["nats-mqtt"], "PS-QOS-LEVEL", _WAITS),
     *[(_of[name], "PS-QOS-GD", _HIDDEN) for name in ("jetstream", "jetstream-2.11.2")],
     (_of["jetstream"], "PS-QOS-GD", _UNCOVERED),
     (_of["jetstream"], "PS-SESSION", _UNACKNOWLEDGED),
@@ -77,6 +84,8 @@ BROKEN = [
     (_of["jetstream-2.11.1"], "PS-QOS-GD", "which was away, never gets", _HIDDEN),
     (_of["jetstream-2.11.2"], "PS-QOS-GD", "which was away, never gets", _UNCOVERED),
     (_of["mosquitto-5"], "PS-EXPIRE", "what was published ahead of it has expired", _EXPIRED),
+    (_of["rabbitmq-mqtt"], "PS-ROUTE", "is not marked as a repeat", _AT_ANOTHER_LEVEL),
+    (_of["rabbitmq-mqtt"], "PS-ROUTE", "no subscription of it that matches", _BACK),
     (FORGETFUL.product(), "PS-PERSISTED", "and the broker was killed since", _KILLED),
     (_of["amqtt"], "PS-SESSION", "which it had not acknowledged", _UNACKNOWLEDGED),
     (_of["amqtt"], "PS-QOS-LEVEL", "comes at level 2, and both sides", _BELOW),

@@ -94,6 +94,6 @@ def _is_sound(trace: Trace) -> bool:
 def test_all_steps_are_drawn() -> None:
     steps = [step for seed in range(40) for step in drawn(seed, SHAPE)]
     moves = {step.move for step in steps if isinstance(step, Step)}
-    assert moves == set(Move) - {Move.STOP}
+    assert moves == set(Move)
     calls = {step.call for step in steps if isinstance(step, Call)}
     assert calls == {"connect", "disconnect", "publish", "subscribe", "unsubscribe", "acknowledge"}
