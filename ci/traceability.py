@@ -7,7 +7,8 @@ layers keep a clause of protocol <p>:
   tlc     an operator ``Name ==`` in spec/<p>/*.tla, and a .cfg or models.toml of that folder that names it
   z3      a claim ``Claim(name="snake_name")`` or a function of that name in models/<p>/*.py
   check   a function of that name in conformance/<p>/*checks*.py or conformance/<p>/checks/*.py
-  oracle  a function of that name in conformance/<p>/*oracles*.py or conformance/<p>/oracles/*.py
+  oracle  a function of that name in conformance/<p>/*oracles*.py or conformance/<p>/oracles/*.py, or one that
+          is imported there from conformance/oracles
   case    the clause's id in conformance/<p>/*cases* or below such a folder
 
 Usage: ci/traceability [ROOT]. Exit codes: 0 sound, 1 faults, 2 bad input.
@@ -30,6 +31,7 @@ from scatterproof.spec.errors import BadInput  # noqa: E402
 
 ID = re.compile(r"(?<![\w-])[A-Z]+(?:-[A-Z0-9]+)+(?![\w-])")
 OPERATOR = re.compile(r"^(\w+)[ \t]*==", re.MULTILINE)
+SHARED_ORACLES = "scatterproof.conformance.oracles."
 TLA_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
 
 
@@ -87,7 +89,8 @@ def _functions(root: Path, conformance: Path, word: str) -> Shelf:
 
 
 def _python_names(files: Iterable[Path], root: Path, *, claims: bool) -> Iterator[tuple[str, Path]]:
-    """Module-level functions and, with ``claims``, the names given to ``Claim(name=...)``."""
+    """Module-level functions, oracles that several protocols share and, with ``claims``, the names given to
+    ``Claim(name=...)``."""
     for file in files:
         try:
             tree = ast.parse(file.read_text(encoding="utf-8"))
@@ -96,6 +99,8 @@ def _python_names(files: Iterable[Path], root: Path, *, claims: bool) -> Iterato
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
                 yield node.name, file.relative_to(root)
+            elif isinstance(node, ast.ImportFrom) and str(node.module).startswith(SHARED_ORACLES):
+                yield from ((alias.name, file.relative_to(root)) for alias in node.names)
         for name in _claim_names(tree) if claims else ():
             yield name, file.relative_to(root)
 

@@ -98,6 +98,13 @@ def test_a_claim_is_a_function_or_a_named_claim(tmp_path: Path, file: str, text:
     assert run_on(tmp_path, {"models/echo/calls.py": "", file: text})[0] == 0
 
 
+def test_an_oracle_may_be_one_that_protocols_share(tmp_path: Path) -> None:
+    shared = "from scatterproof.conformance.oracles.calls import answer_follows_call\n"
+    assert run_on(tmp_path, {"conformance/echo/oracles.py": shared})[0] == 0
+    elsewhere = shared.replace("scatterproof.conformance.oracles", "calls")
+    assert run_on(tmp_path, {"conformance/echo/oracles.py": elsewhere})[0] == 1
+
+
 def test_checks_and_oracles_may_be_folders(tmp_path: Path) -> None:
     moved = {
         "conformance/echo/checks.py": "",

@@ -7,8 +7,26 @@ the recorded times allow.
 
 from __future__ import annotations
 
-from scatterproof.conformance.checks.kinds import CALLED, RESTARTED
-from scatterproof.conformance.checks.step import HOLDS, SILENT, Cell, Outcome, PerNode, State, check, derive, violated
+from collections.abc import Callable
+from typing import NamedTuple
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.kinds import ARRIVED, CALLED, ENDED, RESTARTED, SENT
+from scatterproof.conformance.checks.step import (
+    HOLDS,
+    NO_WITNESS,
+    SILENT,
+    Cell,
+    Check,
+    Outcome,
+    PerNode,
+    State,
+    check,
+    derive,
+    settled,
+    violated,
+)
 from scatterproof.spec.trace import Kind, Order
 
 
@@ -69,3 +87,46 @@ def beginning(position: int, kind: int, node: int, time_ns: int, begun_ns: State
     if kind == CALLED:
         begun_ns[node], begun_at[node] = time_ns, position
     return begun_ns[node], begun_at[node]
+
+
+class Answering(NamedTuple):
+    """Of a row its columns; came, answered: by client, the latest call of which there was a request, and an answer."""
+
+    kind: int
+    packet: int
+    sender: int
+    operation: int
+    flags: int
+    node_count: int
+    came: State
+    answered: State
+
+
+def check_of_answers(clause: str) -> Callable[[Callable[..., Outcome]], Check]:
+    """Declares a check that every call of which a request came was answered; its step calls `latest_answered`."""
+    return check(
+        clause,
+        kinds=(Kind.SENT, Kind.ARRIVED, Kind.ENDED),
+        order=Order.LINK,
+        ways=("a request of call {found} of {expected_node} came, and was never answered",),
+        came=PerNode(0),
+        answered=PerNode(0),
+    )
+
+
+@register_jitable
+def latest_answered(row: Answering, request: int, answer: int) -> Outcome:
+    """request, answer: these packets' codes."""
+    if row.kind == ENDED:
+        asked = False
+        for client in range(row.node_count):
+            asked = asked or row.came[client] > 0
+            if settled(row.flags) and row.answered[client] < row.came[client]:
+                return violated(0, client, row.came[client], NO_WITNESS)
+        return HOLDS if settled(row.flags) and asked else SILENT
+    if 0 <= row.sender < row.node_count:
+        if row.kind == ARRIVED and row.packet == request:
+            row.came[row.sender] = max(row.came[row.sender], row.operation)
+        elif row.kind == SENT and row.packet == answer:
+            row.answered[row.sender] = max(row.answered[row.sender], row.operation)
+    return SILENT

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.checks.kinds import ARRIVED, ENDED, SENT
+from scatterproof.conformance.checks.calls import Answering, check_of_answers, latest_answered
+from scatterproof.conformance.checks.kinds import ENDED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
     NO_WITNESS,
@@ -13,7 +14,6 @@ from scatterproof.conformance.checks.step import (
     Ints,
     Outcome,
     PerLink,
-    PerNode,
     State,
     Table,
     TableState,
@@ -282,38 +282,9 @@ def _cover_of(slot: int, filter_covers: Ints, filter_count: int, told: TableStat
     return found, others
 
 
-@check(
-    "PS-ANSWER",
-    kinds=(Kind.SENT, Kind.ARRIVED, Kind.ENDED),
-    order=Order.LINK,
-    ways=("a request of call {found} of {expected_node} came, and was never answered",),
-    came=PerNode(0),
-    answered=PerNode(0),
-)
-def latest_is_answered(
-    kind: int,
-    packet: int,
-    sender: int,
-    operation: int,
-    flags: int,
-    node_count: int,
-    came: State,
-    answered: State,
-) -> Outcome:
-    """came, answered: by client, the latest call of which there was a request, and an answer."""
-    if kind == ENDED:
-        asked = False
-        for client in range(node_count):
-            asked = asked or came[client] > 0
-            if settled(flags) and answered[client] < came[client]:
-                return violated(0, client, came[client], NO_WITNESS)
-        return HOLDS if settled(flags) and asked else SILENT
-    if 0 <= sender < node_count:
-        if kind == ARRIVED and packet == REQUEST:
-            came[sender] = max(came[sender], operation)
-        elif kind == SENT and packet == ANSWER:
-            answered[sender] = max(answered[sender], operation)
-    return SILENT
+@check_of_answers("PS-ANSWER")
+def latest_is_answered(row: Answering) -> Outcome:
+    return latest_answered(row, REQUEST, ANSWER)
 
 
 HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home, latest_is_answered)

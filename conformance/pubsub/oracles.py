@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from scatterproof.conformance.oracles.calls import latest_is_answered
 from scatterproof.conformance.pubsub.vocabulary import Vocabulary
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.parameters import Parameters
@@ -369,21 +370,6 @@ def _is_news(history: History, position: int) -> bool:
     row = history.rows[position]
     before = (serial(one) for one in history.rows[:position] if one["link"] == row["link"])
     return serial(row) > max(before, default=0)
-
-
-def latest_is_answered(trace: Trace) -> set[int]:
-    history = History(trace)
-    end = history.settled_end()
-    if end is None:
-        return set()
-
-    def latest(kind: Kind, packet: str, client: int) -> int:
-        told = {"kind": kind, "packet": NAMES.packets[packet], "sender": client}
-        return max((row["operation"] for row in history.rows if told.items() <= row.items()), default=0)
-
-    clients = range(len(trace.header.topology.nodes))
-    behind = (latest(Kind.SENT, "answer", one) < latest(Kind.ARRIVED, "request", one) for one in clients)
-    return {end} if any(behind) else set()
 
 
 _HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home, latest_is_answered)

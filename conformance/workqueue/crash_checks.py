@@ -3,17 +3,14 @@ Q-ANSWER."""
 
 from __future__ import annotations
 
-from scatterproof.conformance.checks.kinds import ARRIVED, ENDED, SENT
+from scatterproof.conformance.checks.calls import Answering, check_of_answers, latest_answered
 from scatterproof.conformance.checks.step import (
     HOLDS,
     NO_WITNESS,
     SILENT,
     Outcome,
-    PerNode,
     State,
     TableState,
-    check,
-    settled,
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, room
@@ -51,7 +48,7 @@ from scatterproof.conformance.workqueue.records import (
     UNLOCK,
 )
 from scatterproof.conformance.workqueue.releasing import is_miscounted, is_there, standing, undisturbed
-from scatterproof.spec.trace import Kind, Order, schema
+from scatterproof.spec.trace import schema
 
 REQUEST, ANSWER = schema("workqueue").packets["request"], schema("workqueue").packets["answer"]
 
@@ -280,35 +277,6 @@ def calls_take_effect_once(
     return HOLDS if done != 0 else SILENT
 
 
-@check(
-    "Q-ANSWER",
-    kinds=(Kind.SENT, Kind.ARRIVED, Kind.ENDED),
-    order=Order.LINK,
-    ways=("a request of call {found} of {expected_node} came, and was never answered",),
-    came=PerNode(0),
-    answered=PerNode(0),
-)
-def latest_is_answered(
-    kind: int,
-    packet: int,
-    sender: int,
-    operation: int,
-    flags: int,
-    node_count: int,
-    came: State,
-    answered: State,
-) -> Outcome:
-    """came, answered: by client, the latest call of which there was a request, and an answer."""
-    if kind == ENDED:
-        asked = False
-        for client in range(node_count):
-            asked = asked or came[client] > 0
-            if settled(flags) and answered[client] < came[client]:
-                return violated(0, client, came[client], NO_WITNESS)
-        return HOLDS if settled(flags) and asked else SILENT
-    if 0 <= sender < node_count:
-        if kind == ARRIVED and packet == REQUEST:
-            came[sender] = max(came[sender], operation)
-        elif kind == SENT and packet == ANSWER:
-            answered[sender] = max(answered[sender], operation)
-    return SILENT
+@check_of_answers("Q-ANSWER")
+def latest_is_answered(row: Answering) -> Outcome:
+    return latest_answered(row, REQUEST, ANSWER)

@@ -7,9 +7,10 @@ that `scatterproof.conformance.judge.refuse` lets pass.
 
 from __future__ import annotations
 
+from scatterproof.conformance.oracles.calls import latest_is_answered
 from scatterproof.conformance.protocol import by_clause
 from scatterproof.conformance.workqueue.oracles import crashes, groups, leases
 
 # Those of doubts bear no clause's name.
-DOUBTS = (groups.ready_without_doubt, groups.held_without_doubt)
-ORACLES = by_clause("workqueue", groups, crashes, leases) | {doubt.__name__: doubt for doubt in DOUBTS}
+_OTHERS = (latest_is_answered, groups.ready_without_doubt, groups.held_without_doubt)
+ORACLES = by_clause("workqueue", groups, crashes, leases) | {oracle.__name__: oracle for oracle in _OTHERS}

@@ -1,8 +1,8 @@
-"""Q-CRASH-SEND, Q-CRASH-BOOT, Q-CRASH-DEAD, Q-DURABLE, Q-CALL-ONCE, Q-ANSWER."""
+"""Q-CRASH-SEND, Q-CRASH-BOOT, Q-CRASH-DEAD, Q-DURABLE, Q-CALL-ONCE."""
 
 from __future__ import annotations
 
-from scatterproof.conformance.workqueue.oracles.boxes import NAMES, Box
+from scatterproof.conformance.workqueue.oracles.boxes import Box
 from scatterproof.conformance.workqueue.oracles.queue import (
     ALL,
     CLEAN,
@@ -18,8 +18,7 @@ from scatterproof.conformance.workqueue.oracles.queue import (
     Queue,
 )
 from scatterproof.spec.core import Outcome
-from scatterproof.spec.trace import CLEAN as ENDED_CLEAN
-from scatterproof.spec.trace import QUIESCENT, Kind, Trace
+from scatterproof.spec.trace import Trace
 
 
 def _is_miscounted(count: int, there: int, known: bool, before_ns: int) -> bool:
@@ -188,19 +187,3 @@ def calls_take_effect_once(trace: Trace) -> set[int]:
         if _on_nothing(queue, box, row):
             broken.add(row)
     return broken
-
-
-def latest_is_answered(trace: Trace) -> set[int]:
-    packets, last = NAMES.packets, len(trace.rows) - 1
-    columns = ("kind", "packet", "sender", "operation")
-    rows = list(zip(*map(trace.column, columns), strict=True))
-    clients = range(len(trace.header.topology.nodes))
-    if trace.column("kind")[last] != Kind.ENDED or trace.column("flags")[last] != ENDED_CLEAN | QUIESCENT:
-        return set()
-
-    def latest(kind: Kind, packet: str, client: int) -> int:
-        of = (operation for *told, operation in rows if told == [kind, packets[packet], client])
-        return max(of, default=0)
-
-    behind = (latest(Kind.SENT, "answer", one) < latest(Kind.ARRIVED, "request", one) for one in clients)
-    return {last} if any(behind) else set()

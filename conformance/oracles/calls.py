@@ -1,0 +1,21 @@
+"""What oracles of protocols with calls have in common."""
+
+from __future__ import annotations
+
+from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
+
+
+def latest_is_answered(trace: Trace) -> set[int]:
+    """The last row of a run that settled, where of some client's requests the latest one that came has no answer."""
+    packets, last = schema(trace.header.protocol).packets, len(trace.rows) - 1
+    rows = list(zip(*map(trace.column, ("kind", "packet", "sender", "operation")), strict=True))
+    clients = range(len(trace.header.topology.nodes))
+    if trace.column("kind")[last] != Kind.ENDED or trace.column("flags")[last] != CLEAN | QUIESCENT:
+        return set()
+
+    def latest(kind: Kind, packet: str, client: int) -> int:
+        of = (operation for *told, operation in rows if told == [kind, packets[packet], client])
+        return max(of, default=0)
+
+    behind = (latest(Kind.SENT, "answer", one) < latest(Kind.ARRIVED, "request", one) for one in clients)
+    return {last} if any(behind) else set()
