@@ -118,8 +118,9 @@ class CaseWords:
 
     def read(self, path: Path) -> tuple[Case, ...]:
         """The cases of a file, in their order. BadInput says where it cannot be understood."""
+        text = read_bytes(path, "cases")
         with _told(str(path)):
-            tables = msgspec.toml.decode(read_bytes(path, "cases"), type=_File).case
+            tables = msgspec.toml.decode(text, type=_File).case
             return tuple(self.case(_written(number, table)) for number, table in enumerate(tables, 1))
 
     def case(self, written: WrittenCase) -> Case:

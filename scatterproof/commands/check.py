@@ -56,7 +56,7 @@ def command(
         try:
             with Progress("TLC") as progress:
                 for model in only_models or ():
-                    progress(model.name)
+                    progress(model.name + (f", {model.distinct:,} states" if model.distinct else ""))
                     models.append(check_model(model, chosen).result)
                 for tier in tiers if only_models is None else ():
                     models += check_models(chosen, tier, on_progress=lambda news: progress(str(news)))

@@ -132,6 +132,7 @@ NEEDED = {
         f"conformance/{NAME}/{part}.py": (only("conform"), f"there is no conformance/{NAME}/{part}.py")
         for part in ("checks", "oracles", "cases")
     },
+    f"conformance/{NAME}/cases.toml": (only("conform"), f"conformance/{NAME}/cases.toml: no such cases file"),
     **{
         f"{package}/{NAME}/plugin.py": (PROTOCOLS, f"{package}/{NAME}: there is no {package}/{NAME}/plugin.py")
         for package in RECORDS
