@@ -35,6 +35,10 @@ COMMANDS = {
     "compare": "Compare conformance runs: a table of clauses against implementations, and a page with their cases and"
     " failures.",
     "race": "Run several programs under the same schedules, one after the other, and compare speed and verdicts.",
+    "track-record": "Play the known mistakes of systems that others made: the bad side of each breaks a clause, the"
+    " good one keeps it.",
+    "bisect": "Find the releases of a system between which the verdict on a known mistake changes: where it began, and"
+    " where it was mended.",
     "fuzz": "Run random schedules; each failure is shrunk, and saved as a schedule that `replay` plays again.",
     "core-mutants": "Change the reference cores in one place, thousands of times, and count what tells: the rate, area"
     " by area.",

@@ -30,9 +30,11 @@ err = _Console(stderr=True, width=None if sys.stderr.isatty() else 140)
 STYLES = {
     "pass": "green",
     "as expected": "green",
+    "as recorded": "green",
     "proved": "green",
     "killed": "green",
     "fail": "bold red",
+    "not as recorded": "bold red",
     "open": "bold red",
     "inconclusive": "yellow",
     "not run": "yellow",

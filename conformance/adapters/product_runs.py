@@ -87,8 +87,9 @@ def _run(product: Product, seeds: Sequence[int], folder: Path, *, quiet: bool, s
             print(f"{product.name}: run {seed}: {result.violations[0].sentence}")
             if small and result.clause not in told:
                 told.add(result.clause)
-                for step in smaller(product, play, product.steps(seed, quiet), seed, result.clause):
-                    print(f"{product.name}: {result.clause}: {step}")
+                left = smaller(product, play, product.steps(seed, quiet), seed, result.clause)
+                for line in product.vocabulary.words(left):
+                    print(f"{product.name}: {result.clause}: {line}")
     print(f"{product.name}: at stake: {', '.join(f'{clause} in {runs}' for clause, runs in stakes.items())}")
     return broken
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scatterproof.conformance.adapters.steps import NOTHING, Vocabulary
+from scatterproof.conformance.adapters.versions import Package
 from scatterproof.conformance.judge import judge
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.profile import read_profile
@@ -35,6 +37,9 @@ class Product:
     serve: its server, in a folder, until the context ends.
     steps: of the run of a seed. Where the second argument is true, the run keeps clear of the mistakes that are known,
         and breaks nothing.
+    vocabulary: what its steps are made of.
+    package, of_version: what a registry has of it, and the product of another of its versions; None where there is but
+        what is installed.
     """
 
     name: str
@@ -43,6 +48,15 @@ class Product:
     why_not: Callable[[], str | None]
     serve: Callable[[Path], AbstractContextManager[Play]]
     steps: Callable[[int, bool], Sequence[Any]]
+    vocabulary: Vocabulary = NOTHING
+    package: Package | None = None
+    of_version: Callable[[str], Product] | None = None
+
+    def at(self, version: str) -> Product:
+        """Of this version, where the registry has others than the one that is installed."""
+        if self.package is None or self.of_version is None or self.package.installed() == version:
+            return self
+        return self.of_version(version)
 
     def judged(self, trace: Trace) -> list[ClauseResult]:
         """Of the clauses that the profile claims."""

@@ -20,7 +20,7 @@ from scatterproof.conformance.workqueue.products import rabbitmq_node
 # What starts a server at a port, given a folder of its own.
 Command: TypeAlias = Callable[[int, Path], Sequence[str]]
 AEDES = Path(sys.prefix) / "node_modules" / "aedes"
-_AEDES = """
+AEDES_SCRIPT = """
 import { Aedes } from "aedes";
 import net from "net";
 const [port, address] = process.argv.slice(1);
@@ -80,7 +80,17 @@ def _amqtt(port: int, folder: Path) -> Sequence[str]:
 
 def aedes(port: int, _: Path) -> Sequence[str]:
     # What is given with -e imports what is in its working folder.
-    return ["env", "-C", sys.prefix, program("node") or "", "--input-type=module", "-e", _AEDES, str(port), LOOPBACK]
+    return [
+        "env",
+        "-C",
+        sys.prefix,
+        program("node") or "",
+        "--input-type=module",
+        "-e",
+        AEDES_SCRIPT,
+        str(port),
+        LOOPBACK,
+    ]
 
 
 def nats_mqtt(port: int, folder: Path) -> Sequence[str]:

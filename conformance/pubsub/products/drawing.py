@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
+from scatterproof.conformance.adapters.steps import Vocabulary
 from scatterproof.conformance.pubsub.products.driving import PUBLISHER, Move, Step, Words
 from scatterproof.conformance.pubsub.products.history import SECOND_NS
 from scatterproof.spec.core import Parameter
@@ -18,6 +19,18 @@ from scatterproof.spec.topology import NodeId
 
 SUBSCRIBERS: tuple[NodeId, ...] = (2, 3)
 CLIENTS = 3
+VOCABULARY = Vocabulary(
+    {
+        CallName.CONNECT: {"session": 1},
+        CallName.DISCONNECT: {},
+        CallName.ACKNOWLEDGE: {},
+        CallName.SUBSCRIBE: {"filter": 1, "level": 1, "group": 0},
+        CallName.UNSUBSCRIBE: {"filter": 1},
+        CallName.PUBLISH: {"topic": 1, "level": 1, "retain": 0, "expiry_ns": 0},
+    },
+    Move,
+    Step,
+)
 
 
 def words(name: str) -> Words:

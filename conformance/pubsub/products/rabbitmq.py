@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.pubsub.products.drawing import CLIENTS, Shape, drawn, words_of_amqp
+from scatterproof.conformance.pubsub.products.drawing import CLIENTS, VOCABULARY, Shape, drawn, words_of_amqp
 from scatterproof.conformance.pubsub.products.driving import Deliver, Move, Steps, play
 from scatterproof.conformance.pubsub.products.ports import ANSWER_S, Client, ClientsPort
 from scatterproof.conformance.workqueue.products.rabbitmq_node import RabbitNode, why_not
@@ -167,4 +167,5 @@ PRODUCT = Product(
     why_not=why_not,
     serve=_serve,
     steps=_steps,
+    vocabulary=VOCABULARY,
 )

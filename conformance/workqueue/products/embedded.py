@@ -23,7 +23,7 @@ from typing import Any
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
-from scatterproof.conformance.workqueue.products.history import SECOND_NS
+from scatterproof.conformance.workqueue.products.history import SECOND_NS, vocabulary
 from scatterproof.conformance.workqueue.products.polled import CONSUMERS, FOREVER_NS, GROUPS, SENDER, Held, Taken
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call
@@ -310,6 +310,7 @@ def product(package: Package) -> Product:
         serve=package.serve,
         # Nothing is known to be wrong with them.
         steps=lambda seed, quiet: drawn(seed, package.library.has_leases),
+        vocabulary=vocabulary(Move, Step),
     )
 
 

@@ -9,12 +9,14 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
+from scatterproof.conformance.adapters.versions import Client, Package
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
+from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.sqs import Shape, drawn, play
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
@@ -36,6 +38,7 @@ class Emulator:
     quiet: runs of these shapes keep clear of the mistakes that its report has, and break nothing; seeds take them in
         turn.
     profile: what it is held to.
+    package, of_version: as of a product.
     """
 
     name: str
@@ -46,6 +49,8 @@ class Emulator:
     version: Callable[[], str]
     quiet: tuple[Shape, ...]
     profile: Path = PROFILE
+    package: Package | None = None
+    of_version: Callable[[str], Emulator] | None = None
 
     def why_not(self) -> str | None:
         """Why it cannot be driven here; None where it can."""
@@ -61,6 +66,22 @@ def _lacks_module() -> str:
     return " and no ".join(missing if program("node") else ["node", *missing])
 
 
+_MOTO = Package(Client.PIP, "moto", "moto")
+
+
+def _moto(version: str) -> Emulator:
+    """What it needs besides is that of the installed one."""
+    ahead = ("env", f"PYTHONPATH={_MOTO.folder(version)}", sys.executable, "-m", "moto.server")
+    return replace(
+        MOTO,
+        name=f"moto-{version}",
+        lacks=lambda: MOTO.lacks() or ("" if _MOTO.has(version) else f"moto {version}"),
+        install=f"{MOTO.install}, and run {' '.join(_MOTO.command(version))}",
+        command=lambda port: (*ahead, "-H", LOOPBACK, "-p", str(port)),
+        version=lambda: version,
+    )
+
+
 MOTO = Emulator(
     name="moto",
     text="FIFO queues of moto's SQS, by boto3",
@@ -70,6 +91,8 @@ MOTO = Emulator(
     version=lambda: importlib.metadata.version("moto"),
     # What is wrong with its leases, is when a time-out has ended; and it forgets the id of what is deleted.
     quiet=(Shape(ends=False, deletes=False), Shape(ends=False, ids=False)),
+    package=_MOTO,
+    of_version=_moto,
 )
 LOCAL_AWS_SQS = Emulator(
     name="local-aws-sqs",
@@ -117,6 +140,8 @@ class Server:
 
 
 def product(emulator: Emulator) -> Product:
+    made = emulator.of_version
+
     @contextmanager
     def serve(folder: Path) -> Iterator[Play]:
         server = Server(emulator, folder)
@@ -132,6 +157,9 @@ def product(emulator: Emulator) -> Product:
         why_not=emulator.why_not,
         serve=serve,
         steps=emulator.steps,
+        vocabulary=vocabulary(),
+        package=emulator.package,
+        of_version=None if made is None else lambda version: product(made(version)),
     )
 
 

@@ -20,7 +20,7 @@ from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import program
 from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
-from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
+from scatterproof.conformance.workqueue.products.history import SECOND_NS, History, vocabulary
 from scatterproof.conformance.workqueue.products.redis_server import INSTALL, redis_server
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
@@ -265,4 +265,5 @@ PRODUCT = Product(
     # The group of a worker that died, or of a job that was removed, stands still; order breaks at midnight; a short
     # time-out ends while its worker lives.
     steps=lambda seed, quiet: drawn(seed, Shape(kills=not quiet, removes=not quiet, others=not quiet, short=not quiet)),
+    vocabulary=vocabulary(Move, Step),
 )

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any
 
 from scatterproof.conformance.adapters.products import CLIENTS
+from scatterproof.conformance.adapters.steps import Vocabulary
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.workqueue.recording import Recorder
 from scatterproof.spec.core import Outcome, Parameter, Return
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Header, Kind, Order, Row, Trace, schema
-from scatterproof.spec.workqueue.messages import Handed
+from scatterproof.spec.workqueue.messages import CallName, Handed
 
 SECOND_NS = 1_000_000_000
 _OUTCOME = schema("workqueue").columns.index("outcome")
 PARAMETERS: dict[str, Parameter] = {"leased": 1, "window_ns": 300 * SECOND_NS, "margin_ns": SECOND_NS // 10}
+
+
+def vocabulary(move: type[Enum] | None = None, step: type[Any] | None = None) -> Vocabulary:
+    calls: dict[str, dict[str, int]] = {
+        CallName.PUT_MESSAGE: {"group": 1, "dedup": 0},
+        CallName.RECEIVE: {"most": 1, "lease_ns": 1_000_000 * SECOND_NS},
+        CallName.DELETE: {"newest": 0},
+        CallName.EXTEND: {"newest": 0, "lease_ns": 1_000_000 * SECOND_NS},
+        CallName.GIVE_BACK: {"newest": 0},
+    }
+    return Vocabulary(calls, move, step)
 
 
 class History:

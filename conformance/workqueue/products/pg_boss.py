@@ -15,7 +15,7 @@ from typing import Any
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
-from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
+from scatterproof.conformance.workqueue.products.history import SECOND_NS, History, vocabulary
 from scatterproof.conformance.workqueue.products.postgres import INSTALL, ROLE, postgres, programs
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call
@@ -197,4 +197,5 @@ PRODUCT = Product(
     serve=_serve,
     # Jobs that are sent together come in the order of their ids.
     steps=lambda seed, quiet: drawn(seed, Shape(several=not quiet)),
+    vocabulary=vocabulary(Move, Step),
 )

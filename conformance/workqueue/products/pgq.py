@@ -19,7 +19,7 @@ from typing import Any
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
-from scatterproof.conformance.workqueue.products.history import History
+from scatterproof.conformance.workqueue.products.history import History, vocabulary
 from scatterproof.conformance.workqueue.products.polled import FOREVER_NS
 from scatterproof.conformance.workqueue.products.postgres import INSTALL, postgres, programs
 from scatterproof.spec.schedule import Call
@@ -240,4 +240,5 @@ PRODUCT = Product(
     serve=_serve,
     # What is put back a second time from one batch comes twice, and is lost when it is put back once more.
     steps=lambda seed, quiet: drawn(seed, Shape(stops=not quiet)),
+    vocabulary=vocabulary(Move, Step),
 )

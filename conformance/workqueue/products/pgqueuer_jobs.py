@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.workqueue.products.embedded import Driver, Library, Step, drawn, lease_s
+from scatterproof.conformance.workqueue.products.embedded import Driver, Library, Move, Step, drawn, lease_s
+from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.polled import CONSUMERS, GROUPS
 from scatterproof.conformance.workqueue.products.postgres import INSTALL, postgres, programs
 from scatterproof.spec.schedule import Call
@@ -112,4 +113,5 @@ PRODUCT = Product(
     serve=_serve,
     # Who is late ends a job that another has.
     steps=lambda seed, quiet: drawn(seed, Jobs.has_leases, is_fenced=not quiet),
+    vocabulary=vocabulary(Move, Step),
 )

@@ -27,7 +27,7 @@ from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.supervisor import Child
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import procrastinate_worker
-from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
+from scatterproof.conformance.workqueue.products.history import SECOND_NS, History, vocabulary
 from scatterproof.conformance.workqueue.products.postgres import INSTALL, Postgres, postgres, programs
 from scatterproof.conformance.workqueue.products.procrastinate_worker import BEATS, POLL_S, READY, TASK
 from scatterproof.spec.core import Outcome
@@ -323,4 +323,5 @@ PRODUCT = Product(
     serve=_serve,
     # A worker that is slow ends a job that another has; a job with a queueing lock that fails is not tried again.
     steps=lambda seed, quiet: drawn(seed, Shape(pauses=False, queueing=False) if quiet else Shape()),
+    vocabulary=vocabulary(Move, Step),
 )

@@ -16,7 +16,8 @@ from typing import Any
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports
 from scatterproof.conformance.supervisor import Limits
-from scatterproof.conformance.workqueue.products.rabbitmq import Driver, Shape, Steps, drawn
+from scatterproof.conformance.workqueue.products.history import vocabulary
+from scatterproof.conformance.workqueue.products.rabbitmq import Driver, Move, Shape, Step, Steps, drawn
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.trace import Trace
 
@@ -153,7 +154,15 @@ def product(of: QueueType) -> Product:
             node.end()
 
     profile = Path(__file__).with_name(f"{of.name}.toml")
-    return Product(name=of.name, text=of.text, profile=profile, why_not=why_not, serve=serve, steps=of.steps)
+    return Product(
+        name=of.name,
+        text=of.text,
+        profile=profile,
+        why_not=why_not,
+        serve=serve,
+        steps=of.steps,
+        vocabulary=vocabulary(Move, Step),
+    )
 
 
 PRODUCTS = tuple(map(product, TYPES))

@@ -17,7 +17,8 @@ from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import LOOPBACK, Served, program
-from scatterproof.conformance.workqueue.products.embedded import Driver, Library, Step, drawn, lease_s
+from scatterproof.conformance.workqueue.products.embedded import Driver, Library, Move, Step, drawn, lease_s
+from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.polled import GROUPS
 from scatterproof.conformance.workqueue.products.redis_server import INSTALL, redis_server
 from scatterproof.spec.schedule import Call
@@ -159,6 +160,7 @@ def product(kind: QueueKind) -> Product:
         serve=kind.serve,
         # Nothing is known to be wrong with it. Anybody may acknowledge an entry.
         steps=lambda seed, quiet: drawn(seed, kind.library.has_leases, is_fenced=False),
+        vocabulary=vocabulary(Move, Step),
     )
 
 

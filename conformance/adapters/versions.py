@@ -1,0 +1,91 @@
+"""Versions of a product: each in a folder of its own beside this interpreter, by one command of pip or npm."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from scatterproof.conformance.serving import program
+from scatterproof.spec.errors import CannotRun
+
+INSTALL_S = 300.0
+_RELEASE = re.compile(r"\d+(\.\d+)+")
+
+
+class Client(StrEnum):
+    """Of a registry."""
+
+    PIP = "pip"
+    NPM = "npm"
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """What a registry has of a product. short: what its folders are called."""
+
+    client: Client
+    name: str
+    short: str
+
+    def folder(self, version: str) -> Path:
+        return Path(sys.prefix) / f"{self.short}-{version}"
+
+    def command(self, version: str) -> list[str]:
+        """What installs this version. What it needs besides, pip takes from this environment."""
+        if self.client is Client.NPM:
+            return ["npm", "install", "--prefix", str(self.folder(version)), f"{self.name}@{version}"]
+        pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target"]
+        return [*pip, str(self.folder(version)), f"{self.name}=={version}"]
+
+    def installed(self) -> str | None:
+        """The version that is in the environment itself, where there is one."""
+        if self.client is Client.PIP:
+            with suppress(importlib.metadata.PackageNotFoundError):
+                return importlib.metadata.version(self.name)
+            return None
+        file = Path(sys.prefix) / "node_modules" / self.name / "package.json"
+        return str(json.loads(file.read_text())["version"]) if file.is_file() else None
+
+    def has(self, version: str) -> bool:
+        return self.folder(version).is_dir()
+
+    def install(self, version: str) -> None:
+        """Nothing is left of what could not be installed."""
+        if self.has(version):
+            return
+        try:
+            _asked(self.command(version))
+        except CannotRun:
+            shutil.rmtree(self.folder(version), ignore_errors=True)
+            raise
+
+    def versions(self) -> list[str]:
+        """The releases that the registry has, oldest first."""
+        if self.client is Client.NPM:
+            told = json.loads(_asked([program("npm") or "npm", "view", self.name, "versions", "--json"]))
+            found = told if isinstance(told, list) else [told]
+        else:
+            pip = [sys.executable, "-m", "pip", "index", "versions", self.name]
+            (line,) = [line for line in _asked(pip).splitlines() if line.startswith("Available versions:")]
+            found = line.partition(":")[2].replace(" ", "").split(",")
+        releases = [version for version in found if _RELEASE.fullmatch(version)]
+        return sorted(releases, key=lambda version: [int(part) for part in version.split(".")])
+
+
+def _asked(words: list[str]) -> str:
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=INSTALL_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotRun(f"{' '.join(words)}: {error}") from None
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
+        raise CannotRun(f"{' '.join(words)}: {last}")
+    return done.stdout
