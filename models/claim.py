@@ -60,6 +60,7 @@ class ClaimMutant:
 
 
 def mutant(name: str, sentence: str, **rules: Callable[..., Any]) -> ClaimMutant:
+    """rules: those that take the place of the claim's, by name."""
     return ClaimMutant(name=name, sentence=sentence, rules=rules)
 
 

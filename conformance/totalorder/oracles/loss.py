@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from scatterproof.conformance.oracles.whole import before, positions
 from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
 from scatterproof.spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, Environment
@@ -87,27 +89,23 @@ def beacons_carry_loss_flag(trace: Trace) -> set[int]:
 
 def receiver_notices_loss(trace: Trace) -> set[int]:
     whole = look(trace)
-    broken: set[int] = set()
-    for delivery in whole.delivered:
-        ingress = whole.ingress(delivery.node)
-        if not whole.is_host(delivery.node) or not ingress:
-            continue
-        ack = min(whole.newest_ack(link, delivery.position) for link in ingress)
-        may_be_lost = max(whole.gap_record(link, delivery.position) for link in ingress)
-        if may_be_lost > ack < delivery.timestamp:
-            broken.add(delivery.position)
-    return broken
+    return _above_acks(whole, whole.gap_record)
 
 
 def flagged_deliver_at_ack_barrier(trace: Trace) -> set[int]:
     whole = look(trace)
+    return _above_acks(whole, whole.record)
+
+
+def _above_acks(whole: Whole, record: Callable[[int, int], int]) -> set[int]:
+    """Deliveries strictly above the least ack barrier while the greatest of these records of ingress links is."""
     broken: set[int] = set()
     for delivery in whole.delivered:
         ingress = whole.ingress(delivery.node)
         if not whole.is_host(delivery.node) or not ingress:
             continue
         ack = min(whole.newest_ack(link, delivery.position) for link in ingress)
-        may_be_lost = max(whole.record(link, delivery.position) for link in ingress)
+        may_be_lost = max(record(link, delivery.position) for link in ingress)
         if may_be_lost > ack < delivery.timestamp:
             broken.add(delivery.position)
     return broken

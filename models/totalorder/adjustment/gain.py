@@ -7,12 +7,12 @@ arrival stays where it is, and no other gets later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import z3
 
-from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
+from scatterproof.models.claim import Claim, Obligation, Rules, mutant
 from scatterproof.models.totalorder.adjustment import rules as wrong
 from scatterproof.models.totalorder.adjustment.measuring import CLOCKS, CONSTANT, HOSTS, THREE_HOSTS, R, exactly, zero
 from scatterproof.models.totalorder.adjustment.round import (
@@ -135,10 +135,6 @@ def _grows_at_most(using: Rules) -> Iterable[Obligation]:
     )
 
 
-def _mutant(name: str, sentence: str, rules: Mapping[str, Any]) -> ClaimMutant:
-    return ClaimMutant(name=name, sentence=sentence, rules=rules)
-
-
 CLAIMS = (
     Claim(
         name="adjustment_narrows_arrivals",
@@ -150,10 +146,10 @@ CLAIMS = (
         rules={**RULES, "awaited": other_host},
         obligations=_narrows,
         mutants=(
-            _mutant(
+            mutant(
                 "own_messages_count",
                 "A host's adjusted message to itself is ahead of its clock: with it the waiting can grow.",
-                {"awaited": lambda sends, same_host: sends},
+                awaited=lambda sends, same_host: sends,
             ),
             wrong.OTHER_SIGN,
             wrong.GREATEST_DIFFERENCE,
@@ -171,8 +167,8 @@ CLAIMS = (
         rules={**RULES, "awaited": other_host, "growth_bound": lambda change: 2 * change},
         obligations=_grows_at_most,
         mutants=(
-            _mutant("once_the_change", "The waiting grows by c at most.", {"growth_bound": lambda change: change}),
-            _mutant("never_grows", "Adjustment helps whatever the delays do.", {"growth_bound": lambda change: 0}),
+            mutant("once_the_change", "The waiting grows by c at most.", growth_bound=lambda change: change),
+            mutant("never_grows", "Adjustment helps whatever the delays do.", growth_bound=lambda change: 0),
         ),
     ),
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
+from scatterproof.models.claim import Claim, Obligation, Rules, mutant
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.rules import rules
 
@@ -163,36 +163,32 @@ CLAIMS = (
         },
         obligations=_promises_are_kept,
         mutants=(
-            ClaimMutant(
-                name="clamped_to_rising_only",
-                sentence="The next timestamp is above the last one, but not above what a beacon promised.",
-                rules={"stamp": _without_promised},
+            mutant(
+                "clamped_to_rising_only",
+                "The next timestamp is above the last one, but not above what a beacon promised.",
+                stamp=_without_promised,
             ),
-            ClaimMutant(
-                name="clamped_to_promises_only",
-                sentence="The next timestamp is above promised barriers, but not above the last timestamp.",
-                rules={"stamp": _without_last},
+            mutant(
+                "clamped_to_promises_only",
+                "The next timestamp is above promised barriers, but not above the last timestamp.",
+                stamp=_without_last,
             ),
-            ClaimMutant(
-                name="not_clamped",
-                sentence="The adjusted clock as it is, as the document has it.",
-                rules={"stamp": lambda clock, last, promised: clock},
+            mutant(
+                "not_clamped",
+                "The adjusted clock as it is, as the document has it.",
+                stamp=lambda clock, last, promised: clock,
             ),
-            ClaimMutant(
-                name="beacons_of_the_plain_clock",
-                sentence="Safe, but late by the adjustment: receivers wait for them.",
-                rules={"beacon_reading": _plain},
+            mutant(
+                "beacons_of_the_plain_clock",
+                "Safe, but late by the adjustment: receivers wait for them.",
+                beacon_reading=_plain,
             ),
-            ClaimMutant(
-                name="beacon_up_to_the_last_timestamp",
-                sentence="The beacon of a host without adjustment: it falls with the adjustment.",
-                rules={"adjusted_beacon": _up_to_last},
+            mutant(
+                "beacon_up_to_the_last_timestamp",
+                "The beacon of a host without adjustment: it falls with the adjustment.",
+                adjusted_beacon=_up_to_last,
             ),
-            ClaimMutant(
-                name="timestamps_of_the_plain_clock",
-                sentence="The adjustment is never applied.",
-                rules={"stamped_reading": _plain},
-            ),
+            mutant("timestamps_of_the_plain_clock", "The adjustment is never applied.", stamped_reading=_plain),
         ),
     ),
     Claim(
@@ -214,20 +210,20 @@ CLAIMS = (
         },
         obligations=_plain_beacons,
         mutants=(
-            ClaimMutant(
-                name="adjustments_below_zero",
-                sentence="As the other sign of the difference gives them.",
-                rules={"allowed": lambda adjustment: z3.BoolVal(True)},
+            mutant(
+                "adjustments_below_zero",
+                "As the other sign of the difference gives them.",
+                allowed=lambda adjustment: z3.BoolVal(True),
             ),
-            ClaimMutant(
-                name="beacons_of_the_adjusted_clock",
-                sentence="Beacons from the adjusted clock need the clamp.",
-                rules={"beacon_reading": beacon_reading},
+            mutant(
+                "beacons_of_the_adjusted_clock",
+                "Beacons from the adjusted clock need the clamp.",
+                beacon_reading=beacon_reading,
             ),
-            ClaimMutant(
-                name="beacon_is_the_plain_clock",
-                sentence="The beacon forgets the last timestamp, which data may have carried as a barrier.",
-                rules={"adjusted_beacon": lambda reading, last, promised: reading},
+            mutant(
+                "beacon_is_the_plain_clock",
+                "The beacon forgets the last timestamp, which data may have carried as a barrier.",
+                adjusted_beacon=lambda reading, last, promised: reading,
             ),
         ),
         normative=False,

@@ -15,7 +15,7 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import INDUCTION, Claim, ClaimMutant, Obligation, Rules
+from scatterproof.models.claim import INDUCTION, Claim, Obligation, Rules, mutant
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers import network
 from scatterproof.models.totalorder.barriers.aggregation_rules import (
@@ -283,15 +283,15 @@ CLAIMS = (
             FORGOTTEN_LINK,
             SILENT_LINK_IGNORED,
             PLUS_ONE,
-            ClaimMutant(
-                name="promised_dropped_from_stamp",
-                sentence="A timestamp below a beacon, when the clock steps back.",
-                rules={"stamp": lambda clock, last, promised: max(clock, last + 1)},
+            mutant(
+                "promised_dropped_from_stamp",
+                "A timestamp below a beacon, when the clock steps back.",
+                stamp=lambda clock, last, promised: max(clock, last + 1),
             ),
-            ClaimMutant(
-                name="scattering_goes_on_past_a_beacon",
-                sentence="The rest of a scattering is sent after a beacon strictly above its timestamp.",
-                rules={"may_go_on": lambda timestamp, promised: True},
+            mutant(
+                "scattering_goes_on_past_a_beacon",
+                "The rest of a scattering is sent after a beacon strictly above its timestamp.",
+                may_go_on=lambda timestamp, promised: True,
             ),
         ),
     ),
@@ -323,10 +323,10 @@ CLAIMS = (
         induction=_switch_barriers_rise,
         mutants=(
             SILENT_LINK_IGNORED,
-            ClaimMutant(
-                name="register_less_one",
-                sentence="The register holds one less than what arrived.",
-                rules={"register": lambda held, arrived: arrived - 1},
+            mutant(
+                "register_less_one",
+                "The register holds one less than what arrived.",
+                register=lambda held, arrived: arrived - 1,
             ),
         ),
     ),
@@ -346,10 +346,10 @@ CLAIMS = (
             SILENT_LINK_IGNORED,
             PLUS_ONE,
             STALE,
-            ClaimMutant(
-                name="register_takes_the_least",
-                sentence="The literal reading, a minimum over everything ever received: it never advances.",
-                rules={"register": lambda held, arrived: min(held, arrived)},
+            mutant(
+                "register_takes_the_least",
+                "The literal reading, a minimum over everything ever received: it never advances.",
+                register=lambda held, arrived: min(held, arrived),
             ),
         ),
     ),
@@ -366,20 +366,20 @@ CLAIMS = (
         rules=rules("counted"),
         obligations=_only_reaching,
         mutants=(
-            ClaimMutant(
-                name="all_ingress_links",
-                sentence="Safe, but a receiver waits for senders that cannot reach it.",
-                rules={"counted": lambda reaching, ingress: ingress},
+            mutant(
+                "all_ingress_links",
+                "Safe, but a receiver waits for senders that cannot reach it.",
+                counted=lambda reaching, ingress: ingress,
             ),
-            ClaimMutant(
-                name="one_reaching_link_dropped",
-                sentence="A link from which data can still come is not waited for.",
-                rules={"counted": lambda reaching, ingress: reaching[1:]},
+            mutant(
+                "one_reaching_link_dropped",
+                "A link from which data can still come is not waited for.",
+                counted=lambda reaching, ingress: reaching[1:],
             ),
-            ClaimMutant(
-                name="all_but_reaching",
-                sentence="The links that cannot reach the egress link.",
-                rules={"counted": lambda reaching, ingress: tuple(i for i in ingress if i not in reaching)},
+            mutant(
+                "all_but_reaching",
+                "The links that cannot reach the egress link.",
+                counted=lambda reaching, ingress: tuple(i for i in ingress if i not in reaching),
             ),
         ),
     ),

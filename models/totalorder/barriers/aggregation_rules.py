@@ -13,7 +13,7 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import ClaimMutant
+from scatterproof.models.claim import mutant
 from scatterproof.models.totalorder.barriers import network
 from scatterproof.models.totalorder.barriers.network import LINK
 
@@ -73,28 +73,25 @@ def least_less_one(barriers: Sequence[int]) -> int:
     return max(min(barriers) - 1, 0)
 
 
-MAX_FOR_MIN = ClaimMutant(
-    name="max_for_min",
-    sentence="The greatest of the newest barriers.",
-    rules={"minimum_of": _maximum_of, "aggregate": max},
+MAX_FOR_MIN = mutant("max_for_min", "The greatest of the newest barriers.", minimum_of=_maximum_of, aggregate=max)
+FORGOTTEN_LINK = mutant(
+    "forgotten_link", "One reaching link is left out of the minimum.", minimum_of=_without_one, aggregate=_drop_first
 )
-FORGOTTEN_LINK = ClaimMutant(
-    name="forgotten_link",
-    sentence="One reaching link is left out of the minimum.",
-    rules={"minimum_of": _without_one, "aggregate": _drop_first},
+SILENT_LINK_IGNORED = mutant(
+    "silent_link_ignored",
+    "A link that has not spoken does not hold the minimum down.",
+    minimum_of=_without_silent,
+    aggregate=_ignore_zero,
 )
-SILENT_LINK_IGNORED = ClaimMutant(
-    name="silent_link_ignored",
-    sentence="A link that has not spoken does not hold the minimum down.",
-    rules={"minimum_of": _without_silent, "aggregate": _ignore_zero},
+PLUS_ONE = mutant(
+    "minimum_plus_one",
+    "One above the minimum.",
+    minimum_of=_one_above_minimum,
+    aggregate=lambda barriers: min(barriers) + 1,
 )
-PLUS_ONE = ClaimMutant(
-    name="minimum_plus_one",
-    sentence="One above the minimum.",
-    rules={"minimum_of": _one_above_minimum, "aggregate": lambda barriers: min(barriers) + 1},
-)
-STALE = ClaimMutant(
-    name="stale_register",
-    sentence="Any value at or below the minimum, as from a register not yet updated: safe, but not the minimum.",
-    rules={"minimum_of": at_most_minimum, "aggregate": least_less_one},
+STALE = mutant(
+    "stale_register",
+    "Any value at or below the minimum, as from a register not yet updated: safe, but not the minimum.",
+    minimum_of=at_most_minimum,
+    aggregate=least_less_one,
 )

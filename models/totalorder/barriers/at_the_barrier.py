@@ -13,7 +13,7 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import INDUCTION, Claim, ClaimMutant, Obligation, Rules
+from scatterproof.models.claim import INDUCTION, Claim, Obligation, Rules, mutant
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers import network
 from scatterproof.models.totalorder.barriers.aggregation import NETWORK, SENDING, conjuncts, steps
@@ -151,16 +151,12 @@ def _at_or_below(timestamp: int, barrier: int) -> bool:
     return timestamp <= barrier
 
 
-AT_THE_BARRIER = ClaimMutant(
-    name="at_the_barrier", sentence="Delivers at or below the barrier.", rules={"deliverable": _at_or_below}
-)
-WITHOUT_BARRIER = ClaimMutant(
-    name="without_barrier", sentence="Delivers at arrival.", rules={"deliverable": lambda timestamp, barrier: True}
-)
-ONE_BEYOND = ClaimMutant(
-    name="one_beyond_the_barrier",
-    sentence="Delivers up to one above the barrier.",
-    rules={"deliverable": lambda timestamp, barrier: timestamp <= barrier + 1},
+AT_THE_BARRIER = mutant("at_the_barrier", "Delivers at or below the barrier.", deliverable=_at_or_below)
+WITHOUT_BARRIER = mutant("without_barrier", "Delivers at arrival.", deliverable=lambda timestamp, barrier: True)
+ONE_BEYOND = mutant(
+    "one_beyond_the_barrier",
+    "Delivers up to one above the barrier.",
+    deliverable=lambda timestamp, barrier: timestamp <= barrier + 1,
 )
 
 CLAIMS = (
@@ -190,10 +186,10 @@ CLAIMS = (
         mutants=(
             ONE_BEYOND,
             WITHOUT_BARRIER,
-            ClaimMutant(
-                name="two_messages_of_one_scattering",
-                sentence="The hypothesis dropped: host 1 scatters to both receivers over its one link.",
-                rules={"second_message": same_scattering},
+            mutant(
+                "two_messages_of_one_scattering",
+                "The hypothesis dropped: host 1 scatters to both receivers over its one link.",
+                second_message=same_scattering,
             ),
         ),
     ),

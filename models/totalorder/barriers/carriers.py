@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import z3
 
-from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
+from scatterproof.models.claim import Claim, Obligation, Rules, mutant
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.rules import rules
 
@@ -39,20 +39,16 @@ CLAIMS = (
         rules=rules("beacon_due"),
         obligations=_only_when_idle,
         mutants=(
-            ClaimMutant(
-                name="always_due",
-                sentence="Beacons on busy links.",
-                rules={"beacon_due": lambda clock, last_carried, interval: True},
+            mutant("always_due", "Beacons on busy links.", beacon_due=lambda clock, last_carried, interval: True),
+            mutant(
+                "one_early",
+                "The interval less one.",
+                beacon_due=lambda clock, last_carried, interval: clock - last_carried >= interval - 1,
             ),
-            ClaimMutant(
-                name="one_early",
-                sentence="The interval less one.",
-                rules={"beacon_due": lambda clock, last_carried, interval: clock - last_carried >= interval - 1},
-            ),
-            ClaimMutant(
-                name="strictly_after",
-                sentence="Strictly more than the interval: one late.",
-                rules={"beacon_due": lambda clock, last_carried, interval: clock - last_carried > interval},
+            mutant(
+                "strictly_after",
+                "Strictly more than the interval: one late.",
+                beacon_due=lambda clock, last_carried, interval: clock - last_carried > interval,
             ),
         ),
     ),

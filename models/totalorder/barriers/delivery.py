@@ -15,7 +15,7 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
+from scatterproof.models.claim import Claim, Obligation, Rules, mutant
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.aggregation import SENDING
 from scatterproof.models.totalorder.barriers.aggregation_rules import MAX_FOR_MIN, may_go_on, minimum_of
@@ -226,20 +226,20 @@ CLAIMS = (
             AT_THE_BARRIER,
             ONE_BEYOND,
             WITHOUT_BARRIER,
-            ClaimMutant(
-                name="receiver_takes_max",
-                sentence="The receiver's barrier is the greatest of its links' barriers.",
-                rules={"minimum_of": MAX_FOR_MIN.rules["minimum_of"]},
+            mutant(
+                "receiver_takes_max",
+                "The receiver's barrier is the greatest of its links' barriers.",
+                minimum_of=MAX_FOR_MIN.rules["minimum_of"],
             ),
-            ClaimMutant(
-                name="timestamp_only",
-                sentence="No tie-break: messages with one timestamp in any order.",
-                rules={"precedence": lambda timestamp, sender: (timestamp,)},
+            mutant(
+                "timestamp_only",
+                "No tie-break: messages with one timestamp in any order.",
+                precedence=lambda timestamp, sender: (timestamp,),
             ),
-            ClaimMutant(
-                name="sender_first",
-                sentence="Sorts by sender, then timestamp.",
-                rules={"precedence": lambda timestamp, sender: (sender, timestamp)},
+            mutant(
+                "sender_first",
+                "Sorts by sender, then timestamp.",
+                precedence=lambda timestamp, sender: (sender, timestamp),
             ),
         ),
     ),
@@ -255,10 +255,10 @@ CLAIMS = (
             AT_THE_BARRIER,
             ONE_BEYOND,
             WITHOUT_BARRIER,
-            ClaimMutant(
-                name="one_short",
-                sentence="Waits for one more than is needed: safe, but late.",
-                rules={"deliverable": lambda timestamp, barrier: timestamp + 1 < barrier},
+            mutant(
+                "one_short",
+                "Waits for one more than is needed: safe, but late.",
+                deliverable=lambda timestamp, barrier: timestamp + 1 < barrier,
             ),
         ),
     ),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import z3
 
-from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
+from scatterproof.models.claim import Claim, Obligation, Rules, mutant
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.rules import rules
 
@@ -164,11 +164,6 @@ def _one_above(timestamp: int) -> int:
     return timestamp + 1
 
 
-def _stamp_mutant(name: str, sentence: str, rule: object) -> ClaimMutant:
-    assert callable(rule)
-    return ClaimMutant(name=name, sentence=sentence, rules={"stamp": rule})
-
-
 ANY_CLOCK = "The clock shows any number at each reading; it may stand still or step back."
 
 CLAIMS = (
@@ -183,15 +178,15 @@ CLAIMS = (
         rules=rules("stamp"),
         obligations=_timestamps_rise,
         mutants=(
-            _stamp_mutant(
+            mutant(
                 "last_without_plus_one",
                 "Two scatterings get one timestamp when the clock stands.",
-                _without_plus_one,
+                stamp=_without_plus_one,
             ),
-            _stamp_mutant("last_dropped", "The clock, and barriers, alone.", _without_last),
-            _stamp_mutant("clock_dropped", "A logical clock: timestamps no longer follow the time.", _without_clock),
-            _stamp_mutant("min_for_max", "The least of the three bounds.", _minimum),
-            _stamp_mutant("promised_plus_one", "Safe, but one above what the barrier forces.", _beyond_promised),
+            mutant("last_dropped", "The clock, and barriers, alone.", stamp=_without_last),
+            mutant("clock_dropped", "A logical clock: timestamps no longer follow the time.", stamp=_without_clock),
+            mutant("min_for_max", "The least of the three bounds.", stamp=_minimum),
+            mutant("promised_plus_one", "Safe, but one above what the barrier forces.", stamp=_beyond_promised),
         ),
     ),
     Claim(
@@ -203,21 +198,19 @@ CLAIMS = (
         rules=rules("stamp", "data_barrier", "beacon_barrier"),
         obligations=_host_barrier,
         mutants=(
-            _stamp_mutant(
-                "promised_dropped",
-                "A clock that steps back takes timestamps below a beacon.",
-                _without_promised,
+            mutant(
+                "promised_dropped", "A clock that steps back takes timestamps below a beacon.", stamp=_without_promised
             ),
-            _stamp_mutant("min_for_max", "The least of the three bounds.", _minimum),
-            ClaimMutant(
-                name="data_barrier_plus_one",
-                sentence="The barrier is above the timestamp: a second message of the scattering breaks it.",
-                rules={"data_barrier": _one_above},
+            mutant("min_for_max", "The least of the three bounds.", stamp=_minimum),
+            mutant(
+                "data_barrier_plus_one",
+                "The barrier is above the timestamp: a second message of the scattering breaks it.",
+                data_barrier=_one_above,
             ),
-            ClaimMutant(
-                name="beacon_is_the_last_timestamp",
-                sentence="The literal second reading: safe, but an idle host's beacon stands still for ever.",
-                rules={"beacon_barrier": _last_only},
+            mutant(
+                "beacon_is_the_last_timestamp",
+                "The literal second reading: safe, but an idle host's beacon stands still for ever.",
+                beacon_barrier=_last_only,
             ),
         ),
     ),
@@ -234,16 +227,15 @@ CLAIMS = (
         obligations=_host_barriers_rise,
         induction=_host_barriers_keep,
         mutants=(
-            ClaimMutant(
-                name="clock_steps_back",
-                sentence="The hypothesis dropped: the clock may step back between two beacons.",
-                rules={"reading": _any_clock},
+            mutant(
+                "clock_steps_back",
+                "The hypothesis dropped: the clock may step back between two beacons.",
+                reading=_any_clock,
             ),
-            ClaimMutant(
-                name="beacon_is_the_clock",
-                sentence="The literal first reading: a data barrier ahead of a standing clock is followed by a lower "
-                "beacon.",
-                rules={"beacon_barrier": _clock_only},
+            mutant(
+                "beacon_is_the_clock",
+                "The literal first reading: a data barrier ahead of a standing clock is followed by a lower beacon.",
+                beacon_barrier=_clock_only,
             ),
         ),
     ),

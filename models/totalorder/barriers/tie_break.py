@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import z3
 
-from scatterproof.models.claim import Claim, ClaimMutant, Obligation, Rules
+from scatterproof.models.claim import Claim, Obligation, Rules, mutant
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.rules import rules
 
@@ -75,31 +75,23 @@ CLAIMS = (
         rules=rules("precedence"),
         obligations=_obligations,
         mutants=(
-            ClaimMutant(
-                name="timestamp_only",
-                sentence="The literal rule: sort by timestamp alone, ties in the order of arrival.",
-                rules={"precedence": _timestamp_only},
+            mutant(
+                "timestamp_only",
+                "The literal rule: sort by timestamp alone, ties in the order of arrival.",
+                precedence=_timestamp_only,
             ),
-            ClaimMutant(
-                name="sender_first",
-                sentence="A total order, but one that a barrier, which bounds timestamps, cannot guard.",
-                rules={"precedence": _sender_first},
+            mutant(
+                "sender_first",
+                "A total order, but one that a barrier, which bounds timestamps, cannot guard.",
+                precedence=_sender_first,
             ),
-            ClaimMutant(
-                name="timestamp_plus_sender",
-                sentence="The two numbers packed into one by addition.",
-                rules={"precedence": _summed},
+            mutant("timestamp_plus_sender", "The two numbers packed into one by addition.", precedence=_summed),
+            mutant(
+                "ties_reversed",
+                "A total order that agrees with barriers, but not the one agreed upon.",
+                precedence=lambda timestamp, sender: (timestamp, -sender),
             ),
-            ClaimMutant(
-                name="ties_reversed",
-                sentence="A total order that agrees with barriers, but not the one agreed upon.",
-                rules={"precedence": lambda timestamp, sender: (timestamp, -sender)},
-            ),
-            ClaimMutant(
-                name="newest_first",
-                sentence="The timestamp with its sign changed.",
-                rules={"precedence": _newest_first},
-            ),
+            mutant("newest_first", "The timestamp with its sign changed.", precedence=_newest_first),
         ),
     ),
 )

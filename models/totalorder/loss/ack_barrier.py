@@ -13,7 +13,7 @@ from typing import Any
 
 import z3
 
-from scatterproof.models.claim import INDUCTION, Claim, ClaimMutant, Obligation, Rules
+from scatterproof.models.claim import INDUCTION, Claim, Obligation, Rules, mutant
 from scatterproof.models.symbolic import lift
 from scatterproof.models.totalorder.barriers.aggregation_rules import MAX_FOR_MIN, minimum_of
 from scatterproof.models.totalorder.barriers.network import BOOL, INT, LINK
@@ -189,15 +189,15 @@ SENDER = (
     "While copies of a scattering have yet to leave, its timestamp is one that can still be given.",
 )
 SENDER_RULES: Rules = {**rules("stamp"), **loss_rules("ack_barrier"), "promised_with": promised_with}
-POSSIBLE_ITSELF = ClaimMutant(
-    name="next_possible_itself",
-    sentence="An idle sender promises the very timestamp that it could give next: kept, but ahead of the clock.",
-    rules={"ack_barrier": lambda out, known, possible: possible if out is None else out - 1},
+POSSIBLE_ITSELF = mutant(
+    "next_possible_itself",
+    "An idle sender promises the very timestamp that it could give next: kept, but ahead of the clock.",
+    ack_barrier=lambda out, known, possible: possible if out is None else out - 1,
 )
-NOT_PROMISED = ClaimMutant(
-    name="ack_barrier_is_no_promise",
-    sentence="The stamp heeds barriers alone: after an ack barrier the clock steps back, and with it the timestamps.",
-    rules={"promised_with": lambda promised, ack: promised},
+NOT_PROMISED = mutant(
+    "ack_barrier_is_no_promise",
+    "The stamp heeds barriers alone: after an ack barrier the clock steps back, and with it the timestamps.",
+    promised_with=lambda promised, ack: promised,
 )
 
 CLAIMS = (
@@ -239,10 +239,10 @@ CLAIMS = (
         obligations=_kept_value,
         normative=False,
         mutants=(
-            ClaimMutant(
-                name="rises_with_the_clock",
-                sentence="The corrected rule: a record above what was acknowledged is reached.",
-                rules={"idle_ack": lambda acknowledged, possible: possible - 1},
+            mutant(
+                "rises_with_the_clock",
+                "The corrected rule: a record above what was acknowledged is reached.",
+                idle_ack=lambda acknowledged, possible: possible - 1,
             ),
         ),
     ),
@@ -268,21 +268,14 @@ CLAIMS = (
         rules={**loss_rules("register_ack", "aggregate_ack"), "minimum_of": minimum_of},
         obligations=_switch_minimum,
         mutants=(
-            ClaimMutant(
-                name="max_for_min",
-                sentence="The greatest ack barrier of the links.",
-                rules={"minimum_of": MAX_FOR_MIN.rules["minimum_of"], "aggregate_ack": max},
+            mutant(
+                "max_for_min",
+                "The greatest ack barrier of the links.",
+                minimum_of=MAX_FOR_MIN.rules["minimum_of"],
+                aggregate_ack=max,
             ),
-            ClaimMutant(
-                name="last_arrived",
-                sentence="The register keeps what arrived last.",
-                rules={"register_ack": lambda held, arrived: arrived},
-            ),
-            ClaimMutant(
-                name="minimum_less_one",
-                sentence="Safe, but not the largest.",
-                rules={"aggregate_ack": lambda acks: min(acks) - 1},
-            ),
+            mutant("last_arrived", "The register keeps what arrived last.", register_ack=lambda held, arrived: arrived),
+            mutant("minimum_less_one", "Safe, but not the largest.", aggregate_ack=lambda acks: min(acks) - 1),
         ),
     ),
 )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 import z3
 
-from scatterproof.models.claim import INDUCTION, Claim, ClaimMutant, Obligation, Rules
+from scatterproof.models.claim import INDUCTION, Claim, Obligation, Rules, mutant
 from scatterproof.models.totalorder.loss import rules as wrong
 from scatterproof.models.totalorder.loss.invariant import agree, covered, kept
 from scatterproof.models.totalorder.loss.rules import RUN_RULES
@@ -226,10 +226,11 @@ CLAIMS = (
         rules=RUN_RULES,
         obligations=_barriers_rise,
         mutants=(
-            ClaimMutant(
-                name="old_timestamp_and_last_arrived",
-                sentence="The literal barrier of a resent message, in a register that keeps what arrived last.",
-                rules={"resent_barrier": lambda timestamp, current: timestamp, **wrong.LAST_ARRIVED.rules},
+            mutant(
+                "old_timestamp_and_last_arrived",
+                "The literal barrier of a resent message, in a register that keeps what arrived last.",
+                resent_barrier=lambda timestamp, current: timestamp,
+                **wrong.LAST_ARRIVED.rules,
             ),
         ),
     ),
@@ -245,7 +246,7 @@ CLAIMS = (
             obligations=lambda using: (*_barriers_rise(using), *overtaking(using)),
             induction=induction,
             normative=False,
-            mutants=(ClaimMutant(name="the_other_half_too", sentence="Both halves literal.", rules=other),),
+            mutants=(mutant("the_other_half_too", "Both halves literal.", **other),),
         )
         for name, sentence, half, other, induction in (
             (
