@@ -12,6 +12,7 @@ from scatterproof.conformance.pubsub import vocabulary
 from scatterproof.conformance.pubsub.labels import label
 from scatterproof.conformance.pubsub.recording import Recorder
 from scatterproof.spec.core import Parameter
+from scatterproof.spec.errors import BadInput
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.schedule import FailureKind, Schedule
 from scatterproof.spec.topology import NodeId, Topology
@@ -38,16 +39,33 @@ def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
     chosen = Parameters("pubsub", given)
     for name in ("appliances", "retry_ns", "tries", "resends", "sessions"):
         chosen.number(name)
-    return vocabulary.counts(given)
+    return {
+        **vocabulary.counts(given),
+        "appliances": chosen.number("appliances"),
+        "takes_all_paths": int(chosen["paths"] == "all"),
+    }
 
 
 def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
     if clause in OF_SESSIONS and Parameters("pubsub", given).number("sessions") == 0:
         return "clients are connected all the while, and nothing is retained"
+    takes_all_paths = Parameters("pubsub", given)["paths"] == "all"
+    if clause == "PS-MULTIPATH" and not takes_all_paths:
+        return "each message takes one way"
+    if clause == "PS-COVER" and takes_all_paths:
+        return "messages go everywhere, and nobody is told what is wanted"
     return None
 
 
 def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
+    """BadInput for a ring in which messages take one way: what is wanted would be told around it for ever."""
+    hosts = len(topology.hosts())
+    between = sum(link.source < link.target < hosts for link in topology.links)
+    if between > hosts - 1 and Parameters("pubsub", given)["paths"] == "one":
+        raise BadInput(
+            f"topology: {hosts} appliances are joined by {between} pairs of links, and messages take one way; join "
+            'them as a tree, or give parameter paths = "all"'
+        )
     return vocabulary.arrays(given)
 
 
@@ -65,14 +83,16 @@ def _judges() -> Judges:
         keeping_checks,
         keeping_oracles,
         oracles,
+        path_checks,
+        path_oracles,
         session_checks,
         session_oracles,
         shared_checks,
         shared_oracles,
     )
 
-    found = (*checks.HERE, *session_checks.HERE, *keeping_checks.HERE, *shared_checks.HERE)
-    written = (oracles, session_oracles, keeping_oracles, shared_oracles)
+    found = (*checks.HERE, *session_checks.HERE, *keeping_checks.HERE, *shared_checks.HERE, *path_checks.HERE)
+    written = (oracles, session_oracles, keeping_oracles, shared_oracles, path_oracles)
     judging = {name: oracle for module in written for name, oracle in module.ORACLES.items()}
     return Judges(checks=found, oracles=judging, premises=compiled_apart("pubsub"))
 

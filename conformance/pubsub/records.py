@@ -11,7 +11,7 @@ from scatterproof.spec.trace import schema
 CALLS, PACKETS = schema("pubsub").calls, schema("pubsub").packets
 PUBLISH, SUBSCRIBE, UNSUBSCRIBE = (CALLS[name] for name in ("publish", "subscribe", "unsubscribe"))
 CONNECT, DISCONNECT, ACKNOWLEDGE = (CALLS[name] for name in ("connect", "disconnect", "acknowledge"))
-REQUEST, ANSWER, WANT, DROP = (PACKETS[name] for name in ("request", "answer", "want", "drop"))
+REQUEST, ANSWER, WANT, DROP, MESSAGE = (PACKETS[name] for name in ("request", "answer", "want", "drop", "message"))
 OK, REFUSED, UNKNOWN = map(int, Outcome)
 NEVER, FOREVER = -(1 << 63), (1 << 63) - 1
 KEPT = 1  # in column retain

@@ -7,5 +7,6 @@ BREAKS = {
     "PS-ORDER": "is_next/any",
     "PS-QOS-LEVEL": "delivered_level/published",
     "PS-COVER": "stays_home/never",
+    "PS-MULTIPATH": "is_first/any",
     "PS-ANSWER": "appliance/mute",
 }

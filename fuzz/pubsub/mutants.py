@@ -79,6 +79,17 @@ class _MarksAll(Appliance):
         return Send(sent.link, replace_packet(sent.packet, again=True))
 
 
+class _EndsThePath(Appliance):
+    """Where messages take all paths, what comes from a neighbour goes to none."""
+
+    def _route(self, message: Packet, source: NodeId, now: int) -> Effects:
+        near = self._neighbours
+        self._neighbours = frozenset() if self._takes_all_paths and source in near else near
+        effects = super()._route(message, source, now)
+        self._neighbours = near
+        return effects
+
+
 class _Keeps(Appliance):
     """Nobody is ever unsubscribed."""
 
@@ -114,6 +125,10 @@ MUTANTS: tuple[HandMutant, ...] = (
         "Best-effort messages are taken in any order, as often as they come.",
         lambda number, last: False,
     ),
+    _rule("is_first/any", "On all paths each copy is passed on.", lambda number, passed: True),
+    _rule("is_first/not-the-last", "All but the last is taken for new.", lambda number, passed: number != passed),
+    _rule("is_first/never", "On all paths nothing is passed on.", lambda number, passed: False),
+    _appliance("appliance/ends-the-path", "On all paths what comes from a neighbour goes to none.", _EndsThePath),
     _rule("is_guaranteed/never", "Everything is sent once.", lambda level: False),
     _rule("delivered_level/published", "A message keeps its level.", lambda published, subscribed: published),
     _rule("level_of_all/last", "Of several subscriptions the last one's level counts.", lambda levels: levels[-1]),

@@ -8,5 +8,8 @@ ON_MODEL: dict[str, tuple[str, str]] = {
     "in_order/drops-first": ("InOrder", "DropsFirst"),
     "is_known/always": ("Answers", "AtOnce"),
     "stays_home/never": ("Kept", "All"),
+    "is_first/any": ("Meets", "WherePathsMeet"),
+    "is_first/not-the-last": ("IsFirst", "NotTheLast"),
+    "is_first/never": ("IsFirst", "Never"),
     "appliance/copy-for-each-filter": ("Copies", "OneForEach"),
 }

@@ -12,12 +12,13 @@ from scatterproof.conformance.pubsub.episodes import KINDS, episode
 from scatterproof.fuzz.strategies import clocks, delays
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.pubsub.messages import CallName
-from scatterproof.spec.schedule import Call, Failure, FailureKind, Fault, FaultKind, Schedule
-from scatterproof.spec.topology import NodeId, Topology
+from scatterproof.spec.schedule import Call, Delay, Failure, FailureKind, Fault, FaultKind, Schedule
+from scatterproof.spec.topology import Link, NodeId, Topology
 
 MAX_APPLIANCES, MAX_CLIENTS = 3, 4
 MAX_STEPS, MAX_GAP_NS = 16, 60
 MAX_FAULTS = 8
+_RING_NS, _SETTLING_NS, _ON_RINGS = 8, 300, 8  # ns, ns, calls
 _STEP, _PAUSE = 4, 3  # bytes
 _FIRST = 12  # the first step is a subscribe, so that something can come
 
@@ -25,6 +26,9 @@ _FIRST = 12  # the first step is a subscribe, so that something can come
 @st.composite
 def _runs(draw: DrawFn) -> Schedule:
     network = draw(networks())
+    paths = draw(st.sampled_from(["one", "one", "all"])) if len(network.hosts()) == MAX_APPLIANCES else "one"
+    if paths == "all":
+        network = _ring(network)
     clients, grammar = network.clients(), draw(st.sampled_from(sorted(WORDS)))
     most = draw(st.sampled_from([3, 3, 8]))
     numbers = draw(st.binary(min_size=1 + _STEP * MAX_STEPS, max_size=1 + _STEP * MAX_STEPS))
@@ -36,22 +40,28 @@ def _runs(draw: DrawFn) -> Schedule:
         made += episode(kind % KINDS if number else _FIRST, now, clients[who % len(clients)], more, grammar, most)
     if numbers[0] % 4 == 0:
         made = sorted([*made, *_withdrawal(draw, clients, grammar)], key=lambda call: call.time_ns)
+    if paths == "all":
+        made = made[:_ON_RINGS]
+    least_ns = _RING_NS if paths == "all" else 0
     return Schedule(
         protocol="pubsub",
         topology=network,
-        delays=draw(delays(network)),
+        # On a ring what takes no time goes around for ever, where a rule is wrong, and the rest until the end.
+        delays=tuple(Delay(one.base_ns + least_ns, one.jitter_ns) for one in draw(delays(network))),
         submissions=(),
         calls=tuple(made),
         clocks=draw(clocks(network)),
         parameters={
             **words(grammar),
             "appliances": len(network.hosts()),
+            "paths": paths,
             "retry_ns": draw(st.sampled_from([30, 80])),
             "tries": draw(st.integers(1, 4)),
         },
         faults=draw(faults(len(network.links))),
         failures=draw(failures(len(network.nodes), now)),
         seed=draw(st.integers(0, 255)),
+        end_ns=max(call.time_ns for call in made) + _SETTLING_NS if paths == "all" else None,
     )
 
 
@@ -69,6 +79,14 @@ def _withdrawal(draw: DrawFn, clients: tuple[NodeId, ...], grammar: str) -> list
         published: dict[str, Parameter] = {"topic": 1 + number % 3, "level": level}
         made.append(Call(begun + 20 * number, more[-1], CallName.PUBLISH, published, b"%d" % number))
     return made
+
+
+def _ring(network: Topology) -> Topology:
+    """The same, with each appliance joined to each other one."""
+    hosts = len(network.hosts())
+    there = {(link.source, link.target) for link in network.links}
+    new = (Link(a, b) for a in range(hosts) for b in range(hosts) if a != b and (a, b) not in there)
+    return Topology(network.nodes, (*network.links, *new))
 
 
 @st.composite

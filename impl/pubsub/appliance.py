@@ -1,7 +1,7 @@
 """An appliance: carries out its clients' calls, routes messages by the tree of subscriptions, and spreads what is
-wanted over its neighbours.
+wanted over its neighbours. Where messages take all paths at once, they go to all neighbours, and nothing is spread.
 
-Clauses: PS-ROUTE, PS-COVER, PS-ORDER, PS-QOS-LEVEL, PS-ANSWER.
+Clauses: PS-ROUTE, PS-COVER, PS-MULTIPATH, PS-ORDER, PS-QOS-LEVEL, PS-ANSWER.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ from scatterproof.spec.topology import NodeId
 
 Effects = list[ClientEffect[Packet, Delivery]]
 _OF_APPLIANCES = frozenset({PacketName.WANT, PacketName.DROP, PacketName.HAD, PacketName.MESSAGE})
+_OF_PATHS = frozenset({PacketName.MESSAGE})
 
 
 class Appliance:
     """subscribed: by client, its filters with their levels. begun: by client, the last of its calls that was carried
-    out; waiting: of those, a subscribe that is to be answered once it is in force; answered: the last answer."""
+    out; waiting: of those, a subscribe that is to be answered once it is in force; answered: the last answer. passed:
+    by publisher, topic, and whether it is guaranteed, the last message that took all paths."""
 
     def __init__(self, config: NodeConfig, rules: Rules, match_rules: MatchRules) -> None:
         given = Parameters("pubsub", config.parameters, f"node {config.node}")
@@ -46,13 +48,16 @@ class Appliance:
         self._streams = {node: Stream(self._me, link, rules, retry_ns, resends) for node, link in config.next_link}
         self._links = dict(config.next_link)
         self._words = Vocabulary(given, rules, match_rules)
-        neighbours = [node for node in self._links if node < appliances]
-        self._spreading = Spreading(self._me, neighbours, self._words.covers, rules)
+        self._neighbours = frozenset(node for node in self._links if node < appliances)
+        self._takes_all_paths = given["paths"] == "all"
+        spread_to = () if self._takes_all_paths else sorted(self._neighbours)
+        self._spreading = Spreading(self._me, spread_to, self._words.covers, rules)
         self._tree: TopicTree[tuple[NodeId, int], int] = TopicTree(self._words.mark, match_rules)
         self._subscribed: dict[NodeId, dict[int, int]] = {}
         self._begun: dict[NodeId, int] = {}
         self._waiting: dict[NodeId, Packet] = {}
         self._answered: dict[NodeId, Packet] = {}
+        self._passed: dict[tuple[NodeId, int, bool], int] = {}
 
     def handle(self, event: ClientEvent[Packet]) -> Sequence[ClientEffect[Packet, Delivery]]:
         if isinstance(event, TimerFired):
@@ -83,11 +88,12 @@ class Appliance:
             return f"{told} names a node, topic or filter that is not there"
         if packet.kind == PacketName.ACK:
             return None
-        if packet.hop in self._spreading.near:
+        if packet.hop in self._neighbours:
+            known = _OF_PATHS if self._takes_all_paths else _OF_APPLIANCES
             fits = packet.topic > 0 and packet.level in LEVELS
             if packet.kind != PacketName.MESSAGE:
                 fits = packet.filter > 0 and packet.serial > 0
-            return None if packet.kind in _OF_APPLIANCES and fits else f"{told}, an appliance, lacks something"
+            return None if packet.kind in known and fits else f"{told}, an appliance, lacks something"
         fits = packet.topic > 0 if packet.call == CallName.PUBLISH else packet.filter > 0
         fits = fits and packet.level in (LEVELS if packet.call != CallName.UNSUBSCRIBE else (-1,))
         mine = packet.kind == PacketName.REQUEST and packet.sender == packet.hop and packet.call in set(CallName)
@@ -131,18 +137,30 @@ class Appliance:
     # ---------------------------------------------------------------- messages
 
     def _route(self, message: Packet, source: NodeId, now: int) -> Effects:
-        """One copy to each subscriber, and to each neighbour that wants it (PS-ROUTE)."""
+        """One copy to each subscriber, and to each neighbour that wants it (PS-ROUTE), or, where messages take all
+        paths, to each neighbour, of the first copy that comes (PS-MULTIPATH)."""
         levels: dict[NodeId, list[int]] = {}
+        if self._takes_all_paths:
+            if not self._is_first(message):
+                return []
+            levels = {node: [] for node in self._neighbours}
         for (node, _), level in self._tree.find(self._words.topic(message.topic)):
             levels.setdefault(node, []).append(level)
         effects: Effects = []
         for node, listed in sorted(levels.items()):
-            if node not in self._spreading.near:
+            if node not in self._neighbours:
                 level = self._rules.delivered_level(message.level, self._rules.level_of_all(listed))
                 effects.append(self._put(node, replace(message, level=level), now))
             elif self._rules.is_passed_on(node, source):
                 effects.append(self._put(node, message, now))
         return effects
+
+    def _is_first(self, message: Packet) -> bool:
+        of = message.sender, message.topic, self._rules.is_guaranteed(message.level)
+        first = self._rules.is_first(message.number, self._passed.get(of, 0))
+        if first:
+            self._passed[of] = message.number
+        return first
 
     def _put(self, node: NodeId, message: Packet, now: int) -> Send[Packet]:
         message = replace(message, again=False)

@@ -48,6 +48,12 @@ def is_passed_on(neighbour: int, source: int) -> bool:
     return neighbour != source
 
 
+def is_first(number: int, passed: int) -> bool:
+    """Whether what comes is passed on where messages take all paths at once, `passed` being the last of its publisher
+    and topic that was: copies of what was published earlier come earlier on each path (PS-MULTIPATH)."""
+    return number > passed
+
+
 def counts_as_covered(contained: bool, part: bool) -> bool:
     """Whether a filter covers another one. contained: it matches all that the other does. part: the other's text is a
     part of its own (PS-COVER)."""
@@ -87,6 +93,7 @@ class Rules:
     delivered_level: Callable[[int, int], int] = delivered_level
     level_of_all: Callable[[Sequence[int]], int] = level_of_all
     is_passed_on: Callable[[Any, Any], bool] = is_passed_on
+    is_first: Callable[[int, int], bool] = is_first
     counts_as_covered: Callable[[bool, bool], bool] = counts_as_covered
     is_told: Callable[[bool, bool], bool] = is_told
     stays_home: Callable[[bool, bool, bool], bool] = stays_home

@@ -9,7 +9,8 @@ from scatterproof.spec.topology import NodeId, Role, Topology
 
 
 def refuse_network(topology: Topology) -> None:
-    """Appliances come first; they are joined as a tree, and each client is joined to one of them, both ways."""
+    """Appliances come first; they are joined, in any way, and each client is joined to one of them, both ways. Where
+    messages take one way, appliances are a tree: that the parameters say, and judges hold them to it."""
     hosts = len(topology.hosts())
     if topology.switches() or topology.hosts() != tuple(range(hosts)):
         raise BadInput("topology: give appliances (hosts) first, then clients, and nothing else")
@@ -23,9 +24,8 @@ def refuse_network(topology: Topology) -> None:
             raise BadInput(
                 f"topology: {topology.nodes[client].name} has {len(near)} links out; join it to one appliance"
             )
-    between = sum(source < target < hosts for source, target in joined)
-    if between != hosts - 1 or len(_reached(joined, hosts)) < hosts:
-        raise BadInput(f"topology: {hosts} appliances are joined by {between} pairs of links; join them as one tree")
+    if len(_reached(joined, hosts)) < hosts:
+        raise BadInput(f"topology: there is no way between some of the {hosts} appliances; join them as one tree")
 
 
 def _reached(joined: set[tuple[NodeId, NodeId]], hosts: int) -> set[NodeId]:

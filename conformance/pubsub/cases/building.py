@@ -2,7 +2,7 @@
 
 A step is `publishes TOPIC`, `subscribes FILTER` or `unsubscribes FILTER`, named as they are written, with a `level` of
 1 unless it is given. Appliances are in a row, numbered from 0; clients follow: of `row 3 0 2` two, at the appliances 0
-and 2.
+and 2. In a ring the last appliance is joined to the first.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ WORDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def row_of(appliances: int, clients: Sequence[NodeId]) -> Topology:
-    return attached(appliances, [(one, one + 1) for one in range(appliances - 1)], clients)
+def row_of(appliances: int, clients: Sequence[NodeId], *, closed: bool = False) -> Topology:
+    """closed: the first and the last are joined, too."""
+    joined = [(one, one + 1) for one in range(appliances - 1)]
+    return attached(appliances, [*joined, *([(0, appliances - 1)] if closed else ())], clients)
 
 
 def publishes(time_ns: int, client: NodeId, topic: int, level: int = 1) -> Call:
@@ -86,7 +88,10 @@ CASE_WORDS = CaseWords(
         "subscribes": _with(subscribes, 1),
         "unsubscribes": _with(unsubscribes, 1),
     },
-    networks={"row": lambda appliances, *clients: row_of(appliances, clients)},
+    networks={
+        "row": lambda appliances, *clients: row_of(appliances, clients),
+        "ring": lambda appliances, *clients: row_of(appliances, clients, closed=True),
+    },
     delay=lambda _: Delay(HOP_NS),
     parameters=_parameters,
     at_stake=lambda _: ("PS-ANSWER",),
