@@ -1,10 +1,11 @@
 """An appliance that runs, without its sockets: sessions give it messages and subscriptions, links what neighbours say.
 
 Appliances are joined as a tree; a link that would close a ring is refused. A subscription is in force once all
-appliances that can be reached know of it. A retained message goes to every appliance, whoever wants it, and is merged
+appliances that can be reached know of it. Or they are joined in any way, and messages take all paths (`paths`): then
+nobody is told what is wanted. A retained message goes to every appliance, whoever wants it, and is merged
 where two meet again: the later one holds.
 
-Clauses: PS-ROUTE, PS-COVER, PS-RETAIN, PS-SHARED, PS-QOS-LEVEL, PS-NEIGHBOUR.
+Clauses: PS-ROUTE, PS-COVER, PS-RETAIN, PS-SHARED, PS-QOS-LEVEL, PS-NEIGHBOUR, PS-MULTIPATH.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ from scatterproof.impl.pubsub.running.messages import (
     Wanted,
 )
 from scatterproof.impl.pubsub.running.outbox import Flow, Outbox
-from scatterproof.impl.pubsub.running.table import Plan, Receiver, Subscription, Table, Treatment
+from scatterproof.impl.pubsub.running.paths import Paths
+from scatterproof.impl.pubsub.running.sharing import Turns
+from scatterproof.impl.pubsub.running.table import Receiver, Subscription, Table, Treatment
 from scatterproof.impl.pubsub.translation.messages import Carried, Message
 from scatterproof.impl.pubsub.translation.names import NATIVE
 from scatterproof.spec.errors import BadInput
@@ -55,6 +58,8 @@ class Core:
         marks: Marks = MARKS,
         treatment: Treatment = TREATMENT,
         rules: Rules = RULES,
+        *,
+        all_paths: bool = False,
     ) -> None:
         self.name, self.incarnation, self.rules = name, incarnation, rules
         self.now_ns = 0
@@ -70,7 +75,9 @@ class Core:
         self.configuration: Configuration | None = None
         self._waiting: list[tuple[Want, Callable[[], None]]] = []
         self._unsettled = False
-        self._turns: Counter[str] = Counter()
+        self._turns = Turns()
+        passed = kept.passed if kept else {}
+        self.paths = Paths(f"{name}/{incarnation}", passed, self.ledger, rules) if all_paths else None
         self.held = {number: Carried(message, number) for number, message in kept.messages.items()} if kept else {}
         for message in kept.retained if kept else ():
             self.retained[message.topic] = message
@@ -150,7 +157,8 @@ class Core:
         self.counts["published"] += 1
         old = self.retained.get(message.topic) if message.retain else None
         # What is retained here now is later than what was, whatever other clocks say.
-        carried = Carried(replace(message, made_ns=max(self.now_ns, old.made_ns + 1 if old is not None else 0)))
+        message = replace(message, made_ns=max(self.now_ns, old.made_ns + 1 if old is not None else 0))
+        carried = Carried(message if self.paths is None else self.paths.begin(message))
         if message.retain:
             self._retain(carried.message)
         self._route(carried, "", True, None, but)
@@ -185,40 +193,25 @@ class Core:
                 if receiver is not but:
                     receiver.give(carried, self.rules.delivered_level(message.level, level), key)
         onward: dict[str, tuple[bool, tuple[str, ...]]] = {}
-        if plain and message.retain:
-            onward = {peer: (peer in plan.plain, ()) for peer in self.links if self.rules.is_passed_on(peer, source)}
+        everywhere = self.paths is not None
+        if plain and (message.retain or everywhere):
+            onward = {
+                peer: (everywhere or peer in plan.plain, ())
+                for peer in self.links
+                if self.rules.is_passed_on(peer, source)
+            }
         elif plain:
             onward = {peer: (True, ()) for peer in plan.plain if self.rules.is_passed_on(peer, source)}
-        if plan.groups:
-            self._share(carried, plan, source, groups, but, onward)
+        chosen = self._turns.choose(plan.groups, groups, but, lambda peer: self.rules.is_passed_on(peer, source))
+        for name, one in chosen if plan.groups else ():
+            if isinstance(one, str):
+                plainly, listed = onward.get(one, (False, ()))
+                onward[one] = plainly, (*listed, name)
+            else:
+                level = self.rules.delivered_level(message.level, one.level)
+                one.receiver.give(carried, level, one.key, name)
         for peer, (plainly, of_groups) in onward.items():
             self.links[peer].send(carried, plainly, of_groups, self.now_ns)
-
-    def _share(
-        self,
-        carried: Carried,
-        plan: Plan,
-        source: str,
-        groups: list[str] | None,
-        but: Receiver | None,
-        onward: dict[str, tuple[bool, tuple[str, ...]]],
-    ) -> None:
-        """One member each: one here that is there, one here that is away, or one behind a neighbour (PS-SHARED)."""
-        for name, shared in plan.groups.items():
-            if groups is not None and name not in groups:
-                continue
-            self._turns[name] += 1
-            here = [one for one in shared.here if one.receiver is not but]
-            here = [one for one in here if one.receiver.is_there] or here
-            there = [peer for peer in shared.there if self.rules.is_passed_on(peer, source)]
-            if here:
-                one = here[self._turns[name] % len(here)]
-                level = self.rules.delivered_level(carried.message.level, one.level)
-                one.receiver.give(carried, level, one.key, name)
-            elif there:
-                peer = there[self._turns[name] % len(there)]
-                plainly, listed = onward.get(peer, (False, ()))
-                onward[peer] = plainly, (*listed, name)
 
     def _retain(self, message: Message) -> bool:
         """Whether it is the later one."""
@@ -239,12 +232,14 @@ class Core:
     def hello(self, peer: str = "") -> bytes:
         """The first frame on a connection; where the peer is not known yet, it hears of our numbers in a second one."""
         link = self.links.get(peer) or Link(peer, self.ledger, self.rules)
-        return link.hello(self.name, self.incarnation, self._names(peer))
+        return link.hello(self.name, self.incarnation, self._names(peer), all_paths=self.paths is not None)
 
     def meet(self, outbox: Outbox, hello: Hello, *, dialled: bool) -> Link:
         """A neighbour is there; BadInput where it cannot be one."""
         if hello.version != VERSION:
             raise BadInput(f"{hello.name} speaks version {hello.version} of the native protocol, and this is {VERSION}")
+        if hello.all_paths != (self.paths is not None):
+            raise BadInput(f"{hello.name} and this one do not both have --all-paths, or both not")
         link = self.links.get(hello.name)
         if link is not None and link.outbox is not None:
             ours, theirs = (self.name < hello.name) == link.dialled, (self.name < hello.name) == dialled
@@ -314,6 +309,9 @@ class Core:
         if not link.takes(frame.serial):
             return
         NATIVE.topic(frame.message.topic)
+        if self.paths is not None and not self.paths.is_first(frame.message):
+            self.counts["copies dropped"] += 1
+            return
         self.counts["from neighbours"] += 1
         self.latencies.seen(link.peer, self.now_ns - frame.sent_ns, self.now_ns)
         carried = Carried(frame.message)
@@ -345,7 +343,7 @@ class Core:
 
     def _spread(self, want: Want, source: str, *, wanted: bool) -> None:
         """Something is wanted that the source did not want before, or the other way round."""
-        for peer, link in self.links.items():
+        for peer, link in self.links.items() if self.paths is None else ():
             if peer == source:
                 continue
             if wanted:
@@ -360,12 +358,12 @@ class Core:
     def _tell_all(self, link: Link) -> None:
         """What is wanted of a neighbour that was told of nothing yet."""
         others = {want for other in self.links.values() if other is not link for want in other.wants}
-        for want in sorted({*self._here, *others}):
+        for want in sorted({*self._here, *others}) if self.paths is None else ():
             link.propagation.add(want)
 
     def _is_in_force(self, want: Want, but: str = "") -> bool:
         links = (link for peer, link in self.links.items() if peer != but and link.outbox is not None)
-        return all(link.propagation.is_known(want) for link in links)
+        return self.paths is not None or all(link.propagation.is_known(want) for link in links)
 
     def _settle(self) -> None:
         """Answers to wants and subscribes of which all beyond know by now."""
@@ -384,11 +382,13 @@ class Core:
     def _names(self, peer: str) -> list[str]:
         """This appliance and all behind its links but that of the peer; of links that are away only where the peer is
         known, as it may be one of them."""
+        if self.paths is not None:
+            return [self.name]  # there may be rings
         others = (one for name, one in self.links.items() if name != peer and (peer or one.outbox is not None))
         return sorted({self.name}.union(*(one.behind for one in others)))
 
     def _tell_names(self, but: Link) -> None:
-        for link in self.links.values():
+        for link in self.links.values() if self.paths is None else ():
             if link is not but:
                 link.say(Names(self._names(link.peer)))
 

@@ -40,7 +40,8 @@ class KeptLink:
 
 @dataclass(slots=True)
 class Kept:
-    """What a store had when it was opened. incarnation: of the appliance. configuration: the text of the last known."""
+    """What a store had when it was opened. incarnation: of the appliance. configuration: the text of the last known.
+    passed: by origin, the stamp of the last guaranteed message that took all paths."""
 
     incarnation: str
     messages: dict[int, Message] = field(default_factory=dict)
@@ -48,6 +49,7 @@ class Kept:
     links: dict[str, KeptLink] = field(default_factory=dict)
     retained: list[Message] = field(default_factory=list)
     configuration: str | None = None
+    passed: dict[str, int] = field(default_factory=dict)
 
 
 class Ledger:
@@ -71,9 +73,8 @@ class Ledger:
             carried.kept = self._last
         if not carried.queues:
             one = carried.message
-            self.note(
-                "put_message", carried.kept, one.topic, one.payload, one.level, one.retain, one.reply, one.made_ns
-            )
+            told = one.topic, one.payload, one.level, one.retain, one.reply, one.made_ns, one.origin
+            self.note("put_message", carried.kept, *told)
         carried.queues += 1
         return carried.kept
 

@@ -63,9 +63,9 @@ class Link:
             made._unheard.append(Unheard(serial, messages[number], plain, tuple(groups.split())))
         return made
 
-    def hello(self, name: str, incarnation: str, names: list[str]) -> bytes:
+    def hello(self, name: str, incarnation: str, names: list[str], *, all_paths: bool) -> bytes:
         first = self._unheard[0].serial if self._unheard else self._last + 1
-        return encode(Hello(VERSION, name, incarnation, names, self._incarnation, self.taken, first))
+        return encode(Hello(VERSION, name, incarnation, names, self._incarnation, self.taken, first, all_paths))
 
     def begin(self, outbox: Outbox, hello: Hello, incarnation: str, now_ns: int) -> None:
         """A connection has come, and the neighbour's first frame with it."""

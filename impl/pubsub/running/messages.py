@@ -24,6 +24,7 @@ class Hello(msgspec.Struct, frozen=True, array_like=True, tag=1):
     names: the sender and all appliances behind it, this neighbour left out.
     known, taken: the incarnation of the neighbour that it knows, and the last message of that one that it has taken.
     first: the number of the first message that it may send now.
+    all_paths: whether messages take all paths at once.
     """
 
     version: int
@@ -33,6 +34,7 @@ class Hello(msgspec.Struct, frozen=True, array_like=True, tag=1):
     known: str
     taken: int
     first: int
+    all_paths: bool = False
 
 
 class Names(msgspec.Struct, frozen=True, array_like=True, tag=2):

@@ -198,6 +198,8 @@ class Session:
             _, group, filter_text = (*text.split("/", 2), "", "")[:3]
             if not group or set(group) & set("+# "):
                 raise BadInput(f"filter {text!r} has no group between its first two slashes")
+            if self.core.paths is not None:
+                raise BadInput(f"filter {text!r}: nothing is shared where messages take all paths")
         native = filter_of_mqtt(filter_text)
         hides = filter_text[:1] in ("+", "#")
         one = Subscription(self, "", native, level, group, hides=hides)

@@ -161,6 +161,9 @@ class NatsConnection:
             return
         if name in self._subscribed:
             return  # as servers of NATS do
+        if group and self._core.paths is not None:
+            self._error("Queue Groups Not Supported With All Paths")
+            return
         if not self._core.allows(self.user, Action.SUBSCRIBE, text):
             self._error(f'Permissions Violation for Subscription to "{text_of(subject)}"')
             return

@@ -38,7 +38,7 @@ class Settings:
     """configuration: the file of entitlements, read again at SIGHUP. name: of the appliance, another for each. mqtt,
     nats, native: where it listens, None for not at all; port 0 for any. neighbours: whom it dials. store: the cache
     engine's file; without, nothing outlives the process. max_payload: bytes. statistics_s: how often
-    it publishes what it counts, 0 for never."""
+    it publishes what it counts, 0 for never. all_paths: whether messages take all at once."""
 
     name: str
     mqtt: Address | None = None
@@ -51,6 +51,7 @@ class Settings:
     marks: Marks = field(default_factory=Marks)
     treatment: Treatment = field(default_factory=Treatment)
     statistics_s: float = 0.0
+    all_paths: bool = False
 
 
 class _End(Protocol):
@@ -124,7 +125,9 @@ class Server:
         self._store = Store(settings.store) if settings.store is not None else None
         kept = self._store.load() if self._store is not None else None
         incarnation = kept.incarnation if kept is not None else secrets.token_hex(8)
-        self.core = Core(settings.name, kept, incarnation, settings.marks, settings.treatment)
+        self.core = Core(
+            settings.name, kept, incarnation, settings.marks, settings.treatment, all_paths=settings.all_paths
+        )
         most = settings.max_payload + (1 << 17)
         self._clients = mqtt_connection.Clients(self.core, kept, most)
         self.known: dict[object, str] = {}

@@ -17,11 +17,12 @@ from scatterproof.impl.pubsub.running.ledger import Change, Kept, KeptLink, Kept
 from scatterproof.impl.pubsub.translation.messages import Message
 from scatterproof.spec.errors import BadInput, CannotRun
 
-_VERSION = 2
+_VERSION = 3
 _SCHEMA = """
 CREATE TABLE appliance (version INTEGER NOT NULL, incarnation TEXT NOT NULL);
 CREATE TABLE messages (number INTEGER PRIMARY KEY, topic TEXT NOT NULL, payload BLOB NOT NULL, level INTEGER NOT NULL,
-  retain INTEGER NOT NULL, reply TEXT NOT NULL, made_ns INTEGER NOT NULL);
+  retain INTEGER NOT NULL, reply TEXT NOT NULL, made_ns INTEGER NOT NULL, origin TEXT NOT NULL);
+CREATE TABLE passed (origin TEXT PRIMARY KEY, made_ns INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE configuration (one INTEGER PRIMARY KEY CHECK (one = 1), contents TEXT NOT NULL);
 CREATE TABLE sessions (name TEXT PRIMARY KEY, user TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE subscriptions (session TEXT, filter TEXT, shared TEXT, level INTEGER NOT NULL, hides INTEGER NOT NULL,
@@ -40,7 +41,7 @@ CREATE TABLE unheard (peer TEXT, serial INTEGER, plain INTEGER NOT NULL, shared 
 """
 _OF_SESSION = ("subscriptions", "waiting", "received")
 _STATEMENTS: dict[str, tuple[str, ...]] = {
-    "put_message": ("INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",),
+    "put_message": ("INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",),
     "drop_message": ("DELETE FROM messages WHERE number = ?1",),
     "put_session": ("INSERT INTO sessions VALUES (?1, ?2)",),
     "drop_session": (
@@ -62,6 +63,7 @@ _STATEMENTS: dict[str, tuple[str, ...]] = {
         "INSERT INTO links (peer, incarnation, taken) VALUES (?1, ?2, ?3)"
         " ON CONFLICT (peer) DO UPDATE SET incarnation = ?2, taken = ?3",
     ),
+    "put_passed": ("INSERT OR REPLACE INTO passed VALUES (?1, ?2)",),
     "put_want": ("INSERT OR IGNORE INTO wants VALUES (?1, ?2, ?3)",),
     "drop_want": ("DELETE FROM wants WHERE peer = ?1 AND filter = ?2 AND shared = ?3",),
     "put_unheard": ("INSERT INTO unheard VALUES (?1, ?2, ?3, ?4, ?5)",),
@@ -107,8 +109,9 @@ class Store:
     def load(self) -> Kept:
         kept = Kept(self._incarnation)
         rows = self._database.execute
-        for number, topic, payload, level, retain, reply, made_ns in rows("SELECT * FROM messages"):
-            kept.messages[number] = Message(topic, payload, level, bool(retain), reply, made_ns)
+        for number, topic, payload, level, retain, reply, made_ns, origin in rows("SELECT * FROM messages"):
+            kept.messages[number] = Message(topic, payload, level, bool(retain), reply, made_ns, origin)
+        kept.passed = dict(rows("SELECT * FROM passed").fetchall())
         kept.sessions = {name: KeptSession(user) for name, user in rows("SELECT name, user FROM sessions")}
         kept.configuration = next((text for (text,) in rows("SELECT contents FROM configuration")), None)
         for session, filter_, shared, level, hides in rows("SELECT * FROM subscriptions"):

@@ -15,6 +15,7 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
     retain: whether it takes the place of the topic's retained message; an empty payload deletes that.
     reply: where the publisher waits for answers, a native topic; empty for nowhere.
     made_ns: when it came to its first appliance, Unix time; the time stamp of PS-LATENCY, and of what is retained.
+    origin: where it takes all paths at once, the appliance that it began at; its messages have rising stamps.
     """
 
     topic: str
@@ -23,6 +24,7 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
     retain: bool = False
     reply: str = ""
     made_ns: int = 0
+    origin: str = ""
 
 
 class Carried:

@@ -15,6 +15,7 @@ import typer
 
 from scatterproof.app import command_group
 from scatterproof.commands.pubsub.appliance_options import (
+    AllPaths,
     Conflate,
     Entitlements,
     HighMark,
@@ -75,6 +76,7 @@ def run(
     listen_nats: Annotated[str | None, typer.Option(help="Address and port for clients of NATS.")] = None,
     listen_neighbours: ListenNeighbours = None,
     neighbour: Neighbours = None,
+    all_paths: AllPaths = False,
     store: StoreFile = None,
     standby: Standby = False,
     entitlements: Entitlements = None,
@@ -91,38 +93,38 @@ def run(
     """Run one appliance until Ctrl-C or SIGTERM.
 
     Clients: MQTT 3.1.1 with levels 0 to 2, wills, retained messages, durable sessions, and shared subscriptions as
-    $share/GROUP/FILTER; NATS without headers, with queue groups. With --store, what was acknowledged to
-    an MQTT client survives kill -9 and, as it is synced, a power failure: the subscriptions of durable sessions,
-    what waits in them, retained messages, and what is on its way to neighbours.
+    $share/GROUP/FILTER; NATS without headers, with queue groups. With --store, what was acknowledged to an MQTT client
+    survives kill -9 and, as it is synced, a power failure: subscriptions of durable sessions, what waits in them,
+    retained messages, and what is on its way to neighbours.
 
     Two of one --id and one --store are a pair: the second, with --standby, takes over when the first has ended or
     was killed, with all that it had stored. Clients and neighbours are given the addresses of both.
 
     Appliances are joined as a tree: one end of each link names the other with --neighbour, which is dialled until
-    it is there. A link that would close a ring is refused, and both say so.
+    it is there. A link that would close a ring is refused, and both say so, unless all of them have --all-paths.
 
     A client that does not take what is sent, beyond --room, is slow: best effort waits for it in a ring of recent
     messages, without copies, and is thinned out or conflated from --high-mark until below --low-mark. Others do not
-    notice, and nothing guaranteed is dropped. What it came to is counted, and said at the end;
-    with --statistics it is published on the way, with the latency of each hop, its trend and its drift.
+    notice, and nothing guaranteed is dropped. What it came to is counted, and said at the end, or with --statistics
+    on the way, with the latency of each hop, its trend and its drift.
 
-    Names of users are taken as given: listen on loopback or in a network of your own. What --entitlements allows
-    no more when it is read again ends; with --store the last known holds where the file is not there.
+    Names of users are taken as given: listen on loopback. What --entitlements allows no more when it is read again
+    ends; with --store the last known holds where the file is not there.
 
     Exit codes: 0 it was stopped; 2 wrong usage; 3 a port is taken, or the store cannot be used.
     """
-    addresses = [_address(each, "--neighbour") for each in neighbour or ()]
     settings = Settings(
         name=name,
         mqtt=_address(listen_mqtt, "--listen-mqtt"),
         nats=_address(listen_nats, "--listen-nats"),
         native=_address(listen_neighbours, "--listen-neighbours"),
-        neighbours=tuple(each for each in addresses if each is not None),
+        neighbours=tuple(one for each in neighbour or () if (one := _address(each, "--neighbour")) is not None),
         store=store,
         configuration=entitlements,
         max_payload=max_payload,
         marks=Marks(high=high_mark, low=low_mark, one_in=one_in, slots=ring, room=room),
         statistics_s=statistics,
+        all_paths=all_paths,
         treatment=Treatment(urgent=tuple(urgent or ()), conflated=tuple(conflate or ())),
     )
     _run(settings, standby=standby)

@@ -13,6 +13,14 @@ ListenNeighbours = Annotated[
 Neighbours = Annotated[
     list[str] | None, typer.Option(help="Address and port of an appliance to join; may be given more than once.")
 ]
+AllPaths = Annotated[
+    bool,
+    typer.Option(
+        "--all-paths",
+        help="Each message goes over all links, and what comes again is dropped: appliances are joined in any way, and"
+        " nobody waits for a link that is cut while there is another way. Groups share nothing then.",
+    ),
+]
 StoreFile = Annotated[
     Path | None,
     typer.Option(help="SQLite file of the cache engine; made where it is not there. Without, nothing is kept."),

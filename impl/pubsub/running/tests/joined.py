@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from scatterproof.impl.pubsub.rules import RULES, Rules
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.neighbour import Neighbour
 from scatterproof.impl.pubsub.running.outbox import Outbox
@@ -48,8 +49,8 @@ class _End:
 class Joined:
     """Appliances by name. said: what each would have told a person."""
 
-    def __init__(self, *names: str) -> None:
-        self.cores = {name: Core(name, None, f"life of {name}") for name in names}
+    def __init__(self, *names: str, all_paths: bool = False, rules: Rules = RULES) -> None:
+        self.cores = {name: Core(name, None, f"life of {name}", rules=rules, all_paths=all_paths) for name in names}
         self.said: dict[str, list[str]] = defaultdict(list)
         self.known: dict[str, dict[object, str]] = defaultdict(dict)
         self.ends: dict[tuple[str, str], _End] = {}
@@ -90,9 +91,10 @@ class Joined:
             self.cut(source, target)
         return bool(data)
 
-    def run(self) -> None:
-        """Until nobody has anything to say."""
-        while sum(self.carry(*pair) for pair in list(self.ends)):
-            pass
+    def run(self, most: int = 10_000) -> None:
+        """Until nobody has anything to say, or this often."""
+        for _ in range(most):
+            if not sum(self.carry(*pair) for pair in list(self.ends)):
+                break
         for core in self.cores.values():
             core.end_turn()

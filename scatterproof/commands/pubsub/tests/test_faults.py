@@ -136,6 +136,45 @@ def test_three_in_a_row_keep_what_each_level_promises_while_any_is_killed_and_an
 
 
 @pytest.mark.slow
+def test_ps_multipath_on_a_ring_nobody_waits_for_one_that_is_killed_and_copies_are_dropped(tmp_path: Path) -> None:
+    native = dict(zip("abc", free_ports(3), strict=True))
+    joined = {"a": "", "b": "a", "c": "ab"}
+    with ExitStack() as opened:
+        running: dict[str, Appliance] = {}
+
+        def start(name: str) -> None:
+            words = ["--id", name, "--store", str(tmp_path / name), "--listen-mqtt", "127.0.0.1:0", "--all-paths"]
+            words += ["--listen-neighbours", f"127.0.0.1:{native[name]}"]
+            words += [word for other in joined[name] for word in ("--neighbour", f"127.0.0.1:{native[other]}")]
+            running[name] = opened.enter_context(appliance(*words))
+
+        for name in "abc":
+            start(name)
+        for name, others in joined.items():
+            for other in others:
+                running[name].wait_for(f"linked to {other}")
+        taker, source = (Paho(running[name].ports["mqtt"], name) for name in "ca")
+        assert taker.subscribe(("t", 2)) == [2]
+        for number in range(30):
+            source.publish("t", str(number), number % 3)
+            if number == 9:
+                running["b"].kill()
+            elif number == 19:
+                taker.wait(lambda: len(_numbers(taker, 2)) == 6)  # while it is away
+                start("b")
+                running["c"].wait_for("lost b")
+        taker.wait(lambda: len(_numbers(taker, 2)) == 10 and len(_numbers(taker, 1)) == 10)
+        for client in (taker, source):
+            client.end()
+        assert running["c"].end() == 0
+        assert running["c"].has_said("copies dropped")
+
+    for level in (1, 2):
+        assert _numbers(taker, level) == list(range(level, 30, 3))
+    assert _numbers(taker, 0) == sorted(set(_numbers(taker, 0)))
+
+
+@pytest.mark.slow
 def test_ps_ft_the_second_of_a_pair_takes_over_with_nothing_guaranteed_lost(tmp_path: Path) -> None:
     first, second, *native = free_ports(4)
     with ExitStack() as opened:
