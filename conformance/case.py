@@ -119,8 +119,8 @@ def _named(case: Case, pattern: str) -> bool:
 def _verdict(
     case: Case, at_stake: Sequence[str], trace: Trace, results: Sequence[ClauseResult]
 ) -> tuple[Verdict, str, tuple[str, ...]]:
-    """Verdict, reason and whom it is blamed on. A violation of any clause fails the case; a run that was cut short, or
-    did not put at stake what it should, is no pass."""
+    """The verdict, the reason, and the clauses that are blamed. A violation of any clause fails the case. A run that
+    was cut short, or did not put at stake what it should, is no pass."""
     failed = foremost(case.schedule.protocol, results, case.clause)
     if failed:
         return Verdict.FAIL, failed[0].violations[0].sentence, tuple(result.clause for result in failed)

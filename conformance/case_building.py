@@ -14,7 +14,7 @@ def between(network: Topology, source: NodeId, target: NodeId) -> LinkId:
 
 
 def lose(on: LinkId, *indices: int) -> tuple[Fault, ...]:
-    """The packets with these places, from 0, are lost on the link."""
+    """The packets with these indices, from 0, are lost on the link."""
     return tuple(Fault(on, index, FaultKind.LOSE) for index in indices)
 
 
@@ -35,7 +35,7 @@ def pause(node: NodeId, from_ns: int, to_ns: int) -> tuple[Failure, ...]:
 
 
 def clause_of(name: str) -> str:
-    """Of a case named CLAUSE/what."""
+    """The clause of a case named CLAUSE/what."""
     return name.partition("/")[0]
 
 

@@ -92,7 +92,7 @@ class CaseStep:
     network: Topology
 
     def given(self, make: Callable[..., Any], *words: object, **named: object) -> Any:
-        """What `make` gives for the time, the node, these words and these named ones."""
+        """What `make` returns for the time, the node and these arguments; BadInput where it does not take them."""
         return _made(make, self.time_ns, self.node, *words, **named)
 
 
@@ -191,7 +191,7 @@ def _written(number: int, table: dict[str, Any]) -> WrittenCase:
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Those of a text such as `0,1_000+500*3`; BadInput for another one."""
+    """The numbers in a text such as `0,1_000+500*3`; BadInput for any other text."""
     found: list[int] = []
     for part in text.split(","):
         if not (match := _NUMBERS.fullmatch(part)):
@@ -206,7 +206,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def spread(calls: Iterable[Call], pause_ns: int) -> tuple[Call, ...]:
-    """The calls in the order of their times, each at least so long after the one before it of its client."""
+    """The calls in the order of their times, each at least `pause_ns` after its client's call before."""
     free: dict[NodeId, int] = {}
     found: list[Call] = []
     for one in calls:
@@ -271,7 +271,7 @@ def _in_order(failures: Iterable[Failure]) -> tuple[Failure, ...]:
 
 
 def _links(word: str, network: Topology) -> tuple[LinkId, ...]:
-    """`0>3`, or all."""
+    """The links that a word names: `0>3`, or `all`."""
     if word == "all":
         return tuple(range(len(network.links)))
     source, _, target = word.partition(">")
@@ -283,7 +283,7 @@ def _links(word: str, network: Topology) -> tuple[LinkId, ...]:
 
 
 def _in_turn(word: str, number: int) -> str:
-    """`a|b` and `key=a|b`, by the number."""
+    """The choice with this number, of `a|b` or `key=a|b`."""
     key, is_named, value = word.rpartition("=")
     choices = value.split("|")
     return key + is_named + choices[number % len(choices)]
@@ -297,7 +297,7 @@ def _known(there: Mapping[Any, T], name: Any, what: str) -> T:
 
 @contextmanager
 def _told(place: str) -> Iterator[None]:
-    """What cannot be understood is said with its place."""
+    """Errors that are raised within become BadInput that begins with the place."""
     try:
         yield
     except (BadInput, ValueError, msgspec.DecodeError) as error:

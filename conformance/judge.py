@@ -92,7 +92,7 @@ class Judging:
 
     @property
     def held(self) -> list[int]:
-        """By the number of the check among `all_checks`."""
+        """How often each clause held, by the number of its check among `all_checks`."""
         held = [0] * len(all_checks(self._plugin))
         for number, count in zip(self._numbers, self._monitor.held, strict=True):
             held[number] = count
@@ -283,7 +283,8 @@ def _verdict(
 
 
 def _lacks_nothing(header: Header) -> bool:
-    """Whether the trace has all that any check reads, as that of every simulated run; and there are many."""
+    """Whether the trace has all that any check reads, as the trace of every simulated run has. It spares asking each
+    check."""
     nodes = len(header.topology.nodes)
     return header.order is Order.GLOBAL and all(
         len(header.complete.get(kind, ())) == nodes for kind in schema(header.protocol).kinds

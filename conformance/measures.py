@@ -40,7 +40,7 @@ _ALONE: dict[int, str] = {
 
 @register_jitable
 def bin_of(value: int) -> int:
-    """The bin of a value; the first one for what is negative."""
+    """The bin of a value; negative values are in the first one."""
     if value < _EXACT:
         return max(value, 0)
     octave = 3
@@ -79,7 +79,7 @@ class Counted(NamedTuple):
 
 @register_jitable
 def count_action(action: int, counted: Counted) -> Outcome:
-    """The row is this action, or NO_ACTION, over which no pair goes."""
+    """Count the row as this action. NO_ACTION is not counted, and no pair of actions goes across it."""
     if action != NO_ACTION:
         counted.taken[action] += 1
         if counted.latest[0] != NO_ACTION:
@@ -89,8 +89,8 @@ def count_action(action: int, counted: Counted) -> Outcome:
 
 
 def by_kind(names: Sequence[str]) -> tuple[int, ...]:
-    """By kind of row, the action, among these, that such a row is whatever else it says; NO_ACTION where more counts.
-    A packet's way over a link, the end and what a protocol alone has are its own."""
+    """For each kind of row, the action that every row of this kind is; NO_ACTION where other columns decide. A protocol
+    decides itself what a packet's rows, the end, and rows of its own kinds are."""
     kinds = range(max(Kind) + 1)
     return tuple(names.index(_ALONE[kind]) if _ALONE.get(kind) in names else NO_ACTION for kind in kinds)
 

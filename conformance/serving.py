@@ -17,13 +17,13 @@ LOOPBACK, START_S = "127.0.0.1", 60.0
 
 
 def program(name: str) -> str | None:
-    """Where it is: on the path, or beside this interpreter."""
+    """The path of a program: on PATH, or beside this interpreter."""
     beside = Path(sys.executable).with_name(name)
     return shutil.which(name) or (str(beside) if beside.is_file() else None)
 
 
 def free_ports(count: int) -> list[int]:
-    """That many, each another."""
+    """This many free ports, all different."""
     with ExitStack() as opened:
         sockets = [opened.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:
@@ -56,7 +56,7 @@ class Served:
                 return
 
     def kill(self) -> None:
-        """As a crash does; `begin` starts it anew."""
+        """End it without warning, as a crash does; `begin` starts it anew."""
         self._child.reap()
 
     def end(self) -> None:

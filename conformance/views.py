@@ -101,7 +101,7 @@ class RowView:
 
 
 def label_of(protocol: str, row: Row) -> str:
-    """What the protocol calls the row, where it calls it anything."""
+    """The protocol's label of the row; empty where it has none."""
     plugin = load(protocol)
     told: Mapping[str, int] = dict(zip(plugin.columns, row, strict=True))
     if schema(protocol).events[told["kind"]].named or (told["link"] >= 0 and told["kind"] in _PACKETS):
@@ -113,8 +113,8 @@ _PACKETS = (Kind.SENT, Kind.ARRIVED, Kind.LOST, Kind.REFUSED)
 
 
 def marks(header: Header, rows: Iterable[Row], view: RowView | None = None, first: int = 0) -> dict[int, str]:
-    """By position, what a diagram marks where it becomes another one. view: what the node's have come to before the
-    first of the rows, which stands at position `first`; nothing where the run begins with it."""
+    """By position, the mark that a diagram shows where a node's mark changes. view: the nodes' state before the first
+    of the rows, which is at position `first`; None where the run begins there."""
     found: dict[int, str] = {}
     view = RowView(header) if view is None else view
     at = schema(header.protocol).index("node")

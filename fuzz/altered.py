@@ -30,7 +30,8 @@ class Altered:
 
 
 class Passing:
-    """A core to which only those events come for which `instead` has no effects of its own, but None."""
+    """A core that gets only the events for which `instead` returns None. For any other event the effects that `instead`
+    returns are the node's."""
 
     def __init__(self, core: AnyCore, instead: Callable[[In], Sequence[Out] | None]) -> None:
         self._core = core
@@ -45,12 +46,12 @@ class Passing:
 
 
 def each(change: Callable[[In, Out], Sequence[Out]]) -> Alter:
-    """Every effect by itself: changed, left out, or made more of."""
+    """Change, drop or multiply every effect by itself."""
     return lambda event, effects: [out for effect in effects for out in change(event, effect)]
 
 
 def packets(change: Callable[[In, Any], Sequence[Any]]) -> Alter:
-    """Every packet that is sent, changed, left out or made more of."""
+    """Change, drop or multiply every packet that is sent."""
     return each(
         lambda event, effect: (
             [Send(effect.link, packet) for packet in change(event, effect.packet)]
@@ -61,7 +62,7 @@ def packets(change: Callable[[In, Any], Sequence[Any]]) -> Alter:
 
 
 def deliveries(change: Callable[[int, Any], Sequence[Any]]) -> Alter:
-    """Every message that is delivered, counted from 1 at each node, changed, left out or made more of."""
+    """Change, drop or multiply every message that is delivered; they are counted from 1 at each node."""
     count = 0
 
     def alter(event: In, effect: Out) -> Sequence[Out]:

@@ -29,7 +29,8 @@ def edits_of(function: ast.FunctionDef, records: Records = MappingProxyType({}))
 
 
 def _statements(function: ast.FunctionDef) -> Iterator[Edit]:
-    """Dropped, repeated, exchanged with the next; a loop that ends after its first turn, or has none."""
+    """Statements that are dropped, repeated, or exchanged with the next one; loops that end after their first turn, or
+    are not entered."""
     bound = _bound_once(function)
     for owner, field, block in blocks_of(function):
         for at, statement in enumerate(block):
@@ -56,7 +57,7 @@ def _statements(function: ast.FunctionDef) -> Iterator[Edit]:
 def _may_go(
     function: ast.FunctionDef, owner: ast.AST, block: Sequence[ast.stmt], at: int, bound: frozenset[str]
 ) -> bool:
-    """Whether the function is another one, and can still run, without the statement."""
+    """Whether the function still runs without the statement, and does something else then."""
     statement = block[at]
     if len(block) == 1 and isinstance(owner, ast.If) and block is owner.body and not owner.orelse:
         return False  # as if its condition were never met
@@ -88,14 +89,14 @@ def _is_idempotent(statement: ast.stmt) -> bool:
 
 
 def _bound_once(function: ast.FunctionDef) -> frozenset[str]:
-    """The local names that one statement alone binds: without it they would not be there."""
+    """The local names that only one statement binds: without it they would be missing."""
     names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     arguments = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
     return frozenset(name for name in names if names.count(name) == 1 and name not in arguments)
 
 
 def _may_change_places(one: ast.stmt, other: ast.stmt, bound: frozenset[str]) -> bool:
-    """Whether the order of two simple statements may matter, and the second does not need a name from the first."""
+    """Whether the order of two simple statements may matter, and the second one needs no name from the first."""
     if not isinstance(one, _SIMPLE) or not isinstance(other, _SIMPLE):
         return False
     read = {node.id for node in ast.walk(other) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
@@ -128,7 +129,7 @@ def _used(statement: ast.stmt) -> set[str]:
 
 
 def _returns(function: ast.FunctionDef) -> Iterator[Edit]:
-    """Early: nothing is done; or what was found until then. A result one off."""
+    """Return early, with nothing or with what was found until then; or return a result one off."""
     body = function.body
     first = 1 if is_docstring(body[0]) else 0
     if len(body) == first or function.name == "__init__":

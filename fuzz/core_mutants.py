@@ -51,13 +51,13 @@ class CoreMutant:
 
 
 def core_mutants(areas: Mapping[str, str]) -> tuple[CoreMutant, ...]:
-    """All mutants of the functions that `areas` names the area of."""
+    """All mutants of the functions that have an area."""
     return tuple(mutant for place in places_of(areas) for mutant in mutants_of(place, area_of(place, areas)))
 
 
 def places_of(areas: Mapping[str, str]) -> list[str]:
-    """The functions that `areas` names the area of, by module or module:function, as module:function; the longest name
-    counts, and an empty area leaves out."""
+    """The functions that have an area, as module:function. `areas` names modules, or functions as module:function; the
+    longest name that fits counts, and an empty area leaves a function out."""
     places = (f"{module}:{function}" for module in modules_of(areas) for function in functions_of(module))
     return [place for place in places if area_of(place, areas)]
 
@@ -138,7 +138,7 @@ def _texts(tree: ast.FunctionDef, edit: Edit, known: Mapping[int, str]) -> tuple
 
 @cache
 def functions_of(module: str) -> dict[str, ast.FunctionDef]:
-    """The functions and methods that a module defines, by qualified name; not those that only say what there is."""
+    """The functions and methods that a module defines, by qualified name, without stubs."""
     tree = ast.parse(inspect.getsource(importlib.import_module(module)))
     found: dict[str, ast.FunctionDef] = {}
     for statement in tree.body:

@@ -29,7 +29,7 @@ class Edit:
     count: int = 1
 
     def swap(self) -> Edit:
-        """Make the edit; what undoes it."""
+        """Make the edit, and return what undoes it."""
         if self.at is None:
             old: Any = getattr(self.parent, self.field)
             setattr(self.parent, self.field, self.new)
@@ -44,7 +44,7 @@ class Edit:
 
 
 def is_misuse(statement: ast.stmt) -> bool:
-    """Whether it is there for what only a wrong configuration, call or neighbour brings about."""
+    """Whether the statement runs only after a wrong configuration, a wrong call, or a broken neighbour."""
     if isinstance(statement, ast.Raise):
         return isinstance(statement.exc, ast.Call | ast.Name) and _raised(statement.exc) in MISUSE
     guarded = isinstance(statement, ast.If) and not statement.orelse and len(statement.body) == 1

@@ -42,7 +42,7 @@ def conditions(function: ast.FunctionDef) -> Iterator[Edit]:
 
 
 def _is_further_test(parent: ast.AST, field: str) -> bool:
-    """Of a comprehension, or of a case."""
+    """Whether it is the condition of a comprehension, or of a case."""
     return field in ("ifs", "guard") and isinstance(parent, ast.comprehension | ast.match_case)
 
 
@@ -68,7 +68,8 @@ def expressions(function: ast.FunctionDef, records: Records) -> Iterator[Edit]:
 
 
 def _is_near(node: ast.expr, other: ast.expr, signature: Signature) -> bool:
-    """Whether one argument may be taken for the other: of very many of one type, for the next or the one before."""
+    """Whether one argument may be taken for the other. Where very many have one type, only neighbours in the signature
+    may."""
     one, two = argument(node), argument(other)
     alike = [name for name, kind in signature.parameters.items() if kind == signature.parameters[one]]
     return len(alike) <= _MOST_ALIKE or abs(alike.index(one) - alike.index(two)) == 1

@@ -201,15 +201,16 @@ def by_checks(trace: Trace, at_stake: Sequence[str]) -> Said:
 
 
 def by_oracles(plugin: Plugin, trace: Trace) -> Said:
-    """They keep what they found out about the last trace, by its identity: it is another one each time."""
+    """What the oracles say. They keep what they found out about the last trace, by its identity; each call is given
+    another one."""
     again = Trace(trace.header, trace.rows)
     found = ((check, plugin.oracles[check.name](again)) for check in plugin.applicable(trace.header))
     return Said(frozenset((check.clause, position) for check, positions in found for position in positions))
 
 
 def renumbered(trace: Trace) -> Trace:
-    """The same run where nodes and links are numbered from the other end: in most labelled traces host, link and row 0
-    are what they are about, and a judge that takes one for the other says the same."""
+    """The same run with nodes and links numbered from the other end. Most labelled traces are about host, link and row
+    0, so a judge that confuses them with one another would not show it."""
     header, names = trace.header, schema(trace.header.protocol)
     nodes, links = len(header.topology.nodes), len(header.topology.links)
     other = dict.fromkeys(("node", "sender", "receiver"), nodes - 1) | {"link": links - 1}

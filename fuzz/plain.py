@@ -73,7 +73,7 @@ def plainer(schedule: Schedule) -> Iterator[Schedule]:
 
 
 def without_link(schedule: Schedule, link: LinkId) -> Schedule | None:
-    """None where something would then have no route."""
+    """The schedule without this link; None where something would have no route."""
     topology = schedule.topology
     smaller = Topology(topology.nodes, topology.links[:link] + topology.links[link + 1 :])
     if not all_routed(smaller, schedule.submissions):

@@ -67,7 +67,7 @@ class Reached:
         return found
 
     def bit(self, place: str, block: int) -> int:
-        """That of a function's block, by its number in the function."""
+        """The bit of a function's block, by the block's number in the function."""
         return int(256 ** (self._first[place] + block))
 
     def names(self, bits: int) -> list[Block]:

@@ -223,7 +223,7 @@ def _put(items: tuple[Item, ...], number: int, item: Item) -> tuple[Item, ...]:
 
 
 def _but_one(items: tuple[Item, ...]) -> Iterator[tuple[Item, ...]]:
-    """All of them but one, for each one, the last first."""
+    """All of them but one, once for each, the last first."""
     for number in reversed(range(len(items))):
         yield items[:number] + items[number + 1 :]
 
@@ -244,7 +244,7 @@ def size(schedule: Schedule) -> tuple[int, int, int, int]:
 
 
 def size_in_words(schedule: Schedule) -> str:
-    """What a reader needs to know of how small it is."""
+    """How small a schedule is, in words."""
     nodes, submissions, messages, _ = size(schedule)
     called = f"{len(schedule.calls)} calls, " if schedule.calls else ""
     return (

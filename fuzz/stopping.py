@@ -15,7 +15,7 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 class StopAsked(KeyboardInterrupt):
-    """Somebody has asked for the end; its text is the name of the signal."""
+    """Somebody asked for the end. The text is the name of the signal."""
 
 
 class Signals:

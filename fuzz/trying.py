@@ -113,7 +113,7 @@ class Branches:
 
 
 class RanAway(BaseException):
-    """A run has taken more CPU time than any may."""
+    """A run took more CPU time than any run may."""
 
 
 # What a mutant ends with, when its nodes are made or where it takes the harness with it.
@@ -192,7 +192,7 @@ class CoreBench(AnyBench[Stimulus]):
 
     @property
     def branches(self) -> Branches:
-        """Who comes where."""
+        """Which branches of the cores the cases and the drawn schedules reach."""
         met = [0, 0]
         for at, stimuli in enumerate((self._cases, chain.from_iterable(self._drawn))):
             for stimulus in stimuli:

@@ -28,8 +28,8 @@ class Baseline:
     advised: frozenset[str] = frozenset()
 
     def unexpected(self, results: Sequence[CaseResult]) -> list[str]:
-        """One sentence a case that fails and is not known to, or is known to and passes. A run that shows nothing
-        (inconclusive) counts as a failure: an implementation that does nothing must not pass."""
+        """One sentence for each case that fails and is not known to, or that is known to fail and passes. An
+        inconclusive run counts as a failure: an implementation that does nothing must not pass."""
         sentences = []
         for result in results:
             known = result.case.id in self.cases
@@ -40,7 +40,7 @@ class Baseline:
         return sentences
 
     def violated(self, results: Sequence[CaseResult]) -> bool:
-        """Whether any of that is certain: a run that breaks a clause, or a known failure that is none."""
+        """Whether any of it is certain: a run that breaks a clause, or a known failure that passes."""
         certain = (result for result in results if result.verdict is not Verdict.INCONCLUSIVE)
         return bool(self.unexpected(list(certain)))
 

@@ -169,7 +169,7 @@ def show(one: ProgramRun, folder: Path) -> None:
 
 
 def exit_code(verdicts: Sequence[Verdict]) -> int:
-    """1 for a violation; a program of which nothing can be said has broken nothing, and shown nothing."""
+    """1 for a violation, 4 where nothing can be said of the program."""
     if Verdict.FAIL in verdicts:
         return VIOLATIONS
     return OK if set(verdicts) == {Verdict.PASS} else INCONCLUSIVE

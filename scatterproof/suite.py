@@ -90,7 +90,7 @@ class Suite:
             return self._report(run, files, as_json=as_json)
 
     def _run(self, make_iut: MakeIut, journal: Journal) -> ConformanceRun:
-        """Give the cases to the implementation; with `fail_fast` no further than to the first that fails."""
+        """Give the cases to the implementation; with `fail_fast` none after the first failure."""
         profile = self.profile
         found = dict(journal.known)
         left = [case for case in self.selected if case.id not in found]
@@ -183,8 +183,8 @@ def smaller(case: Case, iut: str, profile: Profile | None, results: Path) -> str
 
 
 def exit_code(results: Sequence[CaseResult], baseline: Baseline) -> int:
-    """The gravest wins: violations are certain; and what shows nothing must not look like a pass, nor where nothing was
-    applicable, and so nothing was run."""
+    """The gravest verdict decides: violations are certain. A suite that shows nothing must not look like a pass, even
+    where no case was applicable."""
     if baseline.unexpected(results):
         return VIOLATIONS if baseline.violated(results) else INCONCLUSIVE
     found = {result.verdict for result in results}

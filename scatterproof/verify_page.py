@@ -62,7 +62,7 @@ def _sentence(rows: Sequence[MatrixRow], parts: Parts) -> str:
 
 
 def _rank(statuses: Iterable[str]) -> int:
-    """How grave the gravest of them is, 0 for the gravest; what is no status is not grave."""
+    """How grave the gravest of them is, 0 for the gravest. A text that is no status is not grave."""
     return min((_RANKS.get(status, len(_RANKS)) for status in statuses), default=len(_RANKS))
 
 

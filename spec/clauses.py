@@ -132,7 +132,7 @@ class Catalogue:
         return found
 
     def claim(self, claim_id: str) -> SourceClaim:
-        """The numbered claim of that id; BadInput when the source has none such."""
+        """The numbered claim with that id; BadInput when the source has no such claim."""
         by_id = {claim.id: claim for claim in self.claims}
         found = by_id.get(claim_id)
         if found is None:
@@ -288,7 +288,7 @@ def _clause(
 
 
 def _check_explanations(at: Place, clauses: Sequence[Clause]) -> None:
-    """Refuse explanations of clauses that there are not, and such as go round."""
+    """Refuse explanations that name an unknown clause, and those that explain each other."""
     ids = [clause.id for clause in clauses]
     for clause in clauses:
         for other in clause.explains:

@@ -48,9 +48,9 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def cache_folder() -> Path:
-    """Where what is compiled once is kept, to be loaded as code: SCATTERPROOF_CACHE, else the user's cache folder; and
-    a private one instead, which is said once, where others could have put something there. Raises CannotRun where
-    there is no such folder."""
+    """The folder for compiled code that is loaded again: SCATTERPROOF_CACHE, else the user's cache folder. Where others
+    could have put code there, a private folder takes its place, and that is said once. Raises CannotRun where there is
+    no such folder."""
     chosen = os.environ.get("SCATTERPROOF_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return _private(Path(chosen) if chosen else Path(base) / "scatterproof")

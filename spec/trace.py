@@ -96,7 +96,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Domain(StrEnum):
-    """What the values of a column are. Those of all but NUMBER name something that there must be, or are ABSENT."""
+    """What the values of a column are. All but NUMBER name something that exists, or are ABSENT."""
 
     NUMBER = "number"
     NODE = "node"
@@ -207,8 +207,8 @@ def schema(protocol: str) -> TraceSchema:
 
 
 def rows_of_packet(columns: Sequence[str], rows: Sequence[Row], at: int) -> list[int]:
-    """The places of the rows of the packet that the row at this place is of, wherever it is on its link; or this place
-    alone. columns: their names."""
+    """The positions of all rows of the packet that row `at` belongs to, wherever it is on its link; `at` alone where
+    the row is of no packet. columns: the names of the columns."""
     link, number = columns.index("link"), columns.index("link_seq")
     packet = (rows[at][link], rows[at][number])
     if packet[1] < 0:

@@ -193,7 +193,7 @@ def _atomically(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """What goes wrong within is the file's fault: BadInput that names it."""
+    """Errors that are raised within become BadInput that names the file."""
     try:
         yield
     except (pa.ArrowInvalid, OSError) as error:

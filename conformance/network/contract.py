@@ -20,7 +20,7 @@ class RowRecorder(Protocol):
     def ended(self, flags: int) -> Row: ...
 
     def carries_message(self, packet: Any) -> bool:
-        """Whether the run is not over while this packet is in flight."""
+        """Whether the run goes on while this packet is in flight."""
         ...
 
 

@@ -60,7 +60,7 @@ class Outages:
 
 
 def _end(spans: defaultdict[int, _Spans], which: int, time_ns: int) -> None:
-    """What began last and lasts, ends now."""
+    """End the latest span that is still open, if there is one."""
     if spans[which] and spans[which][-1][1] == _NEVER:
         spans[which][-1] = (spans[which][-1][0], time_ns)
 

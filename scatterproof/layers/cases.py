@@ -87,7 +87,7 @@ def until_told(some: Sequence[Case], job: MainJob) -> list[CaseResult]:
 
 
 def why_not_in_real_time(case: Case) -> str:
-    """Why an everyday run has no use of the case over real sockets; empty where it has."""
+    """Why an everyday run leaves this case over real sockets out; empty where it does not."""
     return "it asks for clocks that drift, and those of one machine do not" if _drifts(case) else ""
 
 
@@ -116,7 +116,7 @@ def _chosen(
 def _give(
     iut_name: str, some: Sequence[Case], job: MainJob, give: Callable[..., CaseResult] = run_case
 ) -> list[CaseResult]:
-    """What each case comes to, without its trace: nobody asks for that here."""
+    """The result of each case, without its trace, which nobody needs here."""
     make_iut, folder = iuts.maker(iut_name, job.protocol), job.results / "latest" / iut_name
     return [replace(give(case, make_iut(folder / folder_name(case.id))), trace=None) for case in some]
 
