@@ -8,6 +8,7 @@ from numba.extending import register_jitable
 from scatterproof.conformance.checks.kinds import DELIVERED, RETURNED
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, violated
 from scatterproof.conformance.checks.tables import field, find
+from scatterproof.conformance.workqueue.lease_aside import is_alone, is_empty
 from scatterproof.conformance.workqueue.lease_lists import first_of_list, id_of, next_of
 from scatterproof.conformance.workqueue.lease_order import (
     AT_PLACE,
@@ -20,8 +21,6 @@ from scatterproof.conformance.workqueue.lease_order import (
     has_others,
     held_in_group,
     holds_now,
-    is_alone,
-    is_empty,
 )
 from scatterproof.conformance.workqueue.lease_records import (
     ALIKE,
@@ -55,6 +54,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     PUT_NS,
     RECEIPT,
     RECEIVE,
+    RECEIVE_ASIDE,
     ROLE_BY,
     ROLE_FROM,
     USES,
@@ -63,6 +63,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     Promise,
     comes_first,
     earlier,
+    in_call,
     is_before,
     is_done,
     later,
@@ -78,8 +79,8 @@ from scatterproof.conformance.workqueue.records import NEVER, OK, REFUSED, UNKNO
     "message {found} of {sender} is handed out, and message {expected}, which was put into its group before it, is not",
 )
 def returns_to_its_place(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
-    messages, own = book.messages, receiving(book.users, row.node)
-    one = named(row.sender, row.number, row.message, book)
+    messages, aside = book.messages, in_call(book.users, row.node, RECEIVE_ASIDE)
+    own, one = max(aside, receiving(book.users, row.node)), named(row.sender, row.number, row.message, book)
     if row.kind != DELIVERED or own < 0 or one < 0:
         return SILENT
     if holds_now(one, own, row, book):  # twice in one answer
@@ -88,7 +89,7 @@ def returns_to_its_place(row: LeaseRow, promise: Promise, book: Leases) -> Outco
     if held >= 0:
         return violated(0, field(messages, held, HOLDER), row.number, field(messages, held, HAND_AT))
     at_stake = field(messages, one, HANDED) > 0
-    if promise.back_order == 0:
+    if promise.back_order == 0 and aside < 0:
         ahead = ahead_of(AT_PLACE, one, own, row, promise, book)
         if ahead >= 0:
             return violated(1, field(messages, ahead, NUMBER), row.number, field(messages, ahead, PUT_AT))
@@ -104,7 +105,7 @@ def returns_to_its_place(row: LeaseRow, promise: Promise, book: Leases) -> Outco
 def returned_keep_order(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
     messages, own = book.messages, receiving(book.users, row.node)
     one = named(row.sender, row.number, row.message, book)
-    if row.kind != DELIVERED or own < 0 or one < 0 or not is_alone(row, promise, book):
+    if row.kind != DELIVERED or own < 0 or one < 0 or not is_alone(RECEIVE, row.node, promise, book):
         return SILENT
     ahead = ahead_of(BACK, one, own, row, promise, book)
     if ahead >= 0:
@@ -117,7 +118,7 @@ def available_is_handed_out(row: LeaseRow, promise: Promise, book: Leases) -> Ou
     own = receiving(book.users, row.node)
     if not is_empty(own, row, book):
         return HOLDS if own >= 0 and row.kind == RETURNED and field(book.users, own, GOT) > 0 else SILENT
-    if promise.one_consumer == 1 or not is_alone(row, promise, book):
+    if promise.one_consumer == 1 or not is_alone(RECEIVE, row.node, promise, book):
         return SILENT
     found = available(own, row, promise, book)
     messages = book.messages
@@ -175,7 +176,7 @@ def other_consumer(own: int, row: LeaseRow, promise: Promise, book: Leases) -> i
 @register_jitable
 def takes_over(own: int, row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
     """A receive that comes back with nothing, where all others are surely no consumers."""
-    if not is_alone(row, promise, book):
+    if not is_alone(RECEIVE, row.node, promise, book):
         return SILENT
     for node in range(promise.node_count):
         user = find(book.users, (node,))
@@ -233,7 +234,7 @@ def ended_lease_is_fenced(row: LeaseRow, promise: Promise, book: Leases) -> Outc
     call = field(book.users, own, IN_CALL)
     if row.kind == DELIVERED:
         one = named(row.sender, row.number, row.message, book)
-        if one < 0 or call != RECEIVE or field(messages, one, HANDED) == 0:
+        if one < 0 or call not in (RECEIVE, RECEIVE_ASIDE) or field(messages, one, HANDED) == 0:
             return SILENT
         if field(messages, one, DELETED_NS) < field(book.users, own, CALLED_NS):
             return violated(1, field(messages, one, DELETED_NS), row.number, field(messages, one, HAND_AT))

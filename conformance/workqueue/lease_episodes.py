@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scatterproof.conformance.workqueue.cases.building import cancels, deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import (
+    cancels,
+    deletes,
+    extends,
+    gives_back,
+    puts,
+    receives,
+    receives_aside,
+)
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 
-KINDS = 20
+KINDS = 22
 
 
 def step(kind: int, now: int, client: NodeId, more: int, leases_ns: Sequence[int]) -> tuple[Call, ...]:
@@ -33,5 +41,9 @@ def step(kind: int, now: int, client: NodeId, more: int, leases_ns: Sequence[int
             return (receives(now, client, most, lease_ns), deletes(now, client, newest, most))
         case 18:
             return (cancels(now, client),)
+        case 19:
+            return (receives_aside(now, client, most, lease_ns),)
+        case 20:
+            return (receives_aside(now, client, most, lease_ns), deletes(now, client, newest, most))
         case _:
             return (receives(now, client, most, lease_ns), cancels(now, client))

@@ -1,6 +1,6 @@
 """Lists of messages: what a check of leases looks at, so that it need not look at all messages. WAITING has what may
 have to be handed out, in the order of the rows from which on it may; OUT what may be held; ALIKE what has one
-deduplication id."""
+deduplication id; SHOWN what was handed out as set aside."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from scatterproof.conformance.workqueue.lease_records import (
     GROUP,
     LAST,
     OUT,
+    RECEIVE_ASIDE,
+    SHOWN,
     WAITING,
     Leases,
     Promise,
+    in_call,
     receiving,
 )
 
@@ -135,10 +138,10 @@ def come_in(group: int, promise: Promise, book: Leases) -> None:
 
 @register_jitable
 def oldest_receive(promise: Promise, book: Leases) -> int:
-    """When the first began of the receives that are going on, of which there is one."""
+    """When the first began of the receives of either kind that are going on, of which there is one."""
     found, is_first = 0, True
     for node in range(promise.node_count):
-        own = receiving(book.users, node)
+        own = max(receiving(book.users, node), in_call(book.users, node, RECEIVE_ASIDE))
         if own >= 0 and (is_first or field(book.users, own, CALLED_NS) < found):
             found, is_first = field(book.users, own, CALLED_NS), False
     return found
@@ -150,6 +153,7 @@ def forget(serial: int, by_group: int, book: Leases) -> None:
     slot = find(book.messages, (serial,))
     wait_no_more(serial, book)
     leave(book.outs, (field(book.messages, slot, GROUP), 0), book.messages, serial, OUT)
+    leave(book.shown, (field(book.messages, slot, GROUP), 0), book.messages, serial, SHOWN)
     slot = find(book.messages, (serial,))
     if field(book.messages, slot, EXTENDS) > 0:
         extend_more(slot, -field(book.messages, slot, EXTENDS), book)

@@ -6,36 +6,34 @@ from collections.abc import Callable
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.checks.kinds import RETURNED
 from scatterproof.conformance.checks.step import Check, Outcome, check
 from scatterproof.conformance.checks.tables import field, find, room, used
+from scatterproof.conformance.workqueue.lease_aside import is_due, is_free
 from scatterproof.conformance.workqueue.lease_lists import first_of_list, next_of
 from scatterproof.conformance.workqueue.lease_records import (
-    ASKED,
     BACK_BY,
     BACK_FROM,
     CALLED_NS,
     ENDS_BY,
     ENDS_FROM,
-    EXTENDED,
     EXTENDS,
     FIRST,
-    GOT,
     GROUP,
     HAND_NS,
     HANDED,
     HOLDER,
     HOLDER_OP,
+    IN_CALL,
     LAST,
     LEASE,
-    MOST,
     NUMBER,
     OPERATION,
     OUT,
     PUT_CALLED,
     PUT_NS,
+    RECEIVE_ASIDE,
     SENDER,
-    SURE,
+    SHOWN_NS,
     WAITING,
     LeaseRow,
     Leases,
@@ -44,10 +42,9 @@ from scatterproof.conformance.workqueue.lease_records import (
     earlier,
     is_before,
     later,
-    receiving,
 )
 from scatterproof.conformance.workqueue.leases import leases
-from scatterproof.conformance.workqueue.records import FOREVER, OK
+from scatterproof.conformance.workqueue.records import FOREVER
 from scatterproof.spec.trace import Kind, Order
 
 # Why a message may have to be handed out ahead of another of its group: it comes back to its place; it was there, ahead
@@ -90,7 +87,7 @@ def has_left(slot: int, row: LeaseRow, promise: Promise, book: Leases) -> bool:
 @register_jitable
 def held_in_group(one: int, own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
     """A message that is held, so that this one may not be handed out, or -1. Where messages are hidden one by one that
-    is itself alone."""
+    is itself alone. What is set aside does not hide what is not, nor the other way round."""
     messages, found, begun_ns = book.messages, -1, field(book.users, own, CALLED_NS)
     until_ns = max(begun_ns, earlier(later(begun_ns, field(book.users, own, LEASE)), promise.margin_ns))
     serial = first_of_list(book.outs, (field(messages, one, GROUP), 0))
@@ -98,6 +95,10 @@ def held_in_group(one: int, own: int, row: LeaseRow, promise: Promise, book: Lea
         slot = find(messages, (serial,))
         serial = next_of(messages, slot, OUT)
         if holds_now(slot, own, row, book) or has_left(slot, row, promise, book):
+            continue
+        if slot != one and (field(messages, slot, SHOWN_NS) < FOREVER) != (
+            field(book.users, own, IN_CALL) == RECEIVE_ASIDE
+        ):
             continue
         # Of two receives that overlap either may come first: then the lease of this one lasts as the other ends.
         lasts = field(messages, slot, ENDS_FROM) > row.time_ns and field(messages, slot, HAND_NS) < until_ns
@@ -117,17 +118,11 @@ def ahead_of(why: int, one: int, own: int, row: LeaseRow, promise: Promise, book
         serial = next_of(messages, slot, WAITING)
         if field(messages, slot, BACK_FROM) > until_ns:
             break
-        if slot == one or not is_due(slot, book) or holds_now(slot, own, row, book):
+        if slot == one or not is_due(slot, row.node, promise, book) or holds_now(slot, own, row, book):
             continue
         if is_ahead(why, slot, one, own, row, promise, book) and comes_first(messages, slot, found):
             found, until_ns = slot, field(messages, slot, BACK_FROM)
     return found
-
-
-@register_jitable
-def is_due(slot: int, book: Leases) -> bool:
-    """Whether the message was surely taken, is no copy, and nobody has called what may delete it."""
-    return field(book.messages, slot, SURE) == 1 and field(book.messages, slot, ASKED) == 0
 
 
 @register_jitable
@@ -176,23 +171,6 @@ def is_there(slot: int, since_ns: int, node: int, book: Leases) -> bool:
 
 
 @register_jitable
-def is_alone(row: LeaseRow, promise: Promise, book: Leases) -> bool:
-    """Whether no other receive may have been given what is there: none is going on, and all are known."""
-    for other in range(promise.node_count):
-        if other != row.node and receiving(book.users, other) >= 0:
-            return False
-    return book.loose[0] == 0
-
-
-@register_jitable
-def is_empty(own: int, row: LeaseRow, book: Leases) -> bool:
-    """Whether a receive comes back, well, and with nothing. own: of the client, if it is in a receive."""
-    if row.kind != RETURNED or own < 0 or row.outcome != OK:
-        return False
-    return field(book.users, own, MOST) >= 1 and field(book.users, own, GOT) == 0
-
-
-@register_jitable
 def available(own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
     """A message that was there, as the receive began, and free then and later; or -1. Where groups are hidden whole
     nobody held any of its group."""
@@ -212,25 +190,8 @@ def available(own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
                 break
             known = field(messages, slot, SENDER) == row.node or field(messages, slot, PUT_NS) < begun_ns
             known = is_there(slot, begun_ns, row.node, book) if apart else known
-            if known and is_due(slot, book) and comes_first(messages, slot, best):
+            if known and is_due(slot, row.node, promise, book) and comes_first(messages, slot, best):
                 best, since_ns = slot, field(messages, slot, BACK_FROM)
         if best >= 0 and comes_first(messages, best, found):
             found = best
     return found
-
-
-@register_jitable
-def is_free(group: int, since_ns: int, book: Leases) -> bool:
-    """Whether surely nobody has held a message of the group at this time, or later."""
-    at = find(book.outs, (group, 0))
-    if at < 0:
-        return True
-    if field(book.outs, at, EXTENDED) > 0:
-        return False
-    serial = field(book.outs, at, FIRST)
-    while serial > 0:
-        slot = find(book.messages, (serial,))
-        if field(book.messages, slot, ENDS_BY) >= since_ns:
-            return False
-        serial = next_of(book.messages, slot, OUT)
-    return True

@@ -44,8 +44,12 @@ def note_put(at: int, row: LeaseRow, promise: Promise, book: Leases) -> None:
     dedup = row.dedup + at if row.dedup > 0 and at < FOREVER - row.dedup else row.dedup
     put(book.names, name, (serial, 0))
     head = (row.node, row.operation, 1 + at, row.group, dedup, now, FOREVER, -1, 0, 0, -1, -1, 0)
-    lists = (0, 0, 0, 0, 0, 0, 0, 0, 0)
-    put(book.messages, (serial,), (*head, NEVER, -1, NEVER, NEVER, 0, 0, FOREVER, now, FOREVER, *lists))
+    lists = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    put(
+        book.messages,
+        (serial,),
+        (*head, NEVER, -1, NEVER, NEVER, 0, 0, FOREVER, now, FOREVER, FOREVER, FOREVER, *lists),
+    )
     wait(serial, book)
     if dedup > 0:
         slot = find(book.messages, (serial,))

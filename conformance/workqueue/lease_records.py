@@ -12,8 +12,8 @@ from scatterproof.conformance.checks.tables import field, find
 from scatterproof.conformance.workqueue.records import CALLS, FOREVER, NEVER
 from scatterproof.spec.workqueue.messages import MOST_ENTRIES as _MOST_ENTRIES
 
-PUT, RECEIVE, DELETE, EXTEND, GIVE_BACK, CANCEL = (
-    CALLS[name] for name in ("put_message", "receive", "delete", "extend", "give_back", "cancel")
+PUT, RECEIVE, DELETE, EXTEND, GIVE_BACK, CANCEL, RECEIVE_ASIDE = (
+    CALLS[name] for name in ("put_message", "receive", "delete", "extend", "give_back", "cancel", "receive_aside")
 )
 MOST_ENTRIES = _MOST_ENTRIES
 # Of a name: the message's number here, and whether it is an entry of a batch that was refused.
@@ -27,13 +27,16 @@ SERIAL, DENIED = range(2)
 # ASKED: how many calls may have deleted it. DELETED_NS: since when it surely is (FOREVER: it is not).
 # BACK_FROM, BACK_BY: the box of the call that surely gave it back last; BACK_BY is FOREVER where none did. BACK_FROM is
 # what those in WAITING are in the order of: when the put was called, or what may have put it behind the others.
+# ASIDE_NS: since when it surely is set aside (FOREVER: it may not be). SHOWN_NS: when it was handed out as that first.
 SENDER, NUMBER, ENTRY, GROUP, DEDUP, PUT_CALLED, PUT_NS, PUT_AT, SURE, HANDED, RECEIPT, HOLDER, HOLDER_OP = range(13)
 HAND_NS, HAND_AT, ENDS_FROM, ENDS_BY, EXTENDS, ASKED, DELETED_NS, BACK_FROM, BACK_BY = range(13, 22)
-_OWN = 22
-# Three lists that it may be in, each with three fields: whether it is, the one ahead, the one behind. WAITING: of its
-# group, what may have to be handed out. OUT: of its group, what may be held. ALIKE: of its deduplication id.
-WAITING, OUT, ALIKE = _OWN, _OWN + 3, _OWN + 6
-MESSAGE_FIELDS = _OWN + 9
+ASIDE_NS, SHOWN_NS = range(22, 24)
+_OWN = 24
+# Four lists that it may be in, each with three fields: whether it is, the one ahead, the one behind. WAITING: of its
+# group, what may have to be handed out. OUT: of its group, what may be held. ALIKE: of its deduplication id. SHOWN: of
+# its group, what was handed out as set aside.
+WAITING, OUT, ALIKE, SHOWN = _OWN, _OWN + 3, _OWN + 6, _OWN + 9
+MESSAGE_FIELDS = _OWN + 12
 # Of a list: its first and last message; of OUT also in how many calls that may extend a lease its group is.
 FIRST, LAST, EXTENDED = range(3)
 
@@ -85,19 +88,21 @@ class Promise(NamedTuple):
     back_order: int
     one_consumer: int
     batches: int
+    most_tries: int
 
 
 class Leases(NamedTuple):
-    """names: by sender, number and entry. messages: by their number here. groups, outs, ids: the lists, by group, or by
-    group and id. hands, uses, users: by client. loose: how many receives came to no known end. made: how many messages
-    were put. last: the last row `delivered` or `returned`, where it is to be learnt: its kind, node, time, position,
-    sender, number, entry, receipt, outcome, done."""
+    """names: by sender, number and entry. messages: by their number here. groups, outs, ids, shown: the lists, by
+    group, or by group and id. hands, uses, users: by client. loose: how many receives came to no known end, and how
+    many of what is set aside. made: how many messages were put. last: the last row `delivered` or `returned`, where it
+    is to be learnt: its kind, node, time, position, sender, number, entry, receipt, outcome, done."""
 
     names: TableState
     messages: TableState
     groups: TableState
     outs: TableState
     ids: TableState
+    shown: TableState
     hands: TableState
     uses: TableState
     users: TableState
@@ -128,10 +133,15 @@ def named(sender: int, number: int, message: int, book: Leases) -> int:
 
 
 @register_jitable
-def receiving(users: TableState, node: int) -> int:
-    """The slot of a client that is in a receive, or -1."""
+def in_call(users: TableState, node: int, call: int) -> int:
+    """The slot of a client that is in this call, or -1."""
     slot = find(users, (node,))
-    return slot if slot >= 0 and field(users, slot, IN_CALL) == RECEIVE else -1
+    return slot if slot >= 0 and field(users, slot, IN_CALL) == call else -1
+
+
+@register_jitable
+def receiving(users: TableState, node: int) -> int:
+    return in_call(users, node, RECEIVE)
 
 
 @register_jitable

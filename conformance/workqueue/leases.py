@@ -15,6 +15,7 @@ from numba.extending import register_jitable
 from scatterproof.conformance.checks.kinds import CALLED, CRASHED, DELIVERED, RETURNED
 from scatterproof.conformance.checks.step import Bins, Table, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
+from scatterproof.conformance.workqueue.lease_aside import is_alone, is_nothing, learn_of_aside, show_aside
 from scatterproof.conformance.workqueue.lease_lists import (
     come_in,
     extend_more,
@@ -59,11 +60,13 @@ from scatterproof.conformance.workqueue.lease_records import (
     PUT_NS,
     RECEIPT,
     RECEIVE,
+    RECEIVE_ASIDE,
     ROLE_BY,
     ROLE_FROM,
     ROLE_WAS,
     SEEN,
     SERIAL,
+    SHOWN_NS,
     USER_FIELDS,
     USES,
     WAITING,
@@ -71,6 +74,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     Leases,
     Promise,
     earlier,
+    in_call,
     is_done,
     later,
     named,
@@ -178,8 +182,10 @@ def learn_returned(
     if call == PUT:
         for at in range(min(max(1, field(users, own, MOST)), MOST_ENTRIES)):
             learn_of_put(at, node, time_ns, outcome, done, position, promise, book)
-    elif call == RECEIVE:
-        book.loose[0] += int(outcome == UNKNOWN)
+    elif call == RECEIVE and is_nothing(own, outcome, book) and is_alone(RECEIVE, node, promise, book):
+        learn_of_aside(field(users, own, CALLED_NS), time_ns, promise, book)
+    elif call in (RECEIVE, RECEIVE_ASIDE):
+        book.loose[int(call == RECEIVE_ASIDE)] += int(outcome == UNKNOWN)
     elif call == CANCEL:
         learn_of_cancel(node, time_ns, outcome, book)
     for at in range(uses):
@@ -239,7 +245,7 @@ def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, pro
             from_ns = earlier(later(called_ns, lease_ns), promise.margin_ns)
             change(messages, one, ENDS_FROM, from_ns)
             change(messages, one, ENDS_BY, by_ns)
-            if field(users, own, HAD_NS) > NEVER:
+            if field(users, own, HAD_NS) > NEVER and field(messages, one, SHOWN_NS) == FOREVER:
                 change(users, own, ROLE_FROM, max(from_ns, field(users, own, ROLE_FROM)))
         elif not fenced:
             change(messages, one, ENDS_BY, max(by_ns, field(messages, one, ENDS_BY)))
@@ -288,6 +294,8 @@ def learn_delivered(
     """A message is handed out to a client that is in a receive."""
     messages, users, margin_ns = book.messages, book.users, promise.margin_ns
     own, one = receiving(users, node), named(name[0], name[1], name[2], book)
+    is_aside = own < 0
+    own = in_call(users, node, RECEIVE_ASIDE) if is_aside else own
     if own < 0:
         return
     grant, called_ns, lease_ns = 0, field(users, own, CALLED_NS), field(users, own, LEASE)
@@ -310,10 +318,14 @@ def learn_delivered(
         change(messages, one, BACK_BY, FOREVER)
         serial = field(book.names, find(book.names, name), SERIAL)
         go_out(serial, book)
+        if is_aside:
+            show_aside(one, serial, time_ns, book)
     behind = field(users, own, HAND_BEHIND)
     put(book.hands, (node, behind), (serial, grant, NEVER))
     change(users, own, HAND_BEHIND, behind + 1)
     add(users, own, GOT, 1)
+    if is_aside:
+        return
     change(users, own, HAD_NS, time_ns)
     change(users, own, HAD_AT, position)
     change(users, own, ROLE_FROM, max(from_ns, field(users, own, ROLE_FROM)))
@@ -329,6 +341,7 @@ def note_crash(node: int, book: Leases) -> None:
         return
     call, uses = field(users, own, IN_CALL), field(users, own, USES)
     book.loose[0] += int(call == RECEIVE)
+    book.loose[1] += int(call == RECEIVE_ASIDE)
     for at in range(uses if call != 0 else 0):
         if call == DELETE:
             wait_no_more(field(book.uses, find(book.uses, (node, at)), OF), book)
@@ -353,10 +366,11 @@ def note_crash(node: int, book: Leases) -> None:
     groups=Table(2, 3),
     outs=Table(2, 3, at_once=2),
     ids=Table(2, 3, at_once=MOST_ENTRIES),
+    shown=Table(2, 3),
     hands=Table(2, 3),
     uses=Table(2, 4, at_once=MOST_ENTRIES),
     users=Table(1, USER_FIELDS),
-    loose=Bins(1),
+    loose=Bins(2),
     made=Bins(1),
     last=Bins(10),
 )

@@ -18,10 +18,20 @@ if TYPE_CHECKING:
     from scatterproof.conformance.adapters.products import Product
     from scatterproof.conformance.measures import Gauge
 
-OF_LEASES = ("Q-LEASE", "Q-LEASE-ALL", "Q-RECEIPT", "Q-DEDUP", "Q-ACK-ORDER", "Q-CONSUMER-ONE", "Q-BATCH")
+OF_LEASES = (
+    "Q-LEASE",
+    "Q-LEASE-ALL",
+    "Q-RECEIPT",
+    "Q-DEDUP",
+    "Q-ACK-ORDER",
+    "Q-CONSUMER-ONE",
+    "Q-BATCH",
+    "Q-DEADLETTER",
+)
 # By clause, the parameter that says what is promised, and what is where it says nothing.
 SAID_BY = {
     "Q-POISON": ("most_tries", "the store hands messages out for ever"),
+    "Q-DEADLETTER": ("most_tries", "the store hands messages out for ever"),
     "Q-ACK-ORDER": ("back_order", "messages come back at their places, and groups are hidden whole: Q-LEASE"),
     "Q-CONSUMER-ONE": ("one_consumer", "any number of clients are handed messages"),
     "Q-BATCH": ("batches", "nothing is said of batches"),
@@ -56,17 +66,25 @@ def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
         return SAID_BY[clause][1]
     if clause == "Q-LEASE-ALL" and chosen.number("one_consumer") == 1:
         return "one client at a time is handed messages: Q-CONSUMER-ONE"
+    if clause == "Q-DEADLETTER" and chosen.number("back_order") > 0:
+        return "messages are hidden one by one, so that a later one of a group may be the first that is set aside"
     return None
 
 
 @cache
 def _judges() -> Judges:
-    from scatterproof.conformance.workqueue import crash_checks, group_checks, lease_checks, message_checks
+    from scatterproof.conformance.workqueue import (
+        aside_checks,
+        crash_checks,
+        group_checks,
+        lease_checks,
+        message_checks,
+    )
     from scatterproof.conformance.workqueue.oracles import ORACLES
     from scatterproof.conformance.workqueue.premises import PREMISES
 
     # Those of a part rest on the same knowledge, which would be compiled once for each.
-    checks = in_parts({"": (group_checks, message_checks, crash_checks), "leases": (lease_checks,)})
+    checks = in_parts({"": (group_checks, message_checks, crash_checks), "leases": (lease_checks, aside_checks)})
     return Judges(checks=checks, oracles=ORACLES, premises=PREMISES)
 
 

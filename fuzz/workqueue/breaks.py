@@ -26,4 +26,5 @@ BREAKS = {
     "Q-ACK-ORDER": "back/at-its-place",
     "Q-CONSUMER-ONE": "is_left/always",
     "Q-BATCH": "is_whole/always",
+    "Q-DEADLETTER": "lease-store/sets-aside-at-once",
 }

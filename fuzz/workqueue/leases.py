@@ -68,6 +68,7 @@ def _runs(draw: DrawFn) -> Schedule:
             "back_order": (0, 0, 1, 2)[numbers[0] // 32 % 4],
             "one_consumer": numbers[0] // 128,
             "batches": (0, 1, 2)[numbers[1] % 3],
+            "most_tries": (0, 0, 1, 2)[numbers[1] // 3 % 4],
         },
         faults=draw(faults(len(network.links))),
         failures=draw(failures(clients, max(call.time_ns for call in calls))),
@@ -195,6 +196,34 @@ class _Loses(LeaseStore):
         super()._delete(asked, message, now)
 
 
+class _SetsAsideAtOnce(LeaseStore):
+    """A message is set aside when it comes back for the last time, whoever holds what is ahead of it."""
+
+    def _come_back(self, message: Message) -> None:
+        super()._come_back(message)
+        if self._rules.is_tried_out(message.tries, self._most_tries):
+            self._set_aside([message])
+
+
+class _TurnsAside(LeaseStore):
+    """What is set aside together is turned round."""
+
+    def _set_aside(self, messages: list[Message]) -> None:
+        places = [one.place for one in reversed(messages) if not one.aside]
+        for message, place in zip([one for one in messages if not one.aside], places, strict=True):
+            message.place = place
+        super()._set_aside(messages)
+
+
+class _LosesAside(LeaseStore):
+    """What is set aside is lost."""
+
+    def _set_aside(self, messages: list[Message]) -> None:
+        super()._set_aside(messages)
+        for one in messages:
+            del self._all.messages[one.sender, one.number, one.entry]
+
+
 class _Ignores(LeaseStore):
     """A message is not given back until its lease ends."""
 
@@ -237,5 +266,12 @@ MUTANTS: tuple[HandMutant, ...] = (
     _store("lease-store/turns-batches", "The messages of a batch are put the other way round.", _TurnsBatches),
     _store("lease-store/puts-refused", "An entry of a batch is said to be refused, and is put.", _PutsRefused),
     _store("lease-store/loses-given-back", "A message that is given back is lost.", _Loses),
+    _rule("is_tried_out/never", "Nothing is set aside.", lambda tries, most: False),
+    _rule(
+        "is_tried_out/one-less", "A message is set aside one time too early.", lambda tries, most: tries + 1 >= most > 0
+    ),
+    _store("lease-store/sets-aside-at-once", "A message is set aside as it comes back last.", _SetsAsideAtOnce),
+    _store("lease-store/turns-aside", "What is set aside together is turned round.", _TurnsAside),
+    _store("lease-store/loses-aside", "What is set aside is lost.", _LosesAside),
     _store("lease-store/ignores-giving-back", "A message is not given back until its lease ends.", _Ignores),
 )

@@ -24,7 +24,7 @@ class LeaseClient(Client):
         self._asking, self._sent = request, 0
         if event.call == CallName.CANCEL:
             self._hand.clear()
-        if event.call in (CallName.PUT_MESSAGE, CallName.RECEIVE, CallName.CANCEL):
+        if event.call in (CallName.PUT_MESSAGE, CallName.RECEIVE, CallName.RECEIVE_ASIDE, CallName.CANCEL):
             return self._ask(event.now)
         about = self._taken(given.get("most", 1), given["newest"] == 1, event.call != CallName.EXTEND)
         if not about:  # there is nothing to ask

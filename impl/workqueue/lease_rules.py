@@ -42,6 +42,12 @@ def may_hand_out(held: Sequence[bool]) -> bool:
     return not any(held)
 
 
+def is_tried_out(tries: int, most: int) -> bool:
+    """Whether a message that was handed out so often is set aside when it would be handed out again. most: how often it
+    may be; 0 for ever (Q-DEADLETTER)."""
+    return 0 < most <= tries
+
+
 def batch_of(room: int, there: int) -> int:
     """How many messages of a group, of those that are there, come into an answer with room for that many more
     (Q-LEASE-ALL)."""
@@ -80,6 +86,7 @@ class LeaseRules:
     is_left: Callable[[bool, bool], bool] = is_left
     is_whole: Callable[[Sequence[bool]], bool] = is_whole
     may_hand_out: Callable[[Sequence[bool]], bool] = may_hand_out
+    is_tried_out: Callable[[int, int], bool] = is_tried_out
     batch_of: Callable[[int, int], int] = batch_of
     back: Callable[[int, int, bool], int] = back
     next_receipt: Callable[[int], int] = next_receipt

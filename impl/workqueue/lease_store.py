@@ -1,6 +1,6 @@
 """The store of a queue with leases: carries out each call in one step, and answers it again when it is asked again.
 
-Clauses: Q-LEASE, Q-LEASE-ALL, Q-DEDUP, Q-RECEIPT, Q-ACK-ORDER, Q-CONSUMER-ONE, Q-BATCH.
+Clauses: Q-LEASE, Q-LEASE-ALL, Q-DEDUP, Q-RECEIPT, Q-ACK-ORDER, Q-CONSUMER-ONE, Q-BATCH, Q-DEADLETTER.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Message:
     place: in the queue.
     until_ns: when its lease ends, 0 for none.
     receipt: of its last lease, 0 where it was never handed out. holder: whose lease that is.
+    tries: how often it was handed out before it was set aside. aside: whether it was.
     """
 
     sender: NodeId
@@ -48,6 +49,8 @@ class Message:
     until_ns: int = 0
     receipt: int = 0
     holder: NodeId = -1
+    tries: int = 0
+    aside: bool = False
 
 
 @dataclass(slots=True)
@@ -75,6 +78,7 @@ class LeaseStore:
         self._window_ns, self._by_group = parameters.number("window_ns"), parameters.number("by_group") == 1
         self._back_order, self._batches = parameters.number("back_order"), parameters.number("batches")
         self._one_consumer = parameters.number("one_consumer") == 1
+        self._most_tries = parameters.number("most_tries")
         self._me, self._links, self._rules = config.node, dict(config.next_link), rules
         self._all = LeaseStorage()
         self._does_with: dict[str, Callable[[Packet, Message, int], None]] = {
@@ -110,7 +114,7 @@ class LeaseStore:
         if asked.call == CallName.PUT_MESSAGE:
             return self._put(asked, now)
         self._take_back(now)
-        if asked.call == CallName.RECEIVE:
+        if asked.call in (CallName.RECEIVE, CallName.RECEIVE_ASIDE):
             return self._receive(asked, now)
         if asked.call == CallName.CANCEL:
             return self._cancel(asked)
@@ -124,7 +128,9 @@ class LeaseStore:
         # Who is no consumer any more does not hold back what the next one begins with.
         may = asked.call != CallName.EXTEND or not self._one_consumer or self._all.consumer == asked.client
         good = [
-            may and one is not None and self._rules.is_good(receipt, one.receipt, self._is_held(one, now))
+            one is not None
+            and (may or one.aside)
+            and self._rules.is_good(receipt, one.receipt, self._is_held(one, now))
             for one, receipt in found
         ]
         if self._batches == 1 and len(good) > 1 and not self._rules.is_whole(good):
@@ -163,7 +169,8 @@ class LeaseStore:
 
     def _receive(self, asked: Packet, now: int) -> Packet:
         """Of one group after the other, in the order of their first messages."""
-        if self._one_consumer:
+        aside = asked.call == CallName.RECEIVE_ASIDE
+        if self._one_consumer and not aside:
             is_own = self._all.consumer == asked.client
             if not self._rules.is_left(is_own, self._rules.is_held(self._all.until_ns, now)):
                 return replace(asked, outcome=OK)
@@ -171,24 +178,32 @@ class LeaseStore:
             self._all.consumer = asked.client
         groups: dict[int, list[Message]] = {}
         for message in sorted(self._all.messages.values(), key=lambda one: one.place):
-            groups.setdefault(message.group, []).append(message)
+            if message.aside == aside:
+                groups.setdefault(message.group, []).append(message)
         found: list[Handed] = []
         for messages in groups.values():
-            for message in self._free(messages, asked.most - len(found), now):
+            for message in self._free(messages, aside, asked.most - len(found), now):
                 message.until_ns = now + asked.lease_ns
                 message.receipt = self._rules.next_receipt(message.receipt)
                 message.holder = asked.client
+                message.tries += int(not aside)
                 found.append(_handed(message))
         return replace(asked, outcome=OK, handed=tuple(found))
 
-    def _free(self, messages: list[Message], room: int, now: int) -> list[Message]:
-        """What may be handed out of a group."""
+    def _free(self, messages: list[Message], aside: bool, room: int, now: int) -> list[Message]:
+        """What may be handed out of a group, as others of it are set aside."""
         held = [self._is_held(message, now) for message in messages]
         if self._back_order > 0:
             messages = [message for message, is_held in zip(messages, held, strict=True) if not is_held]
         elif not self._rules.may_hand_out(held):
             return []
+        self._set_aside([one for one in messages if self._rules.is_tried_out(one.tries, self._most_tries)])
+        messages = [one for one in messages if one.aside == aside]
         return messages[: max(0, self._rules.batch_of(room, len(messages)))]
+
+    def _set_aside(self, messages: list[Message]) -> None:
+        for message in messages:
+            message.aside = True
 
     def _cancel(self, asked: Packet) -> Packet:
         for message in sorted(self._all.messages.values(), key=lambda one: one.place):
@@ -219,7 +234,7 @@ class LeaseStore:
 
     def _extend(self, asked: Packet, message: Message, now: int) -> None:
         message.until_ns = self._rules.extended(now, message.until_ns, asked.lease_ns)
-        if self._all.consumer == asked.client:
+        if self._all.consumer == asked.client and not message.aside:
             self._all.until_ns = max(self._all.until_ns, message.until_ns)
 
     def _give_back(self, asked: Packet, message: Message, now: int) -> None:

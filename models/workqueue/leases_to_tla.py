@@ -21,6 +21,7 @@ from scatterproof.spec.workqueue.messages import MOST_ENTRIES
 
 # A message: the client that put it, the number of that call, and which of its entries it is.
 _Name = tuple[NodeId, int, int]
+_RECEIVES = ("receive", "receive_aside")
 _REASONS = {"WasPut": "what is handed out was put before"}
 
 
@@ -120,7 +121,7 @@ class LeaseWords(CallWords):
             return all(self._is_alone(call, name) for name in _puts(call))
         if call.name == "cancel":
             return False
-        return not call.parts if call.name == "receive" else not call.about
+        return not call.parts if call.name in _RECEIVES else not call.about
 
     def _is_alone(self, call: _Call, name: _Name) -> bool:
         """Whether nobody hears of a message, or of another with its id."""
@@ -170,7 +171,7 @@ def _calls(trace: Trace) -> Iterator[_Call]:
                 in_call[node].hands = list(ever[node])
                 hand.clear()
             made.append(in_call[node])
-        elif kind == Kind.DELIVERED and node in in_call and in_call[node].name == "receive":
+        elif kind == Kind.DELIVERED and node in in_call and in_call[node].name in _RECEIVES:
             handed += 1
             hand.append(_Handed(handed, columns))
             ever[node].append(handed)
@@ -188,7 +189,7 @@ def _calls(trace: Trace) -> Iterator[_Call]:
 
 
 def _is_unheard(call: _Call) -> bool:
-    return call.name == "receive" and call.outcome is Outcome.UNKNOWN
+    return call.name in _RECEIVES and call.outcome is Outcome.UNKNOWN
 
 
 def _used(hand: deque[_Handed], name: str, called: Columns) -> list[_Handed]:
@@ -239,5 +240,6 @@ def reader_of_leased(trace: Trace) -> Reader:
         "batches": given.number("batches") > 0,
     }
     around = {name: tla_truth(truth) for name, truth in said.items()}
+    around["most_tries"] = str(given.number("most_tries"))
     words = LeaseWords(trace)
     return reader_of_calls(trace, "TraceLeasedQueue", "MCTraceLeasedQueue.cfg", words, around, _REASONS)

@@ -32,6 +32,7 @@ class CallName(StrEnum):
     EXTEND = "extend"
     GIVE_BACK = "give_back"
     CANCEL = "cancel"
+    RECEIVE_ASIDE = "receive_aside"
 
 
 class Handed(msgspec.Struct, frozen=True, gc=False):
@@ -111,6 +112,7 @@ LEASED: dict[str, dict[str, int]] = {
     CallName.EXTEND: {"newest": 0, "lease_ns": 1_000},
     CallName.GIVE_BACK: {"newest": 0},
     CallName.CANCEL: {},
+    CallName.RECEIVE_ASIDE: {"most": 1, "lease_ns": 1_000},
 }
 """The arguments of the calls of a queue with leases, and what they are where the application does not give them."""
 MOST_ENTRIES = 10

@@ -101,6 +101,11 @@ def receives(time_ns: int, client: NodeId, most: int = 1, lease_ns: int = LONG_N
     return call(time_ns, client, CallName.RECEIVE, most=most, lease_ns=lease_ns)
 
 
+def receives_aside(time_ns: int, client: NodeId, most: int = 1, lease_ns: int = LONG_NS) -> Call:
+    """Of what was set aside."""
+    return call(time_ns, client, CallName.RECEIVE_ASIDE, most=most, lease_ns=lease_ns)
+
+
 def deletes(time_ns: int, client: NodeId, newest: int = 0, most: int = 1) -> Call:
     made = call(time_ns, client, CallName.DELETE, newest=newest)
     return made if most == 1 else _as_batch(made, most)
@@ -130,7 +135,7 @@ def _step(make: Callable[..., Call | tuple[Call, ...]], step: CaseStep) -> tuple
 
 
 _OF_GROUPS = (begins, sends, closes, flushes, group, takes, reads, pops, finishes, works, boots, cleans)
-_OF_LEASES = (puts, receives, deletes, cancels, extends, gives_back)
+_OF_LEASES = (puts, receives, receives_aside, deletes, cancels, extends, gives_back)
 CASE_WORDS = CaseWords(
     protocol="workqueue",
     steps={make.__name__: partial(_step, make) for make in (*_OF_GROUPS, *_OF_LEASES)},

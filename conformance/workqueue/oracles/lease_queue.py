@@ -14,6 +14,7 @@ from scatterproof.spec.workqueue.messages import MOST_ENTRIES, CallName
 
 PUT, RECEIVE, DELETE = CallName.PUT_MESSAGE, CallName.RECEIVE, CallName.DELETE
 EXTEND, GIVE_BACK, CANCEL = CallName.EXTEND, CallName.GIVE_BACK, CallName.CANCEL
+RECEIVE_ASIDE = CallName.RECEIVE_ASIDE
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 # A message: the client that put it, the number of that call, and which of its entries it is.
 Name = tuple[int, int, int]
@@ -42,6 +43,10 @@ class LeaseCall:
         if self.outcome is Outcome.UNKNOWN or self.done < 0:
             return self.outcome
         return Outcome.OK if self.done >> entry & 1 else Outcome.REFUSED
+
+    def is_nothing(self) -> bool:
+        """Whether it is a receive that came back, well, and with nothing."""
+        return self.outcome is Outcome.OK and self.given["most"] >= 1 and not self.got
 
     def entries(self) -> int:
         """How many messages it is about, or puts."""
@@ -99,6 +104,7 @@ class LeaseQueue:
         self.window, self.by_group = given.number("window_ns"), given.number("by_group") == 1
         self.margin, self.back_order = given.number("margin_ns"), given.number("back_order")
         self.one_consumer, self.batches = given.number("one_consumer") == 1, given.number("batches")
+        self.most_tries = given.number("most_tries")
         self.calls: list[LeaseCall] = []
         self.handed: list[HandOut] = []
         self.ended: dict[int, LeaseCall] = {}
@@ -132,7 +138,7 @@ class LeaseQueue:
             call.over, call.over_ns, call.outcome = position, now, Outcome(row["outcome"])
             call.done = row["carried"]
             self.ended[position] = call
-        elif kind == Kind.DELIVERED and node in self._in and self._in[node].call is RECEIVE:
+        elif kind == Kind.DELIVERED and node in self._in and self._in[node].call in (RECEIVE, RECEIVE_ASIDE):
             name = (row["sender"], row["number"], max(1, row["message"]))
             one = HandOut(name=name, receipt=row["receipt"], row=position, ns=now, call=self._in[node])
             self._hands[node].append(one)
@@ -144,6 +150,11 @@ class LeaseQueue:
             if node in self._in:
                 call = self._in.pop(node)
                 call.over, call.over_ns, call.outcome = position, now, Outcome.UNKNOWN
+
+    @property
+    def received(self) -> list[HandOut]:
+        """By receives of what is not set aside."""
+        return [one for one in self.handed if one.call.call is RECEIVE]
 
     # ---------------------------------------------------------------- messages
 
@@ -276,13 +287,52 @@ class LeaseQueue:
         one, two = self.puts[name], self.puts[other]
         return one.over_ns < two.ns or (name[0] == other[0] and name < other)
 
-    def is_due(self, name: Name, row: int) -> bool:
+    def is_owed(self, name: Name, row: int) -> bool:
         return self.is_taken(name, row) and not self.may_be_deleted(name, row)
 
-    def receives(self, row: int) -> list[LeaseCall]:
-        """Those that clients are in."""
-        last = {call.client: call for call in self.calls if call.row < row}
-        return [call for call in last.values() if call.call is RECEIVE and (call.over is None or call.over >= row)]
+    def is_due(self, name: Name, row: int, client: int) -> bool:
+        """Whether it is owed to a receive of this client, and surely not set aside."""
+        return self.is_owed(name, row) and not 0 < self.most_tries <= self.tries(name, row, client)
+
+    def tries(self, name: Name, row: int, client: int) -> int:
+        """How often it was handed out at the most, ahead of what this client is given now."""
+        return len(self.of(name, row)) + len(self.unheard(RECEIVE, row, client))
+
+    def unheard(self, kind: CallName, row: int, client: int) -> list[LeaseCall]:
+        """Calls of this kind that came to no known end, or that others are in."""
+        calls = [call for call in self.calls if call.row < row]
+        last = {call.client: call for call in calls}
+        return [
+            call
+            for call in calls
+            if call.call is kind
+            and (call.end(row) is Outcome.UNKNOWN or (call.client != client and self._is_in(call, row, last)))
+        ]
+
+    def _is_in(self, call: LeaseCall, row: int, last: dict[int, LeaseCall]) -> bool:
+        """Whether its client is in the call, of which last has the last ones."""
+        return last[call.client] is call and (call.over is None or call.over >= row)
+
+    def first_aside(self, name: Name, row: int) -> HandOut | None:
+        """When it was handed out as set aside first."""
+        return next((one for one in self.of(name, row) if one.call.call is RECEIVE_ASIDE), None)
+
+    def aside_ns(self, name: Name, row: int) -> int:
+        """Since when it surely is set aside: it was handed out as that, or a receive that was alone was given nothing
+        though it was tried as often as may be."""
+        first = self.first_aside(name, row)
+        found = [MOST if first is None else first.ns]
+        for at, call in self.ended.items() if not self.one_consumer else ():
+            nothing = call.call is RECEIVE and call.is_nothing() and not self.unheard(RECEIVE, at, call.client)
+            tried = at < row and self.is_known(name, at) and len(self.of(name, at)) >= self.most_tries > 0
+            if nothing and tried and self.is_owed(name, at) and not self.held_in_group(name, at, call.ns):
+                found.append(call.over_ns)
+        return min(found)
+
+    def held_in_group(self, name: Name, row: int, since: int) -> list[Name]:
+        """Those of its group that somebody may have held since then."""
+        group = [other for other in self.known(row) if self.group(other) == self.group(name)]
+        return [other for other in group if self.of(other, row) and self.ends_by(other, row) >= since]
 
 
 def _at(pair: tuple[int, object]) -> int:

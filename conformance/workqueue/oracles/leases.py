@@ -10,6 +10,7 @@ from scatterproof.conformance.workqueue.oracles.lease_queue import (
     MOST,
     PUT,
     RECEIVE,
+    RECEIVE_ASIDE,
     HandOut,
     LeaseCall,
     LeaseQueue,
@@ -46,7 +47,7 @@ def _is_of_its_batch(queue: LeaseQueue, name: Name, one: HandOut) -> bool:
 
 def _is_early(queue: LeaseQueue, one: HandOut) -> bool:
     """Whether another is held, or comes first."""
-    row, begun = one.row, one.call.ns
+    row, begun, aside = one.row, one.call.ns, one.call.call is RECEIVE_ASIDE
     until = max(begun, queue.least(one.call))
     if any(before.call is one.call for before in queue.of(one.name, row)):
         return True
@@ -54,26 +55,28 @@ def _is_early(queue: LeaseQueue, one: HandOut) -> bool:
         if (queue.back_order > 0 and other != one.name) or _is_anothers(queue, other, row, one.call.client):
             continue
         latest = queue.latest(other, row)
+        if other != one.name and (queue.first_aside(other, row) is not None) != aside:
+            latest = None  # what is set aside does not hide what is not, nor the other way round
         if latest is not None and queue.ends_from(other, row) > one.ns and latest.ns < until:
             return True
         if other == one.name or queue.back_order > 0 or _is_of_its_batch(queue, other, one):
             continue
-        if queue.is_due(other, row) and queue.is_before(other, one.name):
+        if aside or not queue.is_due(other, row, one.call.client):
+            continue
+        if queue.is_before(other, one.name):
             return True
     return False
 
 
 def returned_keep_order(trace: Trace) -> set[int]:
     queue = LeaseQueue(trace)
-    known = [one for one in queue.handed if queue.is_known(one.name, one.row)]
+    known = [one for one in queue.received if queue.is_known(one.name, one.row)]
     return {one.row for one in known if not _others_ask(queue, one.call, one.row) and _overtakes(queue, one)}
 
 
 def _others_ask(queue: LeaseQueue, me: LeaseCall, row: int) -> bool:
     """Whether another receive may have been given what is there."""
-    if any(call.call is RECEIVE and call.end(row) is Outcome.UNKNOWN for call in queue.calls):
-        return True
-    return any(call is not me for call in queue.receives(row))
+    return bool(queue.unheard(RECEIVE, row, me.client))
 
 
 def _overtakes(queue: LeaseQueue, one: HandOut) -> bool:
@@ -84,7 +87,7 @@ def _overtakes(queue: LeaseQueue, one: HandOut) -> bool:
         if _is_of_its_batch(queue, other, one):
             continue
         put = queue.puts[other]
-        there = queue.is_due(other, row) and (put.over_ns < me.ns or put.call.client == me.client)
+        there = queue.is_due(other, row, me.client) and (put.over_ns < me.ns or put.call.client == me.client)
         if not there or queue.ends_by(other, row) >= me.ns:
             continue
         if queue.back_order == 1 and queue.is_before(other, one.name):
@@ -105,7 +108,7 @@ def _came_ahead(queue: LeaseQueue, name: Name, other: Name, row: int) -> bool:
 
 def one_active_consumer(trace: Trace) -> set[int]:
     queue = LeaseQueue(trace)
-    handed = {one.row for one in queue.handed if _is_not_the_one(queue, one) or _leaves_behind(queue, one)}
+    handed = {one.row for one in queue.received if _is_not_the_one(queue, one) or _leaves_behind(queue, one)}
     refused = {row for row, c in queue.ended.items() if c.call is CANCEL and c.outcome is Outcome.REFUSED}
     return handed | refused | {row for row, call in _empty(queue).items() if _should_take_over(queue, call, row)}
 
@@ -118,7 +121,7 @@ def _is_not_the_one(queue: LeaseQueue, one: HandOut) -> bool:
         gone = [call.row for call in queue.calls if call.client == other and call.call is CANCEL and call.row < one.row]
         gone += [row for row, node in queue.crashes if node == other and row < one.row]
         since = max(gone, default=-1)
-        given = [h for h in queue.handed if h.call.client == other and since < h.row < one.row]
+        given = [h for h in queue.received if h.call.client == other and since < h.row < one.row]
         role = [queue.least(h.call) for h in given] + [
             queue.least(use.call)
             for h in given
@@ -137,7 +140,7 @@ def _leaves_behind(queue: LeaseQueue, one: HandOut) -> bool:
         return False
     return any(
         _is_anothers(queue, other, row, one.call.client)
-        and queue.is_due(other, row)
+        and queue.is_due(other, row, one.call.client)
         and queue.is_before(other, one.name)
         for other in _of_its_group(queue, one)
     )
@@ -170,7 +173,7 @@ def batch_as_entries(trace: Trace) -> set[int]:
         ends = {call.end(row + 1, entry) for entry in range(call.entries())}
         if call.call in (PUT, DELETE) and queue.batches == 1 and ends == {Outcome.OK, Outcome.REFUSED}:
             found.add(row)
-    for one in queue.handed:
+    for one in queue.received:
         put = queue.puts.get(one.name)
         if put is None or put.call.row >= one.row:
             continue
@@ -178,7 +181,7 @@ def batch_as_entries(trace: Trace) -> set[int]:
             if put.call.given["most"] > 1:
                 found.add(one.row)
         elif any(
-            _is_of_its_batch(queue, other, one) and other < one.name and queue.is_due(other, one.row)
+            _is_of_its_batch(queue, other, one) and other < one.name and queue.is_due(other, one.row, one.call.client)
             for other in _of_its_group(queue, one)
         ):
             found.add(one.row)
@@ -187,11 +190,7 @@ def batch_as_entries(trace: Trace) -> set[int]:
 
 def _empty(queue: LeaseQueue) -> dict[int, LeaseCall]:
     """Receives that came back, well, and with nothing."""
-    return {
-        row: call
-        for row, call in queue.ended.items()
-        if call.call is RECEIVE and call.outcome is Outcome.OK and call.given["most"] >= 1 and not call.got
-    }
+    return {row: call for row, call in queue.ended.items() if call.call is RECEIVE and call.is_nothing()}
 
 
 def available_is_handed_out(trace: Trace) -> set[int]:
@@ -206,11 +205,9 @@ def available_is_handed_out(trace: Trace) -> set[int]:
 def _is_available(queue: LeaseQueue, me: LeaseCall, row: int) -> bool:
     for name in queue.known(row):
         put = queue.puts[name]
-        if queue.is_due(name, row) and (put.over_ns < me.ns or put.call.client == me.client):
-            group = [other for other in queue.known(row) if queue.group(other) == queue.group(name)]
-            group = [name] if queue.back_order > 0 else group
-            held = [other for other in group if queue.of(other, row) and queue.ends_by(other, row) >= me.ns]
-            if not held:
+        if queue.is_due(name, row, me.client) and (put.over_ns < me.ns or put.call.client == me.client):
+            held = queue.held_in_group(name, row, me.ns)
+            if not held or (queue.back_order > 0 and name not in held):
                 return True
     return False
 
@@ -238,9 +235,46 @@ def ended_lease_is_fenced(trace: Trace) -> set[int]:
     return found
 
 
+def set_aside_in_order(trace: Trace) -> set[int]:
+    queue = LeaseQueue(trace)
+    handed = {one.row for one in queue.handed if queue.is_known(one.name, one.row) and _is_misplaced(queue, one)}
+    return handed | {row for row, call in queue.ended.items() if _is_left_aside(queue, call, row)}
+
+
+def _is_misplaced(queue: LeaseQueue, one: HandOut) -> bool:
+    """Whether it was tried too often or too rarely, or another of its group, set aside, had to come before it."""
+    row, me = one.row, one.call
+    if me.call is RECEIVE:
+        return len(queue.of(one.name, row)) >= queue.most_tries
+    is_first = queue.first_aside(one.name, row) is None
+    if is_first and queue.tries(one.name, row, me.client) < queue.most_tries:
+        return True
+    for other in queue.known(row):
+        shown = queue.first_aside(other, row)
+        if other == one.name or shown is None or queue.group(other) != queue.group(one.name):
+            continue
+        latest = queue.latest(other, row)
+        now = latest is not None and latest.call is me
+        if is_first and queue.is_before(one.name, other) and (now or shown.ns < me.ns):
+            return True
+        if queue.is_before(other, one.name) and queue.is_owed(other, row) and not now:
+            return True
+    return False
+
+
+def _is_left_aside(queue: LeaseQueue, call: LeaseCall, row: int) -> bool:
+    """Whether a receive of what is set aside comes back with nothing, and something is there."""
+    if call.call is not RECEIVE_ASIDE or not call.is_nothing() or queue.unheard(RECEIVE_ASIDE, row, call.client):
+        return False
+    return any(
+        queue.is_owed(name, row) and queue.aside_ns(name, row) < call.ns and not queue.held_in_group(name, row, call.ns)
+        for name in queue.known(row)
+    )
+
+
 def duplicates_deliver_once(trace: Trace) -> set[int]:
     queue = LeaseQueue(trace)
-    handed = {one.row for one in queue.handed if queue.is_known(one.name, one.row) and _is_second(queue, one)}
+    handed = {one.row for one in queue.received if queue.is_known(one.name, one.row) and _is_second(queue, one)}
     refused = {row for row, call in queue.ended.items() if call.call is PUT and _is_refused_copy(queue, call, row)}
     return handed | refused
 

@@ -30,4 +30,4 @@ def test_what_is_stored_outlives_the_store_in_every_case_with_its_crash() -> Non
         for case in cases("workqueue")
         if any(failure.kind is FailureKind.CRASH and failure.node == 0 for failure in case.schedule.failures)
     ]
-    assert {case.clause for case in crashing} == {"Q-DURABLE", "Q-LEASE", "Q-POISON"}
+    assert {case.clause for case in crashing} == {"Q-DEADLETTER", "Q-DURABLE", "Q-LEASE", "Q-POISON"}

@@ -19,7 +19,8 @@
 (* is there, of which it is known for sure if a call gave it back whose    *)
 (* lease surely lasted (came: the box, -1 where it is not known);          *)
 (* one_consumer; whole, batches are whole or not at all; batches,          *)
-(* something is said of them.                                              *)
+(* something is said of them; most_tries, how often a message is handed    *)
+(* out before it is set aside, 0 for ever.                                 *)
 (*                                                                         *)
 (* Source: the clauses of leases; LeasedQueue has the same steps, and      *)
 (* LeaseRules the rules.                                                   *)
@@ -32,6 +33,7 @@ With(queue, ends, parts) == [state |-> queue, outcome |-> [ends |-> ends, parts 
 Without(queue, ends) == With(queue, ends, <<>>)  \* nothing else is told of it
 All(call, end) == [k \in DOMAIN call.told.ends |-> end]
 
+IsAside(call) == call.call = "receive_aside"
 Unknown == [from |-> -1, by |-> -1]
 Nobody == [hand |-> 0, from |-> -1, by |-> -1]
 SurelyHeld(message, last) == last < message.holds.from
@@ -42,9 +44,15 @@ There(queue) == {i \in Taken(queue) : ~ queue[i].gone}
 Groups(queue) == {queue[i].group : i \in There(queue)}
 At(queue, number) == {i \in Taken(queue) : queue[i].number = number}
 
-(* What LeaseRules hands out of a group, as indices. *)
-MayCome(queue, g, IsHeld(_)) ==
-  LET InIt(i) == queue[i].group = g /\ i \in There(queue)
+(* Q-DEADLETTER: one that was tried out is set aside unless it is held. What was tried when nobody heard of it counts *)
+(* for those that may have been; what was handed out as set aside (shown) surely was set aside, and so was (aside)    *)
+(* what was tried out when a receive was given nothing.                                                               *)
+IsTriedOut(message, more) == Net.most_tries > 0 /\ message.tries + more >= Net.most_tries
+IsIn(message, aside, held) == IF aside THEN message.aside ELSE ~ message.shown /\ (~ IsTriedOut(message, 0) \/ held)
+
+(* What LeaseRules hands out of a group, as indices, of what was set aside or of the others. *)
+MayCome(queue, g, aside, IsHeld(_)) ==
+  LET InIt(i) == queue[i].group = g /\ i \in There(queue) /\ IsIn(queue[i], aside, IsHeld(queue[i]))
       own == SelectSeq([i \in DOMAIN queue |-> i], InIt)
       told == [n \in DOMAIN own |-> [id |-> own[n], left |-> IF IsHeld(queue[own[n]]) THEN 1 ELSE 0]]
   IN  IF Net.apart THEN NotHeld(told) ELSE AllOrNone(told)
@@ -63,7 +71,7 @@ PutOne(queue, call, entry, told) ==
       After(message) == message.group > call.group
       new(copy) == SelectSeq(queue, Before) \o
         <<[number |-> entry.number, group |-> call.group, dedup |-> entry.dedup, copy |-> copy, gone |-> FALSE,
-           holds |-> Nobody, receipts |-> {}, window |-> call.granted,
+           holds |-> Nobody, receipts |-> {}, tries |-> 0, aside |-> FALSE, shown |-> FALSE, window |-> call.granted,
            came |-> IF Net.in_order THEN Unknown ELSE [from |-> call.first, by |-> call.last]]>>
         \o SelectSeq(queue, After)
       taken == (IF IsCopy(queue, call, entry) THEN {} ELSE {<<new(FALSE), "ok">>})
@@ -79,22 +87,36 @@ PutFrom(queue, call, k, ends) ==
 (* Q-LEASE, Q-RECEIPT: whether what a receive is given next may be handed out, it having been given some already. *)
 NowFree(queue, call, g, before) ==
   LET Is(message) == SurelyHeld(message, call.last)
-      free == MayCome(queue, g, Is)
-      OfIt(part) == \E i \in At(queue, part.message) : queue[i].group = g
-      given == SelectSeq(before, OfIt)
-  IN  IF Len(given) < Len(free) THEN {free[Len(given) + 1]} ELSE {}
+      free == MayCome(queue, g, FALSE, Is)
+      Was(i) == \E n \in DOMAIN before : i \in At(queue, before[n].message)
+      left == {k \in DOMAIN free : ~ Was(free[k])}
+      Skipped(k) == IsTriedOut(queue[free[k]], call.unheard)
+  IN  {free[k] : k \in {k \in left : \A j \in left : j < k => Skipped(j)}}
 (* One by one: those ahead may be held, or given to who did not hear of it. *)
 MayComeNow(queue, call, i, before) ==
   LET was(j) == \E n \in DOMAIN before : j \in At(queue, before[n].message)
       Ahead(j) == IF Net.in_order THEN j < i
                   ELSE queue[j].came.by >= 0 /\ queue[j].came.by < queue[i].came.from
       left == {j \in There(queue) : Ahead(j) /\ queue[j].group = queue[i].group /\ ~ was(j)
-                                    /\ ~ MayBeHeld(queue[j], call.first)}
+                                    /\ IsIn(queue[j], FALSE, FALSE) /\ ~ MayBeHeld(queue[j], call.first)}
   IN  /\ i \in There(queue) /\ ~ SurelyHeld(queue[i], call.last) /\ ~ was(i)
       /\ Cardinality(left) <= call.unheard
+(* Q-DEADLETTER: it was tried out; of those that are known to be set aside nothing ahead of it is left, nor is it     *)
+(* the first time for this one, and something behind it was handed out.                                               *)
+IsDueAside(queue, call, before, i) ==
+  LET Was(j) == \E n \in DOMAIN before : j \in At(queue, before[n].message)
+      others == {j \in Taken(queue) : queue[j].group = queue[i].group /\ queue[j].shown}
+  IN  /\ i \in There(queue) /\ ~ SurelyHeld(queue[i], call.last) /\ ~ Was(i)
+      /\ queue[i].shown \/ IsTriedOut(queue[i], call.unheard)
+      /\ ~ Net.apart =>
+           /\ \A j \in others \cap There(queue) : ~ SurelyHeld(queue[j], call.last) /\ (j < i => Was(j))
+           /\ \A j \in Taken(queue) : queue[j].group = queue[i].group /\ Was(j) => j < i
+           /\ queue[i].shown \/ \A j \in others : j < i
 IsDue(queue, call, before, part) ==
   \E i \in At(queue, part.message) :
-    /\ IF Net.apart THEN MayComeNow(queue, call, i, before) ELSE i \in NowFree(queue, call, queue[i].group, before)
+    /\ IF IsAside(call) THEN IsDueAside(queue, call, before, i)
+       ELSE IF queue[i].shown \/ IsTriedOut(queue[i], 0) THEN FALSE
+       ELSE IF Net.apart THEN MayComeNow(queue, call, i, before) ELSE i \in NowFree(queue, call, queue[i].group, before)
     /\ part.receipt \notin queue[i].receipts
 
 RECURSIVE Fitting(_, _, _)
@@ -102,7 +124,7 @@ Fitting(queue, call, n) ==
   IF n < Len(call.told.parts) /\ IsDue(queue, call, SubSeq(call.told.parts, 1, n), call.told.parts[n + 1])
   THEN Fitting(queue, call, n + 1) ELSE n
 
-(* Leases of groups of which something is handed out have ended. *)
+(* Leases of groups of which something is handed out have ended. What is set aside is apart. *)
 Given(queue, call, parts) ==
   LET which(i) == {n \in DOMAIN parts : i \in At(queue, parts[n].message)}
       groups == {queue[i].group : i \in {j \in DOMAIN queue : which(j) # {}}}
@@ -110,16 +132,25 @@ Given(queue, call, parts) ==
          IF which(i) # {}
          THEN LET part == parts[CHOOSE n \in which(i) : TRUE]
               IN  [queue[i] EXCEPT !.receipts = @ \cup {part.receipt}, !.came = Unknown,
+                     !.tries = IF IsAside(call) THEN @ ELSE @ + 1, !.shown = IsAside(call), !.aside = IsAside(call),
                      !.holds = [hand |-> part.hand, from |-> call.granted.from, by |-> call.granted.by]]
-         ELSE IF ~ Net.apart /\ queue[i].group \in groups THEN [queue[i] EXCEPT !.holds = Nobody] ELSE queue[i]]
+         ELSE IF ~ Net.apart /\ queue[i].group \in groups /\ queue[i].shown = IsAside(call)
+         THEN [queue[i] EXCEPT !.holds = Nobody] ELSE queue[i]]
+
+SetAside(queue, call) ==
+  LET Free(i) == \A j \in There(queue) : queue[j].group = queue[i].group => ~ MayBeHeld(queue[j], call.first)
+  IN  [i \in DOMAIN queue |->
+         IF i \in There(queue) /\ IsTriedOut(queue[i], 0) /\ Free(i)
+         THEN [queue[i] EXCEPT !.aside = TRUE] ELSE queue[i]]
 
 (* Q-LEASE-ALL: something comes, where there is anything that those do not have whose receives came to no known end. *)
 Receive(queue, call) ==
   LET Is(message) == MayBeHeld(message, call.first)
-      there == {g \in Groups(queue) : MayCome(queue, g, Is) # <<>>}
+      there == {g \in Groups(queue) : MayCome(queue, g, IsAside(call), Is) # <<>>}
       parts == SubSeq(call.told.parts, 1, Fitting(queue, call, 0))
       isEmpty == call.told.parts = <<>> /\ call.told.ends = <<"ok">> /\ call.most > 0
-  IN  {With(Given(queue, call, parts), call.told.ends,
+      surely == isEmpty /\ ~ IsAside(call) /\ call.unheard = 0 /\ ~ Net.one_consumer
+  IN  {With(IF surely THEN SetAside(queue, call) ELSE Given(queue, call, parts), call.told.ends,
             IF isEmpty /\ Cardinality(there) > call.unheard THEN <<"something">> ELSE parts)}
 -----------------------------------------------------------------------------
 AreThere(queue, entry) == {i \in At(queue, entry.message) : ~ queue[i].gone}
@@ -177,7 +208,7 @@ Cancelled(queue, call) ==
 
 Carried(queue, call) ==
   LET done == CASE call.call = "put_message" -> PutFrom(queue, call, 1, <<>>)
-                [] call.call = "receive" -> Receive(queue, call)
+                [] call.call \in {"receive", "receive_aside"} -> Receive(queue, call)
                 [] call.call \in {"delete", "extend", "give_back"} -> About(queue, call)
                 [] call.call = "cancel" -> {Without(Cancelled(queue, call), <<"ok">>)}
                 [] OTHER -> {Without(queue, call.told.ends)}
@@ -211,21 +242,24 @@ Do(now, c, call) ==
 (* Which clauses a part breaks that may not be handed out, and an end that *)
 (* is another than here.                                                   *)
 (***************************************************************************)
-HandedOut(queue, part) ==
+HandedOut(queue, call, part) ==
   LET Where(said, clause) == IF said THEN {clause} ELSE {}
       named == {i \in DOMAIN queue : queue[i].number = part.message}
   IN  IF named = {} THEN IF part.denied THEN {"BatchAsEntries"} ELSE {"WasPut"}
       ELSE LET message == queue[CHOOSE i \in named : TRUE]
            IN  IF message.copy THEN {"DuplicatesDeliverOnce"}
                ELSE IF message.gone THEN {"EndedLeaseIsFenced"}
+               ELSE IF IsAside(call) \/ message.shown \/ IsTriedOut(message, 0)
+               THEN {"SetAsideInOrder", "ReturnsToItsPlace"}
                ELSE {"ReturnsToItsPlace"}
                     \cup Where(part.receipt \in message.receipts, "EndedLeaseIsFenced")
                     \cup Where(Net.apart, "ReturnedKeepOrder") \cup Where(Net.one_consumer, "OneActiveConsumer")
                     \cup Where(Net.batches, "BatchAsEntries")
 
 Breaks(now, call, end) ==
-  IF call.call = "receive"
-  THEN IF "message" \in DOMAIN end THEN HandedOut(now.queue, end)
+  IF call.call \in {"receive", "receive_aside"}
+  THEN IF "message" \in DOMAIN end THEN HandedOut(now.queue, call, end)
+       ELSE IF IsAside(call) THEN {"SetAsideInOrder"}
        ELSE IF Net.one_consumer THEN {"OneActiveConsumer"} ELSE {"AvailableIsHandedOut"}
   ELSE IF call.call = "cancel" THEN {"OneActiveConsumer"}
   ELSE IF IsWhole(call) /\ IsMixed(call) THEN {"BatchAsEntries"}

@@ -1,0 +1,137 @@
+"""What is known of messages that are set aside, and of receives that are given nothing."""
+
+from __future__ import annotations
+
+from numba.extending import register_jitable
+
+from scatterproof.conformance.checks.kinds import RETURNED
+from scatterproof.conformance.checks.tables import change, field, find, room, used
+from scatterproof.conformance.workqueue.lease_lists import enter, next_of
+from scatterproof.conformance.workqueue.lease_records import (
+    ASIDE_NS,
+    ASKED,
+    CALLED_NS,
+    ENDS_BY,
+    EXTENDED,
+    FIRST,
+    GOT,
+    GROUP,
+    HANDED,
+    MOST,
+    OUT,
+    RECEIVE,
+    RECEIVE_ASIDE,
+    SHOWN,
+    SHOWN_NS,
+    SURE,
+    WAITING,
+    LeaseRow,
+    Leases,
+    Promise,
+    comes_first,
+    in_call,
+)
+from scatterproof.conformance.workqueue.records import FOREVER, OK
+
+
+@register_jitable
+def is_alone(call: int, node: int, promise: Promise, book: Leases) -> bool:
+    """Whether no other receive of this kind may have been given what is there: none is going on, and all are known."""
+    return unheard(call, node, promise, book) == 0
+
+
+@register_jitable
+def unheard(call: int, node: int, promise: Promise, book: Leases) -> int:
+    """How many receives of this kind came to no known end, or others are in: what they are given nobody knows."""
+    found = book.loose[int(call == RECEIVE_ASIDE)]
+    for other in range(promise.node_count):
+        found += int(other != node and in_call(book.users, other, call) >= 0)
+    return found
+
+
+@register_jitable
+def is_nothing(own: int, outcome: int, book: Leases) -> bool:
+    """Whether a receive that returns comes back, well, and with nothing."""
+    return outcome == OK and field(book.users, own, MOST) >= 1 and field(book.users, own, GOT) == 0
+
+
+@register_jitable
+def is_empty(own: int, row: LeaseRow, book: Leases) -> bool:
+    """As `is_nothing`, of a row. own: of the client, if it is in a receive."""
+    return row.kind == RETURNED and own >= 0 and is_nothing(own, row.outcome, book)
+
+
+@register_jitable
+def is_free(group: int, since_ns: int, book: Leases) -> bool:
+    """Whether surely nobody has held a message of the group at this time, or later."""
+    at = find(book.outs, (group, 0))
+    if at < 0:
+        return True
+    if field(book.outs, at, EXTENDED) > 0:
+        return False
+    serial = field(book.outs, at, FIRST)
+    while serial > 0:
+        slot = find(book.messages, (serial,))
+        if field(book.messages, slot, ENDS_BY) >= since_ns:
+            return False
+        serial = next_of(book.messages, slot, OUT)
+    return True
+
+
+@register_jitable
+def is_owed(slot: int, book: Leases) -> bool:
+    """Whether the message was surely taken, is no copy, and nobody has called what may delete it."""
+    return field(book.messages, slot, SURE) == 1 and field(book.messages, slot, ASKED) == 0
+
+
+@register_jitable
+def is_due(slot: int, node: int, promise: Promise, book: Leases) -> bool:
+    """Whether it is owed, and surely was not handed out so often that it may be set aside."""
+    if promise.most_tries > 0:
+        tries = field(book.messages, slot, HANDED) + unheard(RECEIVE, node, promise, book)
+        if tries >= promise.most_tries:
+            return False
+    return is_owed(slot, book)
+
+
+@register_jitable
+def show_aside(slot: int, serial: int, time_ns: int, book: Leases) -> None:
+    """A message is handed out as one that was set aside."""
+    messages = book.messages
+    if field(messages, slot, SHOWN_NS) == FOREVER:
+        change(messages, slot, ASIDE_NS, min(time_ns, field(messages, slot, ASIDE_NS)))
+        change(messages, slot, SHOWN_NS, time_ns)
+        enter(book.shown, (field(messages, slot, GROUP), 0), messages, serial, SHOWN)
+
+
+@register_jitable
+def learn_of_aside(since_ns: int, time_ns: int, promise: Promise, book: Leases) -> None:
+    """A receive that began at since_ns, and was alone, was given nothing: what was handed out as often as it may be,
+    and nothing hid, is set aside now."""
+    messages = book.messages
+    for at in range(room(book.groups) if promise.most_tries > 0 and promise.one_consumer == 0 else 0):
+        serial = field(book.groups, at, FIRST) if used(book.groups, at) else 0
+        if serial == 0 or not is_free(field(messages, find(messages, (serial,)), GROUP), since_ns, book):
+            continue
+        while serial > 0:
+            slot = find(messages, (serial,))
+            serial = next_of(messages, slot, WAITING)
+            if is_owed(slot, book) and field(messages, slot, HANDED) >= promise.most_tries:
+                change(messages, slot, ASIDE_NS, min(time_ns, field(messages, slot, ASIDE_NS)))
+
+
+@register_jitable
+def left_aside(own: int, book: Leases) -> int:
+    """A message that was set aside as a receive of such began, nobody holding any of its group; or -1."""
+    messages, found, begun_ns = book.messages, -1, field(book.users, own, CALLED_NS)
+    for at in range(room(book.groups)):
+        serial = field(book.groups, at, FIRST) if used(book.groups, at) else 0
+        if serial == 0 or not is_free(field(messages, find(messages, (serial,)), GROUP), begun_ns, book):
+            continue
+        while serial > 0:
+            slot = find(messages, (serial,))
+            serial = next_of(messages, slot, WAITING)
+            there = is_owed(slot, book) and field(messages, slot, ASIDE_NS) < begun_ns
+            if there and comes_first(messages, slot, found):
+                found = slot
+    return found
