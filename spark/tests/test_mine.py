@@ -191,7 +191,7 @@ def test_damaged_runs_are_found_alike_in_one_file_and_in_four(
     for file in range(4):
         write_part(tmp_path / "four", file, traces[len(traces) * file // 4 : len(traces) * (file + 1) // 4])
     one, four = mine(tmp_path / "one"), mine(tmp_path / "four", MASTER)
-    assert one.violations > len(traces)
+    assert one.violations > len(traces) / 2  # what a run does not depend on is damaged in vain
     broken = {clause.clause for clause in one.clauses if clause.broken}
     assert set(material(protocol).by_damage) <= broken
     assert_mined_as_online(one, traces)

@@ -90,7 +90,11 @@ MOTO = Emulator(
     command=lambda port: (program("moto_server") or "", "-H", LOOPBACK, "-p", str(port)),
     version=lambda: importlib.metadata.version("moto"),
     # What is wrong with its leases, is when a time-out has ended; and it forgets the id of what is deleted.
-    quiet=(Shape(ends=False, deletes=False), Shape(ends=False, ids=False)),
+    quiet=(
+        Shape(ends=False, deletes=False),
+        Shape(ends=False, ids=False),
+        Shape(ends=False, deletes=False, aside=True),
+    ),
     package=_MOTO,
     of_version=_moto,
 )
@@ -105,7 +109,7 @@ LOCAL_AWS_SQS = Emulator(
         f"require({json.dumps(str(NODE_MODULE))}).createSqsServer({{port: {port}, hostname: '{LOOPBACK}'}})",
     ),
     version=lambda: str(json.loads((NODE_MODULE / "package.json").read_text())["version"]),
-    # It knows no groups, and forgets the id of what is deleted.
+    # It knows no groups, forgets the id of what is deleted, and takes a change of a time-out for a receive.
     quiet=(Shape(apart=True, deletes=False), Shape(apart=True, ids=False)),
 )
 EMULATORS = (MOTO, LOCAL_AWS_SQS)

@@ -6,6 +6,7 @@ interface has them, and a run waits for some to end. The servers are in `emulato
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,14 @@ from random import Random
 from typing import Any
 
 from scatterproof.conformance.adapters.products import CLIENTS
-from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import (
+    deletes,
+    extends,
+    gives_back,
+    puts,
+    receives,
+    receives_aside,
+)
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput
@@ -22,15 +30,30 @@ from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Trace
 from scatterproof.spec.workqueue.messages import CallName, Handed
 
+TRIES = 2
+
 
 class Driver:
-    """Carries out calls at one queue, and records them."""
+    """Carries out calls at one queue, and records them. most_tries: how often a message is received before it goes to
+    the dead-letter queue; 0 for none."""
 
-    def __init__(self, client: Any, name: str, clock: Callable[[], int] = time.monotonic_ns) -> None:
-        made = client.create_queue(QueueName=f"{name}.fifo", Attributes={"FifoQueue": "true"})
-        self._client, self._url, self.history = client, made["QueueUrl"], History(clock)
+    def __init__(
+        self, client: Any, name: str, most_tries: int = 0, clock: Callable[[], int] = time.monotonic_ns
+    ) -> None:
+        self._client, self.history = client, History(clock)
+        self._aside, policy = "", {}
+        if most_tries:
+            self._aside = self._queue(f"{name}-aside")
+            about = client.get_queue_attributes(QueueUrl=self._aside, AttributeNames=["QueueArn"])
+            told = {"deadLetterTargetArn": about["Attributes"]["QueueArn"], "maxReceiveCount": most_tries}
+            policy = {"RedrivePolicy": json.dumps(told)}
+        self._url = self._queue(name, **policy)
         self._receipts: dict[str, int] = {}
-        self._hands: dict[NodeId, list[tuple[Handed, str]]] = {}
+        self._hands: dict[NodeId, list[tuple[Handed, str, str]]] = {}
+
+    def _queue(self, name: str, **attributes: str) -> str:
+        made = self._client.create_queue(QueueName=f"{name}.fifo", Attributes={"FifoQueue": "true", **attributes})
+        return str(made["QueueUrl"])
 
     def make(self, call: Call) -> None:
         body, about, outcome = self.history.called(call), None, Outcome.OK
@@ -52,24 +75,24 @@ class Driver:
                 MessageDeduplicationId=str(given["dedup"]) if given["dedup"] else f"own-{body}",
             )
             return None
-        if call.call == CallName.RECEIVE:
-            self._receive(call)
+        if call.call in (CallName.RECEIVE, CallName.RECEIVE_ASIDE):
+            self._receive(call, self._url if call.call == CallName.RECEIVE else self._aside)
             return None
         at = -1 if given.get("newest") == 1 else 0
-        one, handle = hand[at]
+        one, url, handle = hand[at]
         if call.call != CallName.EXTEND:
             del hand[at]
-        about: dict[str, Any] = {"QueueUrl": self._url, "ReceiptHandle": handle}
+        about: dict[str, Any] = {"QueueUrl": url, "ReceiptHandle": handle}
         if call.call == CallName.DELETE:
             self._client.delete_message(**about)
         else:
             self._client.change_message_visibility(**about, VisibilityTimeout=_seconds(call))
         return one
 
-    def _receive(self, call: Call) -> None:
+    def _receive(self, call: Call, url: str) -> None:
         seconds = _seconds(call)
         got = self._client.receive_message(
-            QueueUrl=self._url,
+            QueueUrl=url,
             MaxNumberOfMessages=call.arguments["most"],
             VisibilityTimeout=seconds,
             WaitTimeSeconds=0,
@@ -79,7 +102,7 @@ class Driver:
             receipt = self._receipts.setdefault(message["ReceiptHandle"], len(self._receipts) + 1)
             group = int(message["Attributes"]["MessageGroupId"])
             handed = self.history.handed(call.node, message["Body"].encode(), receipt, group)
-            self._hands[call.node].append((handed, message["ReceiptHandle"]))
+            self._hands[call.node].append((handed, url, message["ReceiptHandle"]))
 
 
 def _seconds(call: Call) -> int:
@@ -97,13 +120,15 @@ class Shape:
     """What is drawn. The default is all there is; less keeps a run clear of a mistake that is known.
 
     apart: each message has a group of its own. ends: leases end while the run lasts. deletes: messages are deleted.
-    ids: some messages have a deduplication id.
+    ids: some messages have a deduplication id. aside: there is a dead-letter queue, which is received from, too; none
+    where nothing is said of it.
     """
 
     apart: bool = False
     ends: bool = True
     deletes: bool = True
     ids: bool = True
+    aside: bool = False
 
 
 def drawn(seed: int, shape: Shape = Shape(), steps: int = 24) -> list[Call | float]:
@@ -118,7 +143,8 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 24) -> list[Call | flo
             dedup = draw.choice((0, 0, 1, 2))
             found.append(puts(0, client, 3 + number if shape.apart else group, dedup if shape.ids else 0))
         elif kind < 7:
-            found.append(receives(0, client, draw.randint(1, 3), lease_ns))
+            asks = receives_aside if shape.aside and kind > 4 else receives
+            found.append(asks(0, client, draw.randint(1, 3), lease_ns))
         elif kind == 7 and shape.deletes:
             found.append(deletes(0, client, newest))
         elif kind == 8:
@@ -131,11 +157,14 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 24) -> list[Call | flo
 
 
 def play(client: Any, name: str, iut: str, steps: Sequence[Call | float], seed: int = 0) -> Trace:
-    """Carry the steps out at a queue of this name, that is new. iut: what is under test, with its version."""
-    driver = Driver(client, name)
+    """Carry the steps out at a queue of this name, that is new; with a dead-letter queue, where they ask for what is
+    there. iut: what is under test, with its version."""
+    asks = any(isinstance(step, Call) and step.call == CallName.RECEIVE_ASIDE for step in steps)
+    most_tries = TRIES if asks else 0
+    driver = Driver(client, name, most_tries)
     for step in steps:
         if isinstance(step, float):
             time.sleep(step)
         else:
             driver.make(step)
-    return driver.history.trace(seed, iut)
+    return driver.history.trace(seed, iut, most_tries=most_tries)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scatterproof.conformance.adapters.products import Product
-from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import (
+    deletes,
+    extends,
+    gives_back,
+    puts,
+    receives,
+    receives_aside,
+)
 from scatterproof.conformance.workqueue.products.beanstalkd import Move as TubeMove
 from scatterproof.conformance.workqueue.products.beanstalkd import Step as Tube
 from scatterproof.conformance.workqueue.products.bullmq import Move as KeptMove
@@ -34,6 +41,10 @@ def _receives(client: int, most: int = 1, seconds: int = 30) -> Call:
     return receives(0, client, most, seconds * SECOND_NS)
 
 
+def _receives_aside(client: int, most: int = 1) -> Call:
+    return receives_aside(0, client, most, 30 * SECOND_NS)
+
+
 def _takes(client: int, most: int = 1) -> Call:
     return receives(0, client, most, LEASE_NS)
 
@@ -45,6 +56,7 @@ _procrastinate, _pg_boss, _bullmq = _of["procrastinate"], _of["pg-boss"], _of["b
 _beanstalkd, _pgq, _groupmq = _of["beanstalkd"], _of["pgq"], _of["groupmq"]
 
 _GIVES_BACK = [puts(0, 1), _receives(2), gives_back(0, 2), _receives(3), deletes(0, 3)]
+_FAIL_BOTH = [_receives(2, 2), gives_back(0, 2), gives_back(0, 2)]
 _PUT_TWICE = [puts(0, 1, dedup=5), puts(0, 2, dedup=5), _receives(3, 5), deletes(0, 3), _receives(3)]
 _TWO_CONSUMERS = [Step(Move.SINGLE), Step(Move.JOIN, 2), Step(Move.JOIN, 3), puts(0, 1), puts(0, 1)]
 _GOES_IN_TURN = [puts(0, 1), puts(0, 1), _takes(2, 2), gives_back(0, 2, newest=1), gives_back(0, 2), _takes(2)]
@@ -60,9 +72,15 @@ KEPT: list[Kept] = [
     (_moto, "Q-LEASE", [puts(0, 1), _receives(2), puts(0, 1), _receives(3), deletes(0, 2), _receives(3)]),
     (_moto, "Q-RECEIPT", _GIVES_BACK),
     (_moto, "Q-DEDUP", _PUT_TWICE),
+    (
+        _moto,
+        "Q-DEADLETTER",
+        [puts(0, 1), puts(0, 1), *_FAIL_BOTH * 2, _receives(2), _receives_aside(3, 2), deletes(0, 3)],
+    ),
     (_local, "Q-LEASE", [puts(0, 1), puts(0, 1), _receives(2, 2), gives_back(0, 2), gives_back(0, 2), _receives(3)]),
     (_local, "Q-RECEIPT", _GIVES_BACK),
     (_local, "Q-DEDUP", _PUT_TWICE),
+    (_local, "Q-DEADLETTER", [puts(0, 1), *[_receives(2, 1, 1), 1.3] * 2, _receives_aside(3), deletes(0, 3)]),
     (_classic, "Q-LEASE", [*_TWO_CONSUMERS, _takes(2), Step(Move.LEAVE, 2), _takes(3), deletes(0, 3), _takes(3)]),
     (_classic, "Q-LEASE", _GOES_IN_TURN),
     (_classic, "Q-CONSUMER-ONE", [*_TWO_CONSUMERS, _takes(2), Step(Move.RESTART), Step(Move.JOIN, 3), _takes(3)]),
@@ -110,6 +128,7 @@ KEPT: list[Kept] = [
 
 _HOLDS = "holds a message of its group"
 _OVERTAKES = "put into its group before it"
+_EARLY = "is handed out as set aside, and was handed out 1 times at the most"
 _COPY = "with its deduplication id was, put within the window"
 _LEFT = "nothing is handed out, and message"
 _PAUSE, _RESUME = Worker(WorkerMove.PAUSE, 2), Worker(WorkerMove.RESUME, 2)
@@ -121,6 +140,7 @@ BROKEN: list[Broken] = [
     (_moto, "Q-DEDUP", _COPY, _PUT_AGAIN),
     (_local, "Q-LEASE", _HOLDS, [puts(0, 1), puts(0, 1), _receives(2), _receives(3)]),
     (_local, "Q-DEDUP", _COPY, _PUT_AGAIN),
+    (_local, "Q-DEADLETTER", _EARLY, [puts(0, 1), _receives(2), gives_back(0, 2), _receives_aside(3)]),
     (_classic, "Q-CONSUMER-ONE", _LEFT, [*_TWO_CONSUMERS, _takes(2), Step(Move.FINISH, 2), _takes(3)]),
     (_quorum, "Q-LEASE", _OVERTAKES, [*_TWO_CONSUMERS, Step(Move.LEAVE, 2), _takes(3)]),
     (_quorum, "Q-LEASE", _OVERTAKES, _GOES_IN_TURN),

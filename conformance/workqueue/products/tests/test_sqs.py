@@ -23,6 +23,11 @@ def test_every_kind_of_step_is_drawn() -> None:
     assert any(isinstance(step, float) for step in steps)
 
 
+def test_where_messages_are_set_aside_these_are_received_too() -> None:
+    steps = [step for seed in range(5) for step in sqs.drawn(seed, Shape(aside=True))]
+    assert {"receive", "receive_aside"} <= {step.call for step in steps if isinstance(step, Call)}
+
+
 def test_a_quiet_run_has_nothing_of_what_its_shape_leaves_out() -> None:
     less = Shape(apart=True, ends=False, deletes=False, ids=False)
     for seed in range(20):
