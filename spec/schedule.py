@@ -1,7 +1,7 @@
 """A schedule: everything that decides a simulated run, so that the same schedule gives the same trace, byte for byte.
 
 Times are nanoseconds of true time. The delay of packet k on link l is a function of (seed, l, k) and nothing else, so
-that taking one message away leaves all other draws alone.
+that taking one message away leaves all other draws alone; `redraw` has another seed for the later packets of a link.
 """
 
 from __future__ import annotations
@@ -111,9 +111,21 @@ class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     link: LinkId = -1
 
 
+class Redraw(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Delays that are drawn anew from some packet of each link on.
+
+    kept: one a link: how many packets have the delays of the schedule's own seed.
+    seed: of those behind them.
+    """
+
+    kept: tuple[int, ...]
+    seed: int
+
+
 class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """clocks: one a node.
     delays: one a link.
+    redraw: not there where all delays are drawn by `seed`.
     calls: what clients call, in the order of their times.
     end_ns: when to stop, None to stop when all has settled.
     """
@@ -130,6 +142,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int = 0
     end_ns: int | None = None
     format: int = FORMAT
+    redraw: Redraw | msgspec.UnsetType = msgspec.UNSET
 
     def clock(self, node: NodeId) -> Clock:
         return self.clocks[node] if self.clocks else Clock()
@@ -165,6 +178,9 @@ def validate(schedule: Schedule, name: str = "schedule") -> Schedule:
             raise refuse(f"delays[{number}] is negative; a packet cannot arrive earlier than it was sent")
         if delay.base_ns + delay.jitter_ns > MAX_TIME_NS:
             raise refuse(f"delays[{number}] is over {MAX_TIME_NS} ns; give a shorter delay")
+    kept = schedule.redraw.kept if schedule.redraw else (0,) * len(links)
+    if len(kept) != len(links) or not all(0 <= count <= MAX_TIME_NS for count in kept):
+        raise refuse(f"redraw.kept is {kept}; give for each of {len(links)} links how many packets, 0 to {MAX_TIME_NS}")
     for number, clock in enumerate(schedule.clocks):
         if abs(clock.drift_ppb) >= 500_000_000 or not -MAX_TIME_NS <= clock.offset_ns <= MAX_OFFSET_NS:
             raise refuse(f"clocks[{number}] is out of range; drift_ppb stays within half of 1e9")

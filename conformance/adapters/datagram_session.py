@@ -20,6 +20,7 @@ from scatterproof.conformance.adapters.log_folder import (
 from scatterproof.conformance.adapters.logs import NodeLog
 from scatterproof.conformance.adapters.real_time import longest_timeout_ns
 from scatterproof.conformance.adapters.recorded_run import RecordedRun
+from scatterproof.conformance.network.delays import delays_of
 from scatterproof.conformance.network.run import header_of
 from scatterproof.conformance.relay.links import LinkRelay
 from scatterproof.conformance.supervisor import MARK, Child, ChildFailure, Limits
@@ -57,7 +58,7 @@ class DatagramSession:
             node_config(node, topology, routes, schedule.protocol, schedule.parameters)
             for node in range(len(topology.nodes))
         ]
-        self._relay = LinkRelay(sorted(routes.used), schedule.delays, schedule.seed, schedule.faults)
+        self._relay = LinkRelay(sorted(routes.used), delays_of(schedule), schedule.faults)
         self._lives: list[list[NodeLog]] = [[] for _ in self._configs]
         self._nodes: dict[NodeId, Child] = {}  # those that are there
         self._spares: dict[NodeId, list[tuple[Child, Listening]]] = {}  # they listen, and nobody talks to them yet

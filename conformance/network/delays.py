@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from scatterproof.spec.schedule import Delay
+from scatterproof.spec.schedule import Delay, Redraw, Schedule
 
 _Numbers = npt.NDArray[np.uint64]
 
@@ -31,16 +31,20 @@ def _mix(values: _Numbers) -> _Numbers:
     return values ^ (values >> np.uint64(31))
 
 
+def delays_of(schedule: Schedule) -> Delays:
+    return Delays(schedule.seed, schedule.delays, schedule.redraw or None)
+
+
 class Delays:
     """The delays of all links, drawn in growing blocks: a vectorised draw costs a small part of one a packet.
 
     drawn[link][index] is the delay of that packet in ns, as far as it was drawn; `draw_more(link)` doubles that.
     """
 
-    __slots__ = ("_delays", "_seed", "drawn")
+    __slots__ = ("_delays", "_redraw", "_seed", "drawn")
 
-    def __init__(self, seed: int, delays: Sequence[Delay]) -> None:
-        self._seed, self._delays = seed, delays
+    def __init__(self, seed: int, delays: Sequence[Delay], redraw: Redraw | None = None) -> None:
+        self._seed, self._delays, self._redraw = seed, delays, redraw
         self.drawn = [[delay.base_ns] * _FIRST for delay in delays]
         self._add_jitter([link for link, delay in enumerate(delays) if delay.jitter_ns], 0)
 
@@ -62,6 +66,11 @@ class Delays:
             base = np.array([[self._delays[link].base_ns] for link in links], dtype=np.uint64)
             jitter = np.array([[self._delays[link].jitter_ns] for link in links], dtype=np.uint64)
             count = len(self.drawn[links[0]]) - first
-            drawn = base + draws(self._seed, links, first, count) % (jitter + np.uint64(1))
+            numbers = draws(self._seed, links, first, count)
+            if self._redraw is not None:
+                kept = np.array([[self._redraw.kept[link]] for link in links])
+                anew = draws(self._redraw.seed, links, first, count)
+                numbers = np.where(np.arange(first, first + count) < kept, numbers, anew)
+            drawn = base + numbers % (jitter + np.uint64(1))
             for link, row in zip(links, drawn.tolist(), strict=True):
                 self.drawn[link][first:] = row

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias, cast
 
 from scatterproof.conformance.network.clocks import local_clocks
 from scatterproof.conformance.network.contract import CallRecorder, Lives, MessageRecorder, NodeFailed, RowRecorder
-from scatterproof.conformance.network.delays import Delays
+from scatterproof.conformance.network.delays import delays_of
 from scatterproof.conformance.network.outages import Outages
 from scatterproof.spec.core import (
     AnyCore,
@@ -116,7 +116,7 @@ class Simulation:
         self._max_events = max_events
         self._sources = {link: ends.source for link, ends in enumerate(links)}
         self._targets = [link.target for link in links]
-        self._delays = Delays(schedule.seed, schedule.delays)
+        self._delays = delays_of(schedule)
         self._lives = lives
         self._outages = Outages(schedule)
         self._faults = {(fault.link, fault.index): fault for fault in schedule.faults}

@@ -19,7 +19,7 @@ from types import TracebackType
 from scatterproof.conformance.network.delays import Delays
 from scatterproof.conformance.relay.ports import LOOPBACK, dropped_by_system, sends_from
 from scatterproof.spec.errors import CannotRun
-from scatterproof.spec.schedule import Delay, Fault, FaultKind
+from scatterproof.spec.schedule import Fault, FaultKind
 from scatterproof.spec.topology import LinkId
 
 _BUFFER_BYTES = 1 << 22
@@ -68,12 +68,12 @@ class Carriage:
 
 
 class LinkRelay:
-    """Carries datagrams while `turn` is called. delays: of all links of the network, by seed; faults: by link and
-    number, counted from `begin` on."""
+    """Carries datagrams while `turn` is called. delays: of all links of the network; faults: by link and number,
+    counted from `begin` on."""
 
-    def __init__(self, links: Iterable[LinkId], delays: Sequence[Delay], seed: int, faults: Sequence[Fault]) -> None:
+    def __init__(self, links: Iterable[LinkId], delays: Delays, faults: Sequence[Fault]) -> None:
         """Opens all sockets; raises CannotRun when the system does not give them."""
-        self._delays = Delays(seed, delays)
+        self._delays = delays
         links = list(links)
         # No packet takes a link that leads from no host to any: a fault there befalls nobody in any mode.
         self._faults = {(fault.link, fault.index): fault for fault in faults if fault.link in links}

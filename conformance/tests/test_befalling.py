@@ -10,6 +10,7 @@ import pytest
 
 from scatterproof.conformance.adapters.befalling import Befalling
 from scatterproof.conformance.adapters.logs import NodeLog
+from scatterproof.conformance.network.delays import delays_of
 from scatterproof.conformance.network.topologies import star
 from scatterproof.conformance.relay.links import LinkRelay
 from scatterproof.conformance.tests.test_links import carry, receiver, send
@@ -24,7 +25,7 @@ SWITCH = 2
 
 @pytest.fixture
 def relay() -> Iterator[LinkRelay]:
-    with LinkRelay([0, 1], SCHEDULE.delays, 1, (Fault(0, 7, FaultKind.LOSE),)) as opened:
+    with LinkRelay([0, 1], delays_of(SCHEDULE), (Fault(0, 7, FaultKind.LOSE),)) as opened:
         opened.begin()
         yield opened
 

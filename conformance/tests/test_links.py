@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from scatterproof.conformance.network.delays import Delays
 from scatterproof.conformance.relay.links import CARRIED, LOST, LinkRelay
 from scatterproof.conformance.relay.ports import LOOPBACK
 from scatterproof.conformance.supervisor import MARK, Child, stop
@@ -47,7 +48,7 @@ def carry(relay: LinkRelay, link: int, received: int) -> list[int]:
 
 
 def relay_of(*faults: Fault, delay_ns: int = 0, jitter_ns: int = 0) -> LinkRelay:
-    return LinkRelay([0, 1], [Delay(delay_ns, jitter_ns)] * 2, 1, faults)
+    return LinkRelay([0, 1], Delays(1, [Delay(delay_ns, jitter_ns)] * 2), faults)
 
 
 def test_the_packets_that_the_schedule_names_are_lost_on_their_link_alone() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scatterproof.conformance.network.clocks import local_clocks
 from scatterproof.conformance.network.delays import Delays, draws
-from scatterproof.spec.schedule import MAX_TIME_NS, Clock, Delay
+from scatterproof.spec.schedule import MAX_TIME_NS, Clock, Delay, Redraw
 
 
 @given(seed=st.integers(-(1 << 70), 1 << 70), link=st.integers(0, 2000), first=st.integers(0, 1000))
@@ -34,6 +34,16 @@ def test_jitter_reaches_both_ends() -> None:
     delays = Delays(1, [Delay(10, 3)])
 
     assert {delays(0, at) for at in range(200)} == {10, 11, 12, 13}
+
+
+@given(kept=st.tuples(st.integers(0, 90), st.integers(0, 90)))
+def test_delays_that_are_drawn_anew_are_those_of_another_seed(kept: tuple[int, int]) -> None:
+    links = [Delay(10, 1 << 40)] * 2
+    own, others = Delays(1, links), Delays(2, links)
+    for link in range(2):
+        anew = Delays(1, links, Redraw(kept, 2))
+        wanted = [(own if at < kept[link] else others)(link, at) for at in range(100)]
+        assert [anew(link, at) for at in range(100)] == wanted
 
 
 OFFSETS = st.integers(-MAX_TIME_NS, MAX_TIME_NS)

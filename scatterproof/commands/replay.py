@@ -9,25 +9,27 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from scatterproof import fuzz_report, iuts
+from scatterproof import fuzz_report, iuts, likelihood_page
 from scatterproof.conform_options import ProfileFile
 from scatterproof.conformance.case import EVERYTHING, Claims
 from scatterproof.conformance.judge import judge
-from scatterproof.conformance.profile import read_profile
+from scatterproof.conformance.profile import Profile, read_profile
 from scatterproof.conformance.verdict import ClauseResult, Violation, foremost
 from scatterproof.console import OK, VIOLATIONS, Progress, out, print_json, print_table
-from scatterproof.fuzz.fuzzer import RUN_ENDS, FoundFailure, Shrinking, broken_by, failure_of
+from scatterproof.fuzz.fuzzer import RUN_ENDS, FoundFailure, Shrinking, broken_by, failure_of, lasting
+from scatterproof.fuzz.likelihood import Likelihood, likelihood
 from scatterproof.fuzz.stopping import Signals, StopAsked
 from scatterproof.options import RESULTS, IutName, Json, Protocol, Results, resolve
 from scatterproof.spark.replay import entry_of, schedule_of, trace_of
 from scatterproof.spec import clauses, trace_ndjson
 from scatterproof.spec import schedule as schedules
 from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.files import write_atomically
 from scatterproof.spec.iut import Iut
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import Trace
 
-SHRINK_RUNS = 2000
+SHRINK_RUNS, WHEN_S = 2000, 30.0
 
 
 def command(
@@ -37,6 +39,10 @@ def command(
     corpus: Annotated[Path | None, typer.Option("--corpus", help="A corpus instead of a schedule.")] = None,
     run: Annotated[int | None, typer.Option("--run", help="Which run of the corpus.")] = None,
     small: Annotated[bool, typer.Option("--shrink", help="Make a schedule that fails small, and save it.")] = False,
+    when: Annotated[
+        bool,
+        typer.Option("--when", help="Say when the failure became likely: run again from each moment, drawn anew."),
+    ] = False,
     iut: IutName = "reference",
     profile_file: ProfileFile = None,
     protocol: Protocol = None,
@@ -49,6 +55,10 @@ def command(
     smallest then is saved.
 
         scatterproof replay results/failures/CLAUSE-....json --iut stdio:./my-node --profile my-profile.toml
+
+    With --when the schedule is run again from moments of it, 100 times each: what the network did up to there stays,
+    and what it does later is drawn anew. The moment at which the share of failing runs jumps is where to look; a page
+    shows it. It takes 30 s at the most.
 
     With --profile clauses that are not claimed are not applicable, and nodes of roles that are not are the reference's.
 
@@ -67,12 +77,7 @@ def command(
     else:
         raise BadInput("give either a schedule file, or --corpus DIR --run N")
     found = told.trace.header.protocol
-    if profile is not None and profile.protocol != found:
-        raise BadInput(f"{told.place}: is of {found}; {profile.name} is a profile of {profile.protocol}; leave it out")
-    if protocol is not None and resolve(protocol) != found:
-        raise BadInput(f"{told.place}: is of {found}, not of {protocol}; leave --protocol out")
-    if small and told.schedule is None:
-        raise BadInput(f"{told.place}: was imported or altered, and no schedule leaves it; leave --shrink out")
+    _refuse(told, found, profile, protocol, [flag for flag, on in (("--shrink", small), ("--when", when)) if on])
     kept = results / "replay" / f"{told.stem}.ndjson"
     trace_ndjson.write(kept, told.trace)
     judged = how.claims.of_own(how.claims.of_claimed(judge(told.trace)))
@@ -82,7 +87,10 @@ def command(
     made = None
     if small and broken:
         made = _shrunk(told, *next(iter(broken.items())), results / "replay" / f"{told.stem}-small.json")
-    _show(told, kept, judged, made, as_json=as_json)
+    likely = None
+    if when and broken:
+        likely = _likely(told, next(iter(broken)), results / "replay" / f"{told.stem}-when.html")
+    _show(told, kept, judged, made, likely, as_json=as_json)
     raise typer.Exit(VIOLATIONS if broken else OK)
 
 
@@ -135,6 +143,17 @@ def _of_schedule(chosen: schedules.Schedule, place: str, stem: str, how: _How) -
     return _Told(place, stem, how.iut, trace, implementation, chosen)
 
 
+def _refuse(told: _Told, found: str, profile: Profile | None, protocol: str | None, needing: Sequence[str]) -> None:
+    """Raise BadInput for what does not go together. needing: the options that need a schedule."""
+    if profile is not None and profile.protocol != found:
+        raise BadInput(f"{told.place}: is of {found}; {profile.name} is a profile of {profile.protocol}; leave it out")
+    if protocol is not None and resolve(protocol) != found:
+        raise BadInput(f"{told.place}: is of {found}, not of {protocol}; leave --protocol out")
+    for option in needing:
+        if told.schedule is None:
+            raise BadInput(f"{told.place}: was imported or altered, and no schedule leaves it; leave {option} out")
+
+
 class _Small(NamedTuple):
     """What shrinking came to.
 
@@ -145,6 +164,27 @@ class _Small(NamedTuple):
     failure: FoundFailure
     file: Path
     signal: str
+
+
+class _Likely(NamedTuple):
+    found: Likelihood
+    page: Path
+
+
+def _likely(told: _Told, clause: str, path: Path) -> _Likely:
+    assert told.implementation is not None
+    assert told.schedule is not None
+    over = lasting(WHEN_S)
+    with Progress(f"When did {clause} become likely? (up to {WHEN_S:g} s)") as progress:
+        found = likelihood(
+            told.schedule,
+            clause,
+            told.implementation,
+            is_over=over,
+            on_moment=lambda done, time_ns: progress(f"{done} moments tried, now from {max(0, time_ns)} ns on"),
+        )
+    write_atomically(path, likelihood_page.page(found, told.stem, told.iut).encode())
+    return _Likely(found, path)
 
 
 def _shrunk(told: _Told, clause: str, violation: Violation | None, path: Path) -> _Small:
@@ -163,10 +203,22 @@ def _shrunk(told: _Told, clause: str, violation: Violation | None, path: Path) -
     return _Small(shrinking.failure, path, signal)
 
 
-def _show(told: _Told, kept: Path, judged: Sequence[ClauseResult], made: _Small | None, *, as_json: bool) -> None:
+def _show(
+    told: _Told,
+    kept: Path,
+    judged: Sequence[ClauseResult],
+    made: _Small | None,
+    likely: _Likely | None,
+    *,
+    as_json: bool,
+) -> None:
     trace, notes = str(kept), told.trace.header.notes
     if as_json:
-        more = {} if made is None else {"small": str(made.file), "runs": made.failure.runs, "stopped": made.signal}
+        more: dict[str, object] = {}
+        if made is not None:
+            more = {"small": str(made.file), "runs": made.failure.runs, "stopped": made.signal}
+        if likely is not None:
+            more |= {"moments": likely.found.moments, "page": str(likely.page)}
         said = {"schedule": told.place, "iut": told.iut, "trace": trace, "notes": notes, "clauses": judged}
         print_json(said | more)
         return
@@ -182,6 +234,9 @@ def _show(told: _Told, kept: Path, judged: Sequence[ClauseResult], made: _Small 
         ended = f"; stopped by {made.signal}" if made.signal else ""
         words = f"small schedule, {fuzz_report.how_small(made.failure)}{ended}: {made.file}"
         out.print(words, markup=False, highlight=False, soft_wrap=True)
+    if likely is not None:
+        out.print(likelihood_page.sentence(likely.found), markup=False, highlight=False, soft_wrap=True)
+        out.print(f"page: {likely.page}", markup=False, highlight=False)
 
 
 def _protocol_of(found: schedules.Schedule, place: str) -> str:

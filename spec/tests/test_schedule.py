@@ -16,6 +16,7 @@ from scatterproof.spec.schedule import (
     Fault,
     FaultKind,
     Message,
+    Redraw,
     Schedule,
     Submission,
     validate,
@@ -41,6 +42,10 @@ def test_a_schedule_is_read_back_as_written(tmp_path: Path) -> None:
     schedule.write(tmp_path / "s.json", GOOD)
 
     assert schedule.read(tmp_path / "s.json") == GOOD
+    assert b"redraw" not in (tmp_path / "s.json").read_bytes()
+    drawn_anew = msgspec.structs.replace(GOOD, redraw=Redraw((0, 1, 2), 7))
+    schedule.write(tmp_path / "s.json", drawn_anew)
+    assert schedule.read(tmp_path / "s.json") == drawn_anew
 
 
 @pytest.mark.parametrize(
@@ -53,6 +58,9 @@ def test_a_schedule_is_read_back_as_written(tmp_path: Path) -> None:
         ({"clocks": (Clock(), Clock(), Clock(0, 500_000_000))}, r"clocks\[2\] is out of range"),
         ({"end_ns": -1}, "end_ns is -1"),
         ({"format": 2}, "format is 2"),
+        ({"redraw": Redraw((1, 1), 7)}, r"redraw.kept is \(1, 1\); give for each of 3 links"),
+        ({"redraw": Redraw((1, 1, -1), 7)}, "redraw.kept is"),
+        ({"redraw": Redraw((1, 1, 1 << 64), 7)}, "redraw.kept is"),
         ({"faults": (Fault(3, 0, FaultKind.LOSE),)}, r"faults\[0\] names link 3"),
         ({"faults": (Fault(0, 0, FaultKind.LOSE), Fault(0, 0, FaultKind.DELAY, 5))}, r"faults\[1\] is the second"),
         ({"submissions": (Submission(-1, 0, (Message(1),)),)}, r"submissions\[0\] is at -1 ns"),
