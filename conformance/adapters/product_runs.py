@@ -62,7 +62,7 @@ def run(program: str, products: Sequence[Product], words: Sequence[str] | None =
 def judged_runs(
     product: Product, seeds: Iterable[int], folder: Path, *, quiet: bool
 ) -> Iterator[tuple[int, Play, list[ClauseResult]]]:
-    """Of each seed, with what plays more runs at the same server. Traces are kept in the folder."""
+    """For each seed: it, what plays more runs at the same server, and the results. Traces are kept in the folder."""
     with product.serve(folder) as play:
         for seed in seeds:
             trace = play(f"run-{seed}", product.steps(seed, quiet), seed)
@@ -71,7 +71,7 @@ def judged_runs(
 
 
 def was_at_stake(result: ClauseResult) -> bool:
-    """That a clause was never at stake is no praise for it."""
+    """Whether the run says anything of the clause."""
     return result.held + result.broken > 0
 
 

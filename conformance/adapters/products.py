@@ -53,13 +53,13 @@ class Product:
     of_version: Callable[[str], Product] | None = None
 
     def at(self, version: str) -> Product:
-        """Of this version, where the registry has others than the one that is installed."""
+        """The product in this version, where the registry has others than the one that is installed."""
         if self.package is None or self.of_version is None or self.package.installed() == version:
             return self
         return self.of_version(version)
 
     def judged(self, trace: Trace) -> list[ClauseResult]:
-        """Of the clauses that the profile claims."""
+        """The results of the clauses that the profile claims."""
         profile = read_profile(self.profile)
         return [result for result in judge(trace) if profile.claims(result.clause)]
 

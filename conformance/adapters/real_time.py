@@ -98,13 +98,13 @@ def patience_ns(schedule: Schedule) -> int:
 
 
 def longest_timeout_ns(schedule: Schedule) -> int:
-    """Of those that nodes go by, also where the schedule leaves them out."""
+    """The longest time-out that nodes go by, among them those that the schedule leaves at their defaults."""
     chosen = load(schedule.protocol).parameters(schedule.parameters)
     return max((value for name, value in chosen.items() if name.endswith("_timeout_ns")), default=0)
 
 
 def _times(schedule: Schedule, ending: str) -> list[int]:
-    """The parameters of such a name that are times above 0."""
+    """The parameters of this kind of name that are times above 0."""
     items = schedule.parameters.items()
     return [value for name, value in items if name.endswith(ending) and isinstance(value, int) and value > 0]
 

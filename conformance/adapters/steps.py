@@ -31,7 +31,7 @@ class Vocabulary:
     step: type[Any] | None = None
 
     def read(self, lines: Iterable[str]) -> list[Any]:
-        """BadInput where a line says nothing that there is."""
+        """The steps that a text says, line by line; BadInput for a line that says none."""
         found: list[Any] = []
         for line in lines:
             times = _TIMES.fullmatch(line.strip())
@@ -65,7 +65,7 @@ class Vocabulary:
         return self.step(moves[name], *numbers, **values)
 
     def words(self, steps: Sequence[Any]) -> list[str]:
-        """What `read` makes these steps of."""
+        """The text of which `read` makes these steps."""
         found = []
         for line, same in groupby(map(self._line, steps)):
             count = len(list(same))

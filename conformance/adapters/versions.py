@@ -21,7 +21,7 @@ _RELEASE = re.compile(r"\d+(\.\d+)+")
 
 
 class Client(StrEnum):
-    """Of a registry."""
+    """The program that installs from a registry."""
 
     PIP = "pip"
     NPM = "npm"
@@ -29,7 +29,7 @@ class Client(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """What a registry has of a product. short: what its folders are called."""
+    """A product's package in a registry. short: what its folders are called."""
 
     client: Client
     name: str
@@ -39,7 +39,7 @@ class Package:
         return Path(sys.prefix) / f"{self.short}-{version}"
 
     def command(self, version: str) -> list[str]:
-        """What installs this version. What it needs besides, pip takes from this environment."""
+        """The command that installs this version. Where it is pip, dependencies are taken from this environment."""
         if self.client is Client.NPM:
             return ["npm", "install", "--prefix", str(self.folder(version)), f"{self.name}@{version}"]
         pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target"]
@@ -58,7 +58,7 @@ class Package:
         return self.folder(version).is_dir()
 
     def install(self, version: str) -> None:
-        """Nothing is left of what could not be installed."""
+        """Install this version. What cannot be installed leaves nothing behind."""
         if self.has(version):
             return
         try:

@@ -116,7 +116,8 @@ def check_of_answers(clause: str) -> Callable[[Callable[..., Outcome]], Check]:
 
 @register_jitable
 def latest_answered(row: Answering, request: int, answer: int) -> Outcome:
-    """request, answer: these packets' codes."""
+    """At the end of a run that settled, whether the latest call of each client of which a request came was answered.
+    request, answer: the codes of these packets."""
     if row.kind == ENDED:
         asked = False
         for client in range(row.node_count):

@@ -135,7 +135,7 @@ class CompiledRun:
 
     @property
     def held(self) -> npt.NDArray[np.int64]:
-        """By the number of the check; 0 for one that is in no part that was run."""
+        """How often each check held, by its number; 0 for a check whose part did not run."""
         held = np.zeros(self._count, dtype=np.int64)
         for part in self._parts:
             held[list(part.part.numbers)] = part.held
@@ -143,7 +143,7 @@ class CompiledRun:
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """How many violations there are, kept or not; by the number of the check."""
+        """How many violations each check found, kept or not, by its number."""
         counts = np.zeros(self._count, dtype=np.int64)
         for part in self._parts:
             counts[list(part.part.numbers)] = part.counts
@@ -156,7 +156,7 @@ class CompiledRun:
 
     @property
     def broken(self) -> list[Broken]:
-        """Those that are kept, in the order of the rows, and of the checks where one row breaks several."""
+        """The violations that are kept, in the order of the rows, then of the checks."""
         found = (violation for part in self._parts for violation in part.broken)
         return sorted(found, key=lambda violation: (violation.position, violation.check))
 
@@ -203,7 +203,7 @@ class _PartRun:
         self._rows += count
 
     def _within_limits(self, found: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Of violations, those that are still to be kept: a run that breaks at every row costs no memory."""
+        """The violations that are still to be kept: where every row breaks a clause, memory stays bounded."""
         kept = np.ones(len(found), dtype=np.bool_)
         for number in np.unique(found[:, 0]).tolist():
             own = np.flatnonzero(found[:, 0] == number)
@@ -220,7 +220,7 @@ class _PartRun:
 
 
 def _read_only(column: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The kernels are compiled for columns that are, so that those of a file need no copy."""
+    """The column, read-only. The kernels are compiled for such columns, so that those of a file need no copy."""
     if not column.flags.writeable:
         return column
     view = column.view()
@@ -229,8 +229,9 @@ def _read_only(column: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _written(text: str, checks: Sequence[Check]) -> Path:
-    """The text as a file of the cache. numba's own cache does not notice a change in a called step, so the file's name
-    is a digest of the text, of everything that the steps compile, and of numba's version."""
+    """Write the text to a file of the cache, and return its path. numba's own cache does not notice a change in a
+    called step, so the file's name is a digest of the text, of everything that the steps compile, and of numba's
+    version."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}\n{text}".encode())
     steps = {unit.step.__module__ for unit in units(checks)}
     for name in sorted(steps | {record.__module__ for record in records(checks)}):

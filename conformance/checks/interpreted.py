@@ -64,14 +64,14 @@ class InterpretedRun:
 
     @property
     def held(self) -> npt.NDArray[np.int64]:
-        """By the number of the check; 0 for one that does not apply."""
+        """How often each check held, by its number; 0 for a check that does not apply."""
         held = np.zeros(self._count, dtype=np.int64)
         held[self._numbers] = self._monitor.held
         return held
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """How many violations there are, kept or not; by the number of the check."""
+        """How many violations each check found, kept or not, by its number."""
         return np.array([self._counts[number] for number in range(self._count)], dtype=np.int64)
 
     def state(self, check: str, name: str) -> npt.NDArray[np.int64]:

@@ -42,7 +42,7 @@ class Monitor:
         return [Broken(*violation) for violation in self._broken]
 
     def taken(self) -> list[Broken]:
-        """Those that were found since this was last asked; they are kept no longer."""
+        """The violations found since the last call, which are not kept any longer."""
         found = self.broken
         self._broken.clear()
         return found
