@@ -11,7 +11,7 @@ import msgspec
 from scatterproof.impl.pubsub.translation.messages import Message
 from scatterproof.spec.errors import BadInput
 
-VERSION = 1
+VERSION = 2
 MAX_FRAME = 64 << 20
 # A filter and the group that shares it, empty for none: what is wanted of a neighbour.
 Want: TypeAlias = tuple[str, str]
@@ -93,7 +93,11 @@ class Refused(msgspec.Struct, frozen=True, array_like=True, tag=10):
     reason: str
 
 
-Frame: TypeAlias = Hello | Refused | Names | Wanted | Dropped | Had | Synced | Data | Taken | Retained
+class Alive(msgspec.Struct, frozen=True, array_like=True, tag=11):
+    """Somebody is there, and has nothing else to say."""
+
+
+Frame: TypeAlias = Hello | Refused | Names | Wanted | Dropped | Had | Synced | Data | Taken | Retained | Alive
 _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(Frame)
 

@@ -1,4 +1,6 @@
 """A connection to a neighbour: who is there is said first, by who dialled and then by the other, and may be refused.
+Each says at each tick that it is there; one that is silent for some ticks is taken as dead, as one that hangs, or is
+beyond a broken wire, keeps its connection open.
 
 Clauses: PS-NEIGHBOUR, PS-ROUTE.
 """
@@ -10,7 +12,7 @@ from typing import TypeAlias
 
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.link import Link
-from scatterproof.impl.pubsub.running.messages import Frames, Hello, Refused, encode
+from scatterproof.impl.pubsub.running.messages import Alive, Frames, Hello, Refused, encode
 from scatterproof.impl.pubsub.running.outbox import Outbox
 from scatterproof.spec.errors import BadInput
 
@@ -23,25 +25,35 @@ class _Refusal(Exception):
 
 class Neighbour:
     """known: the names of neighbours, by where they were dialled. say: what a person is told. dialled: where this one
-    was, None where it dialled. link: None until it is one. refused: it cannot be one."""
+    was, None where it dialled. patience: for how many ticks it may be silent, None for ever. link: None until it is
+    one. refused: it cannot be one."""
 
     def __init__(
-        self, core: Core, outbox: Outbox, known: dict[object, str], say: Say, dialled: tuple[str, int] | None = None
+        self,
+        core: Core,
+        outbox: Outbox,
+        known: dict[object, str],
+        say: Say,
+        dialled: tuple[str, int] | None = None,
+        patience: int | None = None,
     ) -> None:
         self._core, self._outbox, self._known, self._say, self._dialled = core, outbox, known, say, dialled
-        self._frames = Frames()
+        self._frames, self._patience, self._silent = Frames(), patience, 0
         self.link: Link | None = None
         self.refused = False
         if dialled is not None:
             outbox.write(core.hello(known.get(dialled, "")))
 
     def receive(self, data: bytes) -> None:
+        self._silent = 0
         try:
             for frame in self._frames.feed(data):
                 if self._outbox.closing is not None:
                     return
                 if isinstance(frame, Refused):
                     raise _Refusal(frame.reason)
+                if isinstance(frame, Alive):
+                    continue
                 if self.link is not None:
                     self._core.take(self.link, frame)
                 elif isinstance(frame, Hello):
@@ -69,7 +81,16 @@ class Neighbour:
         self._say(f"{where} is not linked: {reason}")
 
     def tick(self) -> None:
-        """Nothing to do: TCP says when the other end has gone."""
+        """Called at each tick of the driver."""
+        if self._patience is None or self._outbox.closing is not None:
+            return
+        self._silent += 1
+        if self._silent > self._patience:
+            who = self.link.peer if self.link is not None else "a neighbour"
+            self._say(f"{who} is silent, and taken as dead")
+            self._outbox.abandon("the neighbour is silent")
+        else:
+            self._outbox.write(encode(Alive()))
 
     def lost(self) -> None:
         link, self.link = self.link, None

@@ -35,10 +35,13 @@ class Flow:
 
 class Outbox:
     """parts: what is to be written; size: its bytes. waiting: bytes that the driver has and the other end has not
-    taken. closing: why the connection ends once all is written, None while it goes on. wire: the driver's. is_slow:
-    what is best effort goes by channels of its own."""
+    taken. closing: why the connection ends once all is written, None while it goes on; is_abandoned: it ends at once.
+    wire: the driver's. is_slow: what is best effort goes by channels of its own."""
 
-    __slots__ = ("_channels", "_flow", "_scheduler", "closing", "is_slow", "parts", "size", "waiting", "wire")
+    __slots__ = (
+        *("_channels", "_flow", "_scheduler"),
+        *("closing", "is_abandoned", "is_slow", "parts", "size", "waiting", "wire"),
+    )
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
@@ -48,7 +51,7 @@ class Outbox:
         self.size = self.waiting = 0
         self.closing: str | None = None
         self.wire: object = None
-        self.is_slow = False
+        self.is_slow = self.is_abandoned = False
 
     def write(self, data: bytes) -> None:
         if self.closing is not None:
@@ -63,6 +66,11 @@ class Outbox:
             self.closing = reason
             if not self.parts:
                 self._flow.dirty.append(self)
+
+    def abandon(self, reason: str) -> None:
+        """Nobody takes what is on its way."""
+        self.is_abandoned = True
+        self.close(reason)
 
     def keeps_up(self) -> bool:
         """Whether a best-effort message is written at once; otherwise it may wait."""

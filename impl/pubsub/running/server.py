@@ -9,6 +9,7 @@ Clauses: PS-PERSISTED, PS-FLOW.
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import signal
 import time
@@ -38,7 +39,8 @@ class Settings:
     """configuration: the file of entitlements, read again at SIGHUP. name: of the appliance, another for each. mqtt,
     nats, native: where it listens, None for not at all; port 0 for any. neighbours: whom it dials. store: the cache
     engine's file; without, nothing outlives the process. max_payload: bytes. statistics_s: how often
-    it publishes what it counts, 0 for never. all_paths: whether messages take all at once."""
+    it publishes what it counts, 0 for never. keep_alive_s: for how long a neighbour may be silent, 0 for ever.
+    all_paths: whether messages take all at once."""
 
     name: str
     mqtt: Address | None = None
@@ -52,6 +54,7 @@ class Settings:
     treatment: Treatment = field(default_factory=Treatment)
     statistics_s: float = 0.0
     all_paths: bool = False
+    keep_alive_s: float = 10.0
 
 
 class _End(Protocol):
@@ -110,7 +113,9 @@ class _Wire(asyncio.Protocol):
             if data:
                 self.transport.write(data)
             box.waiting = self.transport.get_write_buffer_size()
-            if box.closing is not None:
+            if box.is_abandoned:
+                self.transport.abort()
+            elif box.closing is not None:
                 self.transport.close()
             box.pump()
             if not box.parts:
@@ -133,6 +138,8 @@ class Server:
         self.known: dict[object, str] = {}
         self.listening: dict[str, Address] = {}
         self._wires: set[_Wire] = set()
+        self._tick_s = min(_TICK_S, settings.statistics_s or _TICK_S)
+        self._patience = math.ceil(settings.keep_alive_s / self._tick_s) or None
         self._held = False
         self._flushing = False
         self._numbers = 0
@@ -305,7 +312,7 @@ class Server:
         return nats_session.NatsConnection(self.core, wire.outbox, self._numbers, self._settings.max_payload)
 
     def _accepted(self, wire: _Wire) -> _End:
-        return Neighbour(self.core, wire.outbox, self.known, self.say)
+        return Neighbour(self.core, wire.outbox, self.known, self.say, None, self._patience)
 
     async def _dial(self, address: Address) -> None:
         loop = asyncio.get_running_loop()
@@ -317,7 +324,7 @@ class Server:
                 made: list[Neighbour] = []
 
                 def make(wire: _Wire, made: list[Neighbour] = made) -> _End:
-                    made.append(Neighbour(self.core, wire.outbox, self.known, self.say, address))
+                    made.append(Neighbour(self.core, wire.outbox, self.known, self.say, address, self._patience))
                     return made[0]
 
                 wire = _Dialled(self, make, gone)
@@ -333,7 +340,7 @@ class Server:
     async def _ticking(self) -> None:
         told = time.monotonic()
         while True:
-            await asyncio.sleep(min(_TICK_S, self._settings.statistics_s or _TICK_S))
+            await asyncio.sleep(self._tick_s)
             self.take_time()
             if self._settings.statistics_s and time.monotonic() - told >= self._settings.statistics_s:
                 told, core = time.monotonic(), self.core

@@ -19,6 +19,7 @@ from scatterproof.commands.pubsub.appliance_options import (
     Conflate,
     Entitlements,
     HighMark,
+    KeepAlive,
     ListenNeighbours,
     LowMark,
     MaxPayload,
@@ -77,6 +78,7 @@ def run(
     listen_neighbours: ListenNeighbours = None,
     neighbour: Neighbours = None,
     all_paths: AllPaths = False,
+    keep_alive: KeepAlive = 10.0,
     store: StoreFile = None,
     standby: Standby = False,
     entitlements: Entitlements = None,
@@ -103,13 +105,11 @@ def run(
     Appliances are joined as a tree: one end of each link names the other with --neighbour, which is dialled until
     it is there. A link that would close a ring is refused, and both say so, unless all of them have --all-paths.
 
-    A client that does not take what is sent, beyond --room, is slow: best effort waits for it in a ring of recent
-    messages, without copies, and is thinned out or conflated from --high-mark until below --low-mark. Others do not
-    notice, and nothing guaranteed is dropped. What it came to is counted, and said at the end, or with --statistics
-    on the way, with the latency of each hop, its trend and its drift.
+    Who does not take what is sent, beyond --room, is slow: best effort waits in a ring of recent messages, and is
+    thinned out or conflated from --high-mark until below --low-mark. Others do not notice, and nothing guaranteed is
+    dropped. It is counted, and said at the end, or with --statistics on the way, with latency, trend and drift.
 
-    Names of users are taken as given: listen on loopback. What --entitlements allows no more when it is read again
-    ends; with --store the last known holds where the file is not there.
+    Names of users are taken as given: listen on loopback. With --store the last known --entitlements hold.
 
     Exit codes: 0 it was stopped; 2 wrong usage; 3 a port is taken, or the store cannot be used.
     """
@@ -125,6 +125,7 @@ def run(
         marks=Marks(high=high_mark, low=low_mark, one_in=one_in, slots=ring, room=room),
         statistics_s=statistics,
         all_paths=all_paths,
+        keep_alive_s=keep_alive,
         treatment=Treatment(urgent=tuple(urgent or ()), conflated=tuple(conflate or ())),
     )
     _run(settings, standby=standby)
@@ -134,8 +135,9 @@ def _run(settings: Settings, *, standby: bool) -> None:
     if not _NAME.fullmatch(settings.name):
         raise BadInput(f"--id {settings.name!r}: give up to 64 letters, digits, dots, dashes or underscores")
     marks = settings.marks
-    if not settings.statistics_s >= 0:
-        raise BadInput(f"--statistics {settings.statistics_s}: give seconds, or 0 for never")
+    for option, seconds in (("--statistics", settings.statistics_s), ("--keep-alive", settings.keep_alive_s)):
+        if not 0 <= seconds < 1e9:
+            raise BadInput(f"{option} {seconds}: give seconds, or 0 for never")
     if not 0 < marks.low < marks.high <= marks.slots or min(marks.one_in, marks.room, settings.max_payload) < 1:
         raise BadInput(
             "give --low-mark of 1 or more, below --high-mark, which is at most --ring; and --one-in, --room and"

@@ -21,6 +21,10 @@ AllPaths = Annotated[
         " nobody waits for a link that is cut while there is another way. Groups share nothing then.",
     ),
 ]
+KeepAlive = Annotated[
+    float,
+    typer.Option(help="Seconds for which a neighbour may be silent; then it is dead, and dialled again. 0: for ever."),
+]
 StoreFile = Annotated[
     Path | None,
     typer.Option(help="SQLite file of the cache engine; made where it is not there. Without, nothing is kept."),
@@ -30,7 +34,10 @@ Standby = Annotated[
 ]
 Entitlements = Annotated[
     Path | None,
-    typer.Option(help="TOML file of who may do what, with an id; read again at SIGHUP. Without, all may do all."),
+    typer.Option(
+        help="TOML file of who may do what, with an id; read again at SIGHUP, when what it allows no more ends."
+        " Without, all may do all."
+    ),
 ]
 Statistics = Annotated[
     float,

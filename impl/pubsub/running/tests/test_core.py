@@ -309,3 +309,20 @@ def test_ps_route_guaranteed_messages_come_once_and_in_order_to_those_that_are_o
         for name in names:
             of_one = [payload for payload in got if payload.startswith(name.encode())]
             assert of_one == [payload for payload in due if payload.startswith(name.encode())]
+
+
+def test_a_neighbour_that_is_silent_for_longer_than_it_may_be_is_taken_as_dead() -> None:
+    row = Joined("a", "b")
+    row.join("a", "b")
+    ends = [row.ends["a", "b"], row.ends["b", "a"]]
+    for end in ends:
+        end.neighbour._patience = 2
+    for _ in range(5):  # both say that they are there
+        for end in ends:
+            end.neighbour.tick()
+        row.run()
+    assert row.cores["a"].links["b"].outbox is not None
+    for silent in (False, False, True):
+        ends[0].neighbour.tick()
+        assert ends[0].outbox.is_abandoned is silent
+    assert row.said["a"][-1] == "b is silent, and taken as dead"

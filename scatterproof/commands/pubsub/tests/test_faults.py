@@ -3,6 +3,7 @@ promises is kept (PS-FT, PS-NEIGHBOUR, PS-QOS-GD, PS-QOS-LEVEL, PS-ORDER)."""
 
 from __future__ import annotations
 
+import signal
 import socket
 import threading
 from contextlib import ExitStack, suppress
@@ -133,6 +134,29 @@ def test_three_in_a_row_keep_what_each_level_promises_while_any_is_killed_and_an
     assert list(dict.fromkeys(_numbers(taker, 1))) == owed[1]
     best_effort = _numbers(taker, 0)
     assert best_effort == sorted(set(best_effort))
+
+
+@pytest.mark.slow
+def test_ps_neighbour_one_that_hangs_is_taken_as_dead_and_gets_what_waited_when_it_goes_on() -> None:
+    with ExitStack() as opened:
+        words = ("--listen-mqtt", "127.0.0.1:0", "--keep-alive", "1")
+        a = opened.enter_context(appliance("--id", "a", *words, "--listen-neighbours", "127.0.0.1:0"))
+        b = opened.enter_context(appliance("--id", "b", *words, "--neighbour", f"127.0.0.1:{a.ports['neighbours']}"))
+        a.wait_for("linked to b")
+        taker, source = Paho(b.ports["mqtt"], "taker"), Paho(a.ports["mqtt"], "source")
+        assert taker.subscribe(("t", 2)) == [2]
+        source.publish("t", "0", 2)
+        b.process.send_signal(signal.SIGSTOP)
+        source.publish("t", "1", 2)
+        a.wait_for("b is silent")
+        a.wait_for("lost b")
+        source.publish("t", "2", 2)
+        b.process.send_signal(signal.SIGCONT)
+        taker.wait(lambda: len(_numbers(taker, 2)) == 3)
+        for client in (taker, source):
+            client.end()
+
+    assert _numbers(taker, 2) == [0, 1, 2]
 
 
 @pytest.mark.slow
