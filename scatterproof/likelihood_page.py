@@ -12,6 +12,7 @@ from scatterproof.fuzz.likelihood import NOTHING_KEPT, Likelihood, Moment
 from scatterproof.spec.trace import Kind, schema
 
 _WIDE, _TALL, _LEFT, _TOP = 720, 160, 60, 12
+_ABOVE = 60  # rows that are drawn above the jump
 
 
 def sentence(found: Likelihood) -> str:
@@ -37,11 +38,13 @@ def _from(moment: Moment) -> str:
 
 
 def page(found: Likelihood, name: str, iut: str) -> str:
-    """name: of the schedule. A drawing of the run shows `LONGEST` rows at the most: those up to the failure."""
+    """name: of the schedule. A drawing of the run shows `LONGEST` rows at the most: from shortly above the jump on."""
     last = max(found.rows)
-    first = max(0, last + 1 - LONGEST)
-    at_jump = {} if len(found.moments) < 2 else _shares(found, first, last)
-    picture = diagram(found.trace, found.rows, first=first, last=last, beside=at_jump)
+    at_jump = 0 if len(found.moments) < 2 else found.jump[1].time_ns
+    above = [at for at, row in enumerate(found.trace.rows[: last + 1]) if row[0] < at_jump]
+    first = max(0, len(above) - _ABOVE) if last >= LONGEST else 0
+    last = min(last, first + LONGEST - 1)
+    picture = diagram(found.trace, found.rows, first=first, last=last, beside=_shares(found, first, last))
     return render(
         Path(__file__).with_name("likelihood.html.jinja"),
         Head(title=name, verdict="fail", sentence=sentence(found), about=(f"of {iut}",)),
@@ -49,6 +52,7 @@ def page(found: Likelihood, name: str, iut: str) -> str:
         moments=found.moments,
         from_when=_from,
         curve=Markup(curve(found)),
+        shown=f"Rows {first} to {last}; the failure is at row {max(found.rows)}.",
         picture=Markup(as_svg(picture, style=None)),
     ).text
 
@@ -68,27 +72,26 @@ def _shares(found: Likelihood, first: int, last: int) -> dict[int, str]:
 
 
 def curve(found: Likelihood) -> str:
-    """The share over time, as SVG: a step at each moment that was tried."""
-    times = [max(0, moment.time_ns) for moment in found.moments]
-    span = max(1, times[-1] - times[0])
-    points = [
-        (_LEFT + (time_ns - times[0]) / span * _WIDE, _TOP + (1 - moment.share) * _TALL)
-        for time_ns, moment in zip(times, found.moments, strict=True)
-    ]
-    path = f"M{points[0][0]:.1f} {points[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in points[1:])
+    """The share from moment to moment, as SVG. They are drawn at one distance: near the jump they may be nanoseconds
+    apart, and milliseconds elsewhere."""
+    apart = _WIDE / max(1, len(found.moments) - 1)
+    points = [(_LEFT + place * apart, _TOP + (1 - moment.share) * _TALL) for place, moment in enumerate(found.moments)]
+    path = f"M{points[0][0]:.1f} {points[0][1]:.1f}" + "".join(f"L{x:.1f} {y:.1f}" for x, y in points[1:])
     marks = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in points)
     ticks = "".join(
         f'<text x="{_LEFT - 6}" y="{_TOP + (1 - share) * _TALL + 4:.0f}" text-anchor="end">{share:.0%}</text>'
         f'<path stroke="#888" stroke-opacity="0.4" d="M{_LEFT} {_TOP + (1 - share) * _TALL:.0f}h{_WIDE}"/>'
         for share in (0.0, 0.5, 1.0)
     )
-    ends = "".join(
-        f'<text x="{x}" y="{_TOP + _TALL + 18}" text-anchor="{anchor}">{time_ns} ns</text>'
-        for x, anchor, time_ns in ((_LEFT, "start", times[0]), (_LEFT + _WIDE, "end", times[-1]))
+    times = "".join(
+        f'<text class="small" x="{x:.1f}" y="{_TOP + _TALL + 16 + place % 2 * 14}" text-anchor="middle">'
+        f"{'beginning' if moment.time_ns == NOTHING_KEPT else f'{moment.time_ns} ns'}</text>"
+        for place, ((x, _), moment) in enumerate(zip(points, found.moments, strict=True))
     )
-    wide, tall = _LEFT + _WIDE + 12, _TOP + _TALL + 26
+    wide, tall = _LEFT + _WIDE + _LEFT, _TOP + _TALL + 40
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}"'
-        f' role="img"><title>share of runs that fail, by the moment from which they are drawn anew</title>{ticks}{ends}'
+        f' role="img"><title>share of runs that fail, by the moment from which they are drawn anew</title>'
+        f"{ticks}{times}"
         f'<path fill="none" stroke="#b3121d" stroke-width="2" d="{path}"/><g fill="#b3121d">{marks}</g></svg>'
     )
