@@ -266,10 +266,6 @@ MUTANTS: tuple[HandMutant, ...] = (
     _store("lease-store/turns-batches", "The messages of a batch are put the other way round.", _TurnsBatches),
     _store("lease-store/puts-refused", "An entry of a batch is said to be refused, and is put.", _PutsRefused),
     _store("lease-store/loses-given-back", "A message that is given back is lost.", _Loses),
-    _rule("is_tried_out/never", "Nothing is set aside.", lambda tries, most: False),
-    _rule(
-        "is_tried_out/one-less", "A message is set aside one time too early.", lambda tries, most: tries + 1 >= most > 0
-    ),
     _store("lease-store/sets-aside-at-once", "A message is set aside as it comes back last.", _SetsAsideAtOnce),
     _store("lease-store/turns-aside", "What is set aside together is turned round.", _TurnsAside),
     _store("lease-store/loses-aside", "What is set aside is lost.", _LosesAside),
