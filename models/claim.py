@@ -39,7 +39,7 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """``hypotheses`` imply ``goal``, for all values of their free constants.
+    """``hypotheses`` imply ``goal``, for all values of their free constants. Written in this order.
 
     ``show`` names the terms whose values a counterexample tells, in the order of telling.
     """

@@ -135,9 +135,9 @@ def _obligations(
         expected, found = lift(original)(*arguments), lift(mutant)(*arguments)
         bounds = tuple(term >= least for term in terms.values() if z3.is_int(term))
         yield Obligation(
-            name=f"equal_for_{size}" if size else "equal",
-            hypotheses=(*bounds, lift(lambda *values: bool(hypotheses(*values)))(*arguments)),
-            goal=_equal(expected, found),
+            f"equal_for_{size}" if size else "equal",
+            (*bounds, lift(lambda *values: bool(hypotheses(*values)))(*arguments)),
+            _equal(expected, found),
             show={**terms, **_named("original", expected), **_named("mutant", found)},
         )
 

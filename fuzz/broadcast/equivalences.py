@@ -36,7 +36,7 @@ def _in_its_place(rule: Callable[..., Any], mutant: Callable[..., Any]) -> Claim
                 expected, found = rule(clock, own, begun), using["mutant"](clock, own, begun)
                 alike = [one == other for one, other in zip(expected, found, strict=False)]
                 same = z3.And(*alike) if len(expected) == len(found) else z3.BoolVal(False)
-                yield Obligation(name=f"equal_{own}_of_{size}", hypotheses=(), goal=same, show={"begun": begun})
+                yield Obligation(f"equal_{own}_of_{size}", (), same, show={"begun": begun})
 
     name = f"{rule.__name__}_alike_in_its_place"
     return prove_alike(name, "The process is one of those that the clock has an entry for.", mutant, state)

@@ -31,12 +31,7 @@ def _claim(
     """The rule's answer is above its argument, for arguments that meet the premise."""
 
     def obligations(rules: Rules) -> Iterable[Obligation]:
-        yield Obligation(
-            name="above",
-            hypotheses=() if premise is None else (premise,),
-            goal=lift(rules["rule"])(X) > X,
-            show={"x": X},
-        )
+        yield Obligation("above", () if premise is None else (premise,), lift(rules["rule"])(X) > X, show={"x": X})
 
     return Claim(
         name="rule_rises",
@@ -126,9 +121,7 @@ def test_the_result_tells_the_scope_of_the_claim() -> None:
 
 def test_time_out_is_unknown() -> None:
     n, a, b, c = z3.Ints("n a b c")
-    fermat = Obligation(
-        name="fermat", hypotheses=(n > 2, a > 0, b > 0, c > 0), goal=a * a * a + b * b * b + c * c * c != 42 * n
-    )
+    fermat = Obligation("fermat", (n > 2, a > 0, b > 0, c > 0), a * a * a + b * b * b + c * c * c != 42 * n)
     claim = Claim(
         name="hard",
         scope="four numbers",

@@ -55,10 +55,10 @@ def _narrows(using: Rules) -> Iterable[Obligation]:
     earliest, latest, moved = spread_at(net, R, "after", adjusted(net, ADJUSTMENT), counts)
     hypotheses = (*net.assumptions(), bound, _as_adjusted(net, ADJUSTMENT, least(R)), *plain, *moved)
     show = {"first before": first, "last before": last, "first after": earliest, "last after": latest}
-    yield Obligation(name="first_arrival_stays", hypotheses=hypotheses, goal=earliest == first, show=show)
-    yield Obligation(name="last_arrival_no_later", hypotheses=hypotheses, goal=latest <= last, show=show)
+    yield Obligation("first_arrival_stays", hypotheses, earliest == first, show=show)
+    yield Obligation("last_arrival_no_later", hypotheses, latest <= last, show=show)
     spread = z3.And(latest - earliest <= last - first)
-    yield Obligation(name="spread_never_grows", hypotheses=hypotheses, goal=spread, show=show)
+    yield Obligation("spread_never_grows", hypotheses, spread, show=show)
 
 
 def _awaited(using: Rules, net: ScatteringNetwork) -> Pairs:
@@ -122,16 +122,13 @@ def _grows_at_most(using: Rules) -> Iterable[Obligation]:
     show = {"change": change, "without": last - first, "with": latest - earliest}
     hypotheses = (*net.assumptions(), bound, _as_adjusted(net, ADJUSTMENT, least(R)), bounded, *plain, *moved)
     yield Obligation(
-        name="growth_within_the_bound",
-        hypotheses=hypotheses,
-        goal=latest - earliest <= last - first + using["growth_bound"](change),
+        "growth_within_the_bound",
+        hypotheses,
+        latest - earliest <= last - first + using["growth_bound"](change),
         show=show,
     )
     yield Obligation(
-        name="no_growth_without_change",
-        hypotheses=(*hypotheses, change == 0),
-        goal=latest - earliest <= last - first,
-        show=show,
+        "no_growth_without_change", (*hypotheses, change == 0), latest - earliest <= last - first, show=show
     )
 
 

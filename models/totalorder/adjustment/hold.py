@@ -54,8 +54,8 @@ def _equal(using: Rules) -> Iterable[Obligation]:
     expected = once.difference(S, R)
     show = {"document": expected, "by hold": found, "held": held, "base": base, "departure": departure}
     given = (*net.assumptions(), once.at_receivers, once.natural, bound, net.counts(S, R))
-    yield Obligation(name="equals_the_documents_difference", hypotheses=given, goal=found == expected, show=show)
-    yield Obligation(name="never_below_zero", hypotheses=given, goal=found >= 0, show=show)
+    yield Obligation("equals_the_documents_difference", given, found == expected, show=show)
+    yield Obligation("never_below_zero", given, found >= 0, show=show)
     other_base, other = z3.Ints("other_base returned_by_other_base")
     moved = greatest_of(
         other,
@@ -67,9 +67,9 @@ def _equal(using: Rules) -> Iterable[Obligation]:
         other, once.first(S), using["held_for"](_arrival(net, shown, sent, S), other_base, departure)
     )
     yield Obligation(
-        name="any_base_is_as_good",
-        hypotheses=(*given, moved),
-        goal=again == found,
+        "any_base_is_as_good",
+        (*given, moved),
+        again == found,
         show={**show, "other base": other_base, "by the other base": again},
     )
 

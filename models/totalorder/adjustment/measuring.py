@@ -50,21 +50,21 @@ def _returned(using: Rules) -> Iterable[Obligation]:
     show = {"first timestamp": once.first(S), "delay": net.delay(S, R), "latest arrival": once.latest(R)}
     virtual = once.aligned(S, R) - net.skew(S) + net.delay(S, R)
     yield Obligation(
-        name="aligned_would_arrive_with_the_latest",
-        hypotheses=(*hypotheses, counted),
-        goal=virtual == once.latest(R),
+        "aligned_would_arrive_with_the_latest",
+        (*hypotheses, counted),
+        virtual == once.latest(R),
         show={**show, "arrival of aligned": virtual},
     )
     yield Obligation(
-        name="returned_is_latest_arrival_less_least_delay",
-        hypotheses=(*hypotheses, bound),
-        goal=once.returned(R) == once.latest(R) - least(R),
+        "returned_is_latest_arrival_less_least_delay",
+        (*hypotheses, bound),
+        once.returned(R) == once.latest(R) - least(R),
         show={**show, "returned": once.returned(R), "least delay": least(R)},
     )
     yield Obligation(
-        name="returned_at_or_above_every_first_timestamp",
-        hypotheses=(*hypotheses, counted),
-        goal=once.returned(R) >= once.first(S),
+        "returned_at_or_above_every_first_timestamp",
+        (*hypotheses, counted),
+        once.returned(R) >= once.first(S),
         show={**show, "returned": once.returned(R)},
     )
 
@@ -91,18 +91,18 @@ def _adjustment(using: Rules) -> Iterable[Obligation]:
     over = least_of(expected, lambda r: net.apparent(S, r) - least(r), lambda r: net.counts(S, r), net.receivers)
     show = {"adjustment": once.adjustment(S)}
     yield Obligation(
-        name="least_delay_above_the_nearest_sender",
-        hypotheses=(*hypotheses, over),
-        goal=once.adjustment(S) == expected,
+        "least_delay_above_the_nearest_sender",
+        (*hypotheses, over),
+        once.adjustment(S) == expected,
         show={**show, "delay above the nearest": expected},
     )
-    yield Obligation(name="never_below_zero", hypotheses=hypotheses, goal=once.adjustment(S) >= 0, show=show)
+    yield Obligation("never_below_zero", hypotheses, once.adjustment(S) >= 0, show=show)
     after = run_round(using, net, "again", in_force=once.adjustment)
     again = (after.at_senders, after.natural, _as_returned(net, after, least))
     yield Obligation(
-        name="second_round_changes_nothing",
-        hypotheses=(*hypotheses, *again),
-        goal=after.adjustment(S) == once.adjustment(S),
+        "second_round_changes_nothing",
+        (*hypotheses, *again),
+        after.adjustment(S) == once.adjustment(S),
         show={"first round": once.adjustment(S), "second round": after.adjustment(S)},
     )
 
@@ -127,9 +127,9 @@ def _hosts_that_send_to_themselves(using: Rules) -> Obligation:
     once = run_round(using, net, "hosts", in_force=zero)
     adjustments = [once.adjustment(s) for s in net.senders.listed or ()]
     return Obligation(
-        name="hosts_that_send_to_themselves",
-        hypotheses=once.assumed,
-        goal=z3.And(*(a == right for a, right in zip(adjustments, (1, 0, 0), strict=True))),
+        "hosts_that_send_to_themselves",
+        once.assumed,
+        z3.And(*(a == right for a, right in zip(adjustments, (1, 0, 0), strict=True))),
         show={f"adjustment of host {k}": a for k, a in enumerate(adjustments, start=1)},
     )
 
@@ -169,7 +169,7 @@ def _adjustments(net: ScatteringNetwork, adjustment: Any) -> dict[str, Any]:
 
 def exactly(name: str, hypotheses: tuple[z3.BoolRef, ...], terms: dict[str, Any], right: tuple[int, ...]) -> Obligation:
     goal = z3.And(*(term == value for term, value in zip(terms.values(), right, strict=True)))
-    return Obligation(name=name, hypotheses=hypotheses, goal=goal, show=terms)
+    return Obligation(name, hypotheses, goal, show=terms)
 
 
 CONSTANT = (

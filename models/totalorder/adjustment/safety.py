@@ -56,30 +56,30 @@ def _promises_are_kept(using: Rules) -> Iterable[Obligation]:
     beacon = _beacon(using, CLOCK, ADJUSTMENT, LAST, PROMISED)
     adjusted = CLOCK + ADJUSTMENT
     stamped, said = {**SHOW, "timestamp": timestamp}, {**SHOW, "beacon": beacon}
-    yield Obligation(name="timestamps_rise", hypotheses=NATURAL, goal=timestamp > LAST, show=stamped)
-    yield Obligation(name="stamp_honours_the_promise", hypotheses=NATURAL, goal=timestamp >= PROMISED, show=stamped)
-    yield Obligation(name="stamp_follows_the_adjustment", hypotheses=NATURAL, goal=timestamp >= adjusted, show=stamped)
-    yield Obligation(name="beacon_never_falls", hypotheses=NATURAL, goal=beacon >= PROMISED, show=said)
+    yield Obligation("timestamps_rise", NATURAL, timestamp > LAST, show=stamped)
+    yield Obligation("stamp_honours_the_promise", NATURAL, timestamp >= PROMISED, show=stamped)
+    yield Obligation("stamp_follows_the_adjustment", NATURAL, timestamp >= adjusted, show=stamped)
+    yield Obligation("beacon_never_falls", NATURAL, beacon >= PROMISED, show=said)
     # Otherwise receivers wait for the beacons of an idle host, and adjustment gains nothing.
-    yield Obligation(name="beacon_keeps_up", hypotheses=NATURAL, goal=beacon >= adjusted, show=said)
+    yield Obligation("beacon_keeps_up", NATURAL, beacon >= adjusted, show=said)
     yield Obligation(
-        name="beacon_no_further_than_reached",
-        hypotheses=NATURAL,
-        goal=z3.Or(beacon == adjusted, beacon == LAST, beacon == PROMISED),
+        "beacon_no_further_than_reached",
+        NATURAL,
+        z3.Or(beacon == adjusted, beacon == LAST, beacon == PROMISED),
         show=said,
     )
     after = _stamp(using, LATER, NEXT, LAST, _greater(beacon, PROMISED))
     yield Obligation(
-        name="data_after_a_beacon_honours_it",
-        hypotheses=NATURAL,
-        goal=z3.And(after >= beacon, after > LAST),
+        "data_after_a_beacon_honours_it",
+        NATURAL,
+        z3.And(after >= beacon, after > LAST),
         show={**said, "later_clock": LATER, "next_adjustment": NEXT, "timestamp": after},
     )
     following = _beacon(using, LATER, NEXT, timestamp, _greater(timestamp, PROMISED))
     yield Obligation(
-        name="beacon_after_data_is_no_lower",
-        hypotheses=NATURAL,
-        goal=z3.And(following >= timestamp, following >= PROMISED),
+        "beacon_after_data_is_no_lower",
+        NATURAL,
+        z3.And(following >= timestamp, following >= PROMISED),
         show={**stamped, "later_clock": LATER, "next_adjustment": NEXT, "beacon": following},
     )
 
@@ -90,9 +90,9 @@ def _falling(using: Rules) -> Obligation:
     beacon = _beacon(using, z3.IntVal(20), z3.IntVal(5), zero, zero)
     timestamp = _stamp(using, z3.IntVal(21), zero, zero, beacon)
     return Obligation(
-        name="data_after_a_falling_adjustment",
-        hypotheses=(z3.BoolVal(True),),
-        goal=z3.And(timestamp > 0, timestamp >= beacon),
+        "data_after_a_falling_adjustment",
+        (z3.BoolVal(True),),
+        z3.And(timestamp > 0, timestamp >= beacon),
         show={"beacon": beacon, "timestamp": timestamp},
     )
 
@@ -103,9 +103,9 @@ def _beacon_after_a_fall(using: Rules) -> Obligation:
     beacon = _beacon(using, z3.IntVal(20), z3.IntVal(5), zero, zero)
     following = _beacon(using, z3.IntVal(21), zero, zero, beacon)
     return Obligation(
-        name="beacon_after_a_falling_adjustment",
-        hypotheses=(z3.BoolVal(True),),
-        goal=following >= beacon,
+        "beacon_after_a_falling_adjustment",
+        (z3.BoolVal(True),),
+        following >= beacon,
         show={"beacon": beacon, "next beacon": following},
     )
 
@@ -118,15 +118,15 @@ def _plain_beacons(using: Rules) -> Iterable[Obligation]:
     beacon = _beacon(using, LATER, ADJUSTMENT, LAST, PROMISED)
     show = {**SHOW, "later_clock": LATER}
     yield Obligation(
-        name="data_keeps_the_promise",
-        hypotheses=hypotheses,
-        goal=z3.And(timestamp >= PROMISED, timestamp > LAST),
+        "data_keeps_the_promise",
+        hypotheses,
+        z3.And(timestamp >= PROMISED, timestamp > LAST),
         show={**show, "timestamp": timestamp},
     )
     yield Obligation(
-        name="beacon_never_falls",
-        hypotheses=hypotheses,
-        goal=z3.And(beacon >= PROMISED, z3.Or(beacon <= LATER, beacon <= LAST)),
+        "beacon_never_falls",
+        hypotheses,
+        z3.And(beacon >= PROMISED, z3.Or(beacon <= LATER, beacon <= LAST)),
         show={**show, "beacon": beacon},
     )
 

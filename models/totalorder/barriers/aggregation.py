@@ -117,30 +117,22 @@ def _promise_is_kept(using: Rules) -> Iterable[Obligation]:
     topology, state, begin = network.any_topology(), network.any_state(), network.start()
     assumed = topology.assumptions()
     invariant = tuple(conjuncts(topology, state).values())
-    yield Obligation(
-        name="init",
-        hypotheses=assumed,
-        goal=z3.And(*conjuncts(topology, begin).values()),
-    )
+    yield Obligation("init", assumed, z3.And(*conjuncts(topology, begin).values()))
     for name, (guard, after) in steps(using, topology, state).items():
-        yield Obligation(
-            name=name,
-            hypotheses=(*assumed, *invariant, guard),
-            goal=z3.And(*conjuncts(topology, after).values()),
-        )
+        yield Obligation(name, (*assumed, *invariant, guard), z3.And(*conjuncts(topology, after).values()))
     link = z3.Const("some_link", LINK)
     j, k = z3.Ints("earlier later")
     flying = z3.And(state.head(link) <= j, j < k, k < state.tail(link))
     yield Obligation(
-        name="promise_in_flight_follows",
-        hypotheses=(*assumed, *invariant, flying, state.has_barrier(link, j), state.is_data(link, k)),
-        goal=state.timestamp(link, k) >= state.barrier(link, j),
+        "promise_in_flight_follows",
+        (*assumed, *invariant, flying, state.has_barrier(link, j), state.is_data(link, k)),
+        state.timestamp(link, k) >= state.barrier(link, j),
     )
     head = state.head(link)
     yield Obligation(
-        name="promise_at_arrival_follows",
-        hypotheses=(*assumed, *invariant, head < state.tail(link), state.is_data(link, head)),
-        goal=state.timestamp(link, head) >= state.newest(link),
+        "promise_at_arrival_follows",
+        (*assumed, *invariant, head < state.tail(link), state.is_data(link, head)),
+        state.timestamp(link, head) >= state.newest(link),
     )
 
 
@@ -150,20 +142,20 @@ def run_obligations(using: Rules) -> Iterable[Obligation]:
     """
     for name, carries in (("in_environment_a", True), ("in_environments_b_and_c", False)):
         run: BarrierRun = run_of_one_switch(using, data_carries_barriers=carries)
-        yield Obligation(name=f"run_{name}", hypotheses=run.guards, goal=run.promise_holds(), show=run.show)
+        yield Obligation(f"run_{name}", run.guards, run.promise_holds(), show=run.show)
 
 
 def _barriers_rise(using: Rules) -> Iterable[Obligation]:
     """A run, and the register of any link in any state."""
     run = run_of_one_switch(using, data_carries_barriers=True)
-    yield Obligation(name="run_barriers_rise", hypotheses=run.guards, goal=run.barriers_rise(), show=run.show)
+    yield Obligation("run_barriers_rise", run.guards, run.barriers_rise(), show=run.show)
     topology, state = network.any_topology(), network.any_state()
     link = z3.Const("some_link", LINK)
     guard, after = network.arrive(state, using, link=link)
     yield Obligation(
-        name="register_never_falls",
-        hypotheses=(*topology.assumptions(), *conjuncts(topology, state).values(), guard),
-        goal=after.newest(link) >= state.newest(link),
+        "register_never_falls",
+        (*topology.assumptions(), *conjuncts(topology, state).values(), guard),
+        after.newest(link) >= state.newest(link),
         show={
             "held": state.newest(link),
             "arrived": state.barrier(link, state.head(link)),
@@ -181,11 +173,7 @@ def _switch_barriers_rise(using: Rules) -> Iterable[Obligation]:
     sent_barrier, on = z3.Function("sent_barrier", LINK, INT), z3.Function("on", LINK, BOOL)
     for name in ("switch_forwards_data", "switch_sends_beacon"):
         guard, _ = guarded[name]
-        yield Obligation(
-            name=f"{name}_never_lower",
-            hypotheses=(*assumed, guard, on(e)),
-            goal=sent_barrier(e) >= state.said(e),
-        )
+        yield Obligation(f"{name}_never_lower", (*assumed, guard, on(e)), sent_barrier(e) >= state.said(e))
 
 
 def _switch_minimum(using: Rules) -> Iterable[Obligation]:
@@ -199,33 +187,30 @@ def _switch_minimum(using: Rules) -> Iterable[Obligation]:
     )
     show = {"barrier": value}
     yield Obligation(
-        name="at_or_below_every_counted_link",
-        hypotheses=given,
-        goal=z3.ForAll([i], z3.Implies(reaches(i), value <= newest(i))),
-        show=show,
+        "at_or_below_every_counted_link", given, z3.ForAll([i], z3.Implies(reaches(i), value <= newest(i))), show=show
     )
     # A larger value is unsound: some counted link may still bring data strictly below it, and keep its own promise.
     timestamp = z3.Int("timestamp")
     yield Obligation(
-        name="any_larger_value_can_be_broken",
-        hypotheses=(*given, other > value),
-        goal=z3.Exists([i, timestamp], z3.And(reaches(i), timestamp >= newest(i), timestamp < other)),
+        "any_larger_value_can_be_broken",
+        (*given, other > value),
+        z3.Exists([i, timestamp], z3.And(reaches(i), timestamp >= newest(i), timestamp < other)),
         show={**show, "larger": other},
     )
     held, arrived = z3.Ints("held arrived")
     yield Obligation(
-        name="register_is_the_newest",
-        hypotheses=(held >= 0, arrived >= held),
-        goal=lift(using["register"])(held, arrived) == arrived,
+        "register_is_the_newest",
+        (held >= 0, arrived >= held),
+        lift(using["register"])(held, arrived) == arrived,
         show={"held": held, "arrived": arrived},
     )
     for count in range(1, 5):
         barriers = tuple(z3.Int(f"barrier_{k}") for k in range(count))
         least = lift(using["aggregate"])(barriers)
         yield Obligation(
-            name=f"rule_is_minimum_of_{count}",
-            hypotheses=tuple(barrier >= 0 for barrier in barriers),
-            goal=z3.And(*(least <= b for b in barriers), z3.Or(*(least == b for b in barriers))),
+            f"rule_is_minimum_of_{count}",
+            tuple(barrier >= 0 for barrier in barriers),
+            z3.And(*(least <= b for b in barriers), z3.Or(*(least == b for b in barriers))),
             show={**{str(b): b for b in barriers}, "aggregate": least},
         )
 
@@ -240,9 +225,9 @@ def _only_reaching(using: Rules) -> Iterable[Obligation]:
             if set(counts := using["counted"](reaching, ingress)) != set(reaching)
         ]
         yield Obligation(
-            name=f"exactly_the_reaching_of_{count}",
-            hypotheses=(),
-            goal=z3.BoolVal(not wrong),
+            f"exactly_the_reaching_of_{count}",
+            (),
+            z3.BoolVal(not wrong),
             show={f"of {count} links reach {r}, count {c}": z3.BoolVal(True) for r, c in wrong[:1]},
         )
     # Fewer links never lower the minimum, so that a receiver waits only for those that can reach it.
@@ -250,12 +235,12 @@ def _only_reaching(using: Rules) -> Iterable[Obligation]:
     newest, is_reaching = z3.Function("newest_of", LINK, INT), z3.Function("is_reaching_link", LINK, BOOL)
     some = z3.Const("unused", LINK)
     yield Obligation(
-        name="barrier_at_or_above_that_of_all_links",
-        hypotheses=(
+        "barrier_at_or_above_that_of_all_links",
+        (
             minimum_of(part, newest, is_reaching, some),
             minimum_of(whole, newest, lambda link: z3.BoolVal(True), some),
         ),
-        goal=part >= whole,
+        part >= whole,
         show={"barrier_of_reaching": part, "barrier_of_all": whole},
     )
 

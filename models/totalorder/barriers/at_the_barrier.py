@@ -79,9 +79,9 @@ def _overtaken(
     early = lift(using["deliverable"])(delivered[0], reached)
     before = precedes(using, (later[0], z3.IntVal(later[1])), (delivered[0], z3.IntVal(delivered[1])))
     return Obligation(
-        name=name,
-        hypotheses=run.guards,
-        goal=z3.Not(z3.And(early, before)),
+        name,
+        run.guards,
+        z3.Not(z3.And(early, before)),
         show={**run.show, "barrier of receiver A": reached, "delivered": delivered[0], "arrives later": later[0]},
     )
 
@@ -116,18 +116,10 @@ def _strict_promise_is_kept(using: Rules) -> Iterable[Obligation]:
     """Environment A without `scatter_more`: each link of a host gets at most one message of a scattering."""
     topology, state = network.any_topology(), network.any_state()
     assumed = (*topology.assumptions(), _strict_conjuncts(topology, state))
-    yield Obligation(
-        name="init",
-        hypotheses=topology.assumptions(),
-        goal=_strict_conjuncts(topology, network.start()),
-    )
+    yield Obligation("init", topology.assumptions(), _strict_conjuncts(topology, network.start()))
     for name, (guard, after) in steps(using, topology, state).items():
         if name in ("host_scatters", "node_registers_arrival", "switch_forwards_data", "link_loses_message"):
-            yield Obligation(
-                name=name,
-                hypotheses=(*assumed, guard),
-                goal=_strict_conjuncts(topology, after),
-            )
+            yield Obligation(name, (*assumed, guard), _strict_conjuncts(topology, after))
 
 
 def _single_messages(using: Rules) -> Iterable[Obligation]:
@@ -140,9 +132,9 @@ def _single_messages(using: Rules) -> Iterable[Obligation]:
     everywhere = z3.ForAll([other], barrier <= state.newest(other))
     deliverable = lift(using["deliverable"])(timestamp, barrier)
     yield Obligation(
-        name="no_later_arrival_at_or_below_a_delivered_timestamp",
-        hypotheses=(*assumed, everywhere, deliverable, k < state.tail(link), state.is_data(link, k)),
-        goal=state.timestamp(link, k) > timestamp,
+        "no_later_arrival_at_or_below_a_delivered_timestamp",
+        (*assumed, everywhere, deliverable, k < state.tail(link), state.is_data(link, k)),
+        state.timestamp(link, k) > timestamp,
         show={"delivered": timestamp, "barrier": barrier, "arrives later": state.timestamp(link, k)},
     )
 

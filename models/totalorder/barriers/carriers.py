@@ -19,14 +19,12 @@ def _only_when_idle(using: Rules) -> Iterable[Obligation]:
     natural = (clock >= 0, carried >= 0, data >= 0, interval > 0)
     show = {"clock": clock, "last_carried": carried, "interval": interval, "due": due}
     yield Obligation(
-        name="no_data_within_the_interval",
-        hypotheses=(*natural, due, data <= carried),
-        goal=data + interval <= clock,
+        "no_data_within_the_interval",
+        (*natural, due, data <= carried),
+        data + interval <= clock,
         show={**show, "some_data": data},
     )
-    yield Obligation(
-        name="due_once_the_interval_is_over", hypotheses=(*natural, carried + interval <= clock), goal=due, show=show
-    )
+    yield Obligation("due_once_the_interval_is_over", (*natural, carried + interval <= clock), due, show=show)
 
 
 CLAIMS = (

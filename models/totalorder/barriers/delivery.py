@@ -147,16 +147,16 @@ def _total_order(using: Rules) -> Iterable[Obligation]:
         "register": NEWEST(link),
     }
     yield Obligation(
-        name="no_later_arrival_precedes_a_delivered_message",
-        hypotheses=(*given, arriving, receiver.delivered(earlier)),
-        goal=z3.Not(_before(using, newcomer, earlier)),
+        "no_later_arrival_precedes_a_delivered_message",
+        (*given, arriving, receiver.delivered(earlier)),
+        z3.Not(_before(using, newcomer, earlier)),
         show=show,
     )
     # At the moment of delivery, too: whatever keeps its link's promise from now on follows the message.
     yield Obligation(
-        name="no_arrival_after_a_delivery_precedes_it",
-        hypotheses=(*given, delivering, arriving, newcomer != message),
-        goal=z3.Not(_before(using, newcomer, message)),
+        "no_arrival_after_a_delivery_precedes_it",
+        (*given, delivering, arriving, newcomer != message),
+        z3.Not(_before(using, newcomer, message)),
         show={
             "delivered_timestamp": TIMESTAMP(message),
             "delivered_sender": SENDER(message),
@@ -169,9 +169,9 @@ def _total_order(using: Rules) -> Iterable[Obligation]:
     common = z3.And(*(r.delivered(m) for r in (receiver, other) for m in (first, second)), first != second)
     unlike = z3.And(*(r.position(first) != r.position(second) for r in (receiver, other)))
     yield Obligation(
-        name="two_receivers_agree",
-        hypotheses=(_one_message_a_scattering(), _ordered(using, receiver), _ordered(using, other), common, unlike),
-        goal=(receiver.position(first) < receiver.position(second)) == (other.position(first) < other.position(second)),
+        "two_receivers_agree",
+        (_one_message_a_scattering(), _ordered(using, receiver), _ordered(using, other), common, unlike),
+        (receiver.position(first) < receiver.position(second)) == (other.position(first) < other.position(second)),
         show={
             "first_timestamp": TIMESTAMP(first),
             "first_sender": SENDER(first),
@@ -189,7 +189,7 @@ def _order_is_kept(using: Rules) -> Iterable[Obligation]:
         ("arrival", _arrivals(using, receiver)),
         ("delivery", _delivery(using, receiver)),
     ):
-        yield Obligation(name=name, hypotheses=(*given, guard), goal=_invariant(using, after))
+        yield Obligation(name, (*given, guard), _invariant(using, after))
 
 
 def _strictly_below(using: Rules) -> Iterable[Obligation]:
@@ -197,8 +197,8 @@ def _strictly_below(using: Rules) -> Iterable[Obligation]:
     answer = lift(using["deliverable"])(timestamp, barrier)
     natural = (timestamp >= 0, barrier >= 0)
     show = {"timestamp": timestamp, "barrier": barrier, "deliverable": answer}
-    yield Obligation(name="only_below", hypotheses=(*natural, answer), goal=timestamp < barrier, show=show)
-    yield Obligation(name="all_below", hypotheses=(*natural, timestamp < barrier), goal=answer, show=show)
+    yield Obligation("only_below", (*natural, answer), timestamp < barrier, show=show)
+    yield Obligation("all_below", (*natural, timestamp < barrier), answer, show=show)
 
 
 CLAIMS = (

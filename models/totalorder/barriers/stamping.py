@@ -32,20 +32,12 @@ def _timestamps_rise(using: Rules) -> Iterable[Obligation]:
     stamped = stamp(CLOCK, LAST, PROMISED)
     again = stamp(LATER, stamped, PROMISED)
     show = {**SHOW, "timestamp": stamped}
-    yield Obligation(name="above_the_last", hypotheses=NATURAL, goal=stamped > LAST, show=show)
-    yield Obligation(
-        name="next_above_this",
-        hypotheses=NATURAL,
-        goal=again > stamped,
-        show={**show, "later_clock": LATER, "next": again},
-    )
-    yield Obligation(name="at_or_above_the_clock", hypotheses=NATURAL, goal=stamped >= CLOCK, show=show)
+    yield Obligation("above_the_last", NATURAL, stamped > LAST, show=show)
+    yield Obligation("next_above_this", NATURAL, again > stamped, show={**show, "later_clock": LATER, "next": again})
+    yield Obligation("at_or_above_the_clock", NATURAL, stamped >= CLOCK, show=show)
     # A timestamp ahead of the clock is allowed only where the last one, or a barrier, forces it.
     yield Obligation(
-        name="no_further_than_forced",
-        hypotheses=NATURAL,
-        goal=z3.Or(stamped == CLOCK, stamped == LAST + 1, stamped == PROMISED),
-        show=show,
+        "no_further_than_forced", NATURAL, z3.Or(stamped == CLOCK, stamped == LAST + 1, stamped == PROMISED), show=show
     )
 
 
@@ -53,32 +45,27 @@ def _host_barrier(using: Rules) -> Iterable[Obligation]:
     stamp, beacon, data = (lift(using[name]) for name in ("stamp", "beacon_barrier", "data_barrier"))
     stamped = stamp(CLOCK, LAST, PROMISED)
     show = {**SHOW, "timestamp": stamped}
-    yield Obligation(name="stamp_honours_the_promise", hypotheses=NATURAL, goal=stamped >= PROMISED, show=show)
+    yield Obligation("stamp_honours_the_promise", NATURAL, stamped >= PROMISED, show=show)
     yield Obligation(
-        name="data_barrier_equals_the_timestamp",
-        hypotheses=(*NATURAL, LAST > 0),
-        goal=data(LAST) == LAST,
+        "data_barrier_equals_the_timestamp",
+        (*NATURAL, LAST > 0),
+        data(LAST) == LAST,
         show={"timestamp": LAST, "barrier": data(LAST)},
     )
     said = beacon(CLOCK, LAST)
     greatest = z3.If(said > PROMISED, said, PROMISED)
     following = stamp(LATER, LAST, greatest)
     yield Obligation(
-        name="stamp_honours_the_beacon",
-        hypotheses=NATURAL,
-        goal=following >= said,
+        "stamp_honours_the_beacon",
+        NATURAL,
+        following >= said,
         show={**SHOW, "beacon": said, "later_clock": LATER, "timestamp": following},
     )
     shown = {"clock": CLOCK, "last": LAST, "beacon": said}
     # The literal rule "the last data timestamp sent" is safe, and lets one idle host stop everyone.
-    yield Obligation(name="beacon_keeps_up_with_the_clock", hypotheses=NATURAL, goal=said >= CLOCK, show=shown)
+    yield Obligation("beacon_keeps_up_with_the_clock", NATURAL, said >= CLOCK, show=shown)
     # A greater beacon could be kept, too, but would push the next timestamp ahead of the clock (TO-MONO).
-    yield Obligation(
-        name="beacon_no_further_than_reached",
-        hypotheses=NATURAL,
-        goal=z3.Or(said == CLOCK, said == LAST),
-        show=shown,
-    )
+    yield Obligation("beacon_no_further_than_reached", NATURAL, z3.Or(said == CLOCK, said == LAST), show=shown)
 
 
 def _host_barriers_rise(using: Rules) -> Iterable[Obligation]:
@@ -90,13 +77,8 @@ def _host_barriers_rise(using: Rules) -> Iterable[Obligation]:
     stamped = stamp(LATER, LAST, PROMISED)
     barrier, said = data(stamped), beacon(LATER, LAST)
     show = {**SHOW, "later_clock": LATER}
-    yield Obligation(
-        name="data_barrier_never_falls",
-        hypotheses=before,
-        goal=barrier >= PROMISED,
-        show={**show, "barrier": barrier},
-    )
-    yield Obligation(name="beacon_never_falls", hypotheses=before, goal=said >= PROMISED, show={**show, "beacon": said})
+    yield Obligation("data_barrier_never_falls", before, barrier >= PROMISED, show={**show, "barrier": barrier})
+    yield Obligation("beacon_never_falls", before, said >= PROMISED, show={**show, "beacon": said})
 
 
 def _host_barriers_keep(using: Rules) -> Iterable[Obligation]:
@@ -109,23 +91,15 @@ def _host_barriers_keep(using: Rules) -> Iterable[Obligation]:
     barrier, said = data(stamped), beacon(LATER, LAST)
     show = {**SHOW, "later_clock": LATER}
     yield Obligation(
-        name="data_keeps_the_invariant",
-        hypotheses=before,
-        goal=z3.Or(barrier <= LATER, barrier <= stamped),
+        "data_keeps_the_invariant",
+        before,
+        z3.Or(barrier <= LATER, barrier <= stamped),
         show={**show, "barrier": barrier},
     )
     yield Obligation(
-        name="beacon_keeps_the_invariant",
-        hypotheses=before,
-        goal=z3.Or(said <= LATER, said <= LAST),
-        show={**show, "beacon": said},
+        "beacon_keeps_the_invariant", before, z3.Or(said <= LATER, said <= LAST), show={**show, "beacon": said}
     )
-    yield Obligation(
-        name="clock_keeps_the_invariant",
-        hypotheses=before,
-        goal=z3.Or(PROMISED <= LATER, PROMISED <= LAST),
-        show=show,
-    )
+    yield Obligation("clock_keeps_the_invariant", before, z3.Or(PROMISED <= LATER, PROMISED <= LAST), show=show)
 
 
 def _without_plus_one(clock: int, last: int, promised: int) -> int:

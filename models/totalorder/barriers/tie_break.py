@@ -33,18 +33,15 @@ def _obligations(using: Rules) -> Iterable[Obligation]:
     distinct = z3.Or(first[0] != second[0], first[1] != second[1])
     forth, back = precedes(using, first, second), precedes(using, second, first)
 
-    yield Obligation(name="irreflexive", hypotheses=natural, goal=z3.Not(precedes(using, first, first)), show=two)
-    yield Obligation(name="asymmetric", hypotheses=(*natural, forth), goal=z3.Not(back), show=two)
+    yield Obligation("irreflexive", natural, z3.Not(precedes(using, first, first)), show=two)
+    yield Obligation("asymmetric", (*natural, forth), z3.Not(back), show=two)
     yield Obligation(
-        name="transitive",
-        hypotheses=(*natural, forth, precedes(using, second, third)),
-        goal=precedes(using, first, third),
-        show=show,
+        "transitive", (*natural, forth, precedes(using, second, third)), precedes(using, first, third), show=show
     )
-    yield Obligation(name="total", hypotheses=(*natural, distinct), goal=z3.Or(forth, back), show=two)
+    yield Obligation("total", (*natural, distinct), z3.Or(forth, back), show=two)
     tie = (*natural, first[0] == second[0], first[1] < second[1])
-    yield Obligation(name="ties_go_by_the_sender", hypotheses=tie, goal=forth, show=two)
-    yield Obligation(name="agrees_with_timestamps", hypotheses=(*natural, first[0] < second[0]), goal=forth, show=two)
+    yield Obligation("ties_go_by_the_sender", tie, forth, show=two)
+    yield Obligation("agrees_with_timestamps", (*natural, first[0] < second[0]), forth, show=two)
 
 
 def _timestamp_only(timestamp: int, sender: int) -> tuple[int, ...]:

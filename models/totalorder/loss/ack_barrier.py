@@ -59,27 +59,17 @@ def _below_outstanding(using: Rules) -> Iterable[Obligation]:
     ack = _ack(using, CLOCK, WAITING, LEAST, GREATEST, PROMISED)
     given = _bound(SOME)
     show = {"timestamp": SOME, "last": LAST, "waiting": WAITING, "least outstanding": LEAST, "ack barrier": ack}
-    yield Obligation(
-        name="at_or_below_is_acknowledged",
-        hypotheses=(*given, GIVEN(SOME), ack >= SOME),
-        goal=ACKNOWLEDGED(SOME),
-        show=show,
-    )
+    yield Obligation("at_or_below_is_acknowledged", (*given, GIVEN(SOME), ack >= SOME), ACKNOWLEDGED(SOME), show=show)
     after = lift(using["stamp"])(LATER, LAST, lift(using["promised_with"])(PROMISED, ack))
     yield Obligation(
-        name="later_timestamps_strictly_above",
-        hypotheses=given,
-        goal=after > ack,
+        "later_timestamps_strictly_above",
+        given,
+        after > ack,
         show={**show, "clock": CLOCK, "later clock": LATER, "next timestamp": after},
     )
     possible = lift(using["stamp"])(CLOCK, LAST, PROMISED)
     missing = z3.If(WAITING, LEAST, possible)
-    yield Obligation(
-        name="below_all_that_may_be_missing",
-        hypotheses=given,
-        goal=ack < missing,
-        show={**show, "may be missing": missing},
-    )
+    yield Obligation("below_all_that_may_be_missing", given, ack < missing, show={**show, "may be missing": missing})
 
 
 def _never_falls(using: Rules) -> Iterable[Obligation]:
@@ -91,9 +81,9 @@ def _never_falls(using: Rules) -> Iterable[Obligation]:
     grown = z3.And(z3.Implies(waiting, z3.Or(new, stood)), greatest >= GREATEST)
     later = _ack(using, LATER, waiting, least, greatest, promised)
     yield Obligation(
-        name="never_falls",
-        hypotheses=(*_bound(SOME), grown),
-        goal=later >= ack,
+        "never_falls",
+        (*_bound(SOME), grown),
+        later >= ack,
         show={"clock": CLOCK, "later clock": LATER, "last": LAST, "ack barrier": ack, "next": later},
     )
 
@@ -104,12 +94,9 @@ def _idle(using: Rules) -> Iterable[Obligation]:
     record = z3.Int("record")
     given = (*_bound(SOME), z3.Not(WAITING))
     show = {"clock": CLOCK, "last": LAST, "greatest acknowledged": GREATEST, "ack barrier": ack}
-    yield Obligation(name="keeps_up_with_the_clock", hypotheses=given, goal=ack >= CLOCK - 1, show=show)
+    yield Obligation("keeps_up_with_the_clock", given, ack >= CLOCK - 1, show=show)
     yield Obligation(
-        name="reaches_any_record_in_the_end",
-        hypotheses=(*given, record < CLOCK),
-        goal=ack >= record,
-        show={**show, "record": record},
+        "reaches_any_record_in_the_end", (*given, record < CLOCK), ack >= record, show={**show, "record": record}
     )
 
 
@@ -120,17 +107,9 @@ def _kept_value(using: Rules) -> Iterable[Obligation]:
     show = {"clock": CLOCK, "greatest acknowledged": GREATEST, "combined": combined, "record": record}
     given = (*_bound(SOME), z3.Not(WAITING), combined <= literal)
     yield Obligation(
-        name="what_is_at_or_below_was_received",
-        hypotheses=(*given, GIVEN(SOME), literal >= SOME),
-        goal=ACKNOWLEDGED(SOME),
-        show=show,
+        "what_is_at_or_below_was_received", (*given, GIVEN(SOME), literal >= SOME), ACKNOWLEDGED(SOME), show=show
     )
-    yield Obligation(
-        name="no_record_above_it_is_ever_reached",
-        hypotheses=(*given, record > GREATEST),
-        goal=record > combined,
-        show=show,
-    )
+    yield Obligation("no_record_above_it_is_ever_reached", (*given, record > GREATEST), record > combined, show=show)
 
 
 def _promise_runs(using: Rules) -> Iterable[Obligation]:
@@ -139,7 +118,7 @@ def _promise_runs(using: Rules) -> Iterable[Obligation]:
         run = LossRun(using)
         scenario(run)
         goal = z3.And(*run.ack_promises)
-        yield Obligation(name=f"run_{scenario.__name__}", hypotheses=run.guards, goal=goal, show=run.show)
+        yield Obligation(f"run_{scenario.__name__}", run.guards, goal, show=run.show)
 
 
 def _switch_minimum(using: Rules) -> Iterable[Obligation]:
@@ -153,32 +132,32 @@ def _switch_minimum(using: Rules) -> Iterable[Obligation]:
     promises = z3.ForAll([i], z3.Implies(z3.And(reaches(i), timestamp <= newest(i)), received(timestamp)))
     link = z3.Const("its_link", LINK)
     yield Obligation(
-        name="promise_of_every_link_is_one_of_the_minimum",
-        hypotheses=(*given, promises, reaches(link), timestamp <= value),
-        goal=received(timestamp),
+        "promise_of_every_link_is_one_of_the_minimum",
+        (*given, promises, reaches(link), timestamp <= value),
+        received(timestamp),
         show={"ack barrier": value, "timestamp": timestamp},
     )
     yield Obligation(
-        name="any_larger_value_can_be_broken",
-        hypotheses=(*given, other > value),
-        goal=z3.Exists([i, timestamp], z3.And(reaches(i), timestamp > newest(i), timestamp <= other)),
+        "any_larger_value_can_be_broken",
+        (*given, other > value),
+        z3.Exists([i, timestamp], z3.And(reaches(i), timestamp > newest(i), timestamp <= other)),
         show={"ack barrier": value, "larger": other},
     )
     arrived = z3.Function("arrived_ack", LINK, INT)
     registered = z3.ForAll([i], newest(i) == lift(using["register_ack"])(held(i), arrived(i)))
     yield Obligation(
-        name="minimum_never_falls",
-        hypotheses=(*given, least(before, held, reaches, forgotten), registered),
-        goal=value >= before,
+        "minimum_never_falls",
+        (*given, least(before, held, reaches, forgotten), registered),
+        value >= before,
         show={"before": before, "after": value},
     )
     for count in range(1, 5):
         acks = tuple(z3.Int(f"ack_{k}") for k in range(count))
         answer = lift(using["aggregate_ack"])(acks)
         yield Obligation(
-            name=f"rule_is_minimum_of_{count}",
-            hypotheses=tuple(ack >= 0 for ack in acks),
-            goal=z3.And(*(answer <= ack for ack in acks), z3.Or(*(answer == ack for ack in acks))),
+            f"rule_is_minimum_of_{count}",
+            tuple(ack >= 0 for ack in acks),
+            z3.And(*(answer <= ack for ack in acks), z3.Or(*(answer == ack for ack in acks))),
             show={**{str(ack): ack for ack in acks}, "aggregate": answer},
         )
 

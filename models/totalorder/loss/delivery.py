@@ -57,21 +57,21 @@ def _receiver(using: Rules) -> Iterable[Obligation]:
         z3.ForAll([i], z3.And(b(i) >= 0, a(i) >= 0, r(i) >= 0)),
     )
     yield Obligation(
-        name="nothing_that_precedes_is_missing",
-        hypotheses=(
+        "nothing_that_precedes_is_missing",
+        (
             TIMESTAMP > 0,
             *combined,
             rule(TIMESTAMP, BARRIER, ACK, RECORD),
             MISSING > 0,
             MISSING <= TIMESTAMP,
         ),
-        goal=z3.Not(may_be_missing(MISSING, b(link), a(link), r(link))),
+        z3.Not(may_be_missing(MISSING, b(link), a(link), r(link))),
         show={**SHOW, "precedes": MISSING},
     )
     yield Obligation(
-        name="what_is_refused_may_be_overtaken",
-        hypotheses=(*NATURAL, z3.Not(rule(TIMESTAMP, BARRIER, ACK, RECORD))),
-        goal=overtaken(TIMESTAMP, BARRIER, ACK, RECORD),
+        "what_is_refused_may_be_overtaken",
+        (*NATURAL, z3.Not(rule(TIMESTAMP, BARRIER, ACK, RECORD))),
+        overtaken(TIMESTAMP, BARRIER, ACK, RECORD),
         show=SHOW,
     )
 
@@ -110,12 +110,9 @@ def _link_by_link(using: Rules) -> Iterable[Obligation]:
         natural = (TIMESTAMP > 0, *(x >= 0 for x in (*b, *a, *r)))
         show = {"timestamp": TIMESTAMP, **{str(x): x for k in range(count) for x in (b[k], a[k], r[k])}}
         missing = z3.Or(*(overtaken(TIMESTAMP, *link) for link in zip(b, a, r, strict=True)))
-        yield Obligation(name=f"safe_with_{count}", hypotheses=(*natural, answer), goal=z3.Not(missing), show=show)
+        yield Obligation(f"safe_with_{count}", (*natural, answer), z3.Not(missing), show=show)
         yield Obligation(
-            name=f"what_is_refused_may_be_overtaken_with_{count}",
-            hypotheses=(*natural, z3.Not(answer)),
-            goal=missing,
-            show=show,
+            f"what_is_refused_may_be_overtaken_with_{count}", (*natural, z3.Not(answer)), missing, show=show
         )
 
 
@@ -123,9 +120,9 @@ def _recorded_again(using: Rules) -> Iterable[Obligation]:
     """Each look at a flagged message records the barrier minimum; an ack barrier is strictly below a barrier."""
     record = lift(using["seen_again"])(RECORD, BARRIER)
     yield Obligation(
-        name="loss_state_holds_after_every_look",
-        hypotheses=(*NATURAL, ACK < BARRIER),
-        goal=record > ACK,
+        "loss_state_holds_after_every_look",
+        (*NATURAL, ACK < BARRIER),
+        record > ACK,
         show={**SHOW, "record after the look": record},
     )
 

@@ -257,12 +257,12 @@ def kept(using: Rules, *only: str, part: Conjuncts = conjuncts) -> Iterable[Obli
         chosen |= {"k": SOME.numbers[0], "h": SOME.nodes[0]}
         return z3.And(*(c.says(*(chosen[x] for x in c.over)) for c in part(using, state)))
 
-    yield Obligation(name="init", hypotheses=(z3.BoolVal(True),), goal=holds(start()))
+    yield Obligation("init", (z3.BoolVal(True),), holds(start()))
     given = _assumed_once(using["precedence"], part)
     for name, step in steps(using, NOW).items():
         if only and name not in only:
             continue
-        yield Obligation(name=name, hypotheses=(*given, step.guard), goal=holds(step.after))
+        yield Obligation(name, (*given, step.guard), holds(step.after))
 
 
 def agree(using: Rules) -> Obligation:
@@ -278,9 +278,7 @@ def agree(using: Rules) -> Obligation:
     known = tuple(z3.And(s.given(m), s.delivered(m)) for m in copies.messages)
     orders = [s.position(m) < s.position(n) for m, n in zip(here, there, strict=True)]
     return Obligation(
-        name="two_receivers_agree",
-        hypotheses=(*instances, *scatterings, *places, *known, unlike),
-        goal=orders[0] == orders[1],
+        "two_receivers_agree", (*instances, *scatterings, *places, *known, unlike), orders[0] == orders[1]
     )
 
 
@@ -298,15 +296,15 @@ def covered(using: Rules) -> Iterable[Obligation]:
     )
     rule = lift(using["deliverable_under_loss"])
     yield Obligation(
-        name="receiver_by_the_rule",
-        hypotheses=(*combined, rule(timestamp, said.barrier, said.ack, said.record)),
-        goal=may_deliver(NOW, timestamp, link),
+        "receiver_by_the_rule",
+        (*combined, rule(timestamp, said.barrier, said.ack, said.record)),
+        may_deliver(NOW, timestamp, link),
         show={"timestamp": timestamp, "barrier": said.barrier, "ack barrier": said.ack, "record": said.record},
     )
     sent = replace(said, record=z3.If(said.record <= said.ack, 0, said.record))
     yield Obligation(
-        name="switch_by_the_rules",
-        hypotheses=(*combined, REACHES(link, egress)),
-        goal=switch_says(NOW, egress, sent, Terms(links=(link,))),
+        "switch_by_the_rules",
+        (*combined, REACHES(link, egress)),
+        switch_says(NOW, egress, sent, Terms(links=(link,))),
         show={"barrier": said.barrier, "ack barrier": said.ack, "record": said.record},
     )

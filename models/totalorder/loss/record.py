@@ -51,16 +51,13 @@ def _record(using: Rules) -> Iterable[Obligation]:
     noticed = lift(using["noticed_record"])(LEAST, LARGEST, GREATEST)
     show = {**SHOW, "record": noticed}
     yield Obligation(
-        name="at_or_above_all_that_may_be_lost",
-        hypotheses=(*NATURAL, lost_in_gap(LOST)),
-        goal=greater(RECORD, noticed) >= LOST,
-        show=show,
+        "at_or_above_all_that_may_be_lost", (*NATURAL, lost_in_gap(LOST)), greater(RECORD, noticed) >= LOST, show=show
     )
     smaller = z3.Int("smaller")
     yield Obligation(
-        name="any_smaller_record_misses_one",
-        hypotheses=(*NATURAL, GREATEST >= HELD, GREATEST > ACK, smaller < noticed),
-        goal=z3.And(lost_in_gap(GREATEST), smaller < GREATEST),
+        "any_smaller_record_misses_one",
+        (*NATURAL, GREATEST >= HELD, GREATEST > ACK, smaller < noticed),
+        z3.And(lost_in_gap(GREATEST), smaller < GREATEST),
         show={**show, "smaller": smaller},
     )
     yield from by(first_link, last_link, last_link_after_all_have_spoken)(using)
@@ -70,15 +67,12 @@ def _below_barrier(using: Rules) -> Iterable[Obligation]:
     noticed = lift(using["noticed_under"])(HELD, GREATEST)
     show = {**SHOW, "record": noticed}
     yield Obligation(
-        name="at_or_above_all_that_may_be_lost",
-        hypotheses=(*NATURAL, lost_in_gap(LOST)),
-        goal=greater(RECORD, noticed) >= LOST,
-        show=show,
+        "at_or_above_all_that_may_be_lost", (*NATURAL, lost_in_gap(LOST)), greater(RECORD, noticed) >= LOST, show=show
     )
     yield Obligation(
-        name="no_loss_state_without_a_message_that_may_be_lost",
-        hypotheses=(*NATURAL, noticed > ACK, noticed > RECORD),
-        goal=lost_in_gap(noticed),
+        "no_loss_state_without_a_message_that_may_be_lost",
+        (*NATURAL, noticed > ACK, noticed > RECORD),
+        lost_in_gap(noticed),
         show=show,
     )
 
@@ -86,9 +80,9 @@ def _below_barrier(using: Rules) -> Iterable[Obligation]:
 def _host_link(using: Rules) -> Iterable[Obligation]:
     noticed = lift(using["noticed_record"])(LEAST, LARGEST, GREATEST)
     yield Obligation(
-        name="at_or_above_all_that_may_be_lost",
-        hypotheses=(*NATURAL, lost_in_gap(LOST), using["packet_promises"](LOST, BARRIER)),
-        goal=greater(RECORD, noticed) >= LOST,
+        "at_or_above_all_that_may_be_lost",
+        (*NATURAL, lost_in_gap(LOST), using["packet_promises"](LOST, BARRIER)),
+        greater(RECORD, noticed) >= LOST,
         show={**SHOW, "record": noticed},
     )
 
@@ -105,18 +99,16 @@ def _data_counted(using: Rules) -> Iterable[Obligation]:
     noticed = counted != before(first)
     # Induction over j: the count never falls.
     yield Obligation(
-        name="count_never_falls",
-        hypotheses=(j >= lost + 1, before(j) >= before(lost + 1), one_more(j)),
-        goal=before(j + 1) >= before(lost + 1),
+        "count_never_falls",
+        (j >= lost + 1, before(j) >= before(lost + 1), one_more(j)),
+        before(j + 1) >= before(lost + 1),
         show={"before": before(j), "after": before(j + 1)},
     )
     gap = (first >= 0, first <= lost, lost < k, one_more(lost))
     rises = (before(lost) >= before(first), before(k) >= before(lost + 1))
     show = {"expected": first, "lost": lost, "taken": k, "data of it": is_data(k)}
-    yield Obligation(name="lost_data_are_noticed", hypotheses=(*gap, *rises, is_data(lost)), goal=noticed, show=show)
-    yield Obligation(
-        name="lost_beacons_are_not", hypotheses=(*gap, before(k) == before(first)), goal=z3.Not(noticed), show=show
-    )
+    yield Obligation("lost_data_are_noticed", (*gap, *rises, is_data(lost)), noticed, show=show)
+    yield Obligation("lost_beacons_are_not", (*gap, before(k) == before(first)), z3.Not(noticed), show=show)
 
 
 def next_withheld(held: int, barrier: int, ack: int, record: int) -> int:
@@ -135,19 +127,16 @@ def _withheld(using: Rules) -> Iterable[Obligation]:
     after = rule(held, barrier, ack, record)
     natural = (held >= 0, barrier >= 0, ack >= 0, record >= 0, timestamp > 0)
     show = {"withheld": held, "barrier": barrier, "ack barrier": ack, "record": record, "after": after}
-    yield Obligation(name="never_falls", hypotheses=natural, goal=after >= held, show=show)
+    yield Obligation("never_falls", natural, after >= held, show=show)
     missing = z3.And(timestamp > ack, z3.Or(timestamp >= barrier, timestamp <= record))
     yield Obligation(
-        name="nothing_below_it_is_missing",
-        hypotheses=(*natural, timestamp >= held, timestamp < after),
-        goal=z3.Not(missing),
+        "nothing_below_it_is_missing",
+        (*natural, timestamp >= held, timestamp < after),
+        z3.Not(missing),
         show={**show, "missing": timestamp},
     )
     yield Obligation(
-        name="delivers_no_less_on_one_link",
-        hypotheses=natural,
-        goal=after >= let_by_registers(barrier, ack, record),
-        show=show,
+        "delivers_no_less_on_one_link", natural, after >= let_by_registers(barrier, ack, record), show=show
     )
     yield from _withheld_by_switch(rule)
 
@@ -169,17 +158,17 @@ def _withheld_by_switch(rule: Callable[..., Any]) -> Iterable[Obligation]:
         minimum_of(least, lambda e: rule(w(e), b(e), a(e), r(e)), counts, link),
     )
     yield Obligation(
-        name="delivers_no_less_behind_a_switch",
-        hypotheses=given,
-        goal=least >= let_by_registers(barrier, ack, record),
+        "delivers_no_less_behind_a_switch",
+        given,
+        least >= let_by_registers(barrier, ack, record),
         show={"barrier": barrier, "ack barrier": ack, "record": record, "withheld": least},
     )
     earlier = rule(0, 5, 0, 0)
     now = rule(earlier, 9, 2, 7)
     yield Obligation(
-        name="message_4_is_delivered_though_7_is_lost",
-        hypotheses=(z3.BoolVal(True),),
-        goal=z3.And(z3.IntVal(4) < now, z3.Not(z3.IntVal(4) < let_by_registers(9, 2, z3.IntVal(7)))),
+        "message_4_is_delivered_though_7_is_lost",
+        (z3.BoolVal(True),),
+        z3.And(z3.IntVal(4) < now, z3.Not(z3.IntVal(4) < let_by_registers(9, 2, z3.IntVal(7)))),
         show={"withheld": now + z3.IntVal(0), "by the registers": let_by_registers(9, 2, z3.IntVal(7))},
     )
 

@@ -118,7 +118,7 @@ def overtaking(using: Rules, *scenarios: Scenario, host_records: bool = False) -
     for scenario in scenarios or (*BY_SWITCH, two_ingress_links):
         run = LossRun(using, direct=scenario is two_ingress_links, host_records=host_records)
         goal = z3.Not(scenario(run))
-        yield Obligation(name=f"run_{scenario.__name__}", hypotheses=run.guards, goal=goal, show=run.show)
+        yield Obligation(f"run_{scenario.__name__}", run.guards, goal, show=run.show)
 
 
 def by(*scenarios: Scenario, host_records: bool = False) -> Callable[[Rules], Iterable[Obligation]]:
@@ -139,7 +139,7 @@ def _barriers_rise(using: Rules) -> Iterable[Obligation]:
     run.beacon(1)
     run.switch_beacon()
     run.resend(message)
-    yield Obligation(name="run_resent_message", hypotheses=run.guards, goal=run.barriers_rise(), show=run.show)
+    yield Obligation("run_resent_message", run.guards, run.barriers_rise(), show=run.show)
 
 
 NETWORK = (
