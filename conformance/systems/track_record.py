@@ -37,6 +37,7 @@ class Mistake(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clause, says: what is broken, and words that the sentence about it has. besides: what may be broken with it.
     steps: the run, as `steps.Vocabulary` reads it. good: what does without it.
     upstream: where it was reported. report: the page about it, in docs/reports.
+    releases: in which it came and went, as `bisect` has found.
     seen: in how many of how many runs it was, where it is a matter of chance; none where it is in each.
     runs: how many are played when it is not asked for another number; fewer where one takes long.
     """
@@ -54,6 +55,7 @@ class Mistake(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     upstream: str
     report: str
     besides: tuple[str, ...] = ()
+    releases: str = ""
     seen: tuple[int, int] | None = None
     runs: int = RUNS
 
@@ -114,13 +116,13 @@ scatterproof bisect --system nats --clause PS-QOS-GD --entry NAME      # the rel
 The bad side is to break the clause, and no other one that is not named; the good side is to keep it, with something
 at stake: a newer or an older release, another server, or a run that leaves a step out. Of a mistake that comes by
 chance, *seen* says in how many runs it was. One run that has it is enough then; that none has it is held against the
-record where that is less likely than 1 in 1,000, and is inconclusive elsewhere.
+record where that is less likely than 1 in 1,000, and is inconclusive elsewhere. *Releases* is what `bisect` has found.
 
 This page is made by `scatterproof track-record --write` from
 [track_record.toml](../conformance/systems/track_record.toml), which has the steps of each run.
 
-| name | system | mistake | clause | good side | seen | reported |
-|---|---|---|---|---|---|---|
+| name | system | mistake | clause | good side | seen | releases | reported |
+|---|---|---|---|---|---|---|---|
 """
 
 
@@ -130,6 +132,14 @@ def page(mistakes: Sequence[Mistake]) -> str:
     for one in mistakes:
         clauses = one.clause + (f" (with {', '.join(one.besides)})" if one.besides else "")
         seen = "in each" if one.seen is None else f"{one.seen[0]} of {one.seen[1]}"
-        cells = (f"`{one.name}`", f"{one.system} {one.version}", one.mistake, clauses, one.good_words, seen)
+        cells = (
+            f"`{one.name}`",
+            f"{one.system} {one.version}",
+            one.mistake,
+            clauses,
+            one.good_words,
+            seen,
+            one.releases,
+        )
         lines.append(f"| {' | '.join(cells)} | {one.upstream}: [report](reports/{one.report}) |\n")
     return _PAGE.format(count=len(mistakes), systems=len({one.system for one in mistakes})) + "".join(lines)

@@ -208,11 +208,11 @@ class Budget:
     stopped: bool = False
 
     def next(self) -> float:
-        """When the runs of the next side are over: it has an equal part of what is left."""
+        """When the runs of the next side are over: it has two equal parts of what is left, as many need none."""
         now = time.monotonic()
         part = max(0.0, self.until - now) * self.jobs / max(self.left, self.jobs)
         self.left -= 1
-        return now + part
+        return min(self.until, now + 2 * part)
 
     def stop(self) -> None:
         """Nothing begins any more."""

@@ -26,6 +26,7 @@ def vocabulary(move: type[Enum] | None = None, step: type[Any] | None = None) ->
     calls: dict[str, dict[str, int]] = {
         CallName.PUT_MESSAGE: {"group": 1, "dedup": 0},
         CallName.RECEIVE: {"most": 1, "lease_ns": 1_000_000 * SECOND_NS},
+        CallName.RECEIVE_ASIDE: {"most": 1, "lease_ns": 1_000_000 * SECOND_NS},
         CallName.DELETE: {"newest": 0},
         CallName.EXTEND: {"newest": 0, "lease_ns": 1_000_000 * SECOND_NS},
         CallName.GIVE_BACK: {"newest": 0},
