@@ -13,7 +13,7 @@ from pathlib import Path
 from scatterproof.conformance.supervisor import LIMITS, Child, Limits, stop
 from scatterproof.spec.errors import CannotRun
 
-LOOPBACK, START_S = "127.0.0.1", 60.0
+LOOPBACK, ELSEWHERE, START_S = "127.0.0.1", "127.0.0.2", 60.0
 
 
 def program(name: str) -> str | None:
@@ -45,7 +45,8 @@ class Served:
         deadline = time.monotonic() + START_S
         while True:
             try:
-                socket.create_connection((LOOPBACK, self.port), timeout=1).close()
+                # From its own address a connection to a free port can meet itself, and take the port from the server.
+                socket.create_connection((LOOPBACK, self.port), timeout=1, source_address=(ELSEWHERE, 0)).close()
             except OSError:
                 if time.monotonic() > deadline or not self._child.is_running():
                     self.end()

@@ -248,8 +248,8 @@ RABBITMQ_MQTT = Server(
     command=rabbitmq_node.mqtt_command,
     version=rabbitmq_node.version,
     shape=OF_RABBITMQ,
-    # After a reconnection nothing is unsubscribed from.
-    quiet=replace(OF_RABBITMQ, leaves=False),
+    # After a reconnection nothing is unsubscribed from. (A restart takes ten seconds.)
+    quiet=replace(OF_RABBITMQ, leaves=False, restarts=None),
     profile=Path(__file__).with_name("rabbitmq-mqtt.toml"),
 )
 

@@ -53,7 +53,7 @@ _LEFT = [*_MEMBERS, *[Step(move, node, 0.8) for node in (2, 3) for move in (Move
 FORGETFUL = replace(
     APPLIANCE, name="appliance-without-store", command=lambda port, folder: APPLIANCE.command(port, folder)[:-2]
 )
-KILLED = ("appliance", "jetstream", "nats-mqtt", "rabbitmq-mqtt", "rabbitmq-topic")
+KILLED = ("appliance", "jetstream", "nats-mqtt", "rabbitmq-topic")
 KEPT = [
     *[
         kept
