@@ -116,10 +116,10 @@ def _fed(
                 raise BadInput(f"{place} is mixed with others, or not in the order of {part.runs_file}; make it again")
             rules.refuse(piece, base=done, place=place)
             ended = refuse_rows_after_end(piece, ended=ended, place=place)
-            run.feed(piece)
+            found = run.feed(piece)
             if measuring is not None:
                 measuring.feed(piece)
-            for position in {violation.position for violation in run.broken if violation.position >= done}:
+            for position in {violation.position for violation in found}:
                 rows[position] = tuple(int(piece[name][position - done]) for name in names)
             at, left, done = at + take, left - take, done + take
         if measured is not None and measures is not None and measuring is not None:

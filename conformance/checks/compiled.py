@@ -127,11 +127,11 @@ class CompiledRun:
         self._columns = kernel.columns
         self._parts = [_PartRun(part, around, limits, shown) for part in kernel.parts if part.applies(around)]
 
-    def feed(self, columns: Columns) -> None:
-        """Judge the next rows; `columns` has the kernel's columns and `node` at least, as contiguous int64 arrays."""
+    def feed(self, columns: Columns) -> list[Broken]:
+        """Judge the next rows; `columns` has the kernel's columns and `node` at least, as contiguous int64 arrays. What
+        is kept of their violations, in no order."""
         read = {name: _read_only(columns[name]) for name in self._columns}
-        for part in self._parts:
-            part.feed(read, columns["node"])
+        return [violation for part in self._parts for violation in part.feed(read, columns["node"])]
 
     @property
     def held(self) -> npt.NDArray[np.int64]:
@@ -182,8 +182,8 @@ class _PartRun:
         self.counts = np.zeros(len(part.numbers), dtype=np.int64)
         self.broken: list[Broken] = []
 
-    def feed(self, columns: Columns, nodes: npt.NDArray[np.int64]) -> None:
-        numbers = self.part.numbers
+    def feed(self, columns: Columns, nodes: npt.NDArray[np.int64]) -> list[Broken]:
+        numbers, before = self.part.numbers, len(self.broken)
         arrays = tuple(columns[name] for name in self.part.columns)
         count, row = len(arrays[0]), 0
         room = np.empty((max(ROOM, len(numbers)), 6), dtype=np.int64)
@@ -201,6 +201,7 @@ class _PartRun:
                 break
             self._grow_full_tables()
         self._rows += count
+        return self.broken[before:]
 
     def _within_limits(self, found: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The violations that are still to be kept: where every row breaks a clause, memory stays bounded."""

@@ -49,9 +49,9 @@ class InterpretedRun:
         self._rows = 0
         self.broken: list[Broken] = []
 
-    def feed(self, columns: Mapping[str, npt.NDArray[np.int64]]) -> None:
-        """Judge the next rows."""
-        base, observe = self._rows, self._monitor.observe
+    def feed(self, columns: Mapping[str, npt.NDArray[np.int64]]) -> list[Broken]:
+        """Judge the next rows; what is kept of their violations."""
+        base, observe, before = self._rows, self._monitor.observe, len(self.broken)
         for row in zip(*(columns[name].tolist() for name in self._columns), strict=True):
             observe(self._rows, row)
             self._rows += 1
@@ -61,6 +61,7 @@ class InterpretedRun:
                 self._counts[number] += 1
                 if self._counts[number] <= self._limits.get(number, self._counts[number]):
                     self.broken.append(found._replace(check=number))
+        return self.broken[before:]
 
     @property
     def held(self) -> npt.NDArray[np.int64]:

@@ -336,14 +336,19 @@ def _plain_state(kind: StateKind) -> str:
 def _compiled_state(kind: StateKind) -> str:
     match kind:
         case PerNode(initial):
-            return f"np.full(node_count, {initial}, np.int64)"
+            return _filled("node_count", initial)
         case PerLink(initial):
-            return f"np.full(link_count, {initial}, np.int64)"
+            return _filled("link_count", initial)
         case PerPair(initial):
-            return f"np.full(node_count * node_count, {initial}, np.int64)"
+            return _filled("node_count * node_count", initial)
         case Cell(initial):
-            return f"np.full(1, {initial}, np.int64)"
+            return _filled("1", initial)
         case Table(keys, fields, at_once):
             return f"empty_slots({keys}, {fields}, {at_once})"
         case Bins(size):
             return f"np.zeros({size}, np.int64)"
+
+
+def _filled(size: str, initial: int) -> str:
+    """Most begin with 0, and arrays of zeros are made four times as quickly; a run has a hundred and more."""
+    return f"np.full({size}, {initial}, np.int64)" if initial else f"np.zeros({size}, np.int64)"
