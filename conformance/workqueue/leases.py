@@ -113,7 +113,7 @@ def note_called(row: LeaseRow, promise: Promise, book: Leases) -> None:
         role_from, had_ns = NEVER, NEVER
         for serial in range(first, behind):
             cancel_one(find(book.hands, (row.node, serial)), now, promise, book)
-    if row.call in (RECEIVE, EXTEND):
+    if row.call == RECEIVE or (row.call == EXTEND and not is_of_aside(row.node, uses, book)):
         role_by = FOREVER
     head = (row.call, now, row.operation, row.lease_ns, row.most, 0, uses, first, behind)
     put(users, (row.node,), (*head, had_ns, had_at, role_from, role_by, role_was))
@@ -142,6 +142,13 @@ def use_from_hand(at: int, number: int, row: LeaseRow, promise: Promise, book: L
         change(messages, one, ENDS_FROM, min(old_from, may_end))
         if call == GIVE_BACK and promise.back_order == 2:
             move_behind(serial, row.time_ns, book)
+
+
+@register_jitable
+def is_of_aside(node: int, uses: int, book: Leases) -> bool:
+    """Whether the message that a call is about was set aside; what is done with it makes nobody a consumer."""
+    one = find(book.messages, (field(book.uses, find(book.uses, (node, 0)), OF),)) if uses > 0 else -1
+    return one >= 0 and field(book.messages, one, SHOWN_NS) < FOREVER
 
 
 @register_jitable
@@ -212,6 +219,8 @@ def learn_of_role(call: int, own: int, time_ns: int, outcome: int, promise: Prom
     later moment."""
     users = book.users
     was = field(users, own, ROLE_WAS)
+    if field(users, own, ROLE_BY) < FOREVER and call != CANCEL:
+        return
     if call in (RECEIVE, EXTEND) and outcome == OK:
         by_ns = later(later(time_ns, field(users, own, LEASE)), promise.margin_ns)
         change(users, own, ROLE_BY, max(was, by_ns))

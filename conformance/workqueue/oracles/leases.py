@@ -160,7 +160,8 @@ def _role_by(queue: LeaseQueue, client: int, row: int) -> int:
         if call.client != client or call.row >= row:
             continue
         end = call.end(row)
-        if call.call in (RECEIVE, EXTEND) and end is not Outcome.REFUSED:
+        aside = call.call is EXTEND and any(queue.first_aside(one.name, call.row) for one in call.about)
+        if call.call in (RECEIVE, EXTEND) and not aside and end is not Outcome.REFUSED:
             found = max(found, queue.most(call.over_ns, call)) if end is Outcome.OK else MOST
         elif call.call is CANCEL and end is Outcome.OK and found < MOST:
             found = min(found, call.over_ns)

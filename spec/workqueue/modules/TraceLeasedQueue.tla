@@ -216,8 +216,10 @@ Carried(queue, call) ==
 -----------------------------------------------------------------------------
 (***************************************************************************)
 (* Q-CONSUMER-ONE: the role lasts as long as a lease would that is granted *)
-(* with it.  Who asked and did not hear may have it.                       *)
+(* with it, but one of what was set aside.  Who asked and did not hear may *)
+(* have it.                                                                *)
 (***************************************************************************)
+IsOfAside(queue, call) == \E k \in DOMAIN call.entries : \E i \in At(queue, call.entries[k].message) : queue[i].shown
 Greater(a, b) == IF a > b THEN a ELSE b
 Renewed(role, c, call) ==
   IF role.client = c
@@ -233,7 +235,7 @@ Do(now, c, call) ==
   IN  CASE Net.one_consumer /\ call.call = "receive" ->
              (IF own \/ ~ (call.last < role.from) THEN Then(carried, Renewed(role, c, call)) ELSE {})
              \cup (IF (~ own /\ call.first <= role.by) \/ call.unheard > 0 THEN Then(turnedAway, role) ELSE {})
-        [] Net.one_consumer /\ call.call = "extend" /\ own ->
+        [] Net.one_consumer /\ call.call = "extend" /\ own /\ ~ IsOfAside(now.queue, call) ->
              UNION {Then({one}, IF one.state = now.queue THEN role ELSE Renewed(role, c, call)) : one \in carried}
         [] Net.one_consumer /\ call.call = "cancel" /\ own -> Then(carried, Empty.role)
         [] OTHER -> Then(carried, role)
