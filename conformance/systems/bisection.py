@@ -29,8 +29,8 @@ class Change:
 
 
 def changes(versions: Sequence[str], bad: str, ask: Ask) -> list[Change]:
-    """Where the mistake of a release began, and where it ended; nothing where it is in all of them. versions: oldest
-    first. Where it came and went more than once, these are two places of several."""
+    """Where the mistake of a release began, and where it ended; nothing where it is in the oldest and in the newest.
+    versions: oldest first. Where it came and went more than once, these are two places of several."""
     if bad not in versions:
         raise BadInput(f"{bad} is none of {', '.join(versions)}")
     if not ask(bad):

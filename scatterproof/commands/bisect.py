@@ -31,7 +31,8 @@ def command(
 
     A release that cannot be run is left out, and that is said.
 
-    Exit codes: 0 it was found, or is in all of them; 2 wrong usage; 3 the release of the record could not be run.
+    Exit codes: 0 it was found, or is in the oldest and in the newest; 2 wrong usage; 3 the release of the record could
+    not be run.
     """
     mistake = mistake_of(system, clause, entry)
 
@@ -50,4 +51,5 @@ def command(
         what = "is new" if one.begins else "is gone"
         out.print(f"{mistake.name}: {one.before} -> {one.after}: it {what} in {one.after}", highlight=False)
     if not found:
-        out.print(f"{mistake.name}: it is in all that could be run, of {len(versions)} releases", highlight=False)
+        told = f"{mistake.name}: it is in the oldest and in the newest of {len(versions)} releases that could be run"
+        out.print(f"{told}; those between were not asked", highlight=False)

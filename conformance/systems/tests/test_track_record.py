@@ -14,7 +14,7 @@ from scatterproof.conformance.adapters.products import Product
 from scatterproof.conformance.profile import read_profile
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.systems import track_runs
-from scatterproof.conformance.systems.bisection import Change, changes
+from scatterproof.conformance.systems.bisection import Change, Releases, changes, mistake_of
 from scatterproof.conformance.systems.track_record import THIRDS, Good, Mistake, chosen, known, page, read
 from scatterproof.conformance.systems.track_runs import Played, Side, Standing, played, sides, verdict
 from scatterproof.conformance.workqueue.products.history import vocabulary
@@ -179,6 +179,15 @@ def test_bisection_finds_where_a_mistake_begins_and_ends(begins: int, ends: int,
     expected += [Change(RELEASES[inside[-1]], RELEASES[after[0]], False)] if after else []
     assert changes(RELEASES, RELEASES[inside[0]], ask) == expected
     assert len(asked) < 20
+
+
+def test_what_cannot_be_bisected_is_refused_with_what_can(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no mistake of nats under Q-LEASE is known; there are: aedes PS-QOS-LEVEL"):
+        mistake_of("nats", "Q-LEASE", None)
+    with pytest.raises(BadInput, match="give --entry: one of nats-filters-hide, nats-wildcard-hides"):
+        mistake_of("nats", "PS-QOS-GD", None)
+    with pytest.raises(BadInput, match="no other release of it can be installed by pip or npm"):
+        Releases(mistake_of("pgq", "Q-LEASE-ALL", None), tmp_path, 1, lambda _: None)
 
 
 # ---------------------------------------------------------------- on real systems

@@ -24,7 +24,7 @@ from scatterproof.conformance.workqueue.cases.building import (
 )
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
 from scatterproof.spec.core import Outcome
-from scatterproof.spec.errors import BadInput
+from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Trace
@@ -53,6 +53,8 @@ class Driver:
 
     def _queue(self, name: str, **attributes: str) -> str:
         made = self._client.create_queue(QueueName=f"{name}.fifo", Attributes={"FifoQueue": "true", **attributes})
+        if "QueueUrl" not in made:
+            raise CannotRun("the server has given no queue: it does not know how this client asks")
         return str(made["QueueUrl"])
 
     def make(self, call: Call) -> None:
