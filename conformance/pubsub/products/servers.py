@@ -227,8 +227,8 @@ APPLIANCE = Server(
     why_not=known.lacks_paho,
     command=_appliance,
     version=lambda: importlib.metadata.version("scatterproof"),
-    shape=LASTING,
-    quiet=LASTING,
+    shape=replace(LASTING, shared=True),
+    quiet=replace(LASTING, shared=True),
     profile=Path(__file__).with_name("appliance.toml"),
 )
 

@@ -91,6 +91,7 @@ class Session:
             return
         self._last_place += 1
         item = Item(self._last_place, carried, level, retained=retained, group=group)
+        item.again = carried.was_sent and level == 1
         if self._may_send():
             self._number(item)
         else:
@@ -166,16 +167,18 @@ class Session:
         self.outbox = None
         for item in self._sent.values():
             item.again = True
+        leaving = [item for item in (*self._sent.values(), *self._waiting) if item.group and not item.released]
         if self.durable:
-            leaving = [item for item in (*self._sent.values(), *self._waiting) if item.group and not item.released]
+            # At level 2 the client may have it: only this session knows not to give it a second time.
+            leaving = [item for item in leaving if item.level != 2 or not item.packet_id]
             self._sent = {key: item for key, item in self._sent.items() if item not in leaving}
             self._waiting = deque(item for item in self._waiting if item not in leaving)
             for item in leaving:
                 self._drop(item)
         else:
-            leaving = [item for item in (*self._sent.values(), *self._waiting) if item.group and not item.released]
             self.discard()
         for item in sorted(leaving, key=lambda item: item.place):
+            item.carried.was_sent = item.carried.was_sent or item.packet_id > 0
             self.core.hand_on(item.carried, item.group)
 
     def discard(self) -> None:

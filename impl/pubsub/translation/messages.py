@@ -30,13 +30,14 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
 class Carried:
     """A message inside an appliance, which queues refer to. translated: what it is in foreign protocols, made once.
     kept: its number in the cache engine, 0 for none, and how many queues have it there. reference: to it in the ring of
-    recent messages, where a slow consumer needs it. urgent, conflates: how those are served."""
+    recent messages, where a slow consumer needs it. urgent, conflates: how those are served. was_sent: to a member of a
+    group, which has left without an acknowledgement."""
 
-    __slots__ = ("conflates", "kept", "message", "queues", "reference", "translated", "urgent")
+    __slots__ = ("conflates", "kept", "message", "queues", "reference", "translated", "urgent", "was_sent")
 
     def __init__(self, message: Message, kept: int = 0) -> None:
         self.message = message
         self.translated: dict[str, bytes] = {}
         self.kept, self.queues = kept, 0
         self.reference: Reference | None = None
-        self.urgent = self.conflates = False
+        self.urgent = self.conflates = self.was_sent = False

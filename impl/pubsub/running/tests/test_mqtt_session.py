@@ -109,6 +109,21 @@ def test_ps_session_what_was_in_flight_comes_again_marked_and_first_and_each_of_
     assert kinds(broker.connection(connect("d", clean=False))) == [Kind.CONNACK]
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_ps_shared_what_a_member_leaves_comes_marked_at_level_1_and_waits_for_it_at_level_2(alone: bool) -> None:
+    broker = Broker()
+    member = broker.connection(connect("d", clean=False), subscribe(1, ("$share/g/x", 2)))
+    broker.connection(connect("p"), publish("x", b"1", 1, 1), publish("x", b"2", 2, 2))
+    assert kinds(member) == [Kind.CONNACK, Kind.SUBACK, Kind.PUBLISH, Kind.PUBLISH]
+    other = broker.connection(connect("e"), *(() if alone else (subscribe(1, ("$share/g/x", 2)),)))
+    said(other)
+    member.lost()
+    first, second = (Kind.PUBLISH, 8 | 2), (Kind.PUBLISH, 8 | 4)
+    assert [one[:2] for one in said(other)] == ([] if alone else [first])
+    back = broker.connection(connect("d", clean=False))
+    assert [one[:2] for one in said(back)[1:]] == ([second, first] if alone else [second])
+
+
 def test_no_more_than_a_window_is_on_its_way_to_a_client_that_does_not_acknowledge() -> None:
     broker = Broker()
     slow, publisher = broker.connection(connect("s"), subscribe(1, ("x", 1))), broker.connection(connect("p"))
