@@ -26,7 +26,7 @@ WORDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "document": (TOPICS, FILTERS),
     "mqtt": (("a/b", "a", "a/b/c", "$a/b", "/a"), ("a/#", "a/+", "#", "+/b", "$a/#", "/+", "a/b", "+/#")),
     "nats": (("a.b", "a", "a.b.c"), ("a.>", "a.*", ">", "*.b", "a.b")),
-    "amqp": (("a.b", "a", "a.b.c", "c"), ("a.#", "a.*", "#", "#.b", "a.#.c", "a.b", "#.#")),
+    "amqp": (("a.b", "a", "a.b.c", "c", ""), ("a.#", "a.*", "#", "#.b", "a.#.c", "a.b", "#.#", "*.#")),
 }
 
 
