@@ -53,7 +53,7 @@ from scatterproof.spec.trace import Kind, Row, Trace
 
 HOSTS = (4, 8, 16, 64, 256)
 TRIES = 3
-# Environment, and which part of the packets is lost.
+# Environment, and the share of packets lost.
 LOSSY_RUNS = (("C", 0.0), ("A", 0.0), ("B", 0.0), ("D9", 0.0), ("D9", 1e-3), ("D8", 0.0), ("D8", 1e-3))
 LOSSY_HOSTS = (8, 256)
 LOSSY_TURNS = 5
@@ -66,9 +66,10 @@ def loaded_schedule(hosts: int, submissions: int, seed: int = 1) -> Schedule:
 
 
 def lossy_schedule(hosts: int, submissions: int, environment: str, rate: float, seed: int = 1) -> Schedule:
-    """The same run in another environment; each packet that it has without loss is lost at this rate."""
+    """The run of `loaded_schedule` in another environment; each packet that it sends without loss is lost with
+    probability `rate`."""
     schedule = loaded_schedule(hosts, submissions, seed)
-    # Time to send again what was lost, but none of idleness: the runs are to be as long, and packets mostly data.
+    # Time to resend what was lost, but no idle time: runs must be equally long, and most packets data.
     schedule = msgspec.structs.replace(
         schedule,
         parameters={"environment": environment, "beacon_interval_ns": 50_000, "retransmit_timeout_ns": 200_000},
@@ -85,7 +86,7 @@ def lossy_schedule(hosts: int, submissions: int, environment: str, rate: float, 
 
 
 def run_once(schedule: Schedule, observe: Observer | None = None) -> tuple[list[Row], int, float]:
-    """Rows, events handled, and seconds of the run itself; building the nodes is not counted."""
+    """Rows, events handled, and CPU seconds of the run itself; building the nodes is not counted."""
     plugin, topology, routes = load(PROTOCOL), schedule.topology, route(schedule.topology)
     nodes = [
         make_core(node_config(node, topology, routes, PROTOCOL, schedule.parameters))
@@ -98,7 +99,7 @@ def run_once(schedule: Schedule, observe: Observer | None = None) -> tuple[list[
 
 
 def data_share(rows: list[Row]) -> float:
-    """Which part of the packets sent were data."""
+    """The share of data among the packets sent."""
     columns = load(PROTOCOL).columns
     kind, packet = columns.index("kind"), columns.index("packet")
     sent = [row[packet] for row in rows if row[kind] == Kind.SENT]
@@ -159,7 +160,7 @@ def simulator_under_loss() -> list[Figure]:
 
 
 def held_messages() -> Iterable[Figure]:
-    """Growth of the cost of a message with those that a host holds."""
+    """How the cost of a message grows with the number of messages that a host holds."""
     held = ", ".join(f"{size:,}" for size in SIZES)
     counts = ", ".join(f"{count:.1f}" for count in comparisons())
     yield f"receiver, under loss (D9): comparisons of keys a delivered message; {held} held", counts

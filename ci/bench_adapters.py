@@ -1,7 +1,8 @@
-"""Benchmarks of judging over stdio: cases a second for the reference and the example nodes, and what the harness itself
-costs, measured against nodes that do nothing. Wall time: processes take turns with the harness. Best of three tries.
+"""Benchmarks of judging over stdio: cases a second for the reference and the example nodes, and the harness's own cost,
+measured against nodes that do nothing. Wall time: processes take turns with the harness. Best of three tries.
 
-They run in a process of their own: starting a node forks it, which takes the longer the more is loaded."""
+They run in a process of their own: starting a node forks it, and a fork takes longer the more modules are loaded.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ class NullNode:
 
 
 def adapters() -> Iterator[tuple[str, str]]:
-    """What is measured, and the figure."""
+    """Pairs: what is measured, and the figure. SystemExit where measuring fails."""
     with subprocess.Popen([sys.executable, __file__], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:

@@ -1,5 +1,6 @@
 """Benchmark of the explorer: from the command to the first rows that Chromium shows, with ten million events in one run
-as Parquet and with a million as NDJSON; then a step, a jump to the end, and the reading of it all beside. Wall time."""
+as Parquet and with a million as NDJSON; then a step, a jump to the end, and reading and judging the rest in the
+background. Wall time."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def explorer() -> Iterator[tuple[str, str]]:
 
 def _measured(what: str, words: list[str]) -> Iterator[tuple[str, str]]:
     with launched() as browser:
-        tab = Tab(browser, bypass_csp=True)  # what is waited for is a script, too
+        tab = Tab(browser, bypass_csp=True)  # the conditions that we wait for are scripts, too
         tab.page.set_default_timeout(1_200_000)
         start = time.perf_counter()
         command = [sys.executable, "-m", "scatterproof.cli", "explore", *words, "--no-browser"]
@@ -91,8 +92,8 @@ def _busy() -> Trace:
 
 
 def _corpus(folder: Path, events: int) -> None:
-    """One long run: a busy one again and again, each time later. Its repetitions break clauses, as their timestamps are
-    those of the first: so there is something to jump to."""
+    """One long run: a busy run repeated, each time later. Repetitions keep the timestamps of the first, and so break
+    clauses: there is a violation to jump to."""
     trace = _busy()
     names = schema(PROTOCOL).columns
     table = np.array([row for row in trace.rows if row[names.index("kind")] != Kind.ENDED], dtype=np.int64)

@@ -2,7 +2,7 @@
 
 Each row is one kind of work on the reference core, at rising numbers of held messages. The numbers take turns, so that
 a noisy machine is noisy for all of them, and the median counts: trust the ratios. Times contain the processor's
-caches, in which a million messages do not fit; comparisons of keys, which no machine has a part in, are counted too.
+caches, in which a million messages do not fit; comparisons of keys are counted, too: they are the same everywhere.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ci.bench_hosts import AT_ONCE, BEST_EFFORT, RELIABLE, STEPS, UNDER_LOSS, Ho
 from scatterproof.impl.totalorder import RULES, Rules
 
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
-# Where a receiver has failed all that it did not acknowledge is recalled at once: a million of those are not measured.
+# When a receiver fails, all that it did not acknowledge is recalled at once: a million recalls are not measured.
 RECALL_SIZES = SIZES[:4]
 TURNS = 7
-# With few messages held, what happens once a core is measured with several cores: MESSAGES in all.
+# Work that happens once in a core's life is measured on several cores where few messages are held: MESSAGES in all.
 MOST_CORES = 20
 MESSAGES = 50_000
-# The square root's. A cost of a + b log n is multiplied by 1.13 at the most (between 100 and 1,000, for a = 0), and
-# caches add to that; a cost that a scan makes up doubles.
+# The factor of a square root. A cost of a + b log n grows by a factor of 1.13 at most (between 100 and 1,000, for
+# a = 0), and caches add to that; the cost of a scan doubles.
 MOST_A_DOUBLING = 2**0.5
 
 
@@ -41,13 +41,14 @@ class GrowthRow:
 
     @property
     def most_a_doubling(self) -> float:
-        """By what the cost is multiplied when the held messages double, where that is most."""
+        """The largest factor by which the cost grows when the number of held messages doubles."""
         measured = pairwise(zip(self.sizes, self.costs, strict=True))
         return max(pow(d / c, 1 / log2(n / m)) for (m, c), (n, d) in measured)
 
     @property
     def below_root(self) -> bool:
-        """Whether it grows less than the square root of the held messages: no scan makes it up."""
+        """Whether the cost grows more slowly than the square root of the number of held messages: then it is no
+        scan."""
         return self.most_a_doubling < MOST_A_DOUBLING
 
     def statement(self) -> str:
@@ -74,7 +75,7 @@ class _Counted(tuple[int, ...]):
 
 
 def comparisons(sizes: Sequence[int] = SIZES) -> list[float]:
-    """Comparisons of keys a delivered message, another one being buffered for it: no machine has a part in them."""
+    """Comparisons of keys for each delivered message, with another one buffered for it; the same on every machine."""
     counting = replace(RULES, precedence=lambda timestamp, sender: _Counted((timestamp, sender)))
     found: list[float] = []
     for size in sizes:
@@ -87,7 +88,7 @@ def comparisons(sizes: Sequence[int] = SIZES) -> list[float]:
 
 
 class HeldCore(Protocol):
-    """A core with messages held, and the kinds of work to be measured on it, in their order."""
+    """A core that holds messages, and the kinds of work to measure on it, in order."""
 
     def work(self) -> Sequence[HostWork]: ...
 
@@ -99,7 +100,7 @@ def growth(
     cores: int = MOST_CORES,
     rules: Rules = RULES,
 ) -> Iterator[GrowthRow]:
-    """All rows, one after another. Collection of garbage is off meanwhile, as it is in the simulator."""
+    """All rows, one after another. Garbage collection is off meanwhile, as in the simulator."""
     times = turns, cores
     collecting = gc.isenabled()
     gc.disable()
@@ -120,7 +121,7 @@ def rows(
     """One row for each kind of work of these cores; `sizes` rise."""
     costs: dict[str, list[list[float]]] = {}
     for core in range(cores):
-        # Only the smaller ones after the first round, so that their places stay.
+        # After the first round only smaller sizes are left; as sizes rise, each keeps its place.
         held = [make(size).work() for size in sizes if core == 0 or (core + 1) * size <= MESSAGES]
         for kind in zip(*held, strict=True):
             tries = costs.setdefault(kind[0].what, [[] for _ in sizes])

@@ -1,4 +1,4 @@
-"""Hosts of the reference core that hold many messages, and what is measured on them: seconds a message, in CPU time."""
+"""Hosts of the reference core that hold many messages, and the work measured on them: CPU seconds a message."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Event: TypeAlias = PacketArrived[Packet] | Submitted
 
 
 class HostWork(NamedTuple):
-    """repeatable: it leaves as many messages held as there were."""
+    """repeatable: afterwards the host holds as many messages as it did."""
 
     what: str
     seconds: Callable[[], float]
@@ -38,7 +38,7 @@ class HostWork(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flavour:
-    """links: ingress links of a receiver."""
+    """links: number of ingress links of a receiver."""
 
     name: str
     environment: str
@@ -56,8 +56,8 @@ RELIABLE = Flavour(name="reliable", environment="D9", links=1, failure_timeout_n
 
 
 class _Host:
-    """Host 0, with peers 1, 2, ..., that many ingress links and one egress link; and what arrives there, with the
-    numbers that links and senders give it."""
+    """Host 0 with peers 1, 2, ..., `links` ingress links and one egress link. Its arrivals are numbered as links and
+    senders number them."""
 
     def __init__(self, flavour: Flavour, links: int, rules: Rules) -> None:
         self._loses = flavour.environment.startswith("D")
@@ -98,8 +98,8 @@ class _Host:
         return [self.arrival(_BEACON, PEERS + 1 + link, link=link) for link in range(self._links)]
 
     def handle(self, events: Sequence[_Event]) -> tuple[float, list[Send[Packet]], list[int]]:
-        """Seconds, what was sent, and the timestamps of what was delivered. The deadline is asked for, as drivers do
-        after each event."""
+        """CPU seconds, the packets sent, and the timestamps of the messages delivered. The deadline is asked for after
+        each event, as drivers do."""
         handle, next_deadline = self._core.handle, self._core.next_deadline
         effects = []
         start = time.process_time()
@@ -117,7 +117,7 @@ class _Host:
 
 class Receiving:
     """A receiver that holds about `size` messages. They arrive over all its links in no order of timestamps, which is
-    worse than senders do; and so that about as many are there when as many were delivered."""
+    harder than what senders do. One arrives for each one delivered, so that the number held stays about the same."""
 
     def __init__(self, flavour: Flavour, rules: Rules, size: int) -> None:
         self._host = _Host(flavour, flavour.links, rules)
@@ -144,12 +144,12 @@ class Receiving:
         return self._host.arrival(_DATA, sender, number, timestamp)
 
     def _rises(self, messages: int) -> list[_Event]:
-        """The barrier of every link lets as many messages pass as this, in the mean."""
+        """Beacons that raise the barrier of every link far enough to let this many messages pass, in the mean."""
         self._host.now += messages * _SPACING
         return self._host.beacons()
 
     def _seconds(self, events: Sequence[_Event], came: int) -> float:
-        """Seconds a delivered message, or one that came where none was delivered."""
+        """Seconds for each delivered message, or for each one that came where none was delivered."""
         seconds, _, timestamps = self._host.handle(events)
         if timestamps != sorted(timestamps) or (timestamps and timestamps[-1] >= self._host.now):
             raise SystemExit("ci/bench: the receiver delivered in a wrong order, and its speed says nothing")
@@ -173,7 +173,7 @@ class Receiving:
         return self._seconds(events, STEPS * AT_ONCE)
 
     def _rise(self) -> float:
-        steps = min(STEPS, self._size // 5)  # some messages are to stay
+        steps = min(STEPS, self._size // 5)  # some messages must stay
         return self._seconds([event for _ in range(steps) for event in self._rises(1)], 0)
 
     def _recall(self) -> float:
@@ -234,13 +234,13 @@ class Sending:
         return self._exchange(range(1, PEERS))
 
     def _catch_up(self) -> float:
-        """With what is looked at only now, as it stood behind the last receiver's messages."""
+        """Includes the entries that waited behind the last receiver's messages: they are looked at only now."""
         acknowledgements = [self._acknowledge(PEERS) for _ in range(self._sent - self._acknowledged[PEERS])]
         return self._host.handle([*acknowledgements, self._scatter()])[0] / (len(acknowledgements) + PEERS)
 
 
 class Recalling(Sending):
-    """A sender one of whose receivers fails, with `size` messages outstanding."""
+    """A sender with `size` messages outstanding, when one of its receivers fails."""
 
     def work(self) -> Sequence[HostWork]:
         return (

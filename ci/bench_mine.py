@@ -1,4 +1,5 @@
-"""Mining beside a plain Spark scan, DuckDB and Polars (`ci/bench mine`): speed, growth and memory, as a table."""
+"""Mining compared with a plain Spark scan, DuckDB and Polars (`ci/bench mine`): speed, growth and memory, as a
+table."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ LEAST, MOST = 10_000, 1_000_000_000
 
 
 def event_counts(text: str) -> tuple[int, ...]:
-    """Such as 1e6,1e7."""
+    """The numbers in a text such as 1e6,1e7; ArgumentTypeError for any other text."""
     try:
         counts = tuple(int(float(part)) for part in text.split(","))
     except (ValueError, OverflowError):
@@ -26,7 +27,8 @@ def event_counts(text: str) -> tuple[int, ...]:
 
 
 def compare_mining(protocol: str, sizes: tuple[int, ...]) -> None:
-    """Prints each figure when it is there, and the table; exits with the sentence of what went wrong."""
+    """Print each figure as soon as it is measured, then the table. SystemExit, after a sentence on standard error, when
+    something goes wrong."""
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; corpora are made in {tempfile.gettempdir()}")
 
     def say(line: str) -> None:

@@ -1,8 +1,8 @@
 """Packets a second of the embedded P4 target on one core: the switch program on the frames that a busy star gives it,
-and sample programs; beside BMv2's where simple_switch_grpc is on PATH.
+and sample programs; compared with BMv2 where simple_switch_grpc is on PATH.
 
-CPU time, best of three tries. The frames are recorded once in simulation, and given again to a fresh switch with the
-same entries, so that only the target is measured.
+CPU time, best of three tries. The frames are recorded once in simulation, and replayed to a fresh switch with the same
+entries, so that only the target is measured.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Arrival = tuple[int, bytes, int]
 
 
 class KeepingTarget:
-    """A target that runs the program and keeps what was asked of it."""
+    """A target that runs the program and records entries and arrivals."""
 
     def __init__(self, size: int) -> None:
         self._target = EmbeddedTarget(BUILD, size)
@@ -64,7 +64,7 @@ class KeepingTarget:
 
 
 def recorded(hosts: int) -> KeepingTarget:
-    """What the switch of a star was asked."""
+    """The target of a star's switch after a busy run."""
     made: list[KeepingTarget] = []
 
     def target(size: int) -> KeepingTarget:
@@ -151,7 +151,7 @@ def sample_figures(
 
 
 def bmv2_speed(make: Callable[[], Running], arrivals: Sequence[Arrival]) -> str:
-    """How many of the packets given at each rate came out again; or why there is no BMv2."""
+    """At each rate, how many packets left for those sent; or why BMv2 was not run."""
     packets = [(port, data) for port, data, _ in arrivals if port < CPU_PORT]
     try:
         target = make()
@@ -160,7 +160,7 @@ def bmv2_speed(make: Callable[[], Running], arrivals: Sequence[Arrival]) -> str:
     with target:
         told = []
         for turn, rate in enumerate(BMV2_RATES):
-            # Packets that came already may be refused, so each rate has its own.
+            # The program may refuse a packet that it has seen, so each rate has packets of its own.
             paced = target.paced(packets[turn * BMV2_PACKETS : (turn + 1) * BMV2_PACKETS], rate)
             told.append(f"{len(paced.packets):,} left for {paced.sent:,} at {paced.sent / paced.seconds:,.0f}/s")
     return "; ".join(told)

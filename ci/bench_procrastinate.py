@@ -1,5 +1,5 @@
-"""The same messages through procrastinate, a queue on PostgreSQL that others have made: jobs with one lock are carried
-out one after the other, as groups of one correlation are."""
+"""The queue's messages through procrastinate, another queue on PostgreSQL: it carries out jobs with one lock one after
+the other, like groups of one correlation."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def why_not() -> str | None:
 
 
 def seconds(address: str, workers: int, correlations: int, messages: int, in_group: int, body: bytes) -> float:
-    """From the first job that is deferred until the last is carried out, once all are connected; as many senders as
-    workers, in one process."""
+    """Wall seconds from the first job deferred to the last one carried out; connecting is not counted. As many senders
+    as workers, in one process."""
     return asyncio.run(_seconds(address, workers, correlations, messages, in_group, body.decode()))
 
 

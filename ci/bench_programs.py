@@ -1,8 +1,8 @@
 """Deliveries a second and memory of a protocol's own program: real processes on this machine, over its loopback
 sockets.
 
-Each process drops its share of the datagrams that it sends, by a seed of its own. All start at once; a run is timed
-until all is delivered, by the outputs, from when a tenth was.
+Each process drops a share of the datagrams that it sends, by a seed of its own. All start at once. By the outputs, a
+run is timed from a tenth of the deliveries to the last.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def programs() -> Iterator[tuple[str, str]]:
 
 
 def measure(workload: Workload, lose: float) -> tuple[float, int]:
-    """Deliveries a second in one run, and the most memory of any process. Raises CannotRun when a process fails or not
-    all is delivered in time."""
+    """Deliveries a second in one run, and the peak memory of any process, in bytes. Raises CannotRun when a process
+    fails or not all is delivered in time."""
     processes = range(workload.processes)
     with tempfile.TemporaryDirectory() as name, ExitStack() as running:
         folders = [Path(name, str(process)) for process in processes]
@@ -87,6 +87,6 @@ def measure(workload: Workload, lose: float) -> tuple[float, int]:
             seen.append((time.monotonic(), standing.deliveries))
         memory = max(most_resident_bytes(child.pid) for child in children)
     now, total = seen[-1]
-    # On a busy machine one look may show it whole: then it is timed from the start.
+    # On a busy machine the first look may show all deliveries: then the run is timed from its start.
     since, before = next((look for look in seen[1:-1] if 10 * look[1] >= total), seen[0])
     return (total - before) / max(now - since, 1e-9), memory

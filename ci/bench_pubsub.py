@@ -1,8 +1,8 @@
-"""Benchmarks of publish and subscribe: matching and telling neighbours, against the number of subscriptions; messages a
-second through appliances in a row, beside NATS, mosquitto and amqtt; fan-out; and memory.
+"""Benchmarks of publish and subscribe: matching, and updates to neighbours, by number of subscriptions; messages a
+second through appliances in a row, compared with NATS, mosquitto and amqtt; fan-out; and memory.
 
-One client publishes and as many subscribe, over raw sockets, so that no client library is measured. No more than WINDOW
-messages are on their way, as brokers drop what is best effort. On a shared machine trust the CPU time that all server
+One client publishes and others subscribe, over raw sockets, so that no client library is measured. At most WINDOW
+messages are in flight, as brokers may drop best-effort messages. On a shared machine trust the CPU time that all server
 processes of a run took for each message, and its ratios.
 """
 
@@ -69,7 +69,10 @@ def pubsub(
 
 
 class Mqtt:
-    """A client over a raw socket, whose messages all have one size. got: how many came."""
+    """A client over a raw socket, whose messages all have one size.
+
+    got: number of messages received.
+    """
 
     def __init__(self, port: int, name: str, level: int) -> None:
         self.socket, self._level, self.got, self._left = _opened(port), level, 0, b""
@@ -104,7 +107,7 @@ class Mqtt:
         return b"".join(found)
 
     def read(self) -> None:
-        """What a subscriber has got, acknowledged where that is due."""
+        """Take what has arrived at a subscriber, and acknowledge it at level 1."""
         data = self._left + self.socket.recv(1 << 18)
         number = len(data) // self._size
         if self._level:
@@ -115,12 +118,12 @@ class Mqtt:
         self.got += number
 
     def hear(self) -> None:
-        """What a publisher is told: it goes nowhere."""
+        """Discard what the broker sends to a publisher."""
         self.socket.recv(1 << 18)
 
 
 class Nats:
-    """The same, of NATS."""
+    """The same client for NATS."""
 
     def __init__(self, port: int, name: str, level: int) -> None:
         self.socket, self.got, self._left = _opened(port), 0, b""
@@ -176,7 +179,10 @@ def _length(length: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class BrokerKind:
-    """commands: of all its processes, given a port for publishers, one for subscribers and a folder."""
+    """commands: of all its processes, given a port for publishers, one for subscribers and a folder.
+    needs: a program that must be installed; empty for none.
+    install: how to install it, as a sentence.
+    """
 
     name: str
     speaks: type[Mqtt] | type[Nats]
@@ -189,12 +195,12 @@ class BrokerKind:
 
 
 def _found(name: str) -> str | None:
-    # Debian puts mosquitto where only root's path leads.
+    # Debian puts mosquitto into a folder that only root's PATH has.
     return program(name) or shutil.which(name, path="/usr/sbin")
 
 
 def _appliances(hops: int, speaks: str) -> Callable[[int, int, Path], list[list[str]]]:
-    """That many in a row: the first takes publishers, the last subscribers."""
+    """`hops` appliances in a row: the first takes publishers, the last subscribers."""
 
     def commands(publishers: int, subscribers: int, folder: Path) -> list[list[str]]:
         links = free_ports(hops)
@@ -272,14 +278,16 @@ def _running(kind: BrokerKind) -> Iterator[tuple[int, int, list[int]]]:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRate:
-    """rate: deliveries a second of wall time; cpu_us: of all servers, for each delivery."""
+    """rate: deliveries a second of wall time.
+    cpu_us: CPU time of all servers for each delivery, in us.
+    """
 
     rate: float
     cpu_us: float
 
 
 def _best(kind: BrokerKind, level: int, subscribers: int, messages: int) -> BrokerRate:
-    """Of some tries, the least of each."""
+    """The highest rate and the least CPU time of TRIES runs."""
     with _running(kind) as (publishers, port, pids):
         takers = [kind.speaks(port, f"taker{number}", level) for number in range(subscribers)]
         for taker in takers:
@@ -291,7 +299,8 @@ def _best(kind: BrokerKind, level: int, subscribers: int, messages: int) -> Brok
 
 
 def _until_it_comes(giver: Mqtt | Nats, takers: Sequence[Mqtt | Nats]) -> None:
-    """Appliances find each other while clients connect already."""
+    """Publish until every subscriber receives something: appliances may still be connecting to each other. CannotRun
+    where nothing arrives in time."""
     limit = time.monotonic() + _LIMIT_S
     while any(not taker.got for taker in takers):
         giver.socket.sendall(giver.batch(1))
@@ -303,7 +312,7 @@ def _until_it_comes(giver: Mqtt | Nats, takers: Sequence[Mqtt | Nats]) -> None:
 
 
 def _read(giver: Mqtt | Nats, takers: Sequence[Mqtt | Nats], wait_s: float) -> int:
-    """How many sockets had something."""
+    """Read from every socket that has something; returns how many had."""
     by_socket = {taker.socket: taker for taker in takers}
     ready = select.select([giver.socket, *by_socket], [], [], wait_s)[0]
     for one in ready:
@@ -335,7 +344,7 @@ def _measure(giver: Mqtt | Nats, takers: Sequence[Mqtt | Nats], messages: int, p
 
 
 def _cpu_s(pids: Sequence[int]) -> float:
-    """Of all threads of these processes, by now."""
+    """CPU seconds of all threads of these processes so far."""
     threads = (file for pid in pids for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
     return sum(int(file.read_text().split()[0]) for file in threads) / 1e9
 

@@ -1,10 +1,12 @@
-"""Benchmarks of the queue: messages a second from end to end, beside a plain queue that keeps no order, and the cost of
-selection against the number of groups that wait. Wall time; a server of its own for PostgreSQL, with syncing on.
+"""Benchmarks of the queue: messages a second end to end, compared with a plain queue that keeps no order, and the cost
+of selection by number of waiting groups. Wall time; PostgreSQL runs as a server of its own, with syncing on.
 
-Senders and workers are threads of one process, as many of one as of the other. Groups are sent whole, or message by
-message, where each is on the disk when its call returns, as in the plain queue. That is one table from which
-each worker deletes the first row, on PostgreSQL by FOR UPDATE SKIP LOCKED: it is what a queue costs that has neither
-groups nor correlations, and hands out no message twice."""
+Senders and workers are threads of one process, equally many. Groups are sent whole, or message by message: in the
+second way each message is on disk when its call returns, as in the plain queue.
+
+The plain queue is one table from which each worker deletes the first row, on PostgreSQL by FOR UPDATE SKIP LOCKED. It
+is what a queue costs that has neither groups nor correlations, and hands out no message twice.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,8 @@ def queue(messages: int = MESSAGES, waiting: tuple[int, ...] = WAITING) -> Itera
 
 
 def seconds(address: str, workers: int, correlations: int, messages: int, send: Sending) -> float:
-    """From the first begin until the last message is processed; once all are connected, as those of the plain queue."""
+    """Wall seconds from the first group begun to the last message processed; connecting is not counted, nor is it for
+    the plain queue."""
     make = factory(address)
     senders = [Sender(make, "bench") for _ in range(workers)]
     until: list[_Until] = []
@@ -153,7 +156,7 @@ def _send_each(sender: Sender, groups: range, correlations: int) -> None:
 
 
 def plain_seconds(address: str, workers: int, messages: int) -> float:
-    """The same of the plain queue."""
+    """The same for the plain queue."""
     done = _Until(messages)
     databases = [_database(address) for _ in range(2 * workers)]
     with databases[0].transaction() as execute:
@@ -182,8 +185,8 @@ def plain_seconds(address: str, workers: int, messages: int) -> float:
 
 
 def selection_us(address: str, groups: int, correlations: int) -> float:
-    """The median of the statement that takes a group, while that many wait; without its commit, whose sync costs more
-    than all else."""
+    """Median us of the statement that takes a group while `groups` wait. Its commit is not counted: the sync would cost
+    more than all else."""
     store = factory(address)()
     assert isinstance(store, SqlStore)
     with store.database.transaction() as execute:

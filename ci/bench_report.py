@@ -28,8 +28,8 @@ PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimatio
 
 
 def many(count: int) -> StoredRun:
-    """Results of a suite that has grown: the cases there are again and again under other names; one in
-    fifty fails as a damaged reference does."""
+    """Results of a large suite: the existing cases repeated under other names; one in fifty fails, as with a damaged
+    reference."""
     whole, damaged = _run("reference"), _run(MUTANT)
     broken = [case for case in damaged.cases if case.failure is not None]
     found: list[StoredCase] = []

@@ -1,4 +1,4 @@
-"""What the hosts of a benchmark are given to send."""
+"""Schedules that several benchmarks run."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ class Figure:
 def bench(
     protocol: str, events: int, master: str = MASTER, say: Callable[[object], None] = print
 ) -> tuple[Figure, ...]:
-    """Make a corpus of short runs as they are drawn, and for each of the kinds that the protocol compares one of long
-    runs with about `events` events, and mine them."""
+    """Make and mine corpora: one of short runs as they are drawn, and for each kind that the protocol compares one of
+    long runs, with about `events` events."""
     figures: list[Figure] = []
 
     def told(what: str, size: int, seconds: float) -> None:
@@ -87,7 +87,7 @@ def bench(
         for name, corpus in corpora.items():
             parts = parts_of(corpus)
             size = sum(part.rows for part in parts)
-            warm(parts)  # else so few rows are interpreted
+            warm(parts)  # otherwise so few rows would be interpreted
             told(f"{name}: reading and kernel, one core", size, _timed(partial(_judge, parts))[1])
             told(f"{name}: mined in Spark tasks, first time", size, _timed(partial(_mine, corpus))[1])
             told(f"{name}: mined in Spark tasks, again", size, _timed(partial(_mine, corpus))[1])
@@ -101,7 +101,7 @@ def _timed(work: Callable[[], Value]) -> tuple[Value, float]:
 
 
 def _mine(corpus: Path) -> None:
-    """Of all files, and with the page: what is known is not judged again."""
+    """Mine all files, and write the page; kept results are removed first, as known files are not judged again."""
     shutil.rmtree(corpus / MINED, ignore_errors=True)
     mine(corpus, MASTER)
 
@@ -112,7 +112,7 @@ def _judge(parts: Sequence[Part]) -> None:
 
 
 def _kernel_seconds(trace: Trace, copies: int) -> float:
-    """The kernel on `copies` runs with columns in memory; a run before them has it compiled."""
+    """Seconds of the kernel on `copies` runs with columns in memory; one more run, not counted, compiles it."""
     around, columns = load(trace.header.protocol).surroundings(trace.header), columns_of(trace)
     compiled = kernel(trace.header.protocol)
 
@@ -125,8 +125,8 @@ def _kernel_seconds(trace: Trace, copies: int) -> float:
 
 
 def _long_run(protocol: str, kind: RunKind, wanted: int) -> Trace:
-    """A drawn run, its submissions and faults repeated over and over until there are about as many events as wanted.
-    For all compared kinds it is the same network with the same submissions; what links do there is to lose packets."""
+    """A drawn run with its submissions and faults repeated until it has about `wanted` events. All compared kinds have
+    the same network and submissions; of their faults only losses are kept."""
     make_core = implemented(protocol).make_core
     networks = all_suit(compared(protocol))
     losses = tuple(fault for fault in kind.faults if fault is FaultKind.LOSE)
@@ -140,7 +140,7 @@ def all_suit(kinds: Sequence[RunKind]) -> Callable[[Topology], bool]:
 
 
 def _repeated(schedule: Schedule, times: int) -> Schedule:
-    """Faults come again after as many packets of their link as may be faulty at first."""
+    """The schedule `times` times in a row. On each link, faults come again after FAULTY_PACKETS packets."""
     period = 1 + max(submission.time_ns for submission in schedule.submissions)
     return msgspec.structs.replace(
         schedule,

@@ -1,5 +1,4 @@
-"""Benchmarks of topics and filters in one process: lookups, and what a neighbour is told, against the number of
-subscriptions."""
+"""Benchmarks of topics and filters in one process: lookups, and updates to a neighbour, by number of subscriptions."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def matching(subscriptions: tuple[int, ...]) -> Iterator[tuple[str, str]]:
-    """Of filters none but ten match, whatever their number."""
+    """Time of a lookup that ten filters match, whatever the number of filters."""
     native, spent, used = GRAMMARS["document"], [], 0.0
     for number in subscriptions:
         before = resident(os.getpid())
@@ -44,7 +43,7 @@ def matching(subscriptions: tuple[int, ...]) -> Iterator[tuple[str, str]]:
 
 
 def telling(numbers: tuple[int, ...]) -> Iterator[tuple[str, str]]:
-    """A neighbour of filters with wildcards, and that they are wanted no more."""
+    """Time to add filters with wildcards to what a neighbour is told, and to remove them again."""
     spent = []
     for number in numbers:
         kept, start = Propagation(), time.perf_counter()
@@ -61,5 +60,5 @@ def telling(numbers: tuple[int, ...]) -> Iterator[tuple[str, str]]:
 
 
 def resident(pid: int) -> int:
-    """Bytes of a process's memory."""
+    """Resident memory of a process, in bytes."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE

@@ -2,9 +2,9 @@
 
     ci/cut [--protocol PROTOCOL] [--rule RULE]
 
-A rule is cut by making it answer with one of its arguments or with a constant, and inverted by negating its answer; no
-one has to think of the ways. Every way must turn at least two layers red. Exit codes: 0 it does, 1 some rule can be cut
-with fewer noticing, 2 wrong usage.
+A rule is cut by making it answer with one of its arguments or with a constant, and inverted by negating its answer: the
+ways are generated, not chosen by hand. Every way must turn at least two layers red. Exit codes: 0 every one does, 1
+some cut is noticed by fewer, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scatterproof.fuzz.mutations import RuleMutant, cuts_of
 from scatterproof.fuzz.protocol import FuzzPlugin, load
 from scatterproof.spec.errors import ScatterproofError
 
-# Layers that run the damaged core; models know rules of their own.
+# Layers that run the damaged core; models have rules of their own.
 RUNNING = tuple(layer for layer in ("oracle", "check", "case", "fuzz", "machine") if layer in LAYERS)
 NEEDED = 2
 

@@ -1,12 +1,12 @@
-"""Compiles every build of the P4 switch, and keeps what came of it beside the sources.
+"""Compiles every build of the P4 switch, and keeps the results beside the sources.
 
     ci/p4-compile [--check] [BUILD ...]
 
 Writes into `impl/totalorder/p4/compiled`: the program of the corrected rules, the others as edits of its lines, one
 p4info for all builds that have the same, and `manifest.json`: the hash of each source and of each program, the
-compiler's version, and the macros of each build. With --check nothing is written: what would be is compared with what
-is there. Exit codes: 0 done, or all equal; 1 something differs; 2 wrong usage or a program that the compiler refuses; 3
-where p4c-bm2-ss is not on PATH.
+compiler's version, and the macros of each build. With --check nothing is written: the results are compared with the
+files that are there. Exit codes: 0 done, or all equal; 1 something differs; 2 wrong usage or a program that the
+compiler refuses; 3 where p4c-bm2-ss is not on PATH.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def compiler() -> str:
 
 
 def version(program: str) -> str:
-    """As the compiler tells it."""
+    """The compiler's version; CannotRun where it does not print one."""
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     found = re.search(r"^Version\s+(\S+)", done.stdout + done.stderr, re.MULTILINE)
     if found is None:
@@ -65,15 +65,15 @@ def version(program: str) -> str:
 
 
 def flags(chosen: Build, size: int) -> list[str]:
-    """Macros alone: they, and the sources, settle what comes out."""
+    """The macros of a build. They and the sources alone decide the result."""
     return [f"-DPORTS={size}", *([f"-D{chosen.macro}"] if chosen.macro else [])]
 
 
 def compile_one(program: str, chosen: Build, size: int) -> tuple[bytes, bytes]:
-    """The program and its p4info. BadInput with what the compiler says against it."""
+    """The program and its p4info; BadInput, with the compiler's message, when it refuses the program."""
     with tempfile.TemporaryDirectory() as folder:
         out, info = Path(folder) / "out.json", Path(folder) / "out.p4info.txtpb"
-        # From the sources' folder, so that no path of a machine is in what comes out.
+        # From the sources' folder, so that no path of this machine is in the result.
         command = [program, *flags(chosen, size), "--p4runtime-files", str(info), "-o", str(out), MAIN]
         done = subprocess.run(command, cwd=PROGRAM, capture_output=True, text=True, check=False)
         if done.returncode or not out.is_file():
@@ -82,7 +82,7 @@ def compile_one(program: str, chosen: Build, size: int) -> tuple[bytes, bytes]:
 
 
 def plain(compiled: Any) -> bytes:
-    """JSON without places in sources, an item of each list in a line: small, and yet to be compared by eye."""
+    """JSON without source positions, one list item a line: small, and still readable in a diff."""
     parts = [f"{json.dumps(key)}: {_listed(_without_places(value))}" for key, value in compiled.items()]
     return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
 
@@ -94,7 +94,7 @@ def _listed(value: Any) -> str:
 
 
 def _pipeline(item: Mapping[str, Any]) -> str:
-    """What is long in itself, a pipeline's tables and conditionals, is listed too."""
+    """An item as JSON; its own long lists, such as a pipeline's tables and conditionals, get a line an entry."""
     parts = [
         f"{json.dumps(key)}: "
         + (
@@ -118,7 +118,7 @@ def _without_places(value: Any) -> Any:
 
 
 def listed(edits: Sequence[Edit]) -> bytes:
-    """An edit's line in a line."""
+    """The edits as JSON, each new line of the program on a line of its own."""
     parts = [f"[{first},{last},[" + ",\n".join(map(json.dumps, lines)) + "]]" for first, last, lines in edits]
     return ("[\n" + ",\n".join(parts) + "\n]\n").encode()
 
@@ -133,7 +133,7 @@ def sources() -> dict[str, str]:
 
 
 def outputs(program: str, chosen: Sequence[Build]) -> dict[str, bytes]:
-    """What belongs into the folder, by name, the manifest too."""
+    """The files that belong into the folder, by name, with the manifest."""
     files: dict[str, bytes] = {}
     builds: dict[str, Compiled] = {}
     infos: dict[bytes, str] = {}
@@ -157,7 +157,7 @@ def outputs(program: str, chosen: Sequence[Build]) -> dict[str, bytes]:
 
 
 def differing(files: Mapping[str, bytes]) -> list[str]:
-    """Names of what is not there, is there and should not, or is another than it should be."""
+    """Names of files that are missing, superfluous or different."""
     there = {path.name: path.read_bytes() for path in COMPILED.iterdir() if path.is_file()}
     return sorted(name for name in {*files, *there} if files.get(name) != there.get(name))
 

@@ -1,11 +1,11 @@
-"""Compiles the sample programs of the embedded target, and keeps what came of them beside the sources.
+"""Compiles the sample programs of the embedded target, and keeps the results beside the sources.
 
     ci/p4-samples [--check]
 
 Writes `NAME.json`, `NAME.p4info.txtpb` for every `NAME.p4` in `impl/v1model/tests/programs`, and `manifest.json`:
-hashes of all three, and the compiler's version. With --check nothing is written: what would be is compared with what is
-there. Exit codes: 0 done, or all equal; 1 something differs; 2 a program that the compiler refuses; 3 p4c-bm2-ss is not
-on PATH.
+hashes of all three, and the compiler's version. With --check nothing is written: the results are compared with the
+files that are there. Exit codes: 0 done, or all equal; 1 something differs; 2 a program that the compiler refuses; 3
+p4c-bm2-ss is not on PATH.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a process and all its descendants use, by /proc: Java, and the Python workers that it starts."""
+"""CPU time and memory of a process and all its descendants, from /proc: also of Java, and of its Python workers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from types import TracebackType
 SAMPLED_EVERY_S = 0.1
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICK = os.sysconf("SC_CLK_TCK")
-# Of the fields of /proc/<pid>/stat behind the name, counted from 0.
+# Fields of /proc/<pid>/stat after the name, counted from 0.
 _PARENT, _TIMES, _RESIDENT = 1, slice(11, 15), 21
 
 
 def _statuses() -> dict[int, list[str]]:
-    """The fields of every process behind its name, which may hold anything."""
+    """By process, the fields of its stat file after the name; the name may hold any character."""
     found: dict[int, list[str]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -40,23 +40,26 @@ def _of_tree(root: int) -> list[list[str]]:
 
 
 def cpu_seconds(root: int) -> float:
-    """Of those that run, and of those that have ended and been waited for."""
+    """CPU seconds of the process and its descendants, also of those that have ended and been waited for."""
     return sum(int(ticks) for status in _of_tree(root) for ticks in status[_TIMES]) / _TICK
 
 
 def resident_bytes(root: int) -> int:
-    """Memory in use; what processes share counts once for each, so it is an upper bound."""
+    """Resident memory of the process and its descendants; an upper bound, as shared memory counts once for each."""
     return sum(int(status[_RESIDENT]) for status in _of_tree(root)) * _PAGE
 
 
 def most_resident_bytes(process: int) -> int:
-    """The most memory that one process has had in use so far."""
+    """Peak resident memory of one process so far."""
     status = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 
 
 class Watch:
-    """The greatest `resident_bytes` of a process, sampled as long as the context lasts."""
+    """A context that samples `resident_bytes` of a process.
+
+    peak_bytes: the greatest sample.
+    """
 
     def __init__(self, root: int) -> None:
         self.peak_bytes = 0

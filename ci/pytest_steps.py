@@ -31,7 +31,7 @@ class ByFolderOrFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist carrie
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Scopes with slow tests first, then those with many: one that is long must not be begun when the others end."""
+    """Scopes with slow tests first, then those with many tests: a long one must not start last."""
     many = Counter(scope(item.nodeid) for item in items)
     slow = {scope(item.nodeid) for item in items if item.get_closest_marker("slow") is not None}
     items.sort(key=lambda item: (scope(item.nodeid) not in slow, -many[scope(item.nodeid)]))
@@ -53,7 +53,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFolderO
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take the file's name out of the environment: a test that runs pytest would print what is in it, unheard."""
+    """Take the file's name out of the environment: otherwise a test that runs pytest would print the steps, unseen."""
     config.stash[STEPS] = os.environ.pop("SCATTERPROOF_STEPS", "")
 
 

@@ -28,7 +28,8 @@ NAME = f"scatterproof.impl.totalorder.p4 {FRAME_CLOCK} {SIZE}"
 
 
 def noted(protocol: str, patterns: Sequence[str], *, each: int, together: int) -> list[Step]:
-    """Of every so-manieth case the first packets, up to `each`, of the switch that gets most."""
+    """Steps of evenly spaced cases: from each, up to `each` packets of its busiest switch; about `together` packets in
+    all."""
     cases = select(protocol, patterns)
     steps: list[Step] = []
     for case in cases[:: max(1, len(cases) * each // together)]:

@@ -31,7 +31,7 @@ CHINESE_PHRASE = 20
 
 # Folders of packages stand beside this one, and their modules are named below it.
 PRODUCT = "scatterproof"
-# Those that are to come, beside those that are there: no shared module may name them either.
+# Protocols that are still to come: no shared module may name them either.
 TO_COME = frozenset({"workqueue", "pubsub"})
 CORE = frozenset({"spec", "models", "impl", "conformance"})
 MAY_IMPORT = {
@@ -48,7 +48,7 @@ LINED_ENDINGS = frozenset({".tla", ".cfg", ".p4", ".sh", ""})
 # Modules that hold a record: it names the parts of all folders.
 RECORDS = frozenset({"plugin.py", "protocol.py"})
 MADE_PAGES = frozenset({"FINDINGS.md", "CLAUSES.md"})
-# Where errors say one of these, they go on saying it: others may have written it down.
+# Error texts may keep these phrases: others may match them.
 PHRASES = re.compile(
     r"\b(tells? o[f]|of the few tha[t]|what (lack[s]|is lackin[g])|(is|are) told b[y]|saved and tol[d])\b"
 )
@@ -141,8 +141,8 @@ def excepts(source: TextFile) -> Iterator[Breach]:
 
 
 def imports(source: TextFile) -> Iterator[Breach]:
-    """Imports against the direction spec <- models, impl, conformance <- fuzz, spark <- scatterproof, and by a folder's
-    name alone."""
+    """Imports against the direction spec <- models, impl, conformance <- fuzz, spark <- scatterproof, and imports by a
+    folder's bare name."""
     allowed = MAY_IMPORT.get(source.package, frozenset(MAY_IMPORT))
     if source.is_test and source.package == "conformance":
         # A judge's tests need somebody to judge; the judge itself still knows nobody.
@@ -264,7 +264,8 @@ def cycles(files: list[TextFile]) -> Iterator[Breach]:
 
 
 def words(source: TextFile) -> Iterator[Breach]:
-    """Phrases of another language's rhythm, in prose for readers: comments, docstrings, and pages that are not made."""
+    """Phrases that are no plain English, in prose for readers: comments, docstrings, and pages that are not
+    generated."""
     if source.path.suffix == ".py":
         said = _prose(source, strings='"""')
     elif source.path.suffix == ".md" and source.path.name not in MADE_PAGES:
@@ -317,14 +318,14 @@ def _path_names(path: PurePosixPath) -> set[str]:
 
 
 def _whole(folder: Folder, protocols: frozenset[str]) -> Folder:
-    """The folder, or the protocol's that it is a part of."""
+    """The folder, or the protocol's folder that it is in."""
     ends = [place for place, name in enumerate(folder, 1) if name in protocols]
     return folder[: ends[0]] if ends else folder
 
 
 def _prose(source: TextFile, strings: str = "") -> Iterator[tuple[int, str]]:
-    """Comments, and texts that begin as `strings`, by line: no names of Python's, where a method may be called as a
-    protocol is."""
+    """Comments, and strings that begin with `strings`, by line. Python names are left out: a method may have a
+    protocol's name."""
     if source.tree is None:
         return
     for token in tokenize.generate_tokens(io.StringIO(source.text).readline):

@@ -37,7 +37,11 @@ TLA_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """What one layer has for a protocol: spelling and the files with it; and where one looks, in words."""
+    """What one layer has for a protocol.
+
+    where: where to look, in words.
+    found: by spelling, the files that have it.
+    """
 
     where: str
     found: Mapping[str, str]

@@ -1,6 +1,6 @@
-"""Print pip's own settings as the environment in which uv, which does not read them, behaves alike.
+"""Prints pip's settings as environment variables for uv, which does not read them itself.
 
-Used by `ci/setup`: uv installs the lock three times as quickly as pip does, from wherever the user told pip to look.
+Used by `ci/setup`: uv installs the lock three times as quickly as pip does, from the index that the user set for pip.
 One `NAME=VALUE` a line, shell-quoted. Settings of uv that the user made stay as they are.
 """
 

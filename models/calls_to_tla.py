@@ -1,8 +1,7 @@
 """The calls of a recorded run as CallReplay.tla reads them: one tuple a row, in an order that the recorded times allow.
 
 Calls at one moment are not known to be in any order: there, rows `called` come ahead of rows `returned` of other
-clients. What is written of a call and of its end is its name and its outcome, or what a protocol's `CallWords` make
-of the rows.
+clients. A call is written as its name and its end as its outcome, or as a protocol's `CallWords` write them.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import ABSENT, Kind, Order, Trace, schema
 
 ACTIONS = ("Call", "GiveUp", "Return")
-PART = "Deliver"  # an action, too, where calls give anything ahead of their end
+PART = "Deliver"  # an action, too, where calls deliver something ahead of their end
 
 Columns = Mapping[str, int]
 """A row of the trace by the names of its columns."""
 
 
 class CallWords:
-    """Calls and ends by their names alone. A protocol with arguments and results has a class of its own; there is one
-    object for each trace, which is asked in the order of the rows. Clients count from 1."""
+    """Writes calls and ends in TLA+, by their names alone. A protocol with arguments and results has a class of its
+    own. One object serves one trace, and is asked in the order of its rows. Clients count from 1."""
 
     def called(self, client: int, call: str, called: Columns, returned: Columns | None) -> str | None:
-        """The call in TLA+; returned: the row in which it returns ok or refused, if it does. None for a call without a
-        known end that explains nothing: it is not read."""
+        """The call in TLA+. None leaves it out: its end is not known, and it explains nothing. returned: the row in
+        which it returns ok or refused, if it does."""
         return f'"{call}"'
 
     def returned(self, client: int, call: str, returned: Columns) -> str:
@@ -40,7 +39,7 @@ class CallWords:
         return f'"{Outcome(returned["outcome"]).name.lower()}"'
 
     def delivered(self, client: int, delivered: Columns) -> str | None:
-        """What a call that the client is in gives it ahead of its end, in TLA+; None for nothing to be read."""
+        """What the client's call delivers ahead of its end, in TLA+; None leaves the row out."""
         return None
 
     def gone(self, client: int) -> None:
@@ -64,8 +63,11 @@ def reader_of_calls(
     around: Mapping[str, str] = MappingProxyType({}),
     reasons: Mapping[str, str] = MappingProxyType({}),
 ) -> Reader:
-    """The run in TLA+. around: more fields of it, in TLA+. reasons: as of `Reader`. CannotRun for one in which a call
-    returns that was not made, or of which the order is not known."""
+    """The run in TLA+. CannotRun where a call returns that was not made, or where the order of calls is not known.
+
+    around: further fields of the run, by name, in TLA+.
+    reasons: as in `Reader`.
+    """
     lines = _in_reading_order(_lines(trace, words or CallWords()), is_global=trace.header.order is Order.GLOBAL)
     rows = ",\n  ".join(line.text for line in lines)
     more = "".join(f"{name} |-> {value}, " for name, value in around.items())
@@ -120,12 +122,12 @@ def _lines(trace: Trace, words: CallWords) -> Iterator[_Line]:
 
 
 def is_gone(columns: Columns) -> bool:
-    """Whether a node fails or begins anew, and no link of its own."""
+    """Whether a node itself, not one of its links, fails or restarts."""
     return columns["kind"] in (Kind.CRASHED, Kind.RESTARTED) and columns["link"] == ABSENT
 
 
 def _ends(trace: Trace) -> dict[int, Columns]:
-    """Of each row `called` the row in which that call returns ok or refused."""
+    """By position of each row `called`, the row in which that call returns ok or refused."""
     names = schema(trace.header.protocol).columns
     found: dict[int, Columns] = {}
     begun: dict[int, int] = {}
@@ -143,9 +145,9 @@ def _ends(trace: Trace) -> dict[int, Columns]:
 
 
 def _in_reading_order(lines: Iterable[_Line], *, is_global: bool) -> list[_Line]:
-    """The rows of one client keep their order, and of different clients only what returned strictly below a call is
-    ahead of it. No one order says so where two clients return and call again at one moment: then the order of the trace
-    has to be the whole run's."""
+    """The rows of one client keep their order. Of different clients, a row is ahead of a call only where it returned
+    strictly below the call's time. Where two clients return and call again at one moment, no single order says that:
+    the trace must then be in global order, else CannotRun."""
     ordered: list[_Line] = []
     for time_ns, alike in groupby(sorted(lines, key=lambda line: line.time_ns), key=lambda line: line.time_ns):
         group = list(alike)

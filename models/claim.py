@@ -39,9 +39,9 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """``hypotheses`` imply ``goal``, for all values of their free constants. Written in this order.
+    """``hypotheses`` imply ``goal``, for all values of their free constants.
 
-    ``show`` names the terms whose values a counterexample tells, in the order of telling.
+    show: the terms whose values a counterexample gives, by name, in order.
     """
 
     name: str
@@ -60,12 +60,12 @@ class ClaimMutant:
 
 
 def mutant(name: str, sentence: str, **rules: Callable[..., Any]) -> ClaimMutant:
-    """rules: those that take the place of the claim's, by name."""
+    """A mutant of a claim. rules: those that replace the claim's own, by name."""
     return ClaimMutant(name=name, sentence=sentence, rules=rules)
 
 
 def stated_in(module: str) -> Callable[..., dict[str, Callable[..., Any]]]:
-    """Gives the rules of these names, of those that the module has stated so far as functions."""
+    """A function from names to rules: those of these names that the module has defined so far."""
     stated = {name: found for name, found in vars(sys.modules[module]).items() if _is_stated(found, module)}
     return lambda *names: {name: stated[name] for name in names}
 
@@ -76,14 +76,16 @@ def _is_stated(found: object, module: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """``obligations(rules)`` states the claim for the rules that it is handed; ``hypotheses`` are its premises in
-    words. ``scope`` says of what it is proved: of any number of nodes, of one link, of runs of a fixed network. Whoever
-    prints that it is proved prints that, too.
+    """A sentence about rules, with its proof and its mutants.
 
-    ``induction(rules)`` states the steps of an inductive proof, where there is one. The proof needs them, too; but a
-    refuted step may speak of a state that is never reached, so that no mutant is killed by one. A claim that is not
-    ``normative`` tells something about the rules (what is equivalent, what else would be safe) that a right rule need
-    not keep.
+    scope: what it is proved for: any number of nodes, one link, runs of a fixed network. Reports print it with the
+        verdict.
+    hypotheses: the premises, in words.
+    obligations: state the claim for the rules that they are given.
+    induction: states the steps of an inductive proof, where there is one. The proof needs them, but they kill no
+        mutant: a refuted step may begin in a state that is never reached.
+    normative: False where a right rule need not keep the claim, as it says what is equivalent, or what else would be
+        safe.
     """
 
     name: str
@@ -134,7 +136,9 @@ def claim(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObligationResult:
-    """``satisfiable`` is the answer of Z3 for the hypotheses alone; ``counterexample`` is there when REFUTED."""
+    """satisfiable: whether Z3 finds an instance of the hypotheses alone.
+    counterexample: values by name; None unless REFUTED.
+    """
 
     name: str
     verdict: ClaimVerdict
@@ -195,9 +199,8 @@ def prove(claim: Claim, *, timeout_ms: int = TIMEOUT_MS) -> ClaimResult:
 
 
 def prove_under(claim: Claim, rules: Rules, *, timeout_ms: int = TIMEOUT_MS) -> Iterator[ObligationResult]:
-    """The obligations, with ``rules`` in place of the claim's own of the same names; each is proved when it is asked
-    for.
-    """
+    """Results of the obligations, with ``rules`` in place of the claim's own of the same names. Each is proved when it
+    is asked for. CannotRun without Z3."""
     _require_z3()
     for obligation in claim.obligations({**claim.rules, **rules}):
         yield _discharge(obligation, timeout_ms)
@@ -211,7 +214,7 @@ def prove_steps(claim: Claim, rules: Rules, *, timeout_ms: int = TIMEOUT_MS) -> 
 
 
 def first_refuted(results: Iterable[ObligationResult]) -> ObligationResult | None:
-    """The first refuted result, if there is one; what follows it is not proved at all."""
+    """The first refuted result, or None; results behind it are not proved at all."""
     return next((result for result in results if result.verdict is ClaimVerdict.REFUTED), None)
 
 

@@ -34,7 +34,7 @@ _CONFIGURATION = "SPECIFICATION Spec\nINVARIANT Counted\nPROPERTIES Rises Ends\n
 
 
 def archive_flags(java: Path, jar: Path) -> tuple[str, ...]:
-    """What Java is told to use the archive; nothing where there is none. Java itself refuses one that does not fit."""
+    """Java's options to use the archive; none where there is no archive. Java itself refuses one that does not fit."""
     path = _path(java, jar)
     try:
         own = path is not None and _ours(path.parent) and _ours(path)
@@ -44,7 +44,8 @@ def archive_flags(java: Path, jar: Path) -> tuple[str, ...]:
 
 
 def make_archive(java: Path, jar: Path) -> bool:
-    """Make the archive where it is missing; whether there is one now. What goes wrong costs only the time it saves."""
+    """Make the archive where it is missing; returns whether there is one now. A failure costs only the time that it
+    saves."""
     path = _path(java, jar)
     if path is None or archive_flags(java, jar):
         return path is not None
@@ -84,7 +85,8 @@ def _ours(path: Path) -> bool:
 
 @cache
 def _path(java: Path, jar: Path) -> Path | None:
-    """Where the archive of these two is, told apart by what they are, not by where; None where Java tells nothing."""
+    """The path of the archive of this Java and jar, named by a digest of both; None where Java does not say its
+    version."""
     try:
         version = subprocess.run([java, "-version"], capture_output=True, timeout=_TIMEOUT_S, check=True).stderr
         content = jar.read_bytes()

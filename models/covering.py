@@ -1,5 +1,5 @@
-"""Schedules out of TLC's state graph: behaviours of a small model that take every action, and every action after every
-other one that it can follow.
+"""Makes schedules from TLC's state graph: behaviours of a small model that take every action, and every action after
+every other one that it can follow.
 
 ``python -m scatterproof.models.covering PROTOCOL`` writes them as ``spec/<protocol>/covering/<model>-<number>.json``,
 to be replayed on an implementation. The protocol names the models, and turns a behaviour into a schedule.
@@ -55,7 +55,10 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Covering:
-    """Behaviours of one model: the states, each with the action that led to it; together they take all of `pairs`."""
+    """Behaviours of one model that together take all of `pairs`.
+
+    behaviours: the states of each, with the action that led to each state.
+    """
 
     behaviours: tuple[tuple[State, ...], ...]
     pairs: frozenset[Pair]
@@ -78,8 +81,8 @@ def read_graph(lines: Iterable[str]) -> Graph:
 
 
 def covering_paths(graph: Graph) -> list[tuple[int, list[Step]]]:
-    """Paths that take all pairs of the graph together: each goes on to the nearest pair that is missing as long as it
-    can reach one, so that there are few."""
+    """Paths that together take all pairs of the graph. Each goes on to the nearest missing pair as long as it can reach
+    one, so that there are few paths. BadInput where a pair cannot be reached."""
     missing = set(graph.pairs())
     paths: list[tuple[int, list[Step]]] = []
     while missing:
@@ -121,7 +124,7 @@ def cover(model: Model, protocol: str, spec_folder: Path = SPEC_FOLDER) -> Cover
         dump = scratch / "graph.dot"
         folder = spec_folder / protocol
         module = find(folder, f"{model.module}.tla", f"model {model.name!r}")
-        # What holds in it is TLC's work elsewhere; here the graph is all that is wanted.
+        # Its properties are checked elsewhere; here only the graph is needed.
         bare = msgspec.structs.replace(model, invariants=(), properties=())
         run = run_tlc(module, configuration(bare, spec_folder, protocol), dump=dump, library=library(folder))
         if run.outcome is not TlcOutcome.HOLDS:
@@ -142,7 +145,7 @@ def _variables(label: str) -> dict[str, Value]:
 def schedules_of(
     model: Model, protocol: str, spec_folder: Path = SPEC_FOLDER, *, covering: Covering | None = None
 ) -> dict[str, Schedule]:
-    """The model's behaviours as schedules, by the names of their files; those of `covering`, where they are known."""
+    """The model's behaviours as schedules, by file name; from `covering` where it is given, else from a run of TLC."""
     turn = _covered(protocol).schedule_of
     text = configuration(model, spec_folder, protocol)
     behaviours = (covering or cover(model, protocol, spec_folder)).behaviours
@@ -150,7 +153,7 @@ def schedules_of(
 
 
 def models_to_cover(protocol: str, spec_folder: Path = SPEC_FOLDER) -> tuple[Model, ...]:
-    """The models that the protocol names; BadInput where it names none, or one that there is not."""
+    """The models that the protocol names; BadInput where it names none, or one that models.toml does not list."""
     known = {model.name: model for model in models_of(protocol, spec_folder)}
     names = _covered(protocol).models
     for name in names:
@@ -167,7 +170,7 @@ def _covered(protocol: str) -> Covered:
 
 
 def write_covering(protocol: str, spec_folder: Path = SPEC_FOLDER) -> list[Path]:
-    """Write all schedules of the protocol anew; their files."""
+    """Write all schedules of the protocol anew; returns their files."""
     folder = spec_folder / protocol / "covering"
     made = {
         name: schedule

@@ -50,8 +50,8 @@ def prove_equivalent(
 def prove_alike(
     name: str, hypothesis: str, mutant: Callable[..., Any], obligations: Callable[[Rules], Iterable[Obligation]]
 ) -> ClaimResult:
-    """The same, where the arguments are not so simple: ``obligations`` of ``using["mutant"]`` say that it answers as
-    the rule does. They must not hold of a mutant that differs everywhere."""
+    """As `prove_equivalent`, for other arguments than scalars: ``obligations(using)`` state that ``using["mutant"]``
+    answers as the rule does. They must not hold for a mutant that differs everywhere."""
     return prove(
         Claim(
             name=name,

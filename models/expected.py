@@ -1,9 +1,9 @@
-"""What TLC is to find in each model, as data beside the models, and the comparison of a run with it.
+"""What TLC must find in each model, as data beside the models, and the comparison of a run with it.
 
-``spec/<protocol>/models.toml`` lists the models. A model is a module, a .cfg and, where the .cfg is to be read
-otherwise, lines of it replaced (`set`, `invariants`, `properties`): a mutant or a literal rule is one replaced line,
-never another copy of a module. A result that differs from what is expected, a count of states too, is a failure.
-What must be violated so that a property is known to say something is listed shorter, as a `RefutingMutant`.
+``spec/<protocol>/models.toml`` lists the models. A model is a module, a .cfg and replacements of its lines (`set`,
+`invariants`, `properties`): a mutant or a literal rule is one replaced line, never another copy of a module. A result
+that differs from what is expected, also in its count of states, is a failure. A `RefutingMutant` is a short entry for
+a mutant that shows that a property can be violated.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class ModelKind(StrEnum):
 
 
 class Tier(StrEnum):
-    """The first three are in rising order: to check one is to check those above it, too."""
+    """The first three are in rising order: checking one checks those listed above it, too."""
 
-    QUICK = "quick"  # every day: what tells a clause, a finding or a damaged rule, where nothing cheaper does
-    FULL = "full"  # what takes seconds, too, but tells again what others tell
+    QUICK = "quick"  # every day: decides a clause, a finding or a damaged rule, where nothing cheaper does
+    FULL = "full"  # takes seconds, too, but repeats what other models show
     DEEP = "deep"  # large instances
     RANDOM = "random"  # random behaviours of what is too large to enumerate
 
@@ -68,8 +68,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     distinct, depth: of the whole state graph where all hold.
     trace: states in the counterexample, counting the initial one.
     because: why a mutant survives; a survivor without a reason is refused.
-    behaviours, length: of the random tier, how many behaviours are tried, and how many states each has at the most.
-    cost: how many times as long as the smallest model it takes, about, where its number of states does not tell.
+    behaviours, length: in the random tier, how many behaviours are tried, and the most states of each.
+    cost: its time, about, as a multiple of the smallest model's, where its number of states does not tell.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def short(self) -> bool:
-        # What a deep model that is refuted takes nobody has said.
+        # Nobody has measured how long a refuted deep model takes.
         return self.tier in Tier.FULL.included and self.weight <= SHORT
 
     @property
@@ -108,7 +108,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class RefutingMutant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A mutant that a property of another model is to refute: `of` names that model, of which only the lines in `set`
+    """A mutant that a property of another model must refute: `of` names that model, from which only the lines in `set`
     differ. `trace` counts the states of a shortest counterexample, and is left out where it is a loop."""
 
     property: str
@@ -190,7 +190,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class ModelRun:
-    """A result together with the run that it sums up, for those who want the states."""
+    """A result together with the run that it sums up, for callers that need the states."""
 
     model: Model
     run: TlcRun
@@ -198,8 +198,8 @@ class ModelRun:
 
 
 def models_of(protocol: str, spec_folder: Path = SPEC_FOLDER) -> tuple[Model, ...]:
-    """The models of a protocol; BadInput that names the file and the place for all that is malformed, and CannotRun for
-    a protocol without models."""
+    """The models of a protocol; BadInput, with file and place, for what is malformed, and CannotRun for a protocol
+    without models."""
     path = spec_folder / protocol / "models.toml"
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -243,8 +243,8 @@ def _check(path: Path, model: Model, names: Collection[str]) -> None:
 
 
 def find(folder: Path, name: str, place: str) -> Path:
-    """The file of that name in the folder of a protocol, or in one of its FOLDERS. BadInput, which begins with the
-    place, where there is none."""
+    """The file of that name in a protocol's folder or in one of its FOLDERS; BadInput, which begins with `place`, where
+    there is none."""
     for within in FOLDERS:
         if (file := folder / within / name).is_file():
             return file
@@ -295,7 +295,7 @@ def check_model(
 
 
 def make_ready(models: Sequence[Model]) -> None:
-    """What makes each start of TLC shorter is made once, where there are models enough that it pays."""
+    """Make the archive that shortens each start of TLC, where there are enough models for it to pay."""
     if len(models) >= WORTH_AN_ARCHIVE:
         make_archive(find_java(), find_jar())
 
@@ -341,7 +341,7 @@ def check_models(
 
 
 def compare(model: Model, run: TlcRun) -> ModelResult:
-    """The sentences in which the run differs from what the model expects."""
+    """The result of a run, with a sentence for each difference from what the model expects."""
     differences = list(_differences(model, run))
     return ModelResult(
         name=model.name,

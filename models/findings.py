@@ -1,7 +1,7 @@
 """Writes ``spec/<protocol>/FINDINGS.md``: what the source document says, what TLC and Z3 find, what takes its place.
 
-It follows from ``findings.toml``, ``models.toml`` and from what TLC answers, so that it cannot say anything else; the
-diagrams are those that ``python -m scatterproof.fuzz.findings`` left in ``findings/``. ``python -m
+It is made from ``findings.toml``, ``models.toml`` and TLC's answers, so that it cannot contradict them; the diagrams
+are those that ``python -m scatterproof.fuzz.findings`` left in ``findings/``. ``python -m
 scatterproof.models.findings PROTOCOL`` writes it anew.
 """
 
@@ -24,8 +24,8 @@ Say = Callable[[str], None]
 
 
 def run_findings(protocol: str, spec_folder: Path = SPEC_FOLDER, say: Say = lambda name: None) -> dict[str, ModelRun]:
-    """The runs of TLC that findings are decided by, by name; CannotRun when one is not what models.toml expects, as
-    the text would be wrong."""
+    """The runs of TLC that decide the findings, by model; CannotRun when one is not what models.toml expects, as the
+    text would be wrong."""
     models = {model.name: model for model in models_of(protocol, spec_folder)}
     runs: dict[str, ModelRun] = {}
     for finding in findings_of(protocol, spec_folder):

@@ -14,8 +14,8 @@ Tell: TypeAlias = Callable[[Told, Told], str]
 
 
 def narrator(by_variable: Mapping[str, Tell]) -> Callable[[TlcRun], list[str]]:
-    """Tells one sentence a step; for liveness, with what it does for ever after. Modules are told apart by a variable
-    that one of them alone has; a step of a module without sentences is its action's name."""
+    """A function that gives one sentence a step; for liveness, also what happens for ever after. A module is known by a
+    variable that it alone has; a step of a module without sentences is its action's name."""
 
     def narrate(run: TlcRun) -> list[str]:
         tell = next((tell for name, tell in by_variable.items() if name in run.trace[0].variables), None)

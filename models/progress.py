@@ -28,7 +28,7 @@ class ModelProgress:
 
 
 class ModelNews:
-    """Adds up what models have ended."""
+    """Reports how far the models have come, by the weights of those that have ended."""
 
     def __init__(self, weights: Iterable[float], on_progress: OnProgress | None) -> None:
         self._total = sum(weights)

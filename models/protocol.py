@@ -34,7 +34,7 @@ class Covered:
     """Models whose actions are covered by schedules.
 
     models: their names in models.toml.
-    schedule_of: a behaviour of one, and the text of its configuration, as a schedule that repeats it.
+    schedule_of: turns a behaviour of one, and the text of its configuration, into a schedule that repeats it.
     """
 
     models: tuple[str, ...]
@@ -46,8 +46,8 @@ class TraceModule:
     """The TLA+ module that reads traces.
 
     reader_of: the run in TLA+; CannotRun for a trace that it does not describe.
-    actions: what a row may be there.
-    left_out: clauses that it does not ask for, though checks do, each with the reason.
+    actions: those that it reads rows as.
+    left_out: clauses that it does not check, though `conformance` does, each with the reason.
     """
 
     reader_of: Callable[[Trace], Reader]
@@ -57,8 +57,8 @@ class TraceModule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelsPlugin:
-    """What a protocol has in Z3, and what becomes of TLC's behaviours and of traces. Each is asked for when it is
-    wanted, as Z3 need not be installed.
+    """A protocol's Z3 claims, and how TLC's behaviours and traces are used. Each is loaded when it is needed, as Z3
+    need not be installed.
 
     claims: all Z3 claims.
     narration: a sentence a step; without it a step is its action, and what that changes.
@@ -73,7 +73,7 @@ class ModelsPlugin:
 
 
 def claims_beside(plugin: str) -> Callable[[], tuple[Claim, ...]]:
-    """Those that the modules of the folder have as CLAIMS in which this module is, a protocol's plugin."""
+    """The CLAIMS of all modules in the folder of this module, a protocol's plugin."""
 
     def claims() -> tuple[Claim, ...]:
         from scatterproof.models.z3_claims import claims_in

@@ -1,9 +1,9 @@
 """Times in 64 bits as small integers for TLC, whose integers have 32: a renumbering that keeps order and successors.
 
-Sound for a module that compares times, and adds 1 to or takes 1 from one of them before it does: for all x and y that
-are renumbered, x < y, x = y + 1 and x > y + 1 each hold exactly where they hold of their ranks, as a gap of 2 or more
+Sound for a module that compares times, and first adds 1 to or takes 1 from one of them: for all x and y that are
+renumbered, x < y, x = y + 1 and x > y + 1 each hold exactly where they hold of their ranks, as a gap of 2 or more
 shrinks to 2 and no further. Sums and differences of two times mean nothing in ranks: where a module needs one, it must
-be computed before, and be renumbered with the rest.
+be computed first, and be renumbered with the rest.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Steps of TLC's behaviours as they are: the action, and what it changed. Counterexamples are told so where a protocol
-no sentences for them."""
+"""Steps of TLC's behaviours as they are: the action, and what it changed. Counterexamples are shown so where a protocol
+has no sentences for them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""TLA+ values, as TLC prints them, into Python values.
+"""Turns TLA+ values, as TLC prints them, into Python values.
 
-integer and string and Boolean into the same; a sequence into a tuple; a set into a frozenset; a record or a function
-into a `Function`, a hashable dict; a model value into a `ModelValue`.
+Integers, strings and Booleans become the same; a sequence becomes a tuple, a set a frozenset, a record or function a
+`Function` (a hashable dict), and a model value a `ModelValue`.
 """
 
 from __future__ import annotations

@@ -54,10 +54,14 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlcRun:
-    """What one run of TLC said. `back_to` is the index in `trace` at which a liveness counterexample closes its loop
-    (the last index itself when it stutters there); `actions` says how often each action was taken; `printed` is what
-    PrintT printed, a value each. Only without `liveness` is the counterexample a shortest one, as only then the search
-    was breadth first."""
+    """What one run of TLC said.
+
+    trace: a counterexample; a shortest one without `liveness`, as only then the search was breadth first.
+    back_to: the index in `trace` at which a liveness counterexample closes its loop; the last one when it stutters
+        there.
+    actions: how often each action was taken.
+    printed: what PrintT printed, a value each.
+    """
 
     outcome: TlcOutcome
     seconds: float
@@ -74,7 +78,7 @@ class TlcRun:
 
     @property
     def for_ever(self) -> list[str]:
-        """What a liveness counterexample does behind its last step, in words; nothing for another one."""
+        """What a liveness counterexample does after its last step, in words; nothing for another one."""
         if self.back_to is None:
             return []
         if self.back_to == len(self.trace) - 1:
@@ -118,13 +122,14 @@ def run_tlc(
     on_progress: ProgressCallback | None = None,
     library: Sequence[Path] = (),
 ) -> TlcRun:
-    """Check `module` under the text of a .cfg. `library`: folders of the modules that it extends, beside its own.
-    `on_progress` gets the number of distinct states found so far; `short`
-    says that the run is, so that Java compiles but once and quickly: two thirds of the time up to 15,000 states.
-    `dump` is where the state graph goes, with the actions' names on its edges. With `walks` random behaviours are tried
-    instead of all states: that nothing is found then proves nothing.
+    """Check `module` under the text of a .cfg. Raises CannotRun without Java or jar, BadInput for a missing module. A
+    module that TLC cannot parse is an outcome.
 
-    Raises CannotRun without Java or jar, BadInput for a missing module. A module that TLC cannot parse is an outcome.
+    short: the run is short, so Java compiles once and quickly: this saves a third of the time up to 15,000 states.
+    dump: the file for the state graph, with the actions' names on its edges.
+    walks: random behaviours to try in place of all states; if they find nothing, that proves nothing.
+    on_progress: gets the number of distinct states found so far.
+    library: folders of the modules that it extends, beside its own.
     """
     if not module.is_file():
         raise BadInput(f"{module}: no such TLA+ module; name an existing one")
@@ -134,10 +139,10 @@ def run_tlc(
         cfg = scratch / f"{module.stem}.cfg"
         cfg.write_text(configuration, encoding="utf-8")
         command = [
-            # What runs beside it in real time comes first, unless it comes before us already.
+            # Processes that need real time come first, unless our own priority is already lower.
             *(["nice", "-n", "10"] if os.nice(0) == 0 and shutil.which("nice") else []),
             str(java), "-XX:+UseSerialGC", f"-XX:TieredStopAtLevel={1 if short else 4}",
-            # By itself Java begins with so little that it collects and grows it time and again.
+            # Java's own first heap is so small that it is collected and grown again and again.
             "-Xms128m", "-XX:NewSize=64m", f"-Xmx{HEAP_MB}m",
             *archive_flags(java, jar), f"-Djava.io.tmpdir={scratch}",
             f"-DTLA-Library={os.pathsep.join(str(folder.absolute()) for folder in library)}",
@@ -223,7 +228,7 @@ def read_answer(code: int, text: str, seconds: float, properties: tuple[str, ...
 
 
 def _printed(text: str) -> tuple[str, ...]:
-    """What stands outside of TLC's own messages; a value that TLC breaks over lines is one."""
+    """The values outside TLC's own messages; a value that TLC breaks over lines is one."""
     values: list[str] = []
     for line in _MESSAGE.sub("", text).splitlines():
         if line.startswith("<<"):
@@ -256,7 +261,7 @@ def _statistics(messages: list[tuple[int, str]]) -> tuple[int, int]:
 def _violated(messages: list[tuple[int, str]], properties: tuple[str, ...]) -> str | None:
     for kind, body in messages:
         if kind in (2107, 2110, 2112) and (match := re.match(r"(?:Invariant|Action property) (.*?) is violated", body)):
-            # Of a refinement it tells the line of the module that is refined.
+            # For a refinement TLC gives a line of the refined module.
             return match.group(1) if match.group(1).isidentifier() else " or ".join(properties)
         if kind == 2116:
             return " or ".join(properties)

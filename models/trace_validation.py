@@ -109,8 +109,8 @@ def recorded(header: Header, kind: Kind) -> frozenset[int]:
 
 
 def _refuse_unrecorded(header: Header) -> None:
-    """CannotRun for a trace of which nothing can be said. Where only some events are recorded, what the others would
-    have to be compared with is accepted."""
+    """CannotRun for a trace that records no kind of event in full at any node. Where only some events are recorded,
+    what would be compared with the others is accepted."""
     if not any(recorded(header, kind) for kind in (Kind.SENT, Kind.ARRIVED, Kind.DELIVERED, Kind.CALLED)):
         raise CannotRun("the trace records all that is sent, arrives, is delivered or called of no node at all")
 
@@ -127,7 +127,7 @@ def _batches(readers: Mapping[int, tuple[Trace, Reader]]) -> Iterable[dict[int, 
 
 
 def _read_or_say_why(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
-    """One TLC over the batch; a run that TLC falls over must not take the others with it."""
+    """One TLC over the batch. Where it fails, the batch is halved: one run must not take the others with it."""
     try:
         return _read(batch)
     except CannotRun as error:
@@ -172,8 +172,8 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
 
 
 def _furthest(one: tuple[Value, ...], other: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Where a module tries several ways to explain a run, one that explains all of it counts, or those that come
-    furthest: what the row breaks by any of them."""
+    """The better of two ways in which a module explains a run: one that accepts it, or the one that comes further.
+    Where both stop at one row, the clauses broken by either are kept."""
     if _how_far(one) != _how_far(other) or one[0] == "accepted":
         return max(one, other, key=_how_far)
     *told, wanted = one

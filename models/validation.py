@@ -14,9 +14,9 @@ class Reader:
     module: the one that reads it.
     configuration: its .cfg.
     text: the run, an expression.
-    times: what each rank stands for.
-    reasons: what a row must keep that is no clause, in words.
-    rules: the modules that the rules which the configuration names are in.
+    times: the time that each rank stands for.
+    reasons: by operator, what a row must keep that is no clause, in words.
+    rules: the modules with the rules that the configuration names.
     positions: of each row that it reads, its position in the trace; empty where it reads them all.
     """
 
@@ -39,7 +39,7 @@ def tla_sequence(values: Iterable[str]) -> str:
 
 
 def tla_record(fields: Mapping[str, object]) -> str:
-    """Of values that are written in TLA+ already, or are numbers."""
+    """A record in TLA+; its values are numbers, or in TLA+ already."""
     return "[" + ", ".join(f"{name} |-> {value}" for name, value in fields.items()) + "]"
 
 

@@ -1,7 +1,7 @@
 """Finds the Z3 claims of a protocol, and runs them.
 
-A module directly under ``models/<protocol>/`` that has a ``CLAIMS`` tuple contributes its claims; there is no list to
-keep. ``python -m scatterproof.models.z3_claims PROTOCOL`` prints one line a claim.
+A module below ``models/<protocol>/`` that has a ``CLAIMS`` tuple contributes its claims; there is no list to keep.
+``python -m scatterproof.models.z3_claims PROTOCOL`` prints one line a claim.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def claims_of(protocol: str, *, if_any: bool = False) -> tuple[Claim, ...]:
 
 
 def claims_in(package: ModuleType) -> tuple[Claim, ...]:
-    """Those that modules of the package, and of packages in it, have as CLAIMS, in the order of module name and then of
-    the tuple. Tests are left out."""
+    """The CLAIMS of all modules of the package and of packages in it, by module name, then in the order of the tuple.
+    Tests are left out."""
     claims: list[Claim] = []
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda found: found.name):
         found = import_module(f"{package.__name__}.{module.name}")

@@ -101,8 +101,7 @@ def arrange(path: Path, mapping: UserMapping, session: SparkSession) -> Path:
 
 
 def look_at(path: Path, mapping: UserMapping) -> Untidy:
-    """What there is to sort, as far as that is known without Spark; BadInput for a path without traces, and for a file
-    that lacks a column."""
+    """The files to sort, without Spark; BadInput for a path without traces, and for a file that lacks a column."""
     untidy = _untidy(path, mapping)
     for file in untidy.events:
         _refuse_missing(file, mapping)
@@ -110,7 +109,7 @@ def look_at(path: Path, mapping: UserMapping) -> Untidy:
 
 
 def _untidy(path: Path, mapping: UserMapping) -> Untidy:
-    """Everything in the folder is events but a table of headers, `runs`, and what mining leaves."""
+    """All files of the folder are events, but for a table of headers, `runs`, and what mining leaves."""
     if not path.exists():
         raise BadInput(f"{path}: no such file or folder; give one that exists")
     if path.is_file():
@@ -181,7 +180,7 @@ def _sort(files: Sequence[Path], mapping: UserMapping, out: Path, session: Spark
 
 
 def _column(column: str, mapping: UserMapping, there: Sequence[str]) -> Column:
-    """The column as whole numbers; what says nothing is -1."""
+    """The column as whole numbers; an empty value is -1."""
     name = mapping.columns.get(column, column)
     words: Mapping[str, int] = {"kind": mapping.kinds, "packet": mapping.packets}.get(column, mapping.nodes)
     if name not in there:
@@ -204,7 +203,7 @@ def _named(protocol: str) -> Sequence[str]:
 
 
 def _numbered(found: Column, words: Mapping[str, int]) -> Column:
-    """A word's number; a number, or its digits, as it is."""
+    """A word's number; a number, or its digits, stays as it is."""
     if not words:
         return found.try_cast("long")
     known = sql.create_map(*(sql.lit(part) for pair in words.items() for part in pair))

@@ -12,8 +12,9 @@ from scatterproof.conformance.checks.surroundings import Surroundings
 
 
 def compile_at_once(cold: Mapping[CompiledPart, Surroundings]) -> None:
-    """Leave these in the cache, those with most checks first, as they take longest. One alone is left out, all are on
-    one core, and those of a process that fails: whoever compiles them here is told why."""
+    """Compile these into the cache, those with most checks first, as they take longest. Nothing is done for a single
+    one, or on one core; and what a process fails to compile is left out. The caller compiles the rest itself, and gets
+    the error."""
     pieces = sorted(cold, key=lambda piece: len(piece.checks), reverse=True)
     jobs = min(os.cpu_count() or 1, len(pieces))
     if jobs == 1 or not pieces:

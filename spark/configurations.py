@@ -1,8 +1,8 @@
 """Run configurations drawn from a seed: each run of a corpus is a function of (protocol, seed, run) and nothing else.
 
 Kinds of runs take turns (`scatterproof.spark.kinds`). The rest is swarm style: a run switches each feature (jitter,
-skew, drift, idle senders, bursts) on or off by a coin of its own, and draws which kinds of faults it has, so that among
-many runs there are those in which one thing is not drowned by the others.
+skew, drift, idle senders, bursts) on or off by a coin of its own, and draws which kinds of faults it has, so that some
+runs show one feature undisturbed by the others.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def configuration(protocol: str, seed: int, run: int) -> Schedule:
 
 
 def draw_run(protocol: str, seed: int, run: int, kind: RunKind | None = None) -> Configuration:
-    """kind: None for the one whose turn it is."""
+    """The configuration of one run; BadInput for an unknown protocol. kind: None for the one whose turn it is."""
     kinds = kinds_of(protocol)
     kind = kind or kinds[run % len(kinds)]
     draw = Random(f"{protocol} {seed} {run}")
@@ -106,8 +106,8 @@ def _clocks(draw: Random, topology: Topology, span_ns: int) -> tuple[Clock, ...]
 
 
 def _faults(draw: Random, topology: Topology, kind: RunKind, hop_ns: int) -> tuple[Fault, ...]:
-    """Up to MAX_FAULTS, and as many more as the kind has for each link, of the first FAULTY_PACKETS packets of links
-    that carry any; early ones are more likely. Of those that the kind has, a run has some or all."""
+    """Up to MAX_FAULTS faults, and `faults_a_link` more for each link in use, among the first FAULTY_PACKETS packets of
+    a link; early packets are more likely. A run has some or all of the kind's faults."""
     likely = 1 if kind.late_to_one else 0.75 if kind.often_faulty else 0.25
     if not kind.faults or draw.random() >= likely:
         return ()
@@ -128,7 +128,7 @@ def _faults(draw: Random, topology: Topology, kind: RunKind, hop_ns: int) -> tup
 
 
 def _submissions(draw: Random, kind: RunKind, setting: Setting) -> tuple[Submission, ...]:
-    """In order of time, of hosts that are not idle; in bursts at a few instants, or spread."""
+    """In order of time, from hosts that are not idle; in bursts at a few instants, or spread."""
     reached = reached_by(setting.topology)
     senders = [host for host, others in reached.items() if others]
     if _coin(draw):

@@ -1,7 +1,7 @@
 """Corpora: many seeded runs, simulated in Spark tasks, each of which writes its own files.
 
 A run lies in one file, contiguous; files hold the runs in order. What is in a run depends on (protocol, seed, run) and
-on what is planted in it, never on how the runs were shared out, nor on whether making them was broken off.
+on what is planted in it, never on how the runs were shared out, nor on interruptions.
 """
 
 from __future__ import annotations
@@ -64,11 +64,15 @@ def make_corpus(
 ) -> Manifest:
     """Simulate runs 0 to `runs` - 1 of `seed` on the reference cores, and write them to the folder `out`.
 
-    on_progress counts runs. plant: what is planted, by run. wishes: what else, in runs that are chosen for it. files:
-    how many pairs of files to share the runs out to. on_note: takes sentences for the user. A call that was broken off,
-    by a kill even, is continued by one with the same arguments. Raises BadInput for an unknown protocol, no runs, an
-    `out` that is not a corpus, and wishes that cannot be met; CannotRun without Java, for a protocol that has no
-    corpora yet, and while another process makes the same folder.
+    on_progress: counts runs.
+    plant: what is planted, by run.
+    wishes: what else is planted, in runs that are chosen for it.
+    files: how many pairs of files to share the runs out to.
+    on_note: takes sentences for the user.
+
+    A call that was interrupted, even by a kill, is continued by one with the same arguments. Raises BadInput for an
+    unknown protocol, no runs, an `out` that is not a corpus, and wishes that cannot be met; CannotRun without Java, for
+    a protocol that has no corpora yet, and while another process makes the same folder.
     """
     if runs < 1:
         raise BadInput(f"runs is {runs}; ask for at least one")
@@ -124,7 +128,7 @@ def _plan(
     wishes: Sequence[Wish],
     on_note: OnNote | None,
 ) -> Plan:
-    """In which runs the wishes are planted: tried in tasks, and kept for whoever goes on."""
+    """In which runs the wishes are planted: runs are tried in tasks, and the plan is kept for a call that goes on."""
     path = unfinished.notes / _PLAN
     if not wishes:
         return Plan()

@@ -1,9 +1,9 @@
 """What a corpus exercised, and what it never did: so that a user knows what a clean result is worth.
 
 A configuration has dimensions (kind of run, family of networks, whether there are faults, failures, and each
-parameter); classes are the values of one dimension, and pairs those of two. What a corpus could have and has not is
-told where that is known: the kinds and families that the protocol draws, the actions of its specification; of
-parameters, the values that occur.
+parameter); classes are the values of one dimension, and pairs those of two. What a corpus could have and lacks is
+listed where that is known: the kinds and families that the protocol draws, the actions of its specification, and of
+parameters the values that occur.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     classes: of each dimension, how many runs are in each.
     pairs: the same of two dimensions.
     actions: how many rows are each action.
-    action_pairs: how many rows are the second right after a row that is the first; any two may or may not be possible.
+    action_pairs: how often one action directly follows another; not every pair need be possible.
     """
 
     clauses: CoveragePart
@@ -140,7 +140,7 @@ def _pairs(
 
 
 def _impossible(protocol: str, one: str, other: str) -> set[str]:
-    """Kinds and families that do not suit each other, kinds without faults with some."""
+    """Pairs that no run can have: kinds and families that do not suit each other, and faults for kinds without any."""
     kinds = _drawn(protocol)
     if one != "kind":
         return set()

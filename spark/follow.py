@@ -1,9 +1,8 @@
 """Following a corpus that grows: verdicts kept current, by Structured Streaming and the results that are kept.
 
 A stream over the names of files, without their content, tells that there are new ones; its checkpoint is in
-`mined/followed`. What is judged then is what has no kept result (`scatterproof.spark.incremental`). So it does not
-matter whether a batch comes twice, as after a kill, and a file is judged once: when both it and its other half are
-there and sound.
+`mined/followed`. Then all that has no kept result is judged (`scatterproof.spark.incremental`). So a batch may come
+twice, as after a kill, and a file is judged once: when it and its other half are there and sound.
 """
 
 from __future__ import annotations
@@ -66,10 +65,12 @@ def follow(
     say: Say,
     until_idle_s: float | None = None,
 ) -> MineResult | None:
-    """Judge what is in the corpus and what comes into it, until SIGINT or SIGTERM, or until nothing has come for so
-    many seconds; and return the last result, or nothing where there is none. Call it in the main thread.
+    """Judge what is in the corpus and what comes into it, until SIGINT or SIGTERM, or until nothing has come for
+    `until_idle_s` seconds. Returns the last result, or None where there is none. Call it in the main thread.
 
-    say: takes a sentence on each file that is left out, as it is not sound; it is looked at again when it changes.
+    say: takes a sentence on each file that is left out, as it is not sound; such a file is looked at again when it
+        changes.
+
     Raises BadInput and CannotRun as `mine` does, but not for a single file.
     """
     refuse_address(corpus)
@@ -112,7 +113,7 @@ class _Following:
         self._begun = False
 
     def catch_up(self) -> bool:
-        """Judge what is new, and sum up anew where anything is; and whether it is."""
+        """Judge what is new, and sum up again where anything has changed; returns whether it has."""
         pairs = self._pairs()
         before = set(self._kept.found)
         missing = {pair: told for pair, told in self._kept.look(pairs).items() if not self._is_left_out(pair, told)}
@@ -145,7 +146,7 @@ class _Following:
         return True
 
     def left_out_has_changed(self) -> bool:
-        """Of files that the stream has named, and that did not count then."""
+        """Whether a file that was left out has changed since."""
         return any(not is_as_told(pair, told) for pair, (told, _) in self._left_out.items())
 
     def say_what_waits(self) -> None:
@@ -157,7 +158,7 @@ class _Following:
             self._say(f"{there}/{halves[0]} has no {missing}/{halves[0]} yet, and does not count{more}")
 
     def _pairs(self) -> list[Pair]:
-        """Those of which both halves are there."""
+        """The pairs with both halves."""
         events, runs = (self._kept.corpus / folder for folder in _FOLDERS)
         return [Pair(events / name, runs / name) for name in sorted(_names(events) & _names(runs))]
 
@@ -165,12 +166,12 @@ class _Following:
         return pair in self._left_out and self._left_out[pair][0] == told
 
     def _judge(self, missing: Mapping[Pair, Identity]) -> list[Pair]:
-        """Judge these, one by one as far as they are sound; which of them count now."""
+        """Judge the sound ones of these; returns the pairs that count now and did not until then."""
         known = set(self._kept.found)
         wanted, flaws = self._kept.sound(missing)
         self._leave_out(flaws, missing)
         outcomes = self._signals.unless_asked(lambda: self._kept.judge(self._session, wanted))
-        if outcomes is None:  # of some, what was found is kept by now
+        if outcomes is None:  # interrupted: some results are kept by now
             self._kept.look(self._pairs())
         else:
             self._leave_out(self._kept.take_all(wanted, outcomes), missing)
@@ -191,7 +192,7 @@ class _Following:
 
 
 class _Stream(AbstractContextManager["_Stream"]):
-    """Spark's stream of names of files. It waits at each batch until that is done with."""
+    """Spark's stream of names of files. It waits at each batch until its event is set."""
 
     def __init__(self, session: SparkSession, corpus: Path, checkpoint: Path) -> None:
         self._rung: SimpleQueue[Event] = SimpleQueue()
@@ -216,7 +217,7 @@ class _Stream(AbstractContextManager["_Stream"]):
             raise self._refused(error) from None
 
     def wait(self, seconds: float) -> Event | None:
-        """The next batch, to be set when all in it is judged; nothing where none comes so soon."""
+        """The event of the next batch, to be set when all in it is judged; None where no batch comes in this time."""
         try:
             return self._rung.get(timeout=seconds)
         except Empty:
@@ -237,7 +238,7 @@ class _Stream(AbstractContextManager["_Stream"]):
             self._query.stop()
 
     def _take(self, names: DataFrame, number: int) -> None:
-        """In Spark's thread. The names are not looked at: what is there says the folder."""
+        """In Spark's thread. The names are ignored: the folder itself says what is there."""
         done = Event()
         self._rung.put(done)
         while not done.wait(LOOK_EVERY_S):
@@ -253,7 +254,7 @@ class _Stream(AbstractContextManager["_Stream"]):
 
 
 class _Signals(AbstractContextManager["_Signals"]):
-    """SIGINT and SIGTERM: at once where that is allowed, else as soon as somebody asks."""
+    """Takes SIGINT and SIGTERM: they interrupt work within `unless_asked`; otherwise they only set `asked`."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -270,7 +271,7 @@ class _Signals(AbstractContextManager["_Signals"]):
             signal.signal(number, handler)
 
     def unless_asked(self, work: Callable[[], Value]) -> Value | None:
-        """What `work` gives; nothing if a signal has come, or comes meanwhile."""
+        """What `work` returns; None if a signal has come, or comes meanwhile."""
         try:
             self._allowed = True
             return None if self.asked else work()
@@ -295,10 +296,10 @@ class _Interrupted(BaseException):
 
 
 def _names(folder: Path) -> set[str]:
-    """Of the files that count for Spark, too: a dot or underscore comes first while one is being written."""
+    """The Parquet files that Spark counts, too: a file that is being written begins with a dot or underscore."""
     return {path.name for path in folder.glob("*.parquet") if not path.name.startswith((".", "_"))}
 
 
 def _escaped(path: Path) -> str:
-    """For Hadoop, to which these are patterns."""
+    """The path for Hadoop, which reads these characters as patterns."""
     return re.sub(r"([\\{}\[\]*?,])", r"\\\1", str(path))

@@ -41,15 +41,19 @@ VIOLATIONS = pa.schema(
 _IN_ORDER = [("run", "ascending"), ("position", "ascending"), ("clause", "ascending")]
 _FOUND, _DIGEST = b"scatterproof_found", b"scatterproof_found_sha256"
 _ROOT = Path(__file__).resolve().parent.parent
-# What a kept result depends on: all that says what a trace is and what holds of it, and what puts it into a result.
+# What a kept result depends on: the code that defines traces and clauses, and the code that makes results.
 _JUDGING = ("spec", "conformance", *(f"spark/{name}.py" for name in ("found", "judge_part", "measured", "read")))
 _GRAVEST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.NOT_RUN)
 _LAST_BYTES = 8  # of a Parquet file: the length of its footer, and PAR1
 
 
 class FileMark(msgspec.Struct, frozen=True):
-    """What tells a file from another one without reading its data. footer: a digest of the part at its end that says
-    where which column is, how large, and between which values."""
+    """The state of a file, told without reading its data.
+
+    bytes: its size.
+    modified_ns: since 1970.
+    footer: a digest of its Parquet footer, which has the places, sizes and bounds of the columns.
+    """
 
     bytes: int
     modified_ns: int
@@ -60,7 +64,11 @@ _UNREADABLE = FileMark(-1, 0, "")
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """What was judged, and by what. corpus: its folder, which the commands in the table of violations name."""
+    """What was judged, and by what.
+
+    corpus: its folder, which the commands in the table of violations name.
+    checks: as of `checks_version`.
+    """
 
     corpus: str
     events: FileMark
@@ -69,7 +77,13 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tally(msgspec.Struct):
-    """A clause over the runs of one file. broken_in: by run, how many rows break it, where some do."""
+    """One clause over the runs of one file.
+
+    runs: how many runs gave which verdict.
+    held: at how many rows it held.
+    broken_in: by run, how many rows break it, where some do.
+    reason: the first that a result gives.
+    """
 
     name: str
     runs: dict[Verdict, int] = {}
@@ -79,10 +93,10 @@ class Tally(msgspec.Struct):
 
 
 class PartFindings(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one pair of files.
+    """What judging found in one pair of files.
 
-    rows: events.
-    entries: its runs, as far as their headers name them.
+    rows: how many events.
+    entries: its runs, from their headers.
     tallies: by clause.
     violations: how many are in the table; more may be counted.
     """
@@ -130,7 +144,7 @@ def judge_and_keep(part: Part, identity: Identity, path: Path, *, interpret: boo
         measured=measured.packed(),
         violations=len(violations),
     )
-    # Of lists Arrow makes columns by way of pandas, which takes longer to load than many a corpus to judge.
+    # Arrow loads pandas to make columns from lists, which takes longer than judging many a corpus.
     none = pa.Table.from_batches([], VIOLATIONS)
     columns = [list(column) for column in zip(*violations, strict=True)]
     write_found(path, found, pa.table(columns, schema=VIOLATIONS) if columns else none)
@@ -147,7 +161,7 @@ def write_found(path: Path, found: PartFindings, violations: pa.Table) -> None:
 
 
 def read_found(path: Path) -> PartFindings | None:
-    """The result at this place, if there is one that is whole, and of this version."""
+    """The result at this path; None unless it is whole and of this version."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             told = file.metadata.metadata or {}
@@ -157,7 +171,7 @@ def read_found(path: Path) -> PartFindings | None:
             found = msgspec.json.decode(text, type=PartFindings)
             return found if file.read().num_rows == found.violations else None
     except (OSError, KeyError, ValueError, pa.ArrowException, msgspec.DecodeError):
-        return None  # ValueError: what is text is not, or numbers are beyond any bound
+        return None  # ValueError: text that is not UTF-8, or numbers out of bounds
 
 
 def is_result(path: Path) -> bool:
@@ -170,8 +184,8 @@ def is_result(path: Path) -> bool:
 
 
 def read_violations(paths: Iterable[Path], most: int | None = None) -> pa.Table:
-    """The violations that these results keep, by run, position and clause; the first ones alone, where `most` says how
-    many, of which one result at a time is in memory."""
+    """The violations that these results keep, by run, position and clause. most: only the first ones are read; then one
+    result at a time is in memory."""
     tables = (pq.read_table(path, schema=VIOLATIONS) for path in paths)
     if most is None:
         return pa.concat_tables([VIOLATIONS.empty_table(), *tables]).sort_by(_IN_ORDER)
@@ -183,7 +197,7 @@ def read_violations(paths: Iterable[Path], most: int | None = None) -> pa.Table:
 
 
 def identity_of(corpus: Path, pair: Pair) -> Identity:
-    """Of a pair of files as it is now."""
+    """The identity of a pair of files as it is now."""
     return Identity(corpus=str(corpus), events=_mark(pair.events), runs=_mark(pair.runs_file), checks=checks_version())
 
 

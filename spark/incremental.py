@@ -1,7 +1,7 @@
 """Mining what is new: the results that are kept for a corpus, in its folder `mined`, and what they do not cover yet.
 
-A result counts as long as its pair of files is what it was when it was judged, and the checks are. Each is a file of
-its own, written in one move; so whatever ends a mining, at whatever moment, what it had judged is known to the next.
+A result counts as long as its pair of files and the checks stay the same. Each is a file of its own, written in one
+move; so whenever mining is interrupted, the next one knows what it had judged.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ Say: TypeAlias = Callable[[str], None]
 class Kept:
     """The results of a corpus, those on disk and those in memory. Made by `kept_results`.
 
-    found: of the pairs that are judged, and are still what they were."""
+    found: results of pairs that are unchanged since they were judged.
+    """
 
     def __init__(self, corpus: Path, say: Say) -> None:
         self.corpus = corpus
@@ -62,8 +63,8 @@ class Kept:
         return self.folder / VIOLATIONS_FOLDER / pair.events.name
 
     def look(self, pairs: Collection[Pair], *, again: bool = False) -> dict[Pair, Identity]:
-        """Forget what is no longer there, and tell which of these pairs must be judged, and what they are now. again:
-        all of them."""
+        """Forget pairs that are gone; returns the pairs that must be judged, with their identities as they are now.
+        again: judge all of them."""
         for pair in [pair for pair in self.found if pair not in pairs]:
             self._forget(pair)
         missing: dict[Pair, Identity] = {}
@@ -77,7 +78,7 @@ class Kept:
         return missing
 
     def sound(self, missing: Mapping[Pair, Identity]) -> tuple[list[tuple[Part, Identity]], dict[Pair, BadInput]]:
-        """Which of these can be judged, all of one protocol; and why the others cannot."""
+        """The pairs that can be judged, all of one protocol; and why the others cannot."""
         wanted: list[tuple[Part, Identity]] = []
         flaws: dict[Pair, BadInput] = {}
         protocol = self.protocol
@@ -97,8 +98,8 @@ class Kept:
         wanted: Sequence[tuple[Part, Identity]],
         on_progress: OnProgress | None = None,
     ) -> list[PartFindings | BadInput]:
-        """Judge these in Spark's tasks, or without a session in this process, and keep what is found; or why one cannot
-        be judged."""
+        """Judge these in Spark tasks, or without a session in this process, and keep the results. Returns the result of
+        each, or why it cannot be judged."""
         results, parts = self.folder / VIOLATIONS_FOLDER, [part for part, _ in wanted]
         interpret = is_interpreted(parts)
         if not interpret:
@@ -126,7 +127,7 @@ class Kept:
     def take_all(
         self, wanted: Sequence[tuple[Part, Identity]], outcomes: Sequence[PartFindings | BadInput]
     ) -> dict[Pair, BadInput]:
-        """Know what judging these gave; why some do not count, though they seemed sound."""
+        """Take the outcomes of `judge`; returns why some do not count, though their files seemed sound."""
         flaws: dict[Pair, BadInput] = {}
         for (part, _), outcome in zip(wanted, outcomes, strict=True):
             pair = Pair(part.events, part.runs_file)
@@ -139,8 +140,8 @@ class Kept:
         return flaws
 
     def take(self, pair: Pair, found: PartFindings) -> None:
-        """Know this result from now on. BadInput when the files have changed meanwhile, and when a run in it has the
-        number of a run elsewhere."""
+        """Take one result. BadInput when its files have changed meanwhile, and when a run in it has the number of a run
+        elsewhere."""
         if not is_as_told(pair, found.identity):
             raise BadInput(f"{pair.events}: has changed while it was judged; mine again")
         for entry in found.entries:
@@ -156,20 +157,20 @@ class Kept:
         return [self.found[pair] for pair in sorted(self.found)]
 
     def entries(self) -> tuple[RunEntry, ...]:
-        """What the manifest says of the runs; of those that it does not know, what their headers say."""
+        """The runs as the manifest has them; where it lacks one, from its header."""
         told: dict[int, RunEntry] = {}
         if (self.corpus / MANIFEST).exists():
             told = {entry.run: entry for entry in read_manifest(self.corpus).runs}
         return tuple(told.get(entry.run, entry) for found in self.in_order() for entry in found.entries)
 
     def tables(self) -> Iterator[pa.Table]:
-        """The violations of one pair after the other, of those that have some."""
+        """The violations, pair by pair, of the pairs that have some."""
         for pair in sorted(self.found):
             if self.found[pair].violations:
                 yield read_violations([self.path(pair)])
 
     def drop_others(self) -> None:
-        """Remove from the folder what results it has of other pairs, and of these as they were before."""
+        """Remove results from the folder that belong to no pair in `found`."""
         ours = {self.path(pair) for pair in self.found}
         for path in sorted((self.folder / VIOLATIONS_FOLDER).glob("*.parquet")):
             if path in ours:

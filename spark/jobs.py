@@ -21,7 +21,7 @@ from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-# on_progress(done, of): how much of the work is done, in whatever the weights count.
+# on_progress(done, of): how much of the work is done, in the unit of the weights.
 OnProgress: TypeAlias = Callable[[int, int], None]
 
 _POLL_S = 0.1
@@ -45,9 +45,9 @@ def run_tasks(
     weights: Sequence[int],
     on_progress: OnProgress | None = None,
 ) -> list[Result]:
-    """work(item) of each item, in their order. weights: how much of the work each item is.
+    """work(item) for each item; results in the order of the items. weights: how much of the work each item is.
 
-    Raises the BadInput or CannotRun of the first item, in their order, that met one.
+    Raises the first BadInput or CannotRun, in the order of the items.
     """
     context, total = session.sparkContext, sum(weights)
     done: Accumulator[int] = context.accumulator(0)
@@ -66,7 +66,7 @@ def run_tasks(
 
     if not items:
         return []
-    # On a cluster one item a task: executors may still be coming, and what was in one that is lost is done again.
+    # On a cluster one item a task: executors may still be starting, and the tasks of a lost one are done again.
     tasks = len(items) if elsewhere else min(len(items), TASKS_A_CORE * context.defaultParallelism)
     job = context.parallelize(range(len(items)), tasks).mapPartitions(guarded)
     with ThreadPoolExecutor(1) as thread:

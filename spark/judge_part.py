@@ -1,5 +1,5 @@
-"""One pair of files judged in one pass over its rows, wherever this process runs: by the compiled checks, or by the
-same ones in plain Python where compiling them would take longer."""
+"""Judges one pair of files in one pass over its rows: by the compiled checks, or by the same checks in plain Python
+where compiling them would take longer."""
 
 from __future__ import annotations
 
@@ -41,8 +41,12 @@ def judge_part(
     *,
     interpret: bool = False,
 ) -> list[tuple[RunSpan, list[ClauseResult]]]:
-    """Every run of one file, judged; of a clause in a run the first `most_kept` violations are put into words, so that
-    memory does not grow with them. measured: takes what else the same pass shows. interpret: in plain Python."""
+    """Every run of one file, judged. Of a clause in a run, the first `most_kept` violations are put into words, so that
+    memory does not grow with them.
+
+    measured: takes what else the same pass shows.
+    interpret: in plain Python.
+    """
     plugin, compiled = load(part.protocol), kernel(part.protocol)
     results: list[tuple[RunSpan, list[ClauseResult]]] = []
     checks = compiled.interpreted if interpret else compiled
@@ -83,8 +87,8 @@ def _fed(
     measured: Measured | None = None,
     numbers: list[int] | None = None,
 ) -> Iterator[tuple[RunSpan, CompiledRun | InterpretedRun, dict[int, Row]]]:
-    """Each run of the file after all its rows, and of these the ones that break something, by position. Batches are cut
-    where runs end. numbers: those of the checks among all, where these are not all."""
+    """Each run of the file after all its rows, and the rows that break something, by position. Batches are cut where
+    runs end. numbers: the places of these checks among all checks, where some are left out."""
     measures = gauge(part.protocol) if measured is not None else None
     gauges = None
     if measures is not None:
@@ -128,8 +132,8 @@ def _fed(
 
 
 def _network(header: Header) -> _Network:
-    """What checks and measures read of this run's network, or of an equal one, and what its rows must be: steps only
-    read them, and routing costs more than a short run."""
+    """What checks and measures read of this run's network, and the rules for its rows. Equal networks share it: steps
+    only read it, and routing costs more than a short run."""
     complete = tuple(sorted(header.complete.items()))
     key = (header.protocol, header.topology, tuple(sorted(header.parameters.items())), header.order, complete)
     known = _KNOWN.get(key)
@@ -143,8 +147,8 @@ def _network(header: Header) -> _Network:
 
 
 def is_interpreted(parts: Sequence[Part]) -> bool:
-    """Whether these are better judged in plain Python: so few, and not all is compiled that they need."""
-    # Checked in this order: whether all is compiled is seen from the headers of all runs.
+    """Whether plain Python judges these sooner: they have few rows, and not all that they need is compiled."""
+    # In this order, as `is_warm` reads the headers of all runs.
     return sum(part.rows for part in parts) <= INTERPRETED_ROWS and not (parts and is_warm(parts))
 
 
@@ -164,8 +168,8 @@ def warm(parts: Sequence[Part]) -> None:
 
 
 def _wanted(parts: Sequence[Part]) -> Iterable[tuple[Kernel, Surroundings]]:
-    """What has to be compiled for these runs: that of the measures, and of the checks those parts that apply in these
-    surroundings."""
+    """The kernels that these runs need, each with surroundings: the one of the measures, and for the checks one for
+    each new set of parts that apply."""
     plugin, measures = load(parts[0].protocol), gauge(parts[0].protocol)
     every, known = {check.part for check in plugin.checks}, set[str]()
     for header in (span.header for span in chain.from_iterable(map(read_spans, parts))):

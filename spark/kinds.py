@@ -1,5 +1,5 @@
-"""Kinds of runs: what a protocol's corpora draw beside the shared parts. The runs of a corpus take them
-in turn, so that even a small one has them all."""
+"""Kinds of runs: what a protocol's corpora draw beside the shared parts. The runs of a corpus take the kinds in turn,
+so that even a small one has them all."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ def nothing_fails(draw: Random, setting: Setting) -> tuple[Failure, ...]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunKind:
     """parameters: drawn to fit the setting.
-    faults: what happens to packets.
-    often_faulty: in three of four such runs, not in one.
-    faults_a_link: how many more there are at most for each link.
+    faults: those that packets may meet.
+    often_faulty: three of four such runs have faults, not one of four.
+    faults_a_link: how many more faults there are at most for each link.
     late_to_one: some packets in a row to one of the nodes come late, from everybody.
-    networks: families by name.
-    suits: which of them.
+    networks: families of networks, by name.
+    suits: whether a network will do.
     submissions: how many.
-    calls: what clients call instead, in order of time.
+    calls: what clients call, in order of time, in place of submissions.
     to_everybody: each message is for all.
-    fails: nodes or links, in order of time.
+    fails: failures of nodes or links, in order of time.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Where a corpus keeps what: its own folder, in which every file is whole."""
+"""The layout of a corpus: a folder of its own, in which every file is whole."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MANIFEST = "manifest.json"
 MINED = "mined"
 FORMAT = 1
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-ROW = "row/"  # with which the name of what is planted begins, where it is one altered row and no mutant
+ROW = "row/"  # begins the name of a planting that is one altered row, and no mutant
 
 
 class Expected(msgspec.Struct, frozen=True):
@@ -34,10 +34,10 @@ class Expected(msgspec.Struct, frozen=True):
 class Planting(msgspec.Struct, frozen=True):
     """What was planted, and how the runs for it were found.
 
-    runs: those that have it.
-    tried: those that were made in the search.
-    unchanged, harmless: of these, those that it left as they were, and those in which it broke nothing.
-    unfit: of these, those too long for the oracles, or cut short.
+    runs: how many have it.
+    tried: how many were made in the search.
+    unchanged, harmless: how many of these it left as they were, and in how many it broke nothing.
+    unfit: how many of these were too long for the oracles, or cut short.
     """
 
     name: str
@@ -49,14 +49,14 @@ class Planting(msgspec.Struct, frozen=True):
 
 
 class RunEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One run of the corpus, in small.
+    """One run of the corpus, as the manifest lists it.
 
     seed: the schedule's.
     file: the number of the pair of files that hold it.
-    planted: the name of the mutant that the run's cores are, in place of the right ones, or nothing; one that begins
-        with ROW has right cores, and one row altered.
+    planted: the mutant that takes the place of the run's cores, by name, or nothing; with a name that begins with ROW,
+        the cores are right, and one row is altered.
     expected: what breaks in a planted run, by the oracles; nothing where they were not asked.
-    kind: of run; empty in corpora that are older than kinds.
+    kind: of run; empty in corpora older than kinds.
     faults, failures: how many the schedule has.
     source: the file or folder that the run was imported from, or nothing.
     quarantined: how many of its rows could not be read.
@@ -82,7 +82,7 @@ class RunEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def altered(self) -> bool:
-        """Whether the rows are not those of any cores."""
+        """Whether a row was altered, so that no cores gave these rows."""
         return self.planted.startswith(ROW)
 
 
@@ -112,7 +112,7 @@ def entry_of_header(
     submissions: int = 0,
     quarantined: int = 0,
 ) -> RunEntry:
-    """Of a run that no manifest of ours names: all that its header does."""
+    """The entry of a run that no manifest of ours lists, from its header."""
     topology = header.topology
     return RunEntry(
         run=header.run,
@@ -165,7 +165,7 @@ def read_manifest(corpus: Path) -> Manifest:
 
 
 def refuse_address(path: Path) -> None:
-    """BadInput for what was meant to be no path, such as s3://bucket/corpus, of which Path leaves one slash."""
+    """BadInput for an address, such as s3://bucket/corpus, which Path takes for a path with one slash less."""
     parts = path.absolute().parts
     for at, part in enumerate(parts):
         if _SCHEME.fullmatch(part) and not Path(*parts[: at + 1]).exists():
@@ -176,8 +176,8 @@ def refuse_address(path: Path) -> None:
 
 
 def refuse_foreign(target: Path, mark: str) -> None:
-    """BadInput when `target` is there, and neither empty nor a folder with a file `mark`: it is somebody's own. Or an
-    address."""
+    """BadInput when `target` exists and is neither an empty folder nor one with a file `mark`: it is somebody's own.
+    Also for an address."""
     refuse_address(target)
     if target.exists() and not (target.is_dir() and ((target / mark).is_file() or not any(target.iterdir()))):
         raise BadInput(f"{target}: exists, and is no folder with a {mark}; give a new folder, or remove it first")
@@ -208,7 +208,7 @@ def replaced_folder(target: Path, mark: str) -> Iterator[Path]:
 
 @contextmanager
 def writing(target: Path) -> Iterator[None]:
-    """What the disk refuses within is CannotRun that names `target`."""
+    """Turns an OSError within into a CannotRun that names `target`."""
     try:
         yield
     except OSError as error:

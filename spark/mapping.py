@@ -88,7 +88,8 @@ def no_mapping(protocol: str) -> Mapping:
 
 
 def read_mapping(path: Path, protocol: str) -> Mapping:
-    """BadInput, one sentence with file, key and mend, for a mapping that cannot be."""
+    """The mapping in the file. BadInput, one sentence with file, key and what to write instead, where it is
+    malformed."""
     try:
         table = tomllib.loads(read_bytes(path, "mapping").decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

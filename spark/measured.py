@@ -1,4 +1,4 @@
-"""What tasks measure beside judging, in the same pass: small histograms by what carries the runs, and actions."""
+"""What tasks measure in the same pass as judging: small histograms by carrier, and counts of actions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ Ints = npt.NDArray[np.int64]
 
 
 class Histogram(msgspec.Struct, frozen=True, kw_only=True):
-    """Of a measure, for runs of one carrier and one group. bins: (least value, how many), of those that are not empty;
-    a bin goes up to the next one's least value, a quarter above its own at most."""
+    """One measure over the runs of one carrier and one group.
+
+    unit: of its values.
+    count: how many values.
+    bins: (least value, how many) of the bins that are not empty. A bin ends at the next one's least value, at most a
+        quarter above its own.
+    """
 
     measure: str
     carrier: str
@@ -39,8 +44,10 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Packed(msgspec.Struct, frozen=True):
-    """The same as few numbers, as tasks hand it over: by place in each array, what is not 0. bins: of each carrier and
-    measure."""
+    """`Measured` as tasks return it: only what is not 0, by place in each flattened array.
+
+    bins: carrier, measure, and what its bins hold.
+    """
 
     bins: tuple[tuple[str, str, dict[int, int]], ...]
     taken: list[int]

@@ -87,7 +87,7 @@ def mine(
 def _where(
     parts: Sequence[Part], master: str | None, path: Path
 ) -> tuple[str, AbstractContextManager[SparkSession | None]]:
-    """In words, and as a session, or none for this process."""
+    """Where these are judged, in words and as a session; None for this process."""
     if master is None and sum(part.rows for part in parts) <= (FEW_INTERPRETED if is_interpreted(parts) else FEW_ROWS):
         return " in this process", nullcontext()
     from scatterproof.spark.session import session_on
@@ -96,7 +96,7 @@ def _where(
 
 
 def summed_up(kept: Kept, left_out: Sequence[str] = ()) -> tuple[MineResult, tuple[RunEntry, ...]]:
-    """All that is kept, of one pair of files at least, and the runs in it."""
+    """The result over all kept pairs, at least one, and the runs in them."""
     every, protocol = kept.in_order(), kept.protocol
     assert protocol is not None
     clauses = tuple(_summaries(protocol, every))

@@ -1,5 +1,5 @@
-"""Regular expressions that somebody else has written, over lines that a third has: searched by RE2, which Arrow brings
-along and whose time grows with the length of the text, whatever the expression. Python's own may take for ever."""
+"""Users' regular expressions, over users' lines: searched by RE2, which comes with Arrow. Its time grows with the
+length of the text, whatever the expression; Python's own may take for ever."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Pattern(msgspec.Struct, frozen=True):
     groups: tuple[str, ...]
 
     def search(self, lines: Sequence[bytes]) -> list[Groups | None]:
-        """Of each line the text of every group where the pattern is first found; None where it is not. Lines that are
-        not UTF-8 are taken byte by byte."""
+        """For each line, the text of every group where the pattern is first found; None where it is not found. Lines
+        that are not UTF-8 are taken byte by byte."""
         found: list[Groups | None] = [None] * len(lines)
         texts = [at for at, line in enumerate(lines) if _is_utf8(line)]
         others = sorted(set(range(len(lines))).difference(texts)) if len(texts) < len(lines) else []
@@ -37,7 +37,7 @@ class Pattern(msgspec.Struct, frozen=True):
 
 
 def pattern(text: str) -> Pattern:
-    """ValueError, with the reason, for what is none."""
+    """The pattern of a text; ValueError, with the reason, for a text that is no regular expression of RE2."""
     try:
         kind = pc.extract_regex(pa.array([], pa.string()), text).type
     except pa.ArrowInvalid as error:

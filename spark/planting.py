@@ -1,8 +1,8 @@
 """In which runs of a corpus something is planted, and what must be found there.
 
 A mutant does nothing in most runs: its rule is not at work there, or makes no difference. So runs are tried, in an
-order that depends on the seed and the mutant alone, until enough are found in which it breaks a clause. Which clauses,
-how often and where first, is for the oracles to say, which are another implementation than the checks that mining uses.
+order that depends on the seed and the mutant alone, until it breaks a clause in enough of them. The oracles say which
+clauses, how often and where first: they are another implementation than the checks that mining uses.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from scatterproof.spec.trace import Trace
 
 # Oracles take time with the square of the rows, so longer runs are left alone.
 LONGEST = 2_000
-_EVENTS_A_ROW = 3  # a run is cut where it can only be too long
+_EVENTS_A_ROW = 3  # a run with more events than these times LONGEST is cut: it would be too long
 _ALTERATIONS = 24  # tried of a run
-# After how many runs of a kind that the mutant leaves as they are, or too long ones, no further ones are tried.
+# A kind is given up after this many runs in which the mutant breaks nothing, or this many with unfit ones.
 _PATIENCE, _PATIENCE_WITH_LONG = 6, 60
 _LEAST_AT_ONCE = 8
 
@@ -38,7 +38,7 @@ class PlantOutcome(StrEnum):
     BROKEN = "broken"
     UNCHANGED = "unchanged"  # the rows are those of the right run
     HARMLESS = "harmless"  # they differ, and break nothing, or not what was asked for
-    UNFIT = "unfit"  # too long for the oracles, or not ended of itself
+    UNFIT = "unfit"  # too long for the oracles, or cut short
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -85,7 +85,7 @@ def refuse_wishes(wishes: Sequence[Wish], runs: int) -> None:
 
 
 def choose(protocol: str, seed: int, runs: int, wishes: Sequence[Wish], ask: Ask) -> Plan:
-    """Enough runs for each wish. BadInput when there are not this many in which it breaks a clause."""
+    """Enough runs for each wish. BadInput when it breaks a clause in too few."""
     kinds = len(kinds_of(protocol))
     taken: set[int] = set()
     chosen: list[Chosen] = []
@@ -128,7 +128,8 @@ class _Search:
         self.found: list[Probe] = []
 
     def next_runs(self, missing: int) -> list[int]:
-        """How many is a matter of the wish alone, so that the same ones are found on any number of cores."""
+        """The next runs to try. How many depends on the wish alone, so that the same ones are found on any number of
+        cores."""
         some: list[int] = []
         for run in self._order:
             if not self._is_given_up(run % self._kinds):
@@ -216,7 +217,7 @@ def _is_unfit(trace: Trace) -> bool:
 
 
 def expected_of(trace: Trace) -> tuple[Expected, ...] | None:
-    """What the oracles find in it; None for a trace that no judge would look at."""
+    """What the oracles find in it; None for a trace that judges refuse."""
     try:
         results = judge_by_oracles(trace, shown=1)
     except BadInput:

@@ -1,7 +1,7 @@
-"""What is planted in runs of a corpus, so that it is known what mining has to find there.
+"""What is planted in runs of a corpus, so that it is known what mining must find there.
 
-A planted run is the run that the corpus has anyhow, made by cores that are wrong in one way, or with one row of it
-altered. Only the manifest tells.
+A planted run is the run that the corpus would have anyhow, made by cores that are wrong in one way, or with one of its
+rows altered. Only the manifest tells.
 """
 
 from __future__ import annotations
@@ -22,16 +22,18 @@ from scatterproof.spec.trace import ABSENT, Kind, Row, Trace, rows_of_packet, sc
 
 IUT = "reference core"
 MakeCore = Callable[..., AnyCore]
-# Rows of the harness's own doings: altered, the trace would be none of that schedule.
+# Rows of what the harness itself did: with one altered, the trace would not be of that schedule.
 _HARNESS = frozenset({Kind.SUBMITTED, Kind.ENDED, Kind.CRASHED, Kind.RESTARTED, Kind.PAUSED, Kind.RESUMED})
-# What makes a row one that no check looks at, or no row at all, rather than a wrong one.
+# Columns that are never changed: the row would be ignored or refused, rather than be wrong.
 _KEPT = frozenset({"time_ns", "node", "kind", "link", "link_seq", "packet"})
 _TIMES = 2  # columns that come first in every trace: time_ns, clock_ns
 _WAYS = ("change", "change", "change", "leave out", "move")
 
 
 class Spoiling(Protocol):
-    """name: what the manifest says. expected: what the oracles say of the run; nothing where they were not asked."""
+    """name: as in the manifest.
+    expected: what the oracles find in the run; empty where they were not asked.
+    """
 
     @property
     def name(self) -> str: ...
@@ -58,7 +60,8 @@ class Plant:
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """nodes: gives the factory of the mutant's nodes, in whatever process; a mutant itself is compiled, and stays."""
+    """nodes: gives the factory of the mutant's nodes, in any process; a compiled mutant itself cannot be sent to
+    one."""
 
     name: str
     nodes: Callable[[], MakeNode]
@@ -89,9 +92,9 @@ class AlteredRow:
 class Wish:
     """What shall be planted.
 
-    wanted: in how many runs; a float is a share of all, of which at least one run.
-    nodes: of a mutant; None asks for one altered row, by which `clause` is broken once and nothing else, or any one
-        clause where that is empty.
+    wanted: in how many runs; a float is a share of all, and at least one run.
+    nodes: of a mutant; None asks for one altered row that breaks `clause` once and nothing else, or any one clause
+        where that is empty.
     """
 
     name: str
@@ -119,8 +122,9 @@ def right_run(schedule: Schedule, make_core: MakeCore, max_events: int = MAX_EVE
 
 def altered(trace: Trace, number: int, clause: str = "") -> Trace:
     """The trace with one row changed in one value, left out, or moved behind the node's next row of its kind; the same
-    one for the same number. A packet is changed wherever it is on its link, as else no judge would look at the trace.
-    clause: whose check reads rows of this kind. As it is where no row can be altered."""
+    for the same number. A packet is changed wherever it is on its link, as judges would refuse the trace otherwise.
+    clause: only rows of kinds that its checks read are altered. Returns the trace unchanged where no row can be
+    altered."""
     draw = Random(f"{trace.header.seed} altered row {number} {clause}")
     columns = schema(trace.header.protocol).columns
     kinds = _kinds_of(trace.header.protocol, clause)
@@ -150,8 +154,7 @@ def _kinds_of(protocol: str, clause: str) -> set[int]:
 
 
 def _change(draw: Random, columns: Sequence[str], row: Row, other: Row) -> tuple[int, int]:
-    """A column, and what it shall hold: one more or less, or what another row has there; the same where that is
-    nothing."""
+    """A column, and its new value: one more or less, or what another row has there; unchanged where that is absent."""
     free = [at for at, name in enumerate(columns) if name not in _KEPT and row[at] != ABSENT]
     if not free:
         return 0, row[0]

@@ -1,7 +1,7 @@
 """Pictures for the page of mining, as SVG: the same figures give the same bytes.
 
-Written here, element by element: a library that draws takes longer to load than many a corpus to judge, and longer to
-draw them than a million events.
+Written here, element by element: a plotting library takes longer to load than it takes to judge many a corpus, and
+longer to draw these pictures than it takes to judge a million events.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def bars(told: Bars) -> str:
 
 
 def distribution(title: str, label: str, lines: Sequence[PlotLine]) -> str:
-    """How many of a hundred are at or above each value; both ends of a range of many sizes can be seen so."""
+    """The share of values at or above each value, in per cent, on logarithmic scales: both ends of a wide range are
+    seen."""
     curves = [_beyond(line) for line in lines]
     values, shares = (np.log10(np.concatenate(some)) for some in zip(*curves, strict=True))
     left, bottom = 5 * _MARGIN, _TITLE + _TALL

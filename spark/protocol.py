@@ -22,7 +22,7 @@ class Benchmark:
 
     clauses: those that all tools judge.
     damaged: the columns that are changed in some runs, so that there is something to find.
-    by_duckdb: with a connection first.
+    by_duckdb: takes a connection first.
     """
 
     clauses: tuple[str, ...]
@@ -49,7 +49,7 @@ def load(protocol: str) -> SparkPlugin:
 
 
 def benchmark_of(protocol: str) -> Benchmark:
-    """What the protocol has mining compared with; CannotRun where that is nothing."""
+    """The protocol's benchmark; CannotRun where it has none."""
     benchmark = load(protocol).benchmark
     if benchmark is None:
         raise CannotRun(f"protocol {protocol!r} has nothing that mining is compared with yet; choose another")

@@ -53,7 +53,7 @@ def parts_of(corpus: Path) -> list[Part]:
 
 
 def pairs_of(corpus: Path) -> list[Pair]:
-    """The names alone, in order; BadInput when there is none, or when a file lacks its other half."""
+    """The pairs of files, unread, in order; BadInput when there is none, or when a file lacks its other half."""
     refuse_address(corpus)
     if not corpus.is_dir():
         raise BadInput(f"{corpus}: no such folder; give one that `corpus` has made")
@@ -68,8 +68,8 @@ def pairs_of(corpus: Path) -> list[Pair]:
 
 
 def sound_parts(pairs: Sequence[Pair], protocol: str | None = None) -> list[Part]:
-    """What these files hold; BadInput when one is not sound, or when they are not all of one protocol: of this one,
-    where it is known."""
+    """What these files hold; BadInput when one is not sound, or when they are not all of one protocol. protocol: the
+    one that they must be of, where it is known."""
     headers = [read_headers(pair.runs_file) for pair in pairs]
     _refuse_mixed_protocols([pair.runs_file for pair in pairs], headers, protocol)
     return [_part(*pair, here) for pair, here in zip(pairs, headers, strict=True)]
@@ -89,7 +89,7 @@ def read_batches(
     part: Part, columns: Sequence[str], batch_rows: int = BATCH_ROWS
 ) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
     """The events, `batch_rows` at a time, as one contiguous array a column, which is the file's own memory."""
-    # Read as it comes: a buffer ahead would hold the whole file in the end, and so a run of any length.
+    # No buffer ahead: in the end it would hold the whole file, and so a run of any length.
     with reading(part.events), pq.ParquetFile(part.events, pre_buffer=False) as file:
         for batch in file.iter_batches(batch_rows, columns=list(columns)):
             for name in columns:

@@ -16,7 +16,7 @@ _NAMED = 5  # runs that a sentence names
 
 
 class PlantRecall(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one mutant.
+    """Recall and precision of mining for one mutant.
 
     found: runs in which every clause that must be broken is, at as many rows, the first at the same place.
     missed: the other runs.
@@ -69,7 +69,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
 
 def recall(corpus: Path, found: Iterable[pa.Table]) -> Recall | None:
     """Compare tables of violations (clause, run, position; all of a run in one) with what the manifest expects; None
-    for a corpus in which nothing is planted, or nothing of which the oracles were asked."""
+    for a corpus in which nothing is planted, or nothing that the oracles were asked about."""
     if not (corpus / MANIFEST).is_file():
         return None
     entries = read_manifest(corpus).runs
@@ -115,7 +115,7 @@ def _of_plant(name: str, entries: Sequence[RunEntry], seen: Mapping[int, set[Exp
 
 
 def _as_kept(expected: Expected) -> Expected:
-    """The table has the first ones of a clause in a run."""
+    """As the table of violations has it: the first MOST_KEPT of a clause in a run."""
     return msgspec.structs.replace(expected, rows=min(expected.rows, MOST_KEPT))
 
 

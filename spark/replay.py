@@ -23,7 +23,7 @@ def entry_of(corpus: Path, run: int) -> tuple[str, int, RunEntry]:
 
 
 def schedule_of(corpus: Path, run: int) -> Schedule:
-    """The schedule of a simulated run, drawn again; of one with an altered row, that of the run as it was before.
+    """The schedule of a simulated run, drawn again; for a run with an altered row, that of the run without the change.
     BadInput where it is not what the manifest names: then another version has made the corpus."""
     protocol, seed, entry = entry_of(corpus, run)
     if entry.source:

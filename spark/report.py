@@ -103,7 +103,7 @@ def _head(result: MineResult) -> Head:
 
 
 def _image(drawn: str) -> str:
-    """A picture as an address that holds it: its styles, in a page, would need leave of their own."""
+    """The picture as a data address: written into the page, its styles would need a permission of their own."""
     return f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}" if drawn else ""
 
 

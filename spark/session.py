@@ -41,11 +41,12 @@ _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
 @contextmanager
 def session_on(master: str | None = None, shared: Path | None = None) -> Iterator[SparkSession]:
-    """A session on `master`, or on MASTER, ended after use; one that is running already is lent instead, and goes on.
+    """A session on `master`, or on MASTER, ended after use. A session that runs already is used instead, and goes on.
 
-    shared: a folder that tasks read or write, which executors on other machines must see, too. Raises BadInput for what
-    is no master, and where they do not see it; CannotRun where there is no Java, where Spark does not start, where
-    the executors cannot run our tasks, and where a session is already running elsewhere.
+    shared: a folder that tasks read or write, which executors on other machines must see, too.
+
+    Raises BadInput for an invalid master, and where executors do not see the folder; CannotRun where there is no Java,
+    where Spark does not start, where the executors cannot run our tasks, and where a session is running elsewhere.
     """
     master = MASTER if master is None else master
     if not (_LOCAL.fullmatch(master) or _STANDALONE.fullmatch(master) or _MANAGED.fullmatch(master)):
@@ -133,15 +134,15 @@ def _start(master: str, scratch: Path) -> SparkSession:
         _stop(SparkSession.getActiveSession())
         raise
     except (Py4JError, PySparkException, OSError) as error:
-        reason = _reason(error, log)  # Java tells it, as long as it is there
+        reason = _reason(error, log)  # asks Java, as long as it is there
         _stop_java()
         raise CannotRun(f"Spark does not start on {master}: {reason}") from None
 
 
 @contextmanager
 def _interrupts_kept() -> Iterator[None]:
-    """Raise an interrupt that is lost on the way, in the end: what starts Spark takes one that comes while it clears
-    away for its own business."""
+    """Raise an interrupt that was lost while Spark started: its start-up code swallows one that comes while it cleans
+    up."""
     came = []
 
     def take(number: int, frame: FrameType | None) -> None:
@@ -161,7 +162,7 @@ def _interrupts_kept() -> Iterator[None]:
 
 
 def _hosts(master: str) -> list[str]:
-    """Of a standalone cluster's masters; of another cluster nothing is known."""
+    """The hosts of a standalone cluster's masters; another master as it is."""
     if not _STANDALONE.fullmatch(master):
         return [master]
     return [address.rpartition(":")[0] for address in master.removeprefix("spark://").split(",")]
@@ -183,7 +184,7 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 
 def _reason(error: Exception, log: Path) -> str:
-    """The last that Java wrote, without the places in its code, or else what Python knows of it."""
+    """The last line that Java wrote, without the places in its code, or else what Python knows of the error."""
     lines = log.read_text(errors="replace").split("\n") if log.is_file() else []
     lines = [line.strip() for line in (*str(error).split("\n"), *lines)]
     told = [line for line in lines if line and not line.startswith(("at ", "... ", "Using Spark's default log4j"))]

@@ -1,8 +1,8 @@
 """The project's own code, shipped to the executors of a cluster, and whether they can run it.
 
 It travels as an archive that Spark unpacks in the working folder of each executor, so that modules find the files which
-they read beside themselves. What is imported here is all that a machine without our packages can be asked with, so that
-it says what it lacks: nothing but modules of Spark and of Python, and of ours `spec.errors` and `spec.files`.
+they read beside themselves. This module imports only Spark, the standard library, and of ours `spec.errors` and
+`spec.files`: so a machine without our packages can run it, and say what it lacks.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def shipped_files() -> Iterator[Path]:
 
 
 def ship(context: SparkContext, scratch: Path) -> None:
-    """Have every executor unpack the code, and its Python processes find it before anything else of that name."""
+    """Have every executor unpack the code, and its Python processes find it ahead of any other package of that name."""
     archive = scratch / f"{CODE}.zip"
     write_archive(archive)
     context.addArchive(f"{archive}#{CODE}")
@@ -67,8 +67,8 @@ def ship(context: SparkContext, scratch: Path) -> None:
 
 
 def settle_in() -> None:
-    """In a task on a cluster: what is relative to the executor's working folder is made absolute for the processes that
-    the task starts; and where the user's cache folder cannot be written, there is one in the working folder."""
+    """In a task on a cluster: make paths relative to the executor's working folder absolute, for processes that the
+    task starts; and use a cache in the working folder where the user's cannot be written."""
     from scatterproof.spec.files import cache_folder
 
     code = str(Path(CODE).absolute())
@@ -110,7 +110,7 @@ def refuse_unshared(context: SparkContext, folder: Path) -> None:
 
 
 def _ask(context: SparkContext, mark: str | None) -> Sequence[_Told]:
-    """The answers of a few tasks: of as many as there are cores, as far as their executors are there yet."""
+    """The answers of a few tasks, one for each core that executors offer so far; CannotRun where no task can run."""
 
     def tell(_: Iterable[int]) -> Iterator[_Told]:
         missing = tuple(name for name in NEEDED if importlib.util.find_spec(name) is None)
@@ -137,7 +137,7 @@ def _ask(context: SparkContext, mark: str | None) -> Sequence[_Told]:
 
 
 def _why(report: str) -> str:
-    """In one sentence why not even such tasks have run."""
+    """One sentence: why not even such tasks have run."""
     lines = [line.strip() for line in report.splitlines() if line.strip()]
     for line in lines:
         if "PYTHON_VERSION_MISMATCH" in line:

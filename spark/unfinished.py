@@ -1,4 +1,4 @@
-"""A folder that takes long to make, and outlives whoever makes it: what was finished when it was killed is used again.
+"""A folder that takes long to make, and outlives the process that makes it: after a kill, what was finished is used.
 
 Until it is whole it lies beside its place, as `.NAME.unfinished`, under a digest of the settings that it is made by.
 So work of other settings is never mixed in, not even by a task that goes on for a while after its driver was killed.
@@ -24,8 +24,7 @@ _LOCK = "lock"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfinished:
     """folder: what takes its place in the end.
-    notes: a folder for what must be known to go on, and for nothing else; a name there tells that something is
-        finished.
+    notes: a folder for what must be known to go on, and for nothing else; a file there says that a part is finished.
     goes_on: whether an earlier command with the same settings left something there.
     others: whether one with other settings did, which is gone now.
     """
@@ -83,7 +82,8 @@ def _remove_halves(work: Path) -> None:
 
 @contextmanager
 def _locked(beside: Path, target: Path) -> Iterator[None]:
-    """The lock goes with the process that holds it, however that ends."""
+    """Hold the lock, which ends with the process that holds it, however that ends. CannotRun while another one holds
+    it."""
     while True:
         with writing(target):
             beside.mkdir(parents=True, exist_ok=True)

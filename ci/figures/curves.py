@@ -24,7 +24,11 @@ SKEWS_US = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A mean in us. simulated: else it was extrapolated."""
+    """A mean latency.
+
+    mean_us: in us.
+    simulated: False where it was extrapolated.
+    """
 
     x: float
     mean_us: float
@@ -92,8 +96,8 @@ def by_skew(sample: Sample, ways: Sequence[str], xs: Sequence[float] = SKEWS_US)
 
 
 def by_loss(sample: Sample, ways: Sequence[str], least_simulated: float, rates: Sequence[float] = LOSS_RATES) -> Curve:
-    """Runs with and without loss share seeds, so that their difference is the loss's own. Below `least_simulated`
-    losses are so rare that each stands alone: latency grows in proportion to their rate, and is extrapolated."""
+    """Runs with and without loss share seeds, so that they differ by the loss alone. Below `least_simulated` losses are
+    too rare to affect each other: latency grows in proportion to their rate, and is extrapolated."""
     there = network(16)
     lines: dict[str, list[Point]] = {}
     for way in ways:

@@ -1,7 +1,7 @@
 """Latency of delivery in a simulated network: idle processes that scatter to one another now and then.
 
 A message's latency is the true time from its submission to its delivery. Where nothing is lost every message must be
-delivered; a run in which one is not says nothing, and is an error.
+delivered; a run in which one is not is an error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scatterproof.spec.trace import Kind, Trace, schema
 
 PROTOCOL = "totalorder"
 INTERVALS_BETWEEN = 10  # beacon intervals from one scattering of a process to its next, on average
-# Until every link has spoken, and for the last messages where nothing is lost; each with some beacon intervals besides.
+# Time until every link has spoken, and for the last messages where nothing is lost; some beacon intervals are added.
 WARM_UP_NS = SETTLE_NS = 30_000
 WARM_UP_INTERVALS, SETTLE_INTERVALS = 4, 8
 LONGEST_SETTLE_NS = 20_000_000  # for the last messages, where some must be resent again and again
@@ -55,7 +55,12 @@ class LatencySetting:
 
 @dataclass(slots=True)
 class MessageLatencies:
-    """ns from submission to delivery, and to arrival, of all messages measured; `lost` were never delivered."""
+    """Latencies of all messages measured, in ns.
+
+    delivery: from submission to delivery.
+    arrival: from submission to arrival.
+    lost: how many were never delivered.
+    """
 
     delivery: list[int] = field(default_factory=list)
     arrival: list[int] = field(default_factory=list)
@@ -77,15 +82,19 @@ class MessageLatencies:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How much is measured at the least: messages, and clocks of servers. All messages of a run share its clocks, so
-    that few servers ask for many runs."""
+    """How much is measured at least.
+
+    messages: in all runs together.
+    clocks: of servers; all messages of a run share its clocks, so that few servers need many runs.
+    """
 
     messages: int
     clocks: int
 
 
 def measure(setting: LatencySetting, sample: Sample, seed: int = 1) -> MessageLatencies:
-    """The latencies of several runs. Reliable messages are waited for, until LONGEST_SETTLE_NS."""
+    """The latencies of several runs. Reliable messages are waited for, until LONGEST_SETTLE_NS. CannotRun when a
+    message is not delivered though no link lost any, or when none is delivered."""
     found = MessageLatencies()
     runs = -(-sample.clocks // (max(setting.network.server_of) + 1))
     for run in range(runs):
@@ -133,7 +142,7 @@ def schedule_of(setting: LatencySetting, messages: int, seed: int, settle_ns: in
             },
             faults=tuple(_losses(setting, duration, seed)),
             seed=seed,
-            # The detour is no part of the schedule, so that nobody can tell from that how long all takes to settle.
+            # The schedule knows nothing of the detour, so how long all takes to settle cannot be told from it.
             end_ns=duration + settle_ns + SETTLE_INTERVALS * interval,
         )
     )
@@ -159,8 +168,8 @@ def _losses(setting: LatencySetting, duration: int, seed: int) -> Iterator[Fault
 
 
 def maker(setting: LatencySetting) -> Callable[[NodeConfig], Core[Packet, Delivery]]:
-    """The reference core; its switches with their own spacing of beacons, and with a second processor where the setting
-    says so, but not servers that join processes."""
+    """A factory of reference cores. Switches get their own spacing of beacons, and a second processor where the setting
+    has a detour; servers that join processes get none."""
     nodes, testbed = setting.network.topology.nodes, setting.testbed
 
     def make(config: NodeConfig) -> Core[Packet, Delivery]:
@@ -175,7 +184,7 @@ def maker(setting: LatencySetting) -> Callable[[NodeConfig], Core[Packet, Delive
 
 
 def collect(trace: Trace) -> MessageLatencies:
-    """The latencies of a trace's messages."""
+    """The latencies of a trace's messages; CannotRun for a run that was cut."""
     into = MessageLatencies()
     if trace.notes:
         raise CannotRun(f"figures: a run was cut: {trace.notes[0]}")

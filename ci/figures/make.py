@@ -32,8 +32,13 @@ NO_RECOVERY = "recovery time against scale for a failed host, link and switch: t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """Samples for a row of the comparison, a point of a curve and one of the loss curve; the least loss rate that is
-    simulated; of how many points of a curve one is measured; and how often each failure is tried."""
+    """How much is measured.
+
+    row, point, loss: samples for a row of the comparison, a point of a curve, and a point of the loss curve.
+    least_loss: the lowest loss rate that is simulated.
+    every: one of this many points of a curve is measured.
+    failures: how often each failure is tried.
+    """
 
     row: Sample
     point: Sample

@@ -58,5 +58,5 @@ def write_page(
 
 
 def _inline(svg: str) -> str:
-    """The picture without what only a file of its own may begin with."""
+    """The picture without the prologue that only a file of its own may have."""
     return re.sub(r"^.*?(?=<svg)", "", svg, count=1, flags=re.DOTALL)

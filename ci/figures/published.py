@@ -1,4 +1,4 @@
-"""The published latencies (published.tsv), to be set beside ours."""
+"""The published latencies (published.tsv), to compare with ours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Published:
 
 
 def read(path: Path = PUBLISHED) -> list[Published]:
-    """The rows of a file with COLUMNS, separated by tabs; lines that begin with # say where they are from."""
+    """The rows of a file with COLUMNS, separated by tabs; lines that begin with # name the source. BadInput, with the
+    line, for anything else."""
     lines = read_bytes(path, "published figures").decode().splitlines()
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line and not line.startswith("#")]
     if not numbered or tuple(numbered[0][1].split("\t")) != COLUMNS:

@@ -1,5 +1,5 @@
 """How long a failed host, link or switch stops the others: from the failure until every process that it does not cut
-off has delivered a message that was handed over then."""
+off has delivered a message submitted at that moment."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from scatterproof.spec.trace import Kind, Trace, schema
 # The core handles failures in trees: the testbed with one switch wherever it has two side by side.
 TREE = replace(TESTBED, spines_per_pod=1, cores=1)
 PROCESSES = (4, 8, 16, 32, 64, 128)
-TIMEOUT_NS = 10 * TESTBED.beacon_interval_ns  # without a word on a link, until it is given up
-LONGEST_NS = 1_000_000  # a process that has delivered nothing for so long is taken to have stopped for ever
+TIMEOUT_NS = 10 * TESTBED.beacon_interval_ns  # of silence on a link, until it is given up
+LONGEST_NS = 1_000_000  # a process that delivers nothing for this long is taken to have stopped for ever
 _NAMES = schema(PROTOCOL).columns
 _TIME, _KIND = _NAMES.index("time_ns"), _NAMES.index("kind")
 
 
 class Failed(StrEnum):
-    """What fails: the last server with its processes' cables, its cable, or the switch above it. (What is left of a
-    broken network goes on where the first host is.)"""
+    """What fails: the last server with its processes' cables, its cable, or the switch above it. The part of the
+    network with the first host goes on."""
 
     HOST = "host"
     LINK = "link"
@@ -64,7 +64,7 @@ def by_recovery(seeds: int, processes: Sequence[int] = PROCESSES) -> Curve | Non
 
 
 def recovery_ns(failed: Failed, there: TestbedNetwork, seed: int) -> int | None:
-    """None when somebody that is not cut off delivers no more, or when nobody is left to deliver."""
+    """None when a process that is not cut off delivers no more, or when no process is left to deliver."""
     schedule, at = schedule_with(failed, there, seed)
     if not schedule.submissions:
         return None
@@ -73,7 +73,8 @@ def recovery_ns(failed: Failed, there: TestbedNetwork, seed: int) -> int | None:
 
 
 def schedule_with(failed: Failed, there: TestbedNetwork, seed: int) -> tuple[Schedule, int]:
-    """The failure's time, and a message to every process that somebody still reaches, handed over just then."""
+    """A run with the failure, and the failure's time in ns. At that time a message is submitted to every process that
+    another one still reaches."""
     plain = schedule_of(LatencySetting(network=there, environment=Environment.D9), 1, seed)
     topology, draw = there.topology, Random(seed)
     routes = route(topology)
@@ -90,7 +91,7 @@ def schedule_with(failed: Failed, there: TestbedNetwork, seed: int) -> tuple[Sch
         failures = tuple(Failure(at, FailureKind.CRASH, node=node) for node in gone)
         gone_links = {n for n, link in enumerate(topology.links) if {link.source, link.target} & gone}
     hosts = topology.hosts()
-    # In a tree, who is still joined to the first host is joined to all others that are.
+    # In a tree, hosts still connected to the first host are connected to each other.
     left = [
         host
         for host in hosts
@@ -112,12 +113,12 @@ def schedule_with(failed: Failed, there: TestbedNetwork, seed: int) -> tuple[Sch
 
 
 def _above(there: TestbedNetwork, node: NodeId) -> NodeId:
-    """The node that `node` hangs on: servers follow processes, and switches servers."""
+    """The node above: nodes are numbered from processes to servers to switches."""
     return max(link.target for link in there.topology.links if link.source == node)
 
 
 def recovered(trace: Trace, at: int) -> int | None:
-    """How long after `at` the last message was delivered; None when one never was."""
+    """ns from `at` to the last delivery; None when a message was not delivered. CannotRun for a run that was cut."""
     if trace.notes:
         raise CannotRun(f"figures: a run was cut: {trace.notes[0]}")
     kinds = [row[_KIND] for row in trace.rows]

@@ -26,7 +26,12 @@ HEADINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleComparison:
-    """Mean latencies in us. idle_us: with barriers on data too, and beacons only where no data went (environment C)."""
+    """Mean latencies in us.
+
+    chip_us, host_us: with a beacon at every interval, without and with the detour over a host.
+    unordered_us: to arrival.
+    idle_us: with barriers on data too, and beacons only where no data went (environment C).
+    """
 
     published: Published
     chip_us: float
@@ -63,7 +68,7 @@ def compare(
     rows: Sequence[Published] | None = None,
     testbed: Testbed = TESTBED,
 ) -> list[ScaleComparison]:
-    """Measure every published row again, each from this sample; `say` sees each as it is done."""
+    """Measure every published row again, with this sample; `say` gets each row when it is done."""
     found: list[ScaleComparison] = []
     for row in published.read() if rows is None else rows:
         there = network(row.processes, testbed)

@@ -22,15 +22,15 @@ _Pair = tuple[NodeId, NodeId]
 class Testbed:
     """32 servers below three layers of 10 switches: 1 switch between servers of a rack, 3 within a pod, 5 beyond.
 
-    Stated with the published figures: the shape, the beacon interval, the mean skew of 0.3 us (here: offsets uniform
-    within twice that on both sides), and 5.35 us over 5 switches without any order. Ours: 15 m of cable with its
-    transceivers; a host's software and adapter of 1 us a side, a fifth of it varying with its polling; and what a
-    polling host needs to take a beacon in and give one out. The switch's latency is what is left of the 5.35 us.
+    Published: the shape, the beacon interval, the mean skew of 0.3 us (here: offsets uniform within twice that on both
+        sides), and 5.35 us over 5 switches without any order. Assumed: 15 m of cable with its transceivers; a host's
+        software and adapter of 1 us a side, a fifth of it varying with its polling; and the time in which a polling
+        host takes a beacon in and gives one out. The switch's latency is what is left of the 5.35 us.
 
     switch_spacing_ns: the least time between two beacons of a switch on a link. A switch is asked for one every beacon
-    interval; were the spacing as long, a switch that was late once, by a whole interval at the worst, would stay so.
+        interval; with a spacing as long, a switch that was late once, at worst by a whole interval, would stay late.
     retransmit_timeout_ns: a little more than a message and its acknowledgement take without loss. It does not double:
-    links that lose packets are not relieved by waiting.
+        links that lose packets are not relieved by waiting.
     """
 
     pods: int = 2
@@ -54,7 +54,8 @@ class Testbed:
 
     @property
     def detour_ns(self) -> int:
-        """What a barrier takes longer over a switch whose barriers a host beside it aggregates: there, in and back."""
+        """Extra time of a barrier, in ns, where a host beside the switch aggregates: to the host, through it, and
+        back."""
         return 2 * self.link_ns + self.switch_ns + self.aggregating_host_ns
 
 
@@ -63,7 +64,10 @@ TESTBED = Testbed()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestbedNetwork:
-    """A topology with its delays. hosts are the processes; those of one server share its clock."""
+    """A topology with its delays. Its hosts are the processes; those of one server share its clock.
+
+    server_of: the number of each process's server.
+    """
 
     topology: Topology
     delays: tuple[Delay, ...]
@@ -77,8 +81,9 @@ class TestbedNetwork:
 
 
 def network(processes: int, testbed: Testbed = TESTBED) -> TestbedNetwork:
-    """As many servers as there are processes, filled rack by rack, and as many switches as those need. Further
-    processes are dealt out over all servers; each server is then a node of no latency that joins its processes."""
+    """As many servers as there are processes, filled rack by rack, and the switches that they need. Further processes
+    are dealt out over all servers; each server is then a node without latency that joins its processes. BadInput for a
+    number of processes that cannot be dealt out evenly."""
     servers = min(processes, testbed.servers)
     if processes < 1 or processes % servers:
         raise BadInput(f"processes is {processes}; give 1 to {testbed.servers}, or a multiple of {testbed.servers}")

@@ -1,1 +1,1 @@
-"""What `ci/bench mine` measures: mining beside other tools, on the same files and with the same verdicts."""
+"""What `ci/bench mine` measures: mining compared with other tools, on the same files and with the same verdicts."""

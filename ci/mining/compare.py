@@ -1,4 +1,5 @@
-"""Mining beside a plain Spark scan, DuckDB and Polars: on the same files, with the same verdicts, each by itself."""
+"""Mining compared with a plain Spark scan, DuckDB and Polars: same files, same verdicts, each in a process of its
+own."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ TITLES = {
     "duckdb": "DuckDB SQL, the same {clauses} clauses",
     "polars": "Polars, the same {clauses} clauses",
 }
-# Tries of a size, by the events from which on they are fewer.
+# Least number of events, and the tries of corpora from that size on.
 TRIES = ((30_000_000, 1), (3_000_000, 2), (0, 3))
 WHOLE = 1_000_000  # events that are simulated; the rest is copies
 
@@ -48,8 +49,8 @@ class Timing:
 
 
 def compare(protocol: str, sizes: Sequence[int], folder: Path, say: Callable[[str], None]) -> tuple[Timing, ...]:
-    """Measure every tool on a corpus of each size, made in `folder` and removed again. Raises CannotRun where two tools
-    do not find the same, or a clause is broken nowhere: then the figures would say nothing."""
+    """Measure every tool on a corpus of each size, made in `folder` and removed again. Raises CannotRun where a tool is
+    missing, where two tools do not find the same, or where no clause is broken: then the figures would say nothing."""
     lacking = [name for name in ("duckdb", "polars") if importlib.util.find_spec(name) is None]
     if lacking:
         raise CannotRun(f"{' and '.join(lacking)} not installed; ci/tools installs what is compared with")
@@ -138,7 +139,7 @@ def table(protocol: str, timings: Sequence[Timing]) -> Iterator[str]:
 
 
 def _exponent(timings: Sequence[Timing]) -> str:
-    """Of the seconds, between the least size and the greatest, and between the last two."""
+    """Growth exponent of the seconds: from the smallest size to the largest, and between the last two."""
     if len(timings) < 2:
         return ""
     last = timings[-1]

@@ -1,7 +1,7 @@
 """Corpora to measure with: simulated runs, some of them damaged, and as many copies as a size asks for.
 
 Simulating takes far longer than mining, so a corpus of any size is the same runs over and over, each copy under run
-numbers and node names of its own: no tool can know a network from an earlier copy.
+numbers and node names of its own: no tool can recognise a network from an earlier copy.
 """
 
 from __future__ import annotations
@@ -34,13 +34,18 @@ SEED = 7
 FILES = 4
 RUNS = 120  # some 1e6 events
 EVENTS_A_RUN = 8_000
-DAMAGED_RUNS = 5  # every fifth run, so that in time there is one of each kind
+DAMAGED_RUNS = 5  # every fifth run: in enough runs, each kind is damaged
 DAMAGES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The runs of which corpora are made: the rows and the runs of each file, and what the manifest says."""
+    """The runs that corpora are made of.
+
+    tables: the rows of each file.
+    spans: the runs of each file.
+    entries: the runs in the manifest.
+    """
 
     protocol: str
     tables: tuple[pa.Table, ...]
@@ -53,7 +58,7 @@ class Base:
 
 
 def simulated(protocol: str, events: int, folder: Path, master: str) -> Base:
-    """Runs with about this many events, or those of RUNS where that is fewer; one in DAMAGED_RUNS is damaged."""
+    """Simulate runs with about `events` events, at most RUNS of them; one in DAMAGED_RUNS is damaged."""
     runs = max(2 * FILES, min(RUNS, events // EVENTS_A_RUN))
     make_corpus(protocol, runs, SEED, folder, master, files=FILES)
     parts = parts_of(folder)
@@ -65,7 +70,7 @@ def simulated(protocol: str, events: int, folder: Path, master: str) -> Base:
 
 
 def _damaged(table: pa.Table, spans: Sequence[RunSpan], protocol: str) -> pa.Table:
-    """The file with other values in a few rows of some runs, in the columns that the protocol names for it."""
+    """The rows of a file, with values changed in some rows of some runs, in the columns that the protocol names."""
     names = benchmark_of(protocol).damaged
     columns = {name: table.column(name).to_numpy().copy() for name in table.column_names}
     for span in spans:
@@ -85,8 +90,8 @@ def _damage(
     names: Sequence[str],
     draw: Random,
 ) -> None:
-    """Damage a run in some of these places, in one column or two; a packet wherever it is on its link, else no judge
-    would look at it."""
+    """Damage a run in some of these places, in one column or two. A packet is changed wherever it is on its link:
+    otherwise judges would refuse the run."""
     link, number = columns["link"][rows], columns["link_seq"][rows]
     for _ in range(DAMAGES):
         at, other = (int(places[draw.randrange(len(places))]) for _ in range(2))
@@ -97,8 +102,7 @@ def _damage(
 
 
 def enlarged(base: Base, events: int, corpus: Path) -> int:
-    """Make a corpus of about `events` events, and return how many it has. What other tools must know of the networks is
-    in `networks`."""
+    """Make a corpus of about `events` events, and return how many it has. The files of `networks` are made, too."""
     copies = max(1, round(events / base.events))
     for folder in (corpus / "events", corpus / "runs"):
         folder.mkdir(parents=True)
@@ -144,8 +148,8 @@ def _header(base: Base, header: Header, copy: int) -> Header:
 
 
 def networks(corpus: Path) -> tuple[Path, Path]:
-    """What the headers of the runs say, for tools that read tables: (run, each parameter as an integer, and for each
-    clause whether it applies), and (run, node, is_host)."""
+    """Paths of two tables with what the headers say, for tools that read tables: (run, each parameter as an integer,
+    and for each clause whether it applies), and (run, node, is_host)."""
     return corpus / "networks" / "runs.parquet", corpus / "networks" / "nodes.parquet"
 
 

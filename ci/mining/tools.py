@@ -1,7 +1,7 @@
 """One tool over one corpus, in a process of its own: python -m ci.mining.tools TOOL CORPUS WARM TRIES
 
-Prints one line of JSON: the fastest of the tries in seconds, the processors' time that it took, what it took to be
-ready (imports, session, compilation: a pass over the small corpus WARM), and the violations counted, by clause.
+Prints one line of JSON: the seconds and CPU seconds of the fastest try, the seconds until the tool was ready (imports,
+session, compilation: a pass over the small corpus WARM), and the violations counted, by clause.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from scatterproof.spark.session import MASTER, session_on
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import schema
 
-# So much at a time for tools that keep whole tables in memory: it makes no difference to what they find, as no run is
-# split over files, and larger pieces made them no faster.
+# Rows at a time for tools that keep whole tables in memory. They find the same in pieces, as no run is split over
+# files, and larger pieces made them no faster.
 ROWS_AT_ONCE = 4_000_000
 
 Counts = dict[str, int]
@@ -42,9 +42,10 @@ Pass = Callable[[Path], Counts]
 
 
 class FastestTry(msgspec.Struct, frozen=True):
-    """Of the fastest try.
+    """The fastest try.
 
     cpu_seconds: of this process and all that it started.
+    ready_seconds: until the first try could begin.
     counts: violations by clause; None for a tool that judges nothing.
     """
 
@@ -62,7 +63,7 @@ def _mining() -> Iterator[Pass]:
     def mined(corpus: Path) -> Counts:
         shutil.rmtree(corpus / MINED, ignore_errors=True)  # what is known is not judged again
         if not compiled:
-            warm(parts_of(corpus))  # so few rows would be interpreted
+            warm(parts_of(corpus))  # otherwise so few rows would be interpreted
             compiled.append(corpus)
         return {clause.clause: clause.broken for clause in mine(corpus, MASTER).clauses}
 
@@ -72,7 +73,7 @@ def _mining() -> Iterator[Pass]:
 
 @contextmanager
 def _mining_these() -> Iterator[Pass]:
-    """The same checks in the same tasks, but only those that the other tools have, and only counted."""
+    """The same checks in the same tasks, but only the clauses that the other tools have, and only counted."""
     with session_on(MASTER) as session:
 
         def counted(corpus: Path) -> Counts:

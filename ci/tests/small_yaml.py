@@ -15,7 +15,7 @@ _NOT_PLAIN = tuple("[]{}&*!|>'\"%@`,")  # what a plain text may not begin with
 
 @dataclass(slots=True)
 class _Lines:
-    """Those left, from `at` on; numbers count from 1."""
+    """The lines left, from `at` on; line numbers count from 1."""
 
     lines: list[str]
     at: int = 0

@@ -1,10 +1,11 @@
 """PS-COVER: why covering is decided for all topics by a few tokens.
 
-Two claims. A set of texts sees no more of a token than the longest of them that it begins with, and whether it is that
-text: so a token of the set, or one of the set made longer by a letter that none has, stands for it. And where every
-pair of places that these few tokens lead to is no counterexample, no topic is one: by induction over its tokens.
+Two claims. First, a set of texts tells tokens apart only by the longest text that a token begins with, and by whether
+the token is that text: so each token is like a text of the set, or like one with a letter added that no text has.
+Second, where no pair of places that these few tokens lead to is a counterexample, no topic is one: by induction over
+its tokens.
 
-Texts are an uninterpreted sort; what is used of strings are four facts about *begins with*.
+Texts are an uninterpreted sort; of strings, only four facts about *begins with* are used.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def _facts(begins: z3.FuncDeclRef) -> tuple[z3.BoolRef, ...]:
 
 
 def _told(using: Rules) -> Iterable[Obligation]:
-    """longest: of the texts that are used, the longest that the token begins with; longer: that and one letter more,
-    which no text has."""
+    """longest: the longest used text that the token begins with. longer: that and one more letter, which no text
+    has."""
     begins = z3.Function("begins", TEXT, TEXT, z3.BoolSort())
     used = z3.Function("used", TEXT, z3.BoolSort())
     token, longest, longer, text = z3.Consts("token longest longer text", TEXT)

@@ -1,6 +1,6 @@
 """PS-FLOW, PS-QOS-CONF: flow control for any marks and any lengths of a queue, and conflation for any queue.
 
-TLA+: ``BetweenMarks`` and ``InPlace`` of ChannelFlow, which has them for small queues.
+TLA+: ``BetweenMarks`` and ``InPlace`` of ChannelFlow, checked there for small queues.
 """
 
 from __future__ import annotations

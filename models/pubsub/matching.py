@@ -1,7 +1,7 @@
 """PS-MATCH, PS-GRAMMAR: matching is what the sentence says, for every filter and topic up to a length.
 
-A filter is a sequence of steps, each with its count; that a step takes a token is a free truth value, so that all texts
-are spoken of at once. A machine goes from step to step by the rules. The sentence knows no machine: the topic can be
+A filter is a sequence of steps, each with its count. Whether a step takes a token is a free truth value, which stands
+for all texts at once. A machine goes from step to step by the rules. The sentence knows no machine: the topic can be
 cut into as many parts as the filter has steps, each of a length that the step's count allows, and of tokens that the
 step takes.
 """
@@ -21,7 +21,7 @@ Fit = Sequence[Sequence[z3.BoolRef]]
 
 
 def matched(using: Rules, counts: Sequence[z3.ArithRef], fit: Fit, tokens: int) -> z3.BoolRef:
-    """By the rules, `tokens` tokens are all taken. fit[step][token]: whether that step takes that token."""
+    """Whether, by the rules, all `tokens` tokens are taken. fit[step][token]: whether that step takes that token."""
     may_pass, may_stay = lift(using["may_pass"]), lift(using["may_stay"])
     steps = len(counts)
 
@@ -43,7 +43,7 @@ def matched(using: Rules, counts: Sequence[z3.ArithRef], fit: Fit, tokens: int) 
 
 
 def cuts(steps: int, tokens: int) -> Iterator[tuple[int, ...]]:
-    """The lengths of the parts, for each way to cut so many tokens into so many parts."""
+    """The lengths of the parts, for each way to cut `tokens` tokens into `steps` parts."""
     if steps == 0:
         if tokens == 0:
             yield ()
@@ -53,7 +53,7 @@ def cuts(steps: int, tokens: int) -> Iterator[tuple[int, ...]]:
 
 
 def is_cut(counts: Sequence[z3.ArithRef], fit: Fit, tokens: int) -> z3.BoolRef:
-    """The sentence."""
+    """The sentence: whether the topic can be cut as the steps ask."""
     ways = []
     for lengths in cuts(len(counts), tokens):
         parts, begin = [], 0

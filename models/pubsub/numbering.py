@@ -1,5 +1,5 @@
-"""PS-CONFIG, PS-MULTIPATH: what numbers tell: configurations by their ids, for any number of management nodes, and
-copies by their numbers, for any number of paths.
+"""PS-CONFIG, PS-MULTIPATH: configurations are told apart by their ids, for any number of management nodes, and copies
+by their numbers, for any number of paths.
 
 TLA+: ``Unused`` and ``WhenEqual`` of Configuration, ``NotBefore`` and ``HigherAlone`` of Multipath.
 """
@@ -18,8 +18,8 @@ PATH = z3.DeclareSort("Path")
 
 
 def _ids(using: Rules) -> Iterable[Obligation]:
-    """Two configurations, of one manager or of two. made, own: how many anybody, and its own manager, had made before
-    it."""
+    """Two configurations, of one manager or of two. made, own: how many all managers, and its own manager, had made up
+    to then."""
     new_id, skips = lift(using["new_id"]), lift(using["skips_transfer"])
     made, made_later, own, own_later = z3.Ints("made made_later own own_later")
     same_manager = z3.Bool("same_manager")
@@ -43,7 +43,7 @@ def _ids(using: Rules) -> Iterable[Obligation]:
 
 
 def _copies(using: Rules) -> Iterable[Obligation]:
-    """come: by path, up to which number messages have come on it. passed: up to which they were passed on."""
+    """come: by path, the highest number that has arrived on it. passed: the highest number passed on."""
     is_first = lift(using["is_first_copy"])
     come = z3.Function("come", PATH, z3.IntSort())
     path, source = z3.Consts("path source", PATH)

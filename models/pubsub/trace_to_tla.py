@@ -1,6 +1,6 @@
 """A recorded run of publish and subscribe as TracePubSub.tla reads it: which filters match which topics and cover which
 others, and one tuple a row. Clients and links count from 1 there; times and digests are ranks, as TLC counts in 32
-bits. Packets are read where all that are put on links, and for requests all that arrive, are recorded."""
+bits. Packets are read only where all sendings are recorded, and for requests all arrivals."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _lines(given: Parameters, name: str) -> list[str]:
 
 
 def _places(of: Iterable[str], chosen: Iterable[bool]) -> str:
-    """The set of the places from 1 on, in TLA+."""
+    """The set of chosen places, counted from 1, in TLA+."""
     return "{" + ", ".join(str(place) for place, (_, one) in enumerate(zip(of, chosen, strict=True), 1) if one) + "}"
 
 
@@ -154,10 +154,10 @@ def _ranks(values: Iterable[int]) -> Mapping[int, int]:
 
 
 def _named(number: int) -> int:
-    """Of a call or packet; 0 for one that none has."""
+    """The number of a call or packet; 0 for one that no call or packet has."""
     return number if 1 <= number <= _MOST else 0
 
 
 def _level(row: Columns) -> int:
-    """What is none stays none."""
+    """Within TLC's integers; an absent level stays absent."""
     return max(-_MOST, min(row["level"], _MOST))

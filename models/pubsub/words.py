@@ -15,8 +15,12 @@ Places = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class WordStep:
-    """What one step of a filter stands for. count: of tokens. text: which it takes, all that begin with it unless
-    whole."""
+    """What one step of a filter stands for.
+
+    count: of tokens.
+    text: the text that it takes.
+    whole: False where it takes all tokens that begin with the text.
+    """
 
     count: int
     text: str = ""
@@ -35,7 +39,7 @@ def tokens_of(grammar: str, topic: str) -> Tokens:
 
 @cache
 def steps_of(grammar: str, filter_: str) -> tuple[WordStep, ...]:
-    """Of a filter that the grammar allows."""
+    """The steps of a filter that the grammar allows."""
     steps: list[WordStep] = []
     for token in tokens_of(grammar, filter_):
         steps += _steps(grammar, token)

@@ -1,5 +1,5 @@
-"""Recorded calls of a queue with leases as TraceLeasedQueue.tla reads them: with the box of each, until when what it
-grants lasts, what it is about, and what came back.
+"""Recorded calls of a queue with leases as TraceLeasedQueue.tla reads them: each with the times between which it took
+effect, until when its grant lasts, what it is about, and what came back.
 
 What a client has in hand is not in the rows; it follows from what its receives gave it, as spec/workqueue/trace.toml
 says. Times, groups, deduplication ids and receipts are written by their ranks, messages and hand-outs by their numbers.
@@ -35,8 +35,10 @@ class _Handed:
 
 @dataclass(slots=True, kw_only=True)
 class _Call:
-    """about: what it uses of what its client has in hand. hands: of `cancel`, all hand-outs to its client.
-    last_ns: when it had surely taken effect, if it had."""
+    """about: the hand-outs in its client's hand that it uses.
+    hands: for `cancel`, all hand-outs to its client.
+    last_ns: by when it has surely taken effect; None where that is not known.
+    """
 
     client: NodeId
     name: str
@@ -109,14 +111,16 @@ class LeaseWords(CallWords):
             yield tla_record({"message": self._message(one.row), "hand": one.hand})
 
     def _all_times(self, call: _Call) -> tuple[int, int | None, int, int | None]:
-        """When it took effect at the earliest and at the latest, and when what it grants ends."""
+        """Earliest and latest time at which it took effect, then earliest and latest end of its grant; in ns, None for
+        no bound."""
         lasts_ns = max(0, self._window_ns if call.name == "put_message" else call.row["lease_ns"])
         first_ns, last_ns = call.row["time_ns"], call.last_ns
         ends_ns = None if last_ns is None else last_ns + lasts_ns + self._margin_ns
         return first_ns, last_ns, first_ns + lasts_ns - self._margin_ns, ends_ns
 
     def _explains_nothing(self, call: _Call) -> bool:
-        """Of a call of unknown end. What a receive hid is in `unheard` of those that came back with nothing."""
+        """Whether a call of unknown end can be left out. What such a receive hid is counted in `unheard` of other
+        calls."""
         if call.name == "put_message":
             return all(self._is_alone(call, name) for name in _puts(call))
         if call.name == "cancel":
@@ -124,24 +128,24 @@ class LeaseWords(CallWords):
         return not call.parts if call.name in _RECEIVES else not call.about
 
     def _is_alone(self, call: _Call, name: _Name) -> bool:
-        """Whether nobody hears of a message, or of another with its id."""
+        """Whether no receive gives the message, and no other put has its deduplication id."""
         dedup = _dedup(call, name[2])
         return (dedup < 1 or self._ids[dedup] == 1) and self._puts[name] not in self._told
 
     def _asked_unheard(self, call: _Call) -> int:
-        """For how many messages others had asked that did not hear what they were given."""
+        """For how many messages others had asked by then without hearing what they were given."""
         return sum(most for time_ns, most in self._unheard if call.last_ns is None or time_ns <= call.last_ns)
 
     def _few(self, count: int) -> int:
-        """As many messages, or more than there are."""
+        """The count, but at most one more than there are messages."""
         return max(0, min(count, len(self._puts) + 1))
 
     def _time(self, time_ns: int | None) -> int:
-        """Above all others for never."""
+        """The rank of a time; for never, one above all others."""
         return len(self._times) + 1 if time_ns is None else self._times[time_ns]
 
     def _message(self, row: Columns) -> int:
-        """0 for one that nobody put."""
+        """The number of a message; 0 for one that nobody put."""
         return self._puts.get((row["sender"], row["number"], max(1, row["message"])), 0)
 
     def _part(self, part: _Handed) -> str:
@@ -152,7 +156,7 @@ class LeaseWords(CallWords):
 
 
 def _calls(trace: Trace) -> Iterator[_Call]:
-    """In the order in which they are made, each as it is in the end."""
+    """The calls in the order in which they are made, each with its end."""
     names = schema(trace.header.protocol)
     words = {code: name for name, code in names.calls.items()}
     hands: dict[int, deque[_Handed]] = defaultdict(deque)

@@ -76,7 +76,7 @@ def _list_step(before: Told, after: Told) -> str:
 
 
 def _table_step(before: Told, after: Told) -> str:
-    """A sender's message; what is set aside; cleaning, of which the failures tell whether the holder was only slow."""
+    """A sender's message, a message set aside, or cleaning; the failures tell whether the holder was only slow."""
     old, new = next((old, new) for old, new in zip(before["table"], after["table"], strict=True) if old != new)
     group = new["place"]
     if new["made"] > old["made"]:
@@ -111,7 +111,7 @@ narrate = narrator({"table": _queue_step, "waiting": _flow_step})
 
 
 def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> str:
-    """The sender or worker of which something changes."""
+    """The sender or worker that changes."""
     return next(name for name in after if before[name] != after[name])
 
 

@@ -1,9 +1,9 @@
 """Recorded calls of the work queue as TraceWorkQueue.tla reads them: with what they are about, and what came back.
-Those of a queue with leases are in `leases_to_tla`.
+`leases_to_tla` reads a queue with leases.
 
 What a client has in hand is not in the rows; it follows from what its earlier calls returned, as
-spec/workqueue/trace.toml says.
-Digests, and numbers beyond TLC's integers, are written by their ranks among those of the trace.
+spec/workqueue/trace.toml says. Digests, and numbers beyond TLC's integers, are written by their ranks among those of
+the trace.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class GroupWords(CallWords):
 
 
 def _ranks(trace: Trace, name: str) -> dict[int, int]:
-    """Of the values of a column their ranks from 1; what a row does not say has none."""
+    """Ranks, from 1, of the values in a column; absent values have none."""
     at, kind = schema(trace.header.protocol).index(name), schema(trace.header.protocol).index("kind")
     values = {row[at] for row in trace.rows if row[kind] in (Kind.CALLED, Kind.RETURNED)} - {ABSENT}
     return {value: rank for rank, value in enumerate(sorted(values), 1)}

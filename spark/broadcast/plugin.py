@@ -1,7 +1,7 @@
 """The broadcast stack, as `spark` sees it, and the kinds of runs that its corpora have: each level, over links that
-jitter, lose and repeat; with empty payloads, which go in runs; with a minority that crashes, processes that stand
-still, one to which packets of everybody are late, or no majority left. They are those that fuzzing draws, with more
-processes and for longer."""
+jitter, lose and repeat packets; with empty payloads, of which one packet may carry several; with a minority that
+crashes, processes that pause, one process that gets everybody's packets late, or no majority left. Fuzzing draws the
+same kinds, with fewer processes and shorter runs."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def _submissions(draw: Random, topology: Topology) -> int:
 
 
 def _few(draw: Random, topology: Topology) -> int:
-    """So few that nothing comes after what was late, and makes up for it."""
+    """Few submissions: no later packet may make up for a late one."""
     return draw.randint(2, 12)
 
 
 def _stack(level: Level, *, long_runs: bool = False) -> Callable[[Random, Setting], Parameters]:
-    """Time-outs of a few hops to forty: some expire in vain. Windows and thresholds from those that are felt to those
-    that are not. long_runs: thresholds that let a packet have several messages, mostly with how many at most."""
+    """Time-outs of a few hops to forty: some expire in vain. Windows and thresholds from small ones to ones without
+    effect. long_runs: thresholds that let a packet carry several messages, mostly with a bound on their number."""
 
     def drawn(draw: Random, setting: Setting) -> Parameters:
         chosen: Parameters = {
@@ -65,7 +65,7 @@ def _stack(level: Level, *, long_runs: bool = False) -> Callable[[Random, Settin
 
 
 def _dependencies(draw: Random, processes: int) -> str:
-    """From nobody on anybody to all on all, where order is broken soonest; some name themselves, too."""
+    """From no dependencies to all on all, where order is broken soonest; some processes name themselves, too."""
     likely = draw.choice((0.0, 0.2, 0.5, 1.0, 1.0, 1.0))
     names_itself = draw.random() < 0.25
     others = range(processes)
@@ -92,7 +92,7 @@ def _minority_crashes(draw: Random, setting: Setting) -> tuple[Failure, ...]:
 
 
 def _majority_crashes(draw: Random, setting: Setting) -> tuple[Failure, ...]:
-    """Half of the processes or more, one lives; at once before anything was handed over, or at any time."""
+    """Half of the processes or more crash, and one lives: at time 0, ahead of all submissions, or at any time."""
     nodes = range(len(setting.topology.nodes))
     gone = draw.sample(nodes, draw.randint((len(nodes) + 1) // 2, len(nodes) - 1))
     if draw.random() < 0.5:
@@ -101,7 +101,7 @@ def _majority_crashes(draw: Random, setting: Setting) -> tuple[Failure, ...]:
 
 
 def _pauses(draw: Random, setting: Setting) -> tuple[Failure, ...]:
-    """Some processes stand still for a while; now and then one of them never goes on."""
+    """Some processes pause for a while; now and then one of them never goes on."""
     nodes = range(len(setting.topology.nodes))
     found: list[Failure] = []
     for number, node in enumerate(draw.sample(nodes, draw.randint(1, len(nodes)))):
@@ -140,5 +140,5 @@ def _kinds(level: Level) -> tuple[RunKind, ...]:
     )
 
 
-# Compared is the same run, over links without and with loss.
+# The benchmark compares the same run over links without and with loss.
 PLUGIN = SparkPlugin(kinds=tuple(kind for level in Level for kind in _kinds(level)), compared=("fifo", "fifo, loss"))

@@ -39,7 +39,7 @@ class Record(NamedTuple):
 
 
 class Datagram(NamedTuple):
-    """Ends as address and address:port."""
+    """source, target: each the address, and address:port."""
 
     source: tuple[str, str]
     target: tuple[str, str]
@@ -85,7 +85,10 @@ def _pcap(file: BinaryIO, order: str, unit: int, path: Path) -> Iterator[Record]
 
 
 class _Interface(NamedTuple):
-    """numerator / denominator: seconds of a tick."""
+    """link_type: of its frames.
+    ticks_a_second: of its timestamps.
+    offset_s: added to its timestamps, in seconds.
+    """
 
     link_type: int
     ticks_a_second: int
@@ -141,7 +144,7 @@ def _packet(number: int, kind: int, order: str, body: bytes, interfaces: list[_I
 
 
 def datagram_of(record: Record) -> Datagram | str | None:
-    """The UDP datagram in a frame; None when it is something else, and why it cannot be read when it is damaged."""
+    """The UDP datagram in a frame; None when it is something else, a reason when it is damaged."""
     packet = _network_packet(record)
     if packet is None or len(packet) < 20 or packet[0] >> 4 != 4 or packet[9] != _UDP:
         return None
@@ -165,7 +168,7 @@ def datagram_of(record: Record) -> Datagram | str | None:
 
 
 def _network_packet(record: Record) -> bytes | None:
-    """What is behind the link's own header, if that says IPv4 or says nothing."""
+    """The bytes behind the link's own header, if that says IPv4 or has no type; else None."""
     frame, kind = record.frame, record.link_type
     if kind in _RAW:
         return frame

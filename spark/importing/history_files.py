@@ -1,4 +1,4 @@
-"""Histories of Jepsen, operation by operation: those that `histories export` wrote, with their header, or another's."""
+"""Jepsen histories, operation by operation: with the header that `histories export` writes, or with the mapping's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scatterproof.spec.trace import Row, schema
 
 
 def history_runs(path: Path, run: int, mapping: Mapping, quarantine: Quarantine) -> Runs:
-    """The one run of a history. Raises BadInput for what is no history, and for one without a header anywhere."""
+    """The one run of a history. Raises BadInput for a file that is no history, and where no header is given."""
     with path.open(encoding="utf-8", errors="replace") as file:
         header = header_of(path, file.readline().rstrip("\n")) or mapping.header
     if header is None:

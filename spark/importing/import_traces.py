@@ -42,10 +42,11 @@ BYTES_A_FILE = 256 << 20
 class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
     """What was read into the corpus at `path`.
 
-    quarantined: rows that could not be read, and reasons, how often what; they are in the corpus's folder `quarantine`.
-    without_run: sources of which no run could be made.
-    skipped: lines and frames that are of no event, by why.
-    passed_over: files of which nothing was read.
+    quarantined: how many rows could not be read; they are in the corpus's folder `quarantine`.
+    reasons: how often each reason was given.
+    without_run: sources that gave no run.
+    skipped: how many lines and frames are of no event, by reason.
+    passed_over: files that were not read.
     """
 
     path: str

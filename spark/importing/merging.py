@@ -21,7 +21,7 @@ BATCH_ROWS = 4096
 
 
 class Numbers:
-    """A set of whole numbers that come nearly in order: intervals, so that memory goes by the gaps."""
+    """A set of whole numbers that come nearly in order, kept as intervals: its memory depends on the gaps alone."""
 
     def __init__(self) -> None:
         self._firsts: list[int] = []
@@ -83,8 +83,10 @@ class NodeRows:
 
 
 class Links:
-    """The packets of all links, as the logs number them. unnumbered: a packet arrived of which no log says which it
-    is."""
+    """The packets of all links, as the logs number them.
+
+    unnumbered: whether a packet arrived whose number no log has.
+    """
 
     def __init__(self, names: TraceSchema) -> None:
         self._kind_at, self._link_at, self._seq_at = (names.index(name) for name in ("kind", "link", "link_seq"))
@@ -101,14 +103,16 @@ class Links:
             self.arrived[row[self._link_at]].add(number)
 
     def is_lost(self, link: LinkId, number: int) -> bool:
-        """Where links are FIFO: one behind it has arrived, and it has not."""
+        """Whether the packet has not arrived and a later one has: on a FIFO link it was lost."""
         return number < self.arrived[link].last and number not in self.arrived[link]
 
 
 class Merge:
-    """links: None where nothing orders the rows of different nodes but their times. overtaken_are_lost: of which links
-    it is sure that what others overtook was lost; such rows are added. contradictory: packets arrived before they were
-    sent; found out on the way."""
+    """links: None where only times order the rows of different nodes.
+    overtaken_are_lost: whether overtaken packets of a link are surely lost; then rows that say so are added.
+    contradictory: whether packets arrived ahead of their sendings; known at the end of `rows`.
+    last_ns: the greatest time so far.
+    """
 
     def __init__(
         self,
@@ -133,7 +137,7 @@ class Merge:
         heapify(ready)
         out: dict[LinkId, Numbers] = defaultdict(Numbers)
         waiting: dict[tuple[LinkId, int], list[int]] = {}
-        released = -1  # a node whose row may not wait any more
+        released = -1  # a node whose row must not wait any more
         while ready or waiting:
             if not ready:
                 # Every node waits for another: the logs contradict each other. The earliest goes first.

@@ -1,4 +1,4 @@
-"""Rows out of what was recorded beside a network or at a node: captures of the wire format, and logs."""
+"""Makes rows from captures of the wire format, taken beside a network or at a node, and from logs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def wire_of(protocol: str) -> Wire:
 
 
 class Capture:
-    """The rows of one capture. node: at which it was taken; None where it shows what every node sends."""
+    """The rows of one capture. node: where it was taken; None where it shows what every node sends."""
 
     def __init__(
         self, path: Path, run: int, header: Header, mapping: Mapping, quarantine: Quarantine, node: NodeId | None
@@ -92,8 +92,8 @@ class Capture:
             yield row
 
     def _notice_gaps(self, row: Row, source: NodeId) -> None:
-        """A number that the wire skips is a packet that the capture has missed, or that was never sent: who can
-        tell?"""
+        """A number that the wire skips is a packet that the capture missed, or that was never sent. Nobody can tell, so
+        the node's rows are in doubt."""
         link, number = row[self._link_at], row[self._seq_at]
         if number > self._next_seq.get(link, 0):
             self._quarantine.touch(
@@ -141,7 +141,7 @@ class LogReader:
             return Flaw(f"{short}: {error}", self._node, short=short)
 
     def _of_lines(self, lines: Sequence[bytes]) -> list[Event | Skipped | Flaw]:
-        """By the first pattern that is found in each."""
+        """The events of the lines, each by the first pattern found in it."""
         none = Flaw("none of the mapping's patterns is found in the line", self._node)
         events: list[Event | Skipped | Flaw] = [none] * len(lines)
         left = list(range(len(lines)))
@@ -156,7 +156,7 @@ class LogReader:
 
 
 def _batches(lines: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
-    """A few at a time: one pattern is searched for in all of them at once."""
+    """A few lines at a time: one pattern is searched for in all of them at once."""
     batch: list[tuple[int, bytes]] = []
     size = 0
     for number, line in lines:

@@ -1,4 +1,4 @@
-"""What could not be read: kept as it was, counted, and held against the verdicts of what it touches.
+"""Rows that could not be read: kept as they were, counted, and considered in the verdicts that they touch.
 
 A row that is lost may have been any event of its node. So the nodes that lost rows are no longer *complete* in the
 header, for the kind of the row or, where that is unknown, for every kind; and where the node is unknown, all nodes. The
@@ -45,7 +45,10 @@ class Flaw(NamedTuple):
 
 
 class Quarantine:
-    """As a context: the table at `path`, which is only there when something is in it. reasons: how often what."""
+    """A context that writes the table at `path`, unless it would be empty.
+
+    reasons: how often each reason was given.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -64,12 +67,15 @@ class Quarantine:
 
     @property
     def of_run(self) -> int:
-        """How many rows of the run that is being read."""
+        """How many rows of the present run are here."""
         return self._of_run
 
     def put(self, run: int, file: Path, line: int, flaw: Flaw, text: str | bytes, *, may_be_next: bool = False) -> None:
-        """line: counted from 1; of a capture, the number of the record. may_be_next: the row may belong to the run
-        after this one as well."""
+        """Keep a row that could not be read.
+
+        line: counted from 1; in a capture, the number of the record.
+        may_be_next: the row may belong to the run after this one as well.
+        """
         if isinstance(text, bytes):
             text = text[: 4 * TEXT_CHARACTERS].decode("utf-8", "backslashreplace")
         node = -1 if flaw.node is None else flaw.node
@@ -84,14 +90,14 @@ class Quarantine:
             self._flush()
 
     def touch(self, node: NodeId | None, kind: str | None, why: str) -> None:
-        """Events may be missing there, though no row was met that says so. Of the same place the first reason is
-        noted."""
+        """Note that events may be missing there, though no unreadable row shows it. Of each place the first reason is
+        kept."""
         if (node, kind) not in self._doubted:
             self._doubted.add((node, kind))
             self._notes.append(why)
 
     def skip_run(self) -> None:
-        """What was met belongs to no run that there is."""
+        """Forget what was met: it belongs to no run."""
         self._begin(set())
 
     def _begin(self, touched: set[tuple[NodeId | None, str | None]]) -> None:

@@ -1,4 +1,4 @@
-"""One event as a user's file tells it, made a trace row, or refused with the reason."""
+"""Turns one event of a user's file into a trace row, or refuses it with the reason."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _TIMES = ("time_ns", "clock_ns")
 _AT_LINKS = (Kind.SENT, Kind.ARRIVED, Kind.LOST)
 # Failures change what is expected of all that a node does.
 _FAILURES = (Kind.CRASHED, Kind.RESTARTED, Kind.PAUSED, Kind.RESUMED)
-# Where a host hands over, begins with or delivers a message it is the one end of it, whether it says so or not.
+# The host that submits, begins or delivers a message is one end of it, whether the event says so or not.
 _OWN_END = {"sender": (Kind.SUBMITTED, Kind.BEGUN), "receiver": (Kind.DELIVERED,)}
 _CODED = (Domain.PACKET, Domain.CALL, Domain.OUTCOME)
 _SECOND_NS = UNITS["s"]
 
 
 class _Refused(Exception):
-    """reason, and the same without values."""
+    """Its arguments: the reason, and the same without values."""
 
 
 class Rows:
-    """Makes the rows of one run. What the recorder would have counted is counted here where the source does not tell
-    it: the numbers of packets on a link as they are sent, and of messages as they are submitted."""
+    """Makes the rows of one run. Where the source lacks them, it counts what a recorder counts: the packets on a link
+    as they are sent, and messages as they are submitted."""
 
     def __init__(self, mapping: UserMapping, header: Header, *, clock_is_time: bool = False) -> None:
         """clock_is_time: a row without clock_ns has its time there, as nodes write their logs by their own clocks."""
@@ -70,7 +70,7 @@ class Rows:
         return self._columns.index(column)
 
     def make(self, event: Event, node: NodeId | None = None) -> Row | Flaw:
-        """node: where it happened, if the source knows that without the event's saying so."""
+        """The event as a row, or why it is none. node: where it happened, for an event that does not say so itself."""
         given = {**self._mapping.constants, **{name: value for name, value in event.items() if value not in (None, "")}}
         kind: int | None = None
         try:

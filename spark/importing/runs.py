@@ -1,4 +1,4 @@
-"""The runs of one source, written row by row: what it says, less what could not be read, in the layout of corpora."""
+"""The runs of one source, written row by row in the layout of corpora; rows that could not be read are left out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ _READERS = {SourceKind.NDJSON: ndjson_runs, SourceKind.CSV: csv_runs, SourceKind
 
 
 class Importing:
-    """Takes sources, one after the other, into one pair of files. skipped: lines and frames of no event, by why."""
+    """Takes sources, one after the other, into one pair of files.
+
+    entries: the runs so far.
+    skipped: how many lines and frames are of no event, by reason.
+    """
 
     def __init__(self, mapping: Mapping, writer: RunsWriter, quarantine: Quarantine, file: int) -> None:
         self._mapping = mapping
@@ -43,7 +47,7 @@ class Importing:
         self.skipped: Counter[str] = Counter()
 
     def take(self, source: Source) -> None:
-        """Raises BadInput for a file of which no row can be read."""
+        """Raises BadInput for a file that gives no row at all."""
         match source.kind:
             case SourceKind.NDJSON | SourceKind.CSV | SourceKind.HISTORY:
                 for run, header, rows in _READERS[source.kind](
@@ -110,7 +114,7 @@ class Importing:
         return replace(header, complete=complete, notes=(*header.notes, *([note] if note else [])))
 
     def _sure_of_losses(self, header: Header) -> set[int]:
-        """Links of which all arrivals are recorded, and in order: what others overtook there was lost."""
+        """Links whose arrivals are all recorded, and in order: a packet that others overtook there was lost."""
         if not load(header.protocol).fifo_links:
             return set()
         recorded = header.complete.get("arrived", ())
@@ -121,7 +125,7 @@ class Importing:
         return {number for number, link in enumerate(header.topology.links) if sure(link.target)}
 
     def _with_end(self, rows: Iterator[Row], merge: Merge | None) -> Iterator[Row]:
-        """How the run ended, if the mapping says so and the source does not."""
+        """The rows, and at the end how the run ended, if the mapping says so and the source does not."""
         if self._mapping.ended is None:
             yield from rows
             return
@@ -135,7 +139,7 @@ class Importing:
             yield tuple(known.get(column, ABSENT) for column in self._names.columns)
 
     def _write(self, run: int, rows: Iterator[Row]) -> int:
-        """All rows; returns how many are submissions."""
+        """Write all rows; returns how many are submissions."""
         kind_at, submitted = self._names.index("kind"), 0
         while batch := list(islice(rows, ROWS_AT_ONCE)):
             submitted += sum(row[kind_at] == Kind.SUBMITTED for row in batch)
@@ -165,7 +169,8 @@ def _with_losses_of(header: Header, sure: set[int]) -> Header:
 
 
 def _order(header: Header, links: Links, *, merged: bool) -> tuple[Header, bool]:
-    """The order that the rows of several files can be in at most, and whether packets are to be followed."""
+    """The header with the strongest order that rows of several files can have, and whether arrivals follow their
+    sendings."""
     if not merged:
         return header, False
     if header.order is Order.NODE:

@@ -1,5 +1,5 @@
-"""Which files are which runs: single files by the ends of their names; a folder of one file a node as one run, where
-the mapping says how those are called."""
+"""Which files are which runs: single files by the ends of their names; a folder with one file a node as one run, where
+the mapping has a pattern for their names."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ class NodeFile(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """What one task item reads: a file, or for kind NODES the files of a run's nodes. run: its number, unless the file
-    numbers runs itself."""
+    """What one task item reads: a file, or for kind NODES the files of a run's nodes.
+
+    run: its number, unless the file numbers runs itself.
+    """
 
     path: Path
     kind: SourceKind
@@ -54,7 +56,7 @@ class FoundSources(msgspec.Struct, frozen=True):
 
 
 def find_sources(given: Sequence[Path], mapping: Mapping) -> FoundSources:
-    """The sources, in order, numbered. BadInput for a path that is not there, or none that can be read."""
+    """The sources, in order, numbered. BadInput for a path that does not exist, and where nothing can be read."""
     sources: list[Source] = []
     passed_over: list[Path] = []
     for path in given:
@@ -122,7 +124,7 @@ def _kind_of(path: Path, mapping: Mapping) -> SourceKind | None:
 
 
 def _refuse_headerless(sources: Sequence[Source], mapping: Mapping) -> None:
-    """Only our own traces say themselves what they are of."""
+    """BadInput for a source without a header where the mapping has none: only traces and histories bring their own."""
     if mapping.header is None:
         for source in sources:
             if source.kind not in (SourceKind.NDJSON, SourceKind.HISTORY):

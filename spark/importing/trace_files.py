@@ -19,13 +19,13 @@ from scatterproof.spec.trace_ndjson import decode_header
 
 # A line beyond this is no event; it would only fill the memory.
 MOST_LINE_BYTES = 1 << 20
-# run, header, rows: of each run in turn; the rows must be taken first.
+# (run, header, rows) of each run in turn; take all rows of a run, then the next run.
 Runs = Iterator[tuple[int, Header, Iterator[Row]]]
 _EVENT = msgspec.json.Decoder(dict[str, str | int | float | bool | None])
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file, counted from 1, without their ends; of a longer one than is read, the beginning."""
+    """The lines of a file, counted from 1, without their ends; of a line beyond MOST_LINE_BYTES, its beginning."""
     with path.open("rb") as file:
         number = 0
         while line := file.readline(MOST_LINE_BYTES):
@@ -86,8 +86,8 @@ def renamed(event: Event, mapping: Mapping) -> Event:
 
 
 def csv_runs(path: Path, run: int, mapping: Mapping, quarantine: Quarantine) -> Runs:
-    """The runs of a CSV file: one, or those that its column `run` numbers, each of which stands together. A cell is
-    never longer than its line.
+    """The runs of a CSV file: one, or those that its column `run` numbers; the rows of each run stand together. A cell
+    is never longer than its line.
 
     Raises BadInput for a file whose first line does not name the columns that every row needs, for runs that are mixed,
     and where no header is given: no row of it can be read then.
@@ -163,7 +163,7 @@ class _Table:
             self._next = self._read(lines, run)
 
     def _read(self, lines: Iterator[tuple[int, bytes]], before: int | None) -> _Line | None:
-        """The next row that has all its cells and whose run is known. before: the run of the row before."""
+        """The next row that has all its cells and whose run is known. before: the run of the previous row."""
         for number, text in lines:
             if not text.strip():
                 continue

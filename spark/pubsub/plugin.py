@@ -38,7 +38,7 @@ def _appliances(draw: Random) -> Topology:
 
 
 def _calls(draw: Random, setting: Setting) -> tuple[Call, ...]:
-    """Each client subscribes, then does this and that."""
+    """Each client first subscribes, then makes calls of any kind."""
     made: list[Call] = []
     for client in setting.topology.clients():
         times = sorted(draw.randrange(20 * setting.span_ns) for _ in range(draw.randint(2, _MOST)))

@@ -1,7 +1,7 @@
-"""What the four judges of traces say of a protocol's traces, and where that differs: the checks in plain Python, the
+"""What the four judges of traces say of a protocol's traces, and where they differ: the checks in plain Python, the
 oracles, the checks compiled in Spark tasks, and TLC.
 
-The traces are those of ``conformance/traces``. Of which TLC says something else is data of the protocol:
+The traces are those of ``conformance/traces``. Traces for which TLC says something else are listed by the protocol:
 ``spark/tests/<protocol>/differences.py``.
 """
 
@@ -41,8 +41,11 @@ Counts: TypeAlias = Mapping[str, tuple[Mapping[Verdict, int], int, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Otherwise:
-    """What TLC says of one trace in place of what the checks say. position: the row that it rejects, None where it
-    rejects none. why: a sentence."""
+    """What TLC says of one trace in place of what the checks say.
+
+    why: a sentence.
+    position: the row that it rejects; None where it rejects none.
+    """
 
     why: str
     judgement: Judgement = Judgement.REJECTED
@@ -51,8 +54,9 @@ class Otherwise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """left_out: the clauses that the module for traces does not ask for, each with the reason, as its record has them.
-    otherwise: by name, the traces of which TLC says something else for another reason."""
+    """left_out: the clauses that the module for traces does not check, each with the reason, from its record.
+    otherwise: by name, the traces for which TLC says something else for another reason.
+    """
 
     left_out: Mapping[str, str] = field(default_factory=dict)
     otherwise: Mapping[str, Otherwise] = field(default_factory=dict)
@@ -60,8 +64,13 @@ class Differences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """One trace. conforming: whether it shall break nothing. at_stake: the clauses that pass. online, oracles, mined:
-    what it breaks by the checks in plain Python, by the oracles, and by the checks in Spark tasks."""
+    """One trace.
+
+    conforming: whether it must break nothing.
+    at_stake: the clauses that pass.
+    online, oracles, mined: what it breaks by the checks in plain Python, by the oracles, and by the checks in Spark
+        tasks.
+    """
 
     name: str
     conforming: bool
@@ -190,9 +199,9 @@ def is_named(one: Judged, left_out: Iterable[str]) -> frozenset[str]:
 
 
 def read_otherwise(agreement: Agreement) -> list[str]:
-    """A sentence for each trace of which TLC does not say what it shall: it accepts a trace that breaks no clause that
-    it is asked for; it rejects another one in the first row that breaks one, by such a clause; and of a trace that is
-    excepted it says exactly what stands there."""
+    """A sentence for each trace for which TLC does not say what it must. It must accept a trace that breaks none of the
+    clauses that it checks; reject another one in the first row that breaks one, by such a clause; and say of an
+    exception exactly what is listed."""
     left_out, excepted = agreement.differences.left_out, agreement.differences.otherwise
     told = [f"{name} is excepted, and there is no such trace" for name in excepted.keys() - _names(agreement)]
     for one in agreement.traces:
@@ -216,9 +225,9 @@ def _names(agreement: Agreement) -> frozenset[str]:
 
 
 def uncovered(agreement: Agreement) -> list[str]:
-    """A sentence for each clause that has a check and is not tried by all judges on a conforming and on a violating
-    trace: none in which it is at stake and that all judges let pass, none that breaks it, none that TLC rejects by its
-    name, or by its name although it is left out."""
+    """A sentence for each clause with a check that lacks a conforming trace in which it is at stake and that TLC
+    accepts, a violating trace, or a trace that TLC rejects by its name; and for each clause that is left out without
+    need."""
     told: list[str] = []
     left_out = agreement.differences.left_out
     told += [f"{clause} is left out, and has no check" for clause in left_out.keys() - set(agreement.clauses)]

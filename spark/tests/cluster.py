@@ -78,7 +78,7 @@ class Daemon:
         return [pid for pid, parent in _processes() if parent == self.pid]
 
     def kill(self) -> None:
-        """With SIGKILL, and all that it has started."""
+        """Kill it and all processes that it has started, with SIGKILL."""
         for pid in (self.pid, *self.children()):
             os.kill(pid, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""What the tests of corpora must know of a protocol: `spark/tests/<protocol>/material.py` for each that is in them."""
+"""What the tests of corpora must know of a protocol, from its `spark/tests/<protocol>/material.py`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,18 @@ PROTOCOLS = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """environments: what runs are told apart by, among their parameters. choices: what is so in some runs and not in
-    others. traces: of the reference core, in all sorts of runs. parted: two of them that leave some of the checks idle.
-
-    plant: rules that change run 1 of any corpus. plants: wrong rules, each with a word of the kinds of runs that are
-    looked through for it, in the corpus of `seed`, and a clause that it shall break there. damaged: columns that damage
-    changes; by_damage: clauses that it breaks. reconciled: columns in which an arrival says what was sent; owed: kinds
-    of packets without which, sent for the first time, a run has not settled.
+    """environments: what runs are told apart by, among their parameters.
+    choices: what holds in some runs and not in others.
+    traces: of the reference core, in all sorts of runs.
+    parted: two of them that leave some of the checks idle.
+    plant: rules that change run 1 of any corpus.
+    plants: wrong rules, each with a word in the names of the kinds of runs to look through, and a clause that it must
+        break there.
+    seed: of the corpus in which `plants` are looked for.
+    damaged: columns that damage changes.
+    by_damage: clauses that damage breaks.
+    reconciled: columns in which an arrival says what was sent.
+    owed: kinds of packets; a run has settled only when each, sent for the first time, has arrived or was lost.
     """
 
     environments: Collection[str]

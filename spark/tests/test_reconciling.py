@@ -1,5 +1,5 @@
-"""What damages a trace in a way of which no clause speaks is found in every run in which it can be seen: numbers on
-links, times, clocks, arrivals that are missing or that say something else than what was sent."""
+"""Damage to a trace that no clause speaks of is found in every run in which it can be seen: numbers on links, times,
+clocks, and arrivals that are missing or that say something else than what was sent."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The kinds of runs that corpora of total order have: every environment, with its variants; timestamps adjusted;
 switches of two processors, and with proxy hosts; a node that fails; several nodes and links that do, detected or not.
-They are those that fuzzing draws, in the times of longer runs."""
+Fuzzing draws the same kinds, in shorter runs."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _split(environment: Environment) -> RunKind:
 
 
 def _proxy_hosts(draw: Random, setting: Setting) -> Parameters:
-    """In place of second processors; of all switches that can have one the nearest, or the farthest."""
+    """In place of second processors: every switch that can have a proxy host gets the nearest one, or the farthest."""
     far = -1 if draw.random() < 0.5 else 0
     choices = proxies.choices(setting.topology).items()
     hosts = {switch: found[far] for switch, found in choices if found}
@@ -176,8 +176,8 @@ def _stopping(environment: Environment) -> RunKind:
 
 
 def _that_end(numbers: bytes, topology: Topology, last_ns: int) -> tuple[Failure, ...]:
-    """Outages, but for those for good: what is sent again to a host out of reach is sent for ever, and would be under
-    way at the end of the run."""
+    """Outages that end: packets to a host that stays out of reach would be resent for ever, also at the end of the
+    run."""
     found = incidents.outages(numbers, topology, last_ns)
     last = {(failure.node, failure.link): failure.kind for failure in found}
     for_good = {place for place, kind in last.items() if kind in (FailureKind.CRASH, FailureKind.CUT)}

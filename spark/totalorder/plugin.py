@@ -22,5 +22,5 @@ def _by_polars(events: Sequence[Path], runs: Path, nodes: Path) -> Counter[str]:
     return by_polars(events, runs, nodes)
 
 
-# Compared is the same run, over links without and with loss.
+# The benchmark compares the same run over links without and with loss.
 PLUGIN = SparkPlugin(kinds=KINDS, compared=("C", "D9"), benchmark=_benchmark)

@@ -1,6 +1,6 @@
-"""The kinds of runs that corpora of the queue have: of groups, and of leases; each with clients for whom all goes well,
-over links that lose, delay and repeat, and with crashes and pauses of clients and the store. They are those that
-fuzzing draws, with more clients and for longer."""
+"""The kinds of runs that corpora of the queue have: of groups, and of leases; each without faults, over links that
+lose, delay and repeat packets, and with crashes and pauses of clients and the store. Fuzzing draws the same kinds, with
+fewer clients and shorter runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Calls = Callable[[Random, Setting], tuple[Call, ...]]
 Fails = Callable[[Random, Setting], tuple[Failure, ...]]
 
 _MOST = 24  # episodes, or steps, of a client
-_WELL = 14  # the kinds of episodes below it clean nothing
+_WELL = 14  # kinds of episodes strictly below it clean nothing
 _LONG = 20  # spans that calls go on for
 _FAULTS = (FaultKind.LOSE, FaultKind.DELAY, FaultKind.DUPLICATE)
 _LEASES_HOPS = (10, 25, 100)
@@ -64,7 +64,7 @@ def _in_turn(draw: Random, setting: Setting, made: list[Call]) -> tuple[Call, ..
 
 
 def _episodes(kinds: int) -> Calls:
-    """The first client begins with a group; then each does this and that. kinds: of episodes."""
+    """The first client begins with a group; then each has episodes of any kind strictly below `kinds`."""
 
     def calls(draw: Random, setting: Setting) -> tuple[Call, ...]:
         clients = setting.topology.clients()

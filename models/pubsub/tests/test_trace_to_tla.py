@@ -1,4 +1,4 @@
-"""What is no run that TracePubSub reads. What it says of runs is compared with all other judges in
+"""Runs that TracePubSub cannot read. What it says of others is compared with all other judges in
 spark/tests/test_agreement.py and fuzz/tests/test_trace_validation.py."""
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def imported(folder: Path, protocol: str, *given: Path, mapping: str | None = No
 
 
 def inconclusive(trace: Trace) -> dict[str, str]:
-    """The reasons of clauses that are neither passed nor failed though they apply."""
+    """The reasons for clauses that apply and are neither passed nor failed."""
     return {one.clause: one.reason for one in judge_compiled(trace) if one.verdict is Verdict.INCONCLUSIVE}
 
 

@@ -1,5 +1,4 @@
-"""NDJSON and CSV traces: what is sound comes in as it is, and what is not is kept, counted, and held against
-verdicts."""
+"""NDJSON and CSV traces: sound rows come in as they are; others are kept, counted, and considered in verdicts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The traces of publish and subscribe that TLC cannot read: its module has no sessions, so that a client which connects
-and goes is none of its own, and keeps nothing for who subscribes later."""
+"""The traces of publish and subscribe that TLC cannot read: its module has no sessions, so clients cannot connect and
+go, and it keeps nothing for who subscribes later."""
 
 from __future__ import annotations
 

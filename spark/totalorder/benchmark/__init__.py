@@ -1,9 +1,10 @@
-"""Clauses of total order as one would check them without this project: in SQL for DuckDB, and in Polars. They are what
-`ci/bench mine` compares with; nothing else uses them.
+"""Clauses of total order as one would check them without this project: in SQL for DuckDB, and in Polars. Only `ci/bench
+mine` uses them, to compare mining with.
 
-They count the rows that break a clause, as the checks do. Left out is what is no window over the rows of a link, a host
-or a message: minima over a switch's ingress links, acknowledgements, loss records. They rest on what is so in simulated
-traces: clocks are recorded and do not step back, and timestamps are below 2^46."""
+They count the rows that break a clause, as the checks do. Clauses are left out that are no window over the rows of a
+link, a host or a message: those on minima over a switch's ingress links, on acknowledgements and on loss records. They
+rely on properties of simulated traces: clocks are recorded and do not step back, and timestamps are below 2^46.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ CLAUSES = (
     *("TO-SCATTER", "TO-MONO", "TO-BAR-HOST", "TO-BAR-LINK", "TO-BAR-RISE", "TO-ORDER", "TO-ONCE", "TO-CAUSAL"),
     *("TO-ENV-A", "TO-ENV-B", "TO-ENV-C", "TO-BEACON-MIN"),
 )
-# What is changed in rows of some runs, so that there is something to find.
+# Columns that are changed in rows of some runs, so that there is something to find.
 DAMAGED = ("timestamp", "barrier", "digest", "flags")
 _SQL = Path(__file__).with_name("checks.sql")
 

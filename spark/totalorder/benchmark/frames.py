@@ -86,7 +86,7 @@ def _messages(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFr
 
 
 def _before(what: pl.Expr, group: str) -> pl.Expr:
-    """The greatest of the rows before in the group, or _NEVER."""
+    """The greatest value in the earlier rows of the group, or _NEVER."""
     return what.cum_max().shift(1, fill_value=_NEVER).over(group)
 
 
@@ -173,7 +173,8 @@ def _sums(rows: pl.DataFrame, broken: dict[str, pl.Expr]) -> list[tuple[str, pl.
 
 
 def _wrongly_delivered(rows: pl.DataFrame, submitted: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
-    """Deliveries after the first, and first ones of what was not submitted or sent yet, or is not what was."""
+    """By run: deliveries after the first, and first deliveries of a message that was not yet submitted or sent, or that
+    differs from it."""
     deliveries = (
         rows.filter(_delivered & (_c("node") == _c("receiver")))
         .group_by(MESSAGE)
