@@ -1,8 +1,9 @@
 """The console's commands by name. A command's module is imported when it is called: whoever asks for help or for a list
-does not wait for compilers, solvers and Spark to be imported. Here errors become sentences and exit codes.
+does not wait for compilers, solvers and Spark. Here errors become sentences and exit codes.
 
-A protocol may bring commands of its own, each a group of commands: `commands/<protocol>/commands.toml` names each,
-with its module in that folder, whose `app` it is, and the sentence that the list shows."""
+A protocol may bring groups of commands of its own: `commands/<protocol>/commands.toml` names each group, with its
+module in that folder, whose `app` is the group, and the sentence that the list shows.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from typer.core import TyperCommand, TyperGroup
 from scatterproof.console import err, out
 from scatterproof.spec.errors import ScatterproofError
 
-INTERRUPTED, READER_LEFT = 130, 141  # as shells have it: 128, and the number of SIGINT, and of SIGPIPE
+INTERRUPTED, READER_LEFT = 130, 141  # as in shells: 128 plus the number of SIGINT, and of SIGPIPE
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 # Each with the first sentence of its help, and in the order of the list.
 COMMANDS = {
@@ -57,7 +58,7 @@ COMMANDS = {
 
 
 def command_group(text: str) -> typer.Typer:
-    """A group of commands, of which its help says this."""
+    """A group of commands with this text as its help."""
     return typer.Typer(
         no_args_is_help=True, add_completion=False, rich_markup_mode="rich", context_settings=SETTINGS, help=text
     )
@@ -65,7 +66,7 @@ def command_group(text: str) -> typer.Typer:
 
 @cache
 def groups() -> dict[str, tuple[str, str]]:
-    """What protocols bring: by name, the module and the sentence."""
+    """The groups that protocols bring: by name, the module and the sentence."""
     found = {}
     for file in sorted(Path(__file__).parent.glob("commands/*/commands.toml")):
         for name, told in tomllib.loads(file.read_text(encoding="utf-8")).items():
@@ -91,7 +92,7 @@ def whole(name: str) -> TyperCommand | TyperGroup:
 
 
 class _Late(TyperCommand):
-    """What the list of commands shows of one; the whole takes its place when it is called."""
+    """A command as the list shows it; the whole one takes its place when it is called."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         assert self.name is not None

@@ -1,5 +1,5 @@
-"""Which results count against an implementation: all failures, but those that are known, and those of clauses that only
-SHOULD be kept.
+"""Which results count against an implementation: all failures but the known ones, and those of clauses that only SHOULD
+be kept.
 
 Known failures are a file with a case id a line, blank lines and # comments left out.
 """
@@ -40,7 +40,7 @@ class Baseline:
         return sentences
 
     def violated(self, results: Sequence[CaseResult]) -> bool:
-        """Whether any of it is certain: a run that breaks a clause, or a known failure that passes."""
+        """Whether an unexpected result is certain: a run that breaks a clause, or a known failure that passes."""
         certain = (result for result in results if result.verdict is not Verdict.INCONCLUSIVE)
         return bool(self.unexpected(list(certain)))
 
@@ -49,7 +49,7 @@ class Baseline:
         return _failed(result) and not self.is_advice(result)
 
     def is_advice(self, result: CaseResult) -> bool:
-        """Whether it is a failure that does not count: by nothing but clauses that only SHOULD be kept."""
+        """Whether the result is a failure that does not count: it breaks only clauses that SHOULD be kept."""
         return _failed(result) and bool(result.blamed) and self.advised.issuperset(result.blamed)
 
 
@@ -59,7 +59,7 @@ def advised(protocol: str) -> frozenset[str]:
 
 
 def read_baseline(path: Path, protocol: str) -> tuple[str, ...]:
-    """The ids of the cases that the file names; BadInput names the line that is no case."""
+    """The ids of the cases that the file names. Raises BadInput, which names the line, for one that is no case."""
     known = {case.id for case in cases(protocol)}
     found: list[str] = []
     try:

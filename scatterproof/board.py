@@ -15,13 +15,14 @@ from scatterproof.layer_report import LayerReport, Status
 
 _MARKS = {Status.PASS: "green", Status.FAIL: "bold red", Status.INCONCLUSIVE: "yellow", Status.NOT_RUN: "yellow"}
 _SPEAKS_EVERY_S = 30.0
-_FORESEES_FROM = 0.05  # of the work: before, nothing can be said
+_FORESEES_FROM = 0.05  # of the work: strictly below, the rest cannot be foretold
 
 
 class Board:
     """On a terminal a live line a row; elsewhere a line when a row ends, and every half minute in between.
 
-    It says how long it will still take, by what was expected of the work that is done, and of what is not."""
+    It says how long the rest will take, from the seconds that were expected of the work done, and of the work left.
+    """
 
     def __init__(self) -> None:
         self._live: RichProgress | None = None

@@ -1,5 +1,5 @@
-"""What a conformance run has found so far, in cases.jsonl of its folder: whose run it is, then a line a case,
-written as each ends. A run that is broken off goes on from there."""
+"""The journal of a conformance run, cases.jsonl in its folder: first whose run it is, then a line for each case,
+written as it ends. An interrupted run goes on from there."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def profile_of(path: Path | None) -> str:
-    """What tells one profile from another."""
+    """The name and a digest of the profile's file, which tell it from others; empty for None."""
     return "" if path is None else f"{path.name} {hashlib.sha256(read_bytes(path, 'profile')).hexdigest()[:16]}"
 
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Keep others who ask for this out of the folder, which is made, until it ends; CannotRun where one is there.
-    Whoever dies leaves nothing behind that has to be cleared away."""
+    """Keep others who ask for this out of the folder, which is made, until the context ends. Raises CannotRun where
+    somebody is there. A process that dies leaves no lock behind."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         held = (folder / LOCK).open("a")
@@ -75,7 +75,7 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 class Journal:
-    """The file, for one run at a time. known: what earlier runs, which this one goes on from, have found."""
+    """The file, for one run at a time. known: by case, what the earlier runs that this one continues have found."""
 
     def __init__(self, folder: Path, whose: Whose, selected: Sequence[Case], *, resume: bool) -> None:
         self._folder, self._path = folder, folder / FILE_NAME
@@ -87,7 +87,7 @@ class Journal:
             if found is not None:
                 self.known[line.case] = found
         write_atomically(self._path, b"".join(msgspec.json.encode(line) + b"\n" for line in (whose, *kept)))
-        # A page of an earlier run beside the cases of this one would show neither.
+        # A page of an earlier run would not match the cases of this one.
         results_folder.remove_reports(folder)
 
     def add(self, found: CaseRun) -> None:
@@ -110,7 +110,8 @@ class Journal:
             raise CannotRun(f"{self._path}: cannot be written: {error.strerror}; check the disk") from None
 
     def _taken_up(self, case: Case, line: _Line) -> CaseRun | None:
-        """The result, or None where the case has to be run: it could not be, it has changed, or its files are gone."""
+        """The result, or None where the case has to be run: it could not be run then, it has changed, or its files are
+        gone."""
         place = self._folder / folder_name(case.id)
         try:
             if line.verdict is Verdict.NOT_RUN or schedules.read(place / "schedule.json") != case.schedule:
@@ -130,7 +131,8 @@ class Journal:
 
 
 def _read(path: Path, whose: Whose) -> list[_Line]:
-    """The lines of the journal, the last of each case; a last one that was cut short is left out."""
+    """The lines of the journal, the last of each case; a last line that was cut short is left out. Raises BadInput for
+    the journal of another run."""
     if not path.is_file():
         raise BadInput(f"{path.parent}: has no run to go on from; leave --resume out")
     first, *lines = read_bytes(path, "journal").split(b"\n")

@@ -36,7 +36,7 @@ def show_list(protocol: str, selected: Sequence[Case], claims: Claims, *, as_jso
 
 
 def dry_run(iut: str, selected: Sequence[Case], claims: Claims, *, as_json: bool) -> int:
-    """Which cases would run, and which not and why; the exit code: a run of none could not pass."""
+    """Show which cases would run, and which not and why. Returns the exit code, which is OK only if some would."""
     rows = [_plan(iut, case, claims) for case in selected]
     count = Counter(row["plan"] for row in rows)
     if as_json:

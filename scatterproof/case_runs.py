@@ -27,8 +27,8 @@ class CaseRun(NamedTuple):
 def run_cases(
     selected: Sequence[Case], make_iut: MakeIut, claims: Claims, folder: Path, jobs: int = 1
 ) -> Generator[CaseRun, None, None]:
-    """What each case comes to, in their order, `jobs` of them at once. What nodes write is in `folder`, a folder a case
-    and there in NODES; what an earlier run has left there goes."""
+    """The result of each case, in their order; `jobs` cases run at once. Nodes write into NODES of the case's own
+    folder in `folder`, which is removed before the case runs."""
     if selected:
         load(selected[0].schedule.protocol)  # here, and not in every process: checks bring a compiler with them
 

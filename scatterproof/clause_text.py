@@ -27,7 +27,8 @@ class TlaOperator:
 
 
 def operator_of(protocol: str, name: str) -> TlaOperator | None:
-    """Where the operator is defined: in its own words, where a module has these, and else by those of another one."""
+    """The definition of the operator: a module's own where there is one, else one by another module's operator; None
+    where there is neither."""
     found = sorted(_definitions(SPEC / protocol, name), key=lambda operator: bool(_OTHERS.search(operator.text)))
     return found[0] if found else None
 

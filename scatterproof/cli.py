@@ -1,4 +1,4 @@
-"""Where the console command begins: Ctrl-C while it is still being imported ends it as later, too."""
+"""The entry of the console command: Ctrl-C ends it without a traceback even while it is being imported."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ SummaryFile = Annotated[
 
 
 def protocol_meant(named: str | None, profile: Profile | None, case: Sequence[str] = ()) -> str:
-    """The protocol meant: the one that the profile, the cases' addresses or the user names, who have to agree."""
+    """The protocol that the profile, the cases' addresses or the user name. Raises BadInput where they do not agree."""
     addressed = protocol_of(case)
     if profile is not None:
         for other in (named, addressed):

@@ -23,7 +23,7 @@ _OF_JUDGES = (TriedOutcome.BY_WORDS, TriedOutcome.BY_DAMAGE)
 
 
 def _outcomes(by_area: Sequence[Rate]) -> list[TriedOutcome]:
-    """Those that have a column: what kills judges alone, only where it kills some."""
+    """The outcomes that have a column. Those of judges alone have one only where they killed some."""
     return [one for one in _BY if one not in _OF_JUDGES or any(rate.by[one] for rate in by_area)]
 
 
@@ -50,7 +50,7 @@ def area_rows(by_area: Sequence[Rate]) -> list[tuple[object, ...]]:
 def survivor_rows(
     found: Sequence[Tried], mutants: Mapping[str, CoreMutant], known: Mapping[str, SurvivorEntry]
 ) -> list[tuple[object, ...]]:
-    """Those that something should tell, with what they change."""
+    """Rows of the survivors that something should kill, with what they change."""
     rows: list[tuple[object, ...]] = []
     for one in found:
         entry = known.get(one.mutant)
@@ -69,7 +69,7 @@ def _line(text: str) -> str:
 
 
 def branch_rows(branches: Branches) -> list[tuple[object, ...]]:
-    """Those that no drawn schedule reaches."""
+    """Rows of the branches that no drawn schedule reaches."""
     told = {**dict.fromkeys(branches.missed, "nothing"), **dict.fromkeys(branches.not_by_schedules, "cases alone")}
     return [(within(block.place), block.line, block.way, by) for block, by in told.items()]
 

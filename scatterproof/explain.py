@@ -1,5 +1,5 @@
-"""A clause explained by two runs that are made when they are asked for: of a mutant of the reference that breaks it, on
-the smallest schedule that is found, and of the reference itself, which keeps it there."""
+"""Explains a clause by two runs, which are made on demand: a mutant of the reference breaks the clause on the smallest
+schedule found, and the reference itself keeps it there."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class Example:
 
 
 def explain(protocol: str | None, named: str, *, as_json: bool) -> int:
-    """Print the clause, its TLA+ operator, and an example of each kind; the exit code. BadInput for no such clause."""
+    """Print the clause, its TLA+ operator, and a run of each kind; returns the exit code. Raises BadInput for no such
+    clause."""
     addressed = protocol_of([named])
     if addressed is not None and protocol is not None and resolve(protocol) != addressed:
         raise BadInput(f"{named} is of {addressed}, not of {protocol}; leave --protocol out")
@@ -124,7 +125,8 @@ def _cases_of(protocol: str, clause: str) -> Sequence[Case]:
 
 
 def _first_that_breaks(protocol: str, clause: str, concerned: Sequence[Case]) -> tuple[Subject, Case] | None:
-    """Mutants written by hand first: these are mistakes that somebody would make."""
+    """The first mutant and case that break the clause; None for none. Mutants written by hand are tried first: people
+    would make these mistakes."""
     subjects = subjects_of(plugins.load(protocol))
     subjects.sort(key=lambda subject: subject.operator != "hand-written")
     tries: Iterator[tuple[Subject, Case]] = ((subject, case) for subject in subjects for case in concerned)
@@ -141,7 +143,7 @@ def _violation(iut: Iut, schedule: Schedule, clause: str) -> Violation | None:
 
 
 def _judged(trace: Trace, clause: str) -> ClauseResult | None:
-    """What the trace comes to by the clause; None for one that no check may look at."""
+    """The clause's result for the trace; None for a trace that no check may look at."""
     try:
         return next(result for result in judge(trace) if result.clause == clause)
     except BadInput:

@@ -53,7 +53,7 @@ def exit_code(result: FuzzResult) -> int:
 
 
 def show(result: FuzzResult, profile: Path | None) -> None:
-    """Everything, for readers; `profile` is the file of what is claimed."""
+    """Print the whole result as text. profile: the file that says what is claimed."""
     claimed = "" if profile is None else f", as claimed in {profile.name}"
     _say(
         f"{result.examples} schedules, {result.rows} events, {result.schedules_per_second:.0f} schedules/s,"

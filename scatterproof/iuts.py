@@ -30,7 +30,7 @@ NODES = "nodes"
 # An implementation whose nodes leave what they write in this folder.
 MakeIut = Callable[[Path], Iut]
 REFERENCE_UDP = (sys.executable, "-m", "scatterproof.impl.drivers.udp")
-PROGRAMS = ("stdio", "datagram")  # and behind a colon the command
+PROGRAMS = ("stdio", "datagram")  # then a colon and the command
 OVER_SOCKETS = ("datagram", "reference-udp")
 PRODUCT = "product:"
 NAMES = ("reference", "reference-stdio", "reference-udp")
@@ -43,8 +43,8 @@ def find(name: str, protocol: str, results: Path, roles: Collection[Role] = tupl
 
 
 def maker(name: str, protocol: str, roles: Collection[Role] = tuple(Role)) -> MakeIut:
-    """The implementation under test of that name; BadInput, with the names there are, for an unknown one. A program of
-    the user's plays the nodes of these roles alone; the others are the reference's."""
+    """The implementation under test of that name. Raises BadInput, with the names there are, for an unknown one. A
+    program of the user's plays the nodes of these roles alone; the others are the reference's."""
     kind, colon, command = name.partition(":")
     match (kind, bool(colon)):
         case ("reference", False):
@@ -83,8 +83,8 @@ def product(name: str, protocol: str) -> Product:
 
 
 def why_not(name: str, schedule: Schedule) -> str | None:
-    """Why the implementation of that name cannot play the schedule on this machine, as far as that can be known while
-    nothing is started; or None."""
+    """Why the implementation of that name cannot play the schedule on this machine, as far as this can be known without
+    starting it; or None."""
     if name.startswith(PRODUCT):
         return product(name, schedule.protocol).why_not()
     return why_not_started(name) or why_not_played(name, schedule)
@@ -101,7 +101,7 @@ def why_not_started(name: str) -> str | None:
 
 
 def why_not_played(name: str, schedule: Schedule) -> str | None:
-    """Why the way in which the implementation is reached does not allow of the schedule; or None."""
+    """Why the schedule cannot be played over sockets, where the implementation is reached over them; or None."""
     if name.partition(":")[0] not in OVER_SOCKETS:
         return None
     if not load(schedule.protocol).fifo_links:

@@ -1,8 +1,8 @@
 """Work shared out between processes, with its results in order, or as they come.
 
 Workers are forked, so that the work may be any function; what it returns is pickled. An error for the user comes back
-as if it had been raised here. Workers that are still busy when nobody wants their results are asked to end, by SIGTERM,
-and so end what they have started. A worker whose parent has died ends when it has done what it was given.
+as if it had been raised here. Workers that are still busy when nobody wants their results get SIGTERM, and end what
+they have started. A worker whose parent has died ends when it has done what it was given.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Generator[
 def as_done(
     work: Callable[[int], Result], queues: Sequence[JobQueue]
 ) -> Generator[tuple[int, Result | ScatterproofError], None, None]:
-    """(number, work(number)) of all that is in the queues, in the order in which they are done.
+    """(number, work(number)) of all that is in the queues, in the order in which they are done. An error for the user
+    is a result like any other.
 
-    An error for the user is a result like any other.
-
-    Close it when no more is wanted. Raises CannotRun when a worker ends before it is done."""
+    Close it when no more is wanted. Raises CannotRun when a worker ends before it is done.
+    """
     workers = _Workers(work, queues)
     try:
         yield from workers.results()
@@ -80,7 +80,9 @@ def _raised(result: Result | ScatterproofError) -> Result:
 
 
 class _Workers:
-    """`queue_of`: what each takes from, by our end of its pipe. `busy`: with what a busy one was given."""
+    """_queue_of: what each worker takes from, by our end of its pipe.
+    _busy: what each busy worker was given.
+    """
 
     def __init__(self, work: Callable[[int], Any], queues: Sequence[JobQueue]) -> None:
         context = multiprocessing.get_context("fork")
@@ -100,7 +102,7 @@ class _Workers:
                 self._queue_of[ours] = waiting
 
     def results(self) -> Iterator[tuple[int, Any]]:
-        """One a number, as they are done: as many as there are workers are under way at once."""
+        """The result of each number, as they are done; each worker has one number at a time."""
         for pipe in self._processes:
             self._give(pipe)
         while self._busy:
@@ -112,13 +114,13 @@ class _Workers:
                 yield number, result
 
     def _give(self, pipe: Connection) -> None:
-        """The next piece of work of its queue; without one the worker ends."""
+        """Give the worker the next piece of work of its queue; without one it ends."""
         if not self._queue_of[pipe]:
             pipe.close()
             return
         number = self._queue_of[pipe].popleft()
         self._busy[pipe] = number
-        with suppress(*_GONE):  # reading tells
+        with suppress(*_GONE):  # `_take` notices it
             pipe.send(number)
 
     def _take(self, pipe: Connection) -> Any:
@@ -134,7 +136,7 @@ class _Workers:
         return result
 
     def end(self) -> None:
-        """End them all: the idle ones as nothing more comes, the busy ones as they are told to."""
+        """End all workers: the idle ones as nothing more comes, the busy ones by SIGTERM."""
         for pipe in self._busy:
             self._processes[pipe].terminate()
         for pipe in self._processes:

@@ -16,7 +16,7 @@ _ABOVE = 60  # rows that are drawn above the jump
 
 
 def sentence(found: Likelihood) -> str:
-    """What it comes to."""
+    """The result in one sentence."""
     if len(found.moments) < 2:
         return f"{found.clause} is broken by the first thing that the network does"
     low, high = found.jump
@@ -38,7 +38,8 @@ def _from(moment: Moment) -> str:
 
 
 def page(found: Likelihood, name: str, iut: str) -> str:
-    """name: of the schedule. A drawing of the run shows `LONGEST` rows at the most: from shortly above the jump on."""
+    """The page as HTML. name: of the schedule. The drawing shows `LONGEST` rows at the most, from shortly above the
+    jump on."""
     last = max(found.rows)
     at_jump = 0 if len(found.moments) < 2 else found.jump[1].time_ns
     above = [at for at, row in enumerate(found.trace.rows[: last + 1]) if row[0] < at_jump]
@@ -58,7 +59,7 @@ def page(found: Likelihood, name: str, iut: str) -> str:
 
 
 def _shares(found: Likelihood, first: int, last: int) -> dict[int, str]:
-    """By row, the last of each moment that has no mark of its own: the share of runs that fail from there on."""
+    """The share of runs that fail from each moment on, by the moment's last row that has no mark of its own."""
     labels, kind = {}, schema(found.trace.header.protocol).index("kind")
     for moment in found.moments:
         rows = [
@@ -72,8 +73,8 @@ def _shares(found: Likelihood, first: int, last: int) -> dict[int, str]:
 
 
 def curve(found: Likelihood) -> str:
-    """The share from moment to moment, as SVG. They are drawn at one distance: near the jump they may be nanoseconds
-    apart, and milliseconds elsewhere."""
+    """The share from moment to moment, as SVG. Moments are drawn at equal distances: near the jump they may be
+    nanoseconds apart, and milliseconds elsewhere."""
     apart = _WIDE / max(1, len(found.moments) - 1)
     points = [(_LEFT + place * apart, _TOP + (1 - moment.share) * _TALL) for place, moment in enumerate(found.moments)]
     path = f"M{points[0][0]:.1f} {points[0][1]:.1f}" + "".join(f"L{x:.1f} {y:.1f}" for x, y in points[1:])

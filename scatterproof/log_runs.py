@@ -1,4 +1,4 @@
-"""Logs that somebody else's run has left, judged clause by clause and shown."""
+"""Judges the logs that somebody else's run has left, clause by clause, and shows the verdicts."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ UNREAD = "logs.quarantine.parquet"
 
 
 def judge_logs(folder: Path, protocol: str | None, claims: Claims, kept: Path, files: Files, *, as_json: bool) -> int:
-    """Judge the folder's logs, keep the merged trace in the file `kept`, write the files, and show the verdicts; the
-    exit code."""
+    """Judge the folder's logs, keep the merged trace in the file `kept`, write the files, and show the verdicts.
+    Returns the exit code."""
     mapped = (folder / MAPPING_FILE).is_file()
     trace = read_mapped(folder, resolve(protocol), kept.with_name(UNREAD)) if mapped else read_logs(folder, str(folder))
     if protocol not in (None, trace.header.protocol):
@@ -49,7 +49,7 @@ def judge_logs(folder: Path, protocol: str | None, claims: Claims, kept: Path, f
 
 
 def _as_run(folder: Path, trace: Trace, results: tuple[ClauseResult, ...], claims: Claims) -> ConformanceRun:
-    """What reports know: a case a clause, named CLAUSE/logs, without a stimulus of ours."""
+    """The logs as a run that reports can show: a case a clause, named CLAUSE/logs, without a stimulus of ours."""
     header = trace.header
     catalogue = clauses.load(header.protocol)
     nobody_did_anything = Schedule(

@@ -25,8 +25,9 @@ _TOLD = 3  # reasons of each sort
 
 
 def read_mapped(folder: Path, protocol: str, unread: Path) -> Trace:
-    """The one run in the folder. What cannot be read is kept in the table `unread`, told in the notes, and leaves open
-    what it may touch. BadInput for a mapping or a file that cannot be used as a whole, and for more runs than one."""
+    """The one run in the folder. What cannot be read is kept in the table `unread`, counted in the notes, and leaves
+    open the verdicts that it may touch. Raises BadInput for a mapping or a file that cannot be used as a whole, and for
+    more than one run."""
     load(protocol)
     mapping = read_mapping(folder / MAPPING_FILE, protocol)
     files = [path for path in sorted(folder.iterdir()) if path.name != MAPPING_FILE]

@@ -46,8 +46,9 @@ def matrix(catalogue: Catalogue, reports: Sequence[LayerReport]) -> tuple[Matrix
 
 
 def _cell(clause: Clause, report: LayerReport) -> StatusCell:
-    """A layer that the catalogue names and that says nothing of the clause has failed it: silence is no pass. It may
-    say more than the catalogue asks of it. What the reference is given no case of, its other runs need not show."""
+    """A clause that the catalogue says a layer checks has failed there if the layer says nothing of it: silence is no
+    pass. A layer may say more than the catalogue asks. Where no case exists yet, runs of the reference need not show
+    the clause either."""
     layer = _CATALOGUED[report.layer]
     if layer in clause.not_yet:
         return report.cells.get(clause.id, StatusCell(Status.NOT_YET, clause.not_yet[layer]))

@@ -45,8 +45,8 @@ def resolve(protocol: str | None) -> str:
 
 
 def protocol_of(named: Sequence[str]) -> str | None:
-    """The protocol of the addresses and clauses that are named, such as PROTOCOL/CLAUSE/CASE or CLAUSE; BadInput when
-    they are of several."""
+    """The protocol of the addresses and clauses that are named, such as PROTOCOL/CLAUSE/CASE or CLAUSE; None where they
+    name none. Raises BadInput when they are of several."""
     known = clauses.protocols()
     having = {name: name for name in known}
     having |= {clause.id: name for name in known for clause in clauses.load(name).clauses}
@@ -57,8 +57,8 @@ def protocol_of(named: Sequence[str]) -> str | None:
 
 
 def refuse_file(option: str, path: Path | None, results: Path | None = None) -> None:
-    """BadInput unless a file can be made there: its folder is there, or is the results folder, which is made, or in it.
-    Nothing for None."""
+    """Raise BadInput unless a file can be made there: its folder exists, or is the results folder or in it, which is
+    made. None is allowed."""
     if path is None:
         return
     if path.is_dir():

@@ -19,7 +19,8 @@ _COUNT, _SHARED = re.compile(r"[0-9]{1,9}"), re.compile(r"[0-9]{0,9}\.[0-9]{1,9}
 
 
 def wishes_of(given: Sequence[str], protocol: str) -> list[Wish]:
-    """`MUTANT[:RATE]` each; BadInput for an unknown mutant or clause, with near ones, and for a rate that is none."""
+    """The wishes that are given as `MUTANT[:RATE]`. Raises BadInput for an unknown mutant or clause, with near ones,
+    and for a wrong rate."""
     return [_wish(text, protocol) for text in given]
 
 
@@ -37,7 +38,7 @@ def _wish(text: str, protocol: str) -> Wish:
 
 
 def _rate(text: str, rate: str) -> int | float:
-    """A share with a point, a number of runs without."""
+    """A share of the runs with a point, a number of runs without."""
     if _COUNT.fullmatch(rate):
         return int(rate)
     if _SHARED.fullmatch(rate):

@@ -24,7 +24,8 @@ def program_at(protocol: str, command: str, level: str, seed: int, folder: Path)
 
 
 def summarise_programs(protocol: str, runs: Sequence[ProgramRun]) -> LayerReport:
-    """A clause passes that passes at one level and fails at none; of one that none shows there is nothing to say."""
+    """The report of the layer. A clause passes if it passes at one level and fails at none; one that no level shows is
+    not run."""
     cells: dict[str, StatusCell] = {}
     for clause in clauses.load(protocol).clauses:
         found = {

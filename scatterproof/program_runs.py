@@ -28,7 +28,11 @@ REFERENCE = "reference"  # the folder of its run, beside those of the processes
 
 
 class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One command's run. seed and options: with them it is run again. left_out: what its trace does not have."""
+    """One command's run.
+
+    seed: with the same options, it gives the same workload and faults.
+    left_out: what its trace does not have.
+    """
 
     protocol: str
     level: str
@@ -69,7 +73,7 @@ def run_program(
     protocol: str, command: str, options: StressOptions, folder: Path, progress: Callable[[str], None]
 ) -> ProgramRun:
     """Run the command's processes and judge them; `folder` is made anew, and keeps what they read and wrote. Where
-    nobody saw whether they were at a stand, the reference is run, too, for what it needs."""
+    nobody saw whether they were at a standstill, the reference is run, too, to see how long it needs."""
     # What is out of range is refused before anything is removed.
     refuse_commands(protocol, [command], options)
     part = programs_of(protocol)
@@ -169,7 +173,7 @@ def show(one: ProgramRun, folder: Path) -> None:
 
 
 def exit_code(verdicts: Sequence[Verdict]) -> int:
-    """1 for a violation, 4 where nothing can be said of the program."""
+    """The exit code: 1 for a violation, 4 where nothing can be said of the program."""
     if Verdict.FAIL in verdicts:
         return VIOLATIONS
     return OK if set(verdicts) == {Verdict.PASS} else INCONCLUSIVE

@@ -37,7 +37,7 @@ SHOWN = 3  # violations of a clause that are shown; the trace has them all
 
 
 def suite_of(config: pytest.Config, picked: Sequence[str]) -> SuitePlugin:
-    """The plugin that collects what the options ask for, and of that what is picked by node ids."""
+    """The plugin that collects the cases that the options ask for, or those of them that node ids pick."""
     iut: str = config.getoption("--scatterproof-iut")
     profile_file = config.getoption("--scatterproof-profile")
     patterns = [*config.getoption("--scatterproof-case"), *map(_pattern, picked)]
@@ -61,13 +61,13 @@ def suite_of(config: pytest.Config, picked: Sequence[str]) -> SuitePlugin:
 
 
 def _pattern(nodeid: str) -> str:
-    """The cases that the node id is of: of a clause, or of the suite, all."""
+    """The pattern of the cases under a node id: a case, a clause, or the suite."""
     return nodeid.removeprefix(PREFIX).replace("::", "/") or "*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PytestSuite:
-    """What is given to whom. baseline: what counts as a failure."""
+    """The cases, and the implementation that they are given to. baseline: what counts as a failure."""
 
     iut: str
     make_iut: iuts.MakeIut
@@ -85,7 +85,7 @@ class PytestSuite:
         return result
 
     def told(self, result: CaseResult) -> str:
-        """Why the case is no pass: what was asked, every violation in words, and how to have it again."""
+        """Why the case is no pass: what was asked, every violation in words, and how to run it again."""
         case = result.case
         lines = [f"{result.verdict}: {result.reason}", f"When {case.stimulus}, it {case.duty}."]
         for clause in broken(result):

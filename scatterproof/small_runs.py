@@ -27,8 +27,8 @@ def with_small(
     say: Callable[[str], None] = lambda text: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> ConformanceRun:
-    """The run with its failing cases made small, within `seconds`, of which each has the same share; what one leaves
-    over goes to those behind it. clock: seconds from anywhere."""
+    """The run with its failing cases made small, within `seconds`. All have an equal share; what one leaves over goes
+    to later ones. clock: seconds, from any start."""
     failing = [result for result in run.results if broken(result)]
     end = clock() + seconds
     found: dict[str, Small] = {}
@@ -42,7 +42,7 @@ def with_small(
 
 
 def _small(result: CaseResult, iut: Iut, claims: Claims, is_over: Callable[[], bool]) -> Small | None:
-    """None where nothing smaller was found, or where it does not fail when it is tried again."""
+    """The case made small; None where nothing smaller was found, or where it does not fail when it is tried again."""
     clause = broken(result)[0].clause
 
     def fails(candidate: Schedule) -> bool:

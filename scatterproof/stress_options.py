@@ -107,7 +107,7 @@ class StressOptions:
 
         seconds = _span("--seconds", _or(self.seconds, 30.0), least=0.1)
         active = min(seconds / 3, 10.0)
-        usual = 0.0 if self.loss == 0 else 1.0  # who asks for no loss, and nothing else, asks for a clean network
+        usual = 0.0 if self.loss == 0 else 1.0  # no loss, and nothing else given, asks for a clean network
         delay, jitter = (
             _span(name, value / 1000)
             for name, value in (("--delay", _or(self.delay, 10.0 * usual)), ("--jitter", _or(self.jitter, 5.0 * usual)))
@@ -143,7 +143,7 @@ class StressOptions:
 
 
 def with_stress(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that takes `stress` with each of its fields as an option, behind its own."""
+    """The command with each field of its parameter `stress` as an option, after its own options."""
     signature, hints = inspect.signature(command), get_type_hints(command, include_extras=True)
     added = get_type_hints(StressOptions, include_extras=True)
     own = [one.replace(annotation=hints[one.name]) for one in signature.parameters.values() if one.name != "stress"]

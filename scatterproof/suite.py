@@ -23,7 +23,7 @@ from scatterproof.iuts import MakeIut
 from scatterproof.spec import clauses
 from scatterproof.spec.topology import Role
 
-_SLOW = 3  # cases that are named though nobody asked
+_SLOW = 3  # slowest cases that are named without --durations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +46,10 @@ class Files:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
     """baseline: which failures count.
-    compared: whether the user gave one.
+    compared: whether the user gave a baseline.
     durations: how many of the slowest cases are shown.
     shrink: for how many seconds failing cases are made small.
-    resume: whether to take over the cases that a run which was broken off has left in the folder.
+    resume: whether to take over the cases that an interrupted run has left in the folder.
     """
 
     protocol: str
@@ -71,7 +71,7 @@ class Suite:
         return self.results / "latest"
 
     def run_and_report(self, files: Files, *, as_json: bool) -> int:
-        """Run it, with nobody else in its folder, and write and show it; the exit code that it deserves."""
+        """Run the suite, with nobody else in its folder, write and show the result, and return the exit code."""
         profile = self.profile
         make_iut = iuts.maker(self.iut, self.protocol, profile.roles if profile else tuple(Role))
         whose = Whose(
@@ -157,7 +157,8 @@ class Suite:
             print_table("The slowest cases", ("case", "s"), [(case, f"{seconds:.3f}") for case, seconds in slowest])
 
     def _tell(self, run: ConformanceRun) -> None:
-        """Beside the results: how long it took, what it takes to have it again, and where to look."""
+        """Say what stands beside the results: the slowest cases, how to run the first failure again, and where to
+        look."""
         slowest = ", ".join(f"{case} {seconds:.2f} s" for case, seconds in _slowest(run, _SLOW))
         _note(f"seed {', '.join(map(str, _seeds(run)))} in every case's schedule; the slowest: {slowest}")
         failed = next((result for result in run.results if self.baseline.counts(result)), None)
@@ -175,7 +176,7 @@ def again(case: Case, iut: str, profile: Path | None) -> str:
 
 def smaller(case: Case, iut: str, profile: Profile | None, results: Path) -> str | None:
     """The command that makes the case's schedule as small as it can be and still fail; None where the reference plays
-    some nodes, as it would not then."""
+    some nodes, which the command would not know."""
     if profile is not None and profile.roles != frozenset(Role):
         return None
     schedule = results / "latest" / folder_name(case.id) / "schedule.json"

@@ -1,5 +1,5 @@
-"""report/index.html: the table of clauses against layers, each layer's details, and what else there is to look at. One
-static page that asks for nothing; only a click leaves it. What is gravest stands first."""
+"""report/index.html: the table of clauses against layers, each layer's details, and what else there is to look at. A
+static page that loads nothing; only a click leaves it. The gravest stands first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_page(
     parts: Parts,
     seed: int,
 ) -> Status:
-    """Write the page; what all of it comes to."""
+    """Write the page; returns the verdict of all of it."""
     ended = Status.FAIL if parts.faults else verdict(reports, rows)
     shown = {
         status.value for report in reports for status in (report.status, *(c.status for c in report.cells.values()))

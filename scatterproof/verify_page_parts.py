@@ -87,7 +87,7 @@ class Parts:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What must not be, one sentence each; the rest is for reading."""
+        """What is wrong, one sentence each; the other parts are only for reading."""
         rows = self.equivalence.rows if self.equivalence is not None else ()
         rejected = self.coverage.rejected if self.coverage is not None else ()
         return (
@@ -126,7 +126,7 @@ def _link(target: Path, page: Path) -> str:
 
 
 def equivalence_of(protocol: str, results: Path) -> EquivalenceTable | None:
-    """One schedule in all variants of the protocol that must deliver the same; None for a protocol without such."""
+    """One schedule in all variants of the protocol that must deliver the same; None for a protocol without variants."""
     made = load(protocol).comparison
     if made is None:
         return None
@@ -161,7 +161,7 @@ def coverage_of(protocol: str, results: Path, most_rows: int) -> TraceCoverage |
 
 
 def _varied(traces: list[Trace], most_rows: int) -> list[Trace]:
-    """As many as there are rows for TLC: short ones with all that can be told apart in rows, then the shortest."""
+    """Traces of `most_rows` rows together at most: first short ones that show every kind of row, then the shortest."""
     by_length = sorted(traces, key=lambda trace: len(trace.rows))
     seen: set[tuple[object, ...]] = set()
     first: list[Trace] = []

@@ -1,1 +1,1 @@
-"""Stepping through a recorded run, of any length: its rows by window, and what each node has come to at a row."""
+"""Steps through a recorded run of any length: a window of its rows, and the state of each node at a row."""

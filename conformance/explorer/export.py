@@ -1,5 +1,5 @@
-"""A window of a run to take away: as a schedule that leads there, where the run's own is known; as an excerpt of the
-trace in any case."""
+"""Exports a window of a run: as a schedule that leads up to it, where the run's schedule is known, and always as an
+excerpt of the trace."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scatterproof.spec.trace import Header, Row, Trace, schema
 
 
 def schedule_up_to(schedule: Schedule, time_ns: int) -> Schedule:
-    """What the schedule does until then, and nothing later: its run is the same up to this time, and ends there. What
-    a window shows depends on all that came before it, so that its beginning cannot be left out."""
+    """The schedule without anything strictly after this time, at which its run ends; the run is the same up to there.
+    The beginning stays, as what a window shows depends on everything before it."""
     end = min(max(time_ns, 0), MAX_TIME_NS)
     if schedule.end_ns is not None:
         end = min(end, schedule.end_ns)
@@ -27,8 +27,8 @@ def schedule_up_to(schedule: Schedule, time_ns: int) -> Schedule:
 
 
 def excerpt(header: Header, rows: Sequence[Row], first: int) -> Trace:
-    """The rows as a trace of their own. It claims to record nothing completely: what happened before is missing, and so
-    nothing passes in it, and nothing fails."""
+    """The rows as a trace of their own. It claims to record nothing completely: earlier rows are missing, so that no
+    clause passes or fails in it."""
     last = first + len(rows) - 1
     note = f"an excerpt: rows {first} to {last} of a longer trace"
     return Trace(replace(header, complete={}, notes=(*header.notes, note)), list(rows))

@@ -1,8 +1,8 @@
 """The explorer's pages, served to this machine alone.
 
-The server listens on 127.0.0.1, answers only GET, only under a path that begins with a random word, and only where the
-request names this address as its host: another page in the same browser can neither guess the word nor come in under a
-name of its own that leads here.
+The server listens on 127.0.0.1 and answers only GET. A path must begin with a random word, which another page in the
+same browser cannot guess. The request must name this address as its host, so that no other name that leads here is
+served.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.schedule import Schedule
 from scatterproof.spec.trace import Row, Trace, schema
 
-BEFORE, BEHIND = 40, 20  # rows of a window, about the one that is looked at
+BEFORE, BEHIND = 40, 20  # rows of a window, before and after the one that is looked at
 MOST_EXPORTED = 100_000  # rows
 LOOPBACK = "127.0.0.1"
 _HERE = Path(__file__).parent
@@ -41,7 +41,7 @@ Answer = tuple[str, bytes, Mapping[str, str]]
 
 
 class Explorer:
-    """What there is to ask of one run. schedule: that the run is of, where it is known."""
+    """Answers questions about one run. schedule: the run's own, None where it is not known."""
 
     def __init__(self, timeline: Timeline, schedule: Schedule | None = None) -> None:
         self.timeline = timeline
@@ -87,7 +87,7 @@ class Explorer:
         )
 
     def _at(self, query: Mapping[str, str]) -> Answer:
-        """The window about a row, and each node after it."""
+        """The window around a row, and the state of each node after that row."""
         try:
             return _json(self._window(_whole(query, "row")))
         finally:
@@ -140,16 +140,17 @@ class Explorer:
         }
 
     def _violation(self, query: Mapping[str, str]) -> Answer:
-        """The next row that breaks a clause, or the one before. waits: there may be one, but it is not read yet."""
+        """The next row that breaks a clause, or with step=-1 the previous one. waits: there may be one that is not read
+        yet."""
         step = -1 if query.get("step") == "-1" else 1
         found = self.timeline.next_violation(_whole(query, "row"), step)
         if found is None and step > 0 and self.timeline.problem:
-            raise BadInput(self.timeline.problem)  # what is behind this row is not judged
+            raise BadInput(self.timeline.problem)  # rows after this one are not judged
         waits = self.timeline.read if found is None and not self.timeline.ended and step > 0 else None
         return _json({"row": found, "waits": waits})
 
     def _time(self, query: Mapping[str, str]) -> Answer:
-        """The first row that is not before a time, where rows are in its order; found by halving."""
+        """The first row at or after a time, by binary search; the rows must be in the order of time."""
         wanted, source = _whole(query, "ns"), self.timeline.source
         low, high = 0, self.timeline.read if source.rows is None else source.rows
         if not high:
@@ -187,7 +188,8 @@ class Explorer:
 
 
 def serve(explorer: Explorer, port: int = 0) -> ExplorerServer:
-    """A server that is bound, to be run with `serve_forever`. port: 0 for any that is free."""
+    """A bound server, to be run with `serve_forever`. port: 0 for any that is free. Raises CannotRun for one that is
+    not."""
     try:
         return ExplorerServer(explorer, port)
     except OSError as error:
@@ -243,11 +245,11 @@ class _Handler(BaseHTTPRequestHandler):
         for key, value in {**own, **more, **headers}.items():
             self.send_header(key, value)
         self.end_headers()
-        with suppress(BrokenPipeError, ConnectionResetError):  # whoever asked has gone on
+        with suppress(BrokenPipeError, ConnectionResetError):  # the browser has closed the connection
             self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nobody reads a line a step."""
+        """Log nothing: nobody reads a line for each step."""
 
 
 def _json(value: object) -> Answer:

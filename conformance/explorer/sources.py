@@ -1,7 +1,7 @@
 """Where the rows of one run come from, by window: a trace as NDJSON, or a run in a pair of Parquet files.
 
-Neither is ever read whole. NDJSON is indexed while it is scanned, one place for each block of rows; Parquet tells by
-itself where its row groups begin.
+Neither is ever read whole. NDJSON is indexed while it is scanned, one place for each block of rows; a Parquet file says
+where its row groups begin.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class RunSource(Protocol):
     def rows(self) -> int | None: ...
 
     def window(self, first: int, count: int) -> list[Row] | None:
-        """The rows from position `first`, at most this many, fewer at the end; None where reading has not come so far.
-        BadInput where one of them is none that a check or picture may look at."""
+        """Up to `count` rows from position `first`, fewer at the end of the run; None where reading has not come so
+        far. Raises BadInput for a row that no check or picture may look at."""
 
     def blocks(self) -> Iterator[list[Row]]:
-        """All rows, as they are, `BLOCK` at a time. To be run through once, by one thread, beside which windows may be
-        asked for."""
+        """All rows, unchecked, `BLOCK` at a time. One thread runs through them once; other threads may ask for windows
+        meanwhile."""
 
 
 class NdjsonSource:
@@ -94,7 +94,8 @@ class NdjsonSource:
         self._rows = done
 
     def _decoded(self, file: BinaryIO, number: int) -> Iterator[tuple[Row, int]]:
-        """The rows from here on, each with the number of its line. Read line by line, so that `tell` says where."""
+        """The rows from here on, each with the number of its line. Reads by `readline`, so that `tell` says where the
+        next begins."""
         while line := file.readline():
             if line.strip():
                 yield trace_ndjson.decode_row(line, self._schema, f"{self._path}: line {number}"), number
@@ -144,7 +145,7 @@ class ParquetSource:
         return found
 
     def _group(self, group: int) -> npt.NDArray[np.int64]:
-        """The row group as a table of integers, from memory where it was asked for last."""
+        """The row group as a table of integers; the last `GROUPS_KEPT` that were used are in memory."""
         with self._lock, reading(self._path):
             if group not in self._kept:
                 table = self._file.read_row_group(group, columns=self._columns)

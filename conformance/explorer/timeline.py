@@ -1,8 +1,8 @@
 """A run from its first row to its last: the nodes' state at any row, and the rows that break a clause.
 
-One pass over the rows, beside which questions are answered, keeps copies of the state on its way, and judges. A state
-is made from the nearest copy before it. Copies get sparser as they get many, so that a run of any length has about as
-many.
+One pass over the rows judges them and keeps copies of the state on its way; questions are answered meanwhile. A state
+is made from the nearest copy at or before it. The longer the run, the sparser the copies, so that their number is
+bounded.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ NEAR = 512  # rows between copies about the place that is looked at
 NEAR_COPIES = 64
 FARTHEST = 40 * BLOCK  # rows that one question may replay
 MOST_KEPT = 2000  # violations of a check
-ANEW = 32  # blocks after which what was found is looked through anew; at the beginning after each
-COMPILED_FROM = 20 * BLOCK  # rows: below, the checks are run as plain Python, which need not be compiled first
+ANEW = 32  # blocks between two looks at what was found; up to this one, each has its own
+COMPILED_FROM = 20 * BLOCK  # rows: strictly below, the checks run as plain Python, without compiling
 
 
 class Timeline:
@@ -54,7 +54,7 @@ class Timeline:
     # ------------------------------------------------------------------------------------------------ the pass
 
     def scan(self) -> None:
-        """Read the whole run once; in a thread of its own, if it is long."""
+        """Read the whole run once; in a thread of its own where the run is long."""
         problem = f"{self.source.name}: judging broke off; the terminal says why"
         try:
             self._scan()
@@ -92,12 +92,12 @@ class Timeline:
     # ------------------------------------------------------------------------------------------------ questions
 
     def states(self, position: int) -> list[NodeState] | None:
-        """Each node after the row at this position; None where reading has not come so far."""
+        """The state of each node after the row at this position; None where reading has not come so far."""
         view = self.view(position + 1)
         return None if view is None else [view.state(node) for node in range(len(self.header.topology.nodes))]
 
     def view(self, seen: int) -> RowView | None:
-        """All nodes after this many rows, as a copy; None where reading has not come so far."""
+        """A copy of the state of all nodes after the first `seen` rows; None where reading has not come so far."""
         with self._lock:
             place = self._places[bisect_right(self._places, seen) - 1]
             copy = self._copies[place]
@@ -128,13 +128,14 @@ class Timeline:
                 self._near.popitem(last=False)
 
     def violations(self, first: int, last: int) -> list[Broken]:
-        """Those at rows from position `first` to `last`, as far as reading has come."""
+        """The violations at rows from position `first` to `last`, both included, as far as reading has come."""
         with self._lock:
             found = self._found
             return found[_at(found, first) : _at(found, last + 1)]
 
     def next_violation(self, position: int, step: int) -> int | None:
-        """The nearest row behind `position` (step 1) or before it (step -1) that breaks a clause."""
+        """The position of the nearest row after `position` (step 1) or before it (step -1) that breaks a clause; None
+        if none is known."""
         with self._lock:
             found = self._found
         at = _at(found, position + 1) if step > 0 else _at(found, position) - 1
@@ -142,12 +143,13 @@ class Timeline:
 
     @property
     def broken(self) -> int:
-        """How many violations are known of."""
+        """How many violations are known by now."""
         with self._lock:
             return len(self._found)
 
     def sentences(self, broken: Sequence[Broken], row: Row) -> list[tuple[str, str]]:
-        """The clauses that a row breaks, the most telling first, each with the way in which."""
+        """The clauses that a row breaks, the most telling first, each with a sentence, or with its id where it has
+        none."""
         held = [0] * (len(self._plugin.checks) + len(self._plugin.premises))
         told = conclude(self._plugin, self.header, held, broken, {broken[0].position: row}, shown=1)
         found = {one.clause: one.violations[0].sentence for one in foremost(self.header.protocol, told)}
@@ -156,12 +158,12 @@ class Timeline:
 
 
 def _at(found: list[Broken], position: int) -> int:
-    """How many of them are at rows before the position."""
+    """How many violations are at rows strictly below the position."""
     return bisect_right(found, position - 1, key=lambda violation: violation.position)
 
 
 class _Judge:
-    """The checks of the run, as machine code where it is long."""
+    """The checks of the run, compiled where the run is known to be long."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._source = timeline.source
@@ -189,7 +191,7 @@ class _Judge:
             self.found = self._counting()
 
     def end(self) -> None:
-        """Nothing follows. Raises BadInput for a run that no check can say anything of, as judging it would."""
+        """Judge the end of the run. Raises BadInput for a run that no check can judge, as judging it whole would."""
         self.found = self._counting()
         for one in self._run.broken:
             if one.check >= len(self._plugin.checks):
@@ -199,6 +201,6 @@ class _Judge:
                 conclude(self._plugin, self._header, held, [one], {one.position: row}, shown=1, place=place)
 
     def _counting(self) -> list[Broken]:
-        """Without premises and doubts: these are no violations."""
+        """The violations among what was found: premises and doubts are none."""
         counting = [not check.doubt for check in self._plugin.checks]
         return [one for one in self._run.broken if one.check < len(counting) and counting[one.check]]

@@ -1,4 +1,4 @@
-"""What the simulator asks of others: rows of a protocol's recorder, and nodes of whoever makes them."""
+"""What the simulator needs from others: a protocol's recorder, which gives the rows, and whoever makes the nodes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scatterproof.spec.trace import Row
 
 
 class RowRecorder(Protocol):
-    """What a protocol puts into the columns from `sender` on; and what it must have where hosts hand over messages, or
-    clients call: a `MessageRecorder` or a `CallRecorder`."""
+    """Gives the columns of rows from `sender` on. A protocol whose hosts submit messages gives a `MessageRecorder`, one
+    whose clients make calls a `CallRecorder`."""
 
     def packet(self, packet: Any) -> Row: ...
 
@@ -26,16 +26,16 @@ class RowRecorder(Protocol):
 
 class MessageRecorder(RowRecorder, Protocol):
     def submission(self, node: NodeId, messages: Sequence[tuple[NodeId, bytes]]) -> Sequence[Row]:
-        """One tail for each message of the next submission at `node`."""
+        """The columns from `sender` on, for each message of the next submission at `node`."""
         ...
 
     def delivery(self, node: NodeId, delivery: Any) -> Row: ...
 
-    # Where nodes may begin with messages: def beginning(self, node: NodeId, beginning: Any) -> Row
+    # Optional, for `Began` effects: def beginning(self, node: NodeId, beginning: Any) -> Row
 
 
 class CallRecorder(RowRecorder, Protocol):
-    """operation: the call's number among its client's."""
+    """operation: the number of the call among those of its client, from 1."""
 
     def called(self, node: NodeId, operation: int, call: Call) -> Row: ...
 
@@ -46,13 +46,14 @@ class Lives(Protocol):
     """What a run with failures asks of whoever makes its nodes."""
 
     def crash(self, node: NodeId) -> None:
-        """The node is asked for nothing any more."""
+        """The node has crashed, and gets no event any more."""
         ...
 
     def restart(self, node: NodeId) -> AnyCore:
-        """A new core in its place, which knows how often the node began anew and what it stored durably."""
+        """A new core in the node's place, which knows how often the node restarted and what it stored durably."""
         ...
 
 
 class NodeFailed(Exception):
-    """A node crashed unbidden, hung or broke the contract. The run ends cut, with this sentence among its notes."""
+    """A node crashed by itself, hung or broke the contract. The run is cut there, with this sentence among its
+    notes."""

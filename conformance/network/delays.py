@@ -36,9 +36,10 @@ def delays_of(schedule: Schedule) -> Delays:
 
 
 class Delays:
-    """The delays of all links, drawn in growing blocks: a vectorised draw costs a small part of one a packet.
+    """The delays of all links, drawn in growing blocks: that is far cheaper than drawing packet by packet.
 
-    drawn[link][index] is the delay of that packet in ns, as far as it was drawn; `draw_more(link)` doubles that.
+    drawn[link][index] is the delay of that packet in ns, for the indices drawn so far; `draw_more(link)` doubles their
+    number.
     """
 
     __slots__ = ("_delays", "_redraw", "_seed", "drawn")
@@ -61,7 +62,7 @@ class Delays:
             self._add_jitter([link], first)
 
     def _add_jitter(self, links: Sequence[int], first: int) -> None:
-        """Put the delays from index `first` on in place of the constant ones."""
+        """Replace the constant delays from index `first` on by drawn ones."""
         if links:
             base = np.array([[self._delays[link].base_ns] for link in links], dtype=np.uint64)
             jitter = np.array([[self._delays[link].jitter_ns] for link in links], dtype=np.uint64)

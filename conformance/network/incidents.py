@@ -1,4 +1,4 @@
-"""What fails in a schedule, drawn from bytes: for fuzzing, and without Hypothesis for corpora."""
+"""Failures of a schedule, drawn from bytes: of Hypothesis for fuzzing, of any other source for corpora."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NEVER = MAX_TIME_NS + 1
 
 
 def failures(numbers: bytes, topology: Topology, last_ns: int) -> tuple[Failure, ...]:
-    """Up to four at a time or in turn: hosts and switches crash, for good or to begin anew, links are cut, for good or
-    for a while, and hosts fall silent on both sides. A node or link may fail again once it is back."""
+    """Up to four incidents, together or in turn: hosts and switches crash, for good or until they restart; links are
+    cut, for good or for a while; all links of a host are cut at once. What is back may fail again."""
     return _befalling(numbers, topology, last_ns, anew=topology.hosts())
 
 
@@ -27,7 +27,7 @@ def outages(numbers: bytes, topology: Topology, last_ns: int) -> tuple[Failure, 
 
 
 def stops(numbers: bytes, topology: Topology, last_ns: int) -> tuple[Failure, ...]:
-    """Nothing that has failed comes back, so that nothing of a link is lost but its end."""
+    """As `outages`, but nothing that has failed comes back, so that a link loses only the last packets on it."""
     found = _befalling(numbers, topology, last_ns, anew=())
     first = {(failure.node, failure.link): failure for failure in reversed(found) if failure.kind not in _BACK}
     return tuple(failure for failure in found if first.get((failure.node, failure.link)) is failure)
@@ -35,13 +35,13 @@ def stops(numbers: bytes, topology: Topology, last_ns: int) -> tuple[Failure, ..
 
 def _befalling(numbers: bytes, topology: Topology, last_ns: int, anew: tuple[NodeId, ...]) -> tuple[Failure, ...]:
     """anew: the hosts that may come back."""
-    spans: list[tuple[int, int, NodeId, LinkId]] = []  # from, to (never: as long as it may be), node or -1, link or -1
+    spans: list[tuple[int, int, NodeId, LinkId]] = []  # from, to (_NEVER or above: for good), node or -1, link or -1
     for at in range(1, 2 + _INCIDENT * (numbers[0] % MAX_INCIDENTS), _INCIDENT):
         early, late, what, which, long, more = numbers[at : at + _INCIDENT]
         begin = (early * 256 + late) % (last_ns + 40)
         spans += _incident(topology, begin, what, which, begin + 1 + long % (24 if more < 128 else 160), anew)
     found: list[Failure] = []
-    free: dict[tuple[NodeId, LinkId], int] = {}  # from when on a node or link may fail again
+    free: dict[tuple[NodeId, LinkId], int] = {}  # when a node or link may fail again
     for begin, end, node, link in sorted(spans):
         if begin < free.get((node, link), 0):
             continue

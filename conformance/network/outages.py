@@ -14,9 +14,10 @@ _NEVER = 1 << 62
 
 
 class Outages:
-    """A cut link loses what is on it and what is put on it. A crashed node loses what arrives; what it sent earlier
-    goes on, and so does a packet that arrives once it has restarted. A failure comes first at its instant. What
-    arrives at a paused node waits there until it is resumed, and is lost when it crashes instead."""
+    """A cut link loses what is on it and what is put on it. A crashed node loses what arrives at it; what it sent
+    before still arrives. A packet that arrives once the node has restarted is not lost. At its instant a failure comes
+    before all else. What arrives at a paused node waits there until the node resumes, and is lost if it crashes
+    instead."""
 
     def __init__(self, schedule: Schedule) -> None:
         self._nodes: defaultdict[NodeId, _Spans] = defaultdict(list)
@@ -50,7 +51,7 @@ class Outages:
         return next((end for start, end in self._pauses.get(node, ()) if start <= time_ns < end), time_ns)
 
     def lost_at(self, link: LinkId, sent: int, arrival: int) -> int | None:
-        """When a packet is lost that was put on the link at `sent` and is due at `arrival`; None if it arrives."""
+        """When a packet put on the link at `sent` and due at `arrival` is lost; None if it arrives. All times in ns."""
         for start, end in self._links.get(link, ()):
             if start <= arrival and sent < end:
                 return max(start, sent)

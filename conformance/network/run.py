@@ -29,10 +29,11 @@ def simulate(
 ) -> Trace:
     """The trace of a valid schedule's run. `observe(position, row)` sees every row as it happens.
 
-    A node that fails of itself or names what is not there, or a run that does not get on, ends the trace cut, with the
-    reason in its notes. Nodes that have a `crash()` are told when the schedule has them crash; those that have a
-    `close()` are closed, however the run ends. A node that the schedule restarts is made anew with the parameter
-    `incarnation`: 1, 2, ...; what one has as `kept`, stored durably, is handed on by `begin_with(kept)` of the new one.
+    The trace is cut, with the reason in its notes, where a node fails by itself or names something that does not exist,
+    or where the run makes no progress. A node's `crash()`, if it has one, is called when the schedule crashes it, and
+    its `close()` however the run ends. A node that restarts is made anew with the parameter `incarnation`: 1, 2, ...;
+    what the old one has as `kept`, its durable state, is given to the new one's `begin_with(kept)`. Raises BadInput for
+    a fault or failure that the protocol rules out.
     """
     plugin = load(schedule.protocol)
     refuse_faults(schedule, plugin)
@@ -55,7 +56,7 @@ def simulate(
     lie = rules.first_naming_nothing(rows)
     if lie is None:
         return Trace(header, rows)
-    # What names nothing may not come before a check: the run counts up to there.
+    # No check may see a row that names something that does not exist: the run counts up to there.
     row = dict(zip(plugin.columns, rows[lie], strict=True))
     name, told = schedule.topology.nodes[row["node"]].name, rules.flaw(rows[lie])
     note = f"node {row['node']} ({name}) failed at {row['time_ns']} ns: what it sent or delivered has {told}"
@@ -64,7 +65,7 @@ def simulate(
 
 
 class _Population:
-    """The nodes of one run: those that are there now, and all that were ever made."""
+    """The nodes of one run: the present ones, and all that were ever made, which are closed at the end."""
 
     def __init__(self, schedule: Schedule, make_node: MakeNode) -> None:
         self._schedule = schedule
@@ -126,7 +127,7 @@ def refuse_faults(schedule: Schedule, plugin: Plugin) -> None:
 
 
 def header_of(schedule: Schedule, iut: str, notes: Sequence[str] = ()) -> Header:
-    """The header of a run that the harness itself has recorded: everything, in one global order."""
+    """The header of a run that the harness itself has recorded: complete, and in one global order."""
     everywhere = tuple(range(len(schedule.topology.nodes)))
     return Header(
         protocol=schedule.protocol,
@@ -148,8 +149,8 @@ def catalogue_version(protocol: str) -> str:
 
 
 class SimulatedIut:
-    """An implementation under test in this process: its nodes are driven by the simulated network. max_events: when a
-    run is cut that does not come to its end."""
+    """An implementation under test in this process: the simulated network drives its nodes. max_events: a run that has
+    not ended after this many is cut."""
 
     def __init__(self, name: str, make_node: MakeNode, max_events: int = MAX_EVENTS) -> None:
         self.name = name

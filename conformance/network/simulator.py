@@ -1,9 +1,9 @@
 """The only simulator: drives the nodes of any protocol over its links, and records what an outsider can see.
 
 The harness is the network and the clock. The same schedule gives the same trace, byte for byte: delays are drawn by
-(seed, link, index), and events at one instant happen in the order in which they were caused. So a failure comes first,
-a submission before anything that a node causes for its instant, a timer and an arrival follow the order in which they
-were set and sent, and packets of one link keep theirs where links are FIFO.
+(seed, link, index), and events at one instant have a fixed order: failures, then losses, then submissions and calls,
+then timers and arrivals in the order in which they were set and sent. Packets of one link keep their order where links
+are FIFO.
 """
 
 # Rows are sums of tuples: unpacking into a new tuple takes half as long again.
@@ -42,12 +42,12 @@ from scatterproof.spec.topology import LinkId, NodeId
 from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
 
 Observer: TypeAlias = Callable[[int, Row], None]
-# When; a running number; the link, the packet's index on it, the packet, and its columns in the trace, the same where
-# it is sent and arrives. Instead of a link one of the marks below; then node, and deadline, submission, call, failure,
-# or link, index and packet of one that is lost or has come to a paused node.
+# (time, running number, link, index of the packet on the link, packet, its columns): the columns are the same where it
+# is sent and where it arrives. For all else the link is one of the marks below, the index is the node, and the packet
+# is a deadline, submission, call or failure, or (link, index, packet) of one that is lost or has come to a paused node.
 _Entry: TypeAlias = tuple[int, int, int, int, Any, Row]
 
-# Plain integers: rows have no other.
+# Plain integers, as in rows.
 _SENT, _ARRIVED, _DELIVERED, _LOST = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED), int(Kind.LOST)
 _SUBMITTED, _BEGUN, _REFUSED = int(Kind.SUBMITTED), int(Kind.BEGUN), int(Kind.REFUSED)
 _CALLED, _RETURNED, _ENDED = int(Kind.CALLED), int(Kind.RETURNED), int(Kind.ENDED)
@@ -64,10 +64,10 @@ _EFFECTS = {_SENT: "sent", _DELIVERED: "delivered", _BEGUN: "began", _REFUSED: "
 _LAST = 1 << 62
 
 MAX_EVENTS = 10_000_000
-# At one instant: a number of events, and more for each node, link and message.
+# Events at one instant after which a run is stuck: this many, and more for each node, link and message.
 MAX_AT_ONE_INSTANT = 2_000
 _MORE_FOR_EACH = 100
-_LOOKED_AT = 100  # events of a run that does not get on, to say why
+_LOOKED_AT = 100  # events of a stuck run, to say why it is
 _BILLION = 1_000_000_000
 # What a node's own mistakes raise. Anything else is the harness's or the machine's.
 _CRASHES = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
@@ -106,7 +106,7 @@ class Simulation:
         self._handle = [node.handle for node in nodes]
         self._next_deadline = [node.next_deadline for node in nodes]
         self._recorder = recorder
-        # Where there are any messages, or calls.
+        # Used only where the schedule has messages, or calls.
         self._messages, self._calls = cast("MessageRecorder", recorder), cast("CallRecorder", recorder)
         self._packet_tail = recorder.packet
         self._nothing = recorder.ended(ABSENT)
@@ -135,8 +135,8 @@ class Simulation:
         # In the order in which events are caused; losses are numbered below submissions, failures below losses.
         self._caused = count(len(schedule.submissions) + len(schedule.calls)).__next__
         self._operations = [0] * len(nodes)
-        self._open: dict[NodeId, Call] = {}  # what a client is in
-        self._waiting: dict[NodeId, list[Call]] = {}  # what it calls next
+        self._open: dict[NodeId, Call] = {}  # by client: the call that it is in
+        self._waiting: dict[NodeId, list[Call]] = {}  # by client: the calls that it makes next
         self._now = 0
         self._last = 0  # the node that had the last event
         self._shown = 0  # rows that the observer has seen
@@ -190,7 +190,7 @@ class Simulation:
             raise self._failed(now, node, error) from error
 
     def _go_on(self, most: int) -> bool:
-        """Take up to `most` events; whether the end was reached."""
+        """Take up to `most` events; returns whether the end was reached."""
         # What happens for every packet is in this loop and in local variables: calls would cost more than what they do.
         heap, append, sources, targets, sent = self._heap, self.rows.append, self._sources, self._targets, self._sent
         free_from, delays, oddities, alarms = self._free_from, self._delays.drawn, self._oddities, self._alarms
@@ -251,7 +251,7 @@ class Simulation:
         return False
 
     def _stuck(self) -> NodeFailed:
-        """Why the run does not get on: the node that is called most, what it asks for, and what it does."""
+        """Why the run is stuck: the node that is called most, what it asks for, and what it does."""
         turns: Counter[NodeId] = Counter()
         begun, after = self.handled, len(self.rows)
         for _ in range(_LOOKED_AT):
@@ -275,7 +275,7 @@ class Simulation:
         return Submitted(clock, messages)
 
     def _call(self, now: int, clock: int, node: NodeId, call: Call) -> Called | None:
-        """What the client is handed; None where it is in a call still, and this one has to wait."""
+        """The event for the client; None where it is still in another call, so that this one has to wait."""
         if node in self._open:
             self._waiting.setdefault(node, []).append(call)
             return None
@@ -307,8 +307,8 @@ class Simulation:
             self.rows.append((now, clock, node, _REFUSED, effect.link, ABSENT, *self._nothing))
 
     def _send_oddly(self, now: int, clock: int, node: NodeId, link: LinkId, index: int, packet: Any, tail: Row) -> None:
-        """Send with a fault, or on a link with failures. A packet that is delayed holds up those behind it where links
-        are FIFO, and one that an outage loses does until it is lost."""
+        """Send with a fault, or on a link with failures. On a FIFO link a delayed packet holds up those behind it, and
+        one that an outage loses does so until it is lost."""
         fault = self._faults.get((link, index))
         kind = None if fault is None else fault.kind
         if fault is None or kind is FaultKind.LOSE:
@@ -334,8 +334,8 @@ class Simulation:
                     heappush(self._heap, (arrival, self._caused(), _HELD, target, (link, index, packet), tail))
 
     def _befall(self, now: int, clock: int, node: NodeId, mark: int, what: Any, tail: Row) -> Submitted | Called | None:
-        """What the node's application hands it. Or carry out a failure, record that a packet was lost on its way, or
-        let one wait in the order of arrival; then there is nothing for the node."""
+        """What the node's application hands it, a submission or a call. All else gives None: a failure is carried out,
+        a packet is recorded as lost on its way, or waits at a paused node in the order of arrival."""
         if mark in (_SUBMISSION, _CALL):
             return (self._submit if mark == _SUBMISSION else self._call)(now, clock, node, what)
         if mark == _LOSS:
@@ -349,7 +349,7 @@ class Simulation:
     def _fail(self, now: int, clock: int, node: NodeId, what: Failure) -> None:
         self.rows.append((now, clock, node, _FAILED_ROW[what.kind], what.link, ABSENT, *self._nothing))
         if what.link != ABSENT or what.kind in (FailureKind.PAUSE, FailureKind.RESUME):
-            return  # packets and timers have been told
+            return  # packets and timers allow for it already
         assert self._lives is not None
         if what.kind is FailureKind.CRASH:
             self._lives.crash(node)

@@ -26,7 +26,8 @@ def chain(switches: int, hosts_per_switch: int) -> Topology:
 
 
 def diamond(paths: int = 2, hosts_per_side: int = 2) -> Topology:
-    """Two switches with hosts, joined by `paths` switches side by side: data to different receivers part and meet."""
+    """Two switches with hosts, joined by `paths` switches side by side: paths to different receivers part and meet
+    again."""
     _at_least(1, paths=paths, hosts_per_side=hosts_per_side)
     hosts = 2 * hosts_per_side
     left, right, middle = hosts, hosts + 1, hosts + 2
@@ -60,20 +61,21 @@ def fat_tree(hosts: int, radix: int = 4) -> Topology:
 
 
 def mesh(hosts: int) -> Topology:
-    """Hosts alone, with a link from each to each other, in the order of their sources, then targets."""
+    """Hosts alone, with a link from each to every other, in the order of their sources, then targets."""
     _at_least(1, hosts=hosts)
     links = tuple(Link(a, b) for a in range(hosts) for b in range(hosts) if a != b)
     return Topology(_nodes([f"h{host}" for host in range(hosts)], ()), links)
 
 
 def served(clients: int) -> Topology:
-    """A host, and clients with a link to it and one back, in their order."""
+    """One host and clients that are each joined to it, both ways, in their order."""
     _at_least(1, clients=clients)
     return attached(1, (), (0,) * clients)
 
 
 def attached(hosts: int, joined: Iterable[tuple[NodeId, NodeId]], clients: Iterable[NodeId]) -> Topology:
-    """Hosts that are joined in pairs, both ways, and clients, by the host that each has a link to, and one back."""
+    """Hosts and clients. joined: pairs of hosts that are joined both ways. clients: for each client the host that it is
+    joined to, both ways."""
     at = list(clients)
     pairs = [*joined, *((hosts + number, host) for number, host in enumerate(at))]
     nodes = [Node(f"h{host}", Role.HOST) for host in range(hosts)]

@@ -1,2 +1,2 @@
-"""A relay between the processes of one machine that speak UDP: it carries, loses, delays, reorders, duplicates and
-parts their datagrams, by seed. It knows nothing of what the datagrams say."""
+"""A relay between the processes of one machine that speak UDP: it carries their datagrams, and loses, delays, reorders,
+duplicates and partitions them by seed. It does not know what the datagrams say."""

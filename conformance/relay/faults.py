@@ -1,5 +1,5 @@
 """What the relay does to datagrams: a function of (seed, ordered pair, index), so that the decision on one datagram
-does not hang on what other processes send, or when."""
+does not depend on what other processes send, or when."""
 
 from __future__ import annotations
 
@@ -23,8 +23,12 @@ _UNIT = 2.0**-53
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """From start_ns on, and before end_ns, nothing that arrives goes between `members` and the other processes. Times
-    count from the relay's start."""
+    """Cuts `members` off from the other processes.
+
+    start_ns, end_ns: from the relay's start. What arrives at or after the first and strictly before the second does not
+        pass.
+    members: process numbers.
+    """
 
     start_ns: int
     end_ns: int
@@ -36,11 +40,11 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """What links do to datagrams.
+    """What links do to datagrams. Raises BadInput for a number that is out of range.
 
     loss, duplicate, reorder: shares of the datagrams, 0 to 1.
     delay_ns, jitter_ns: each copy takes the first, plus a uniform whole number from 0 to the second.
-    hold_ns: what a reordered one is held back for, beyond that.
+    hold_ns: how much longer a reordered datagram is held back.
     """
 
     loss: float = 0.0
@@ -62,7 +66,8 @@ class Faults:
 
 
 def partition(seed: int, processes: int, earliest_ns: int, latest_ns: int, length_ns: int) -> Partition:
-    """One partition by seed: it begins between the two times, and parts at most half of the processes from the rest."""
+    """One partition, drawn by seed: it begins between earliest_ns and latest_ns, lasts length_ns, and cuts at most half
+    of the processes off from the rest."""
     random = Random(f"partition {seed}")
     size = random.randint(1, max(1, processes // 2))
     start = random.randint(earliest_ns, max(earliest_ns, latest_ns))

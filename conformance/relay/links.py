@@ -1,7 +1,6 @@
-"""The relay between nodes that have real sockets: a socket for each link of a network, and what a schedule does to the
-packets of each: delays, losses, links that are cut, nodes that are gone. Links are FIFO: a packet that waits holds up
-those behind it, so that none is ever stale when it comes.
-"""
+"""The relay between nodes that have real sockets, with a socket for each link of a network. It does to the packets of a
+link what a schedule says: delays, losses, cut links, nodes that are gone. Links are FIFO: a packet that waits holds up
+those behind it, so that none arrives out of order."""
 
 from __future__ import annotations
 
@@ -23,14 +22,14 @@ from scatterproof.spec.schedule import Fault, FaultKind
 from scatterproof.spec.topology import LinkId
 
 _BUFFER_BYTES = 1 << 22
-_SO_RCVBUFFORCE = 33  # Linux: beyond the system's limit, for those who may
+_SO_RCVBUFFORCE = 33  # Linux: beyond the system's limit, for processes that may
 _DATAGRAM_BYTES = 1 << 16
 _BATCH = 64  # datagrams taken from one socket before the next has its turn
-_DRAINED = 1 << 15  # more than a socket's buffer holds: a source that floods is not waited for
+_DRAINED = 1 << 15  # datagrams, more than a socket's buffer holds: a source that floods is not waited for
 MOST_DATAGRAMS = 1 << 20  # of one link
 MOST_WAITING_BYTES = 1 << 27  # of all links together
 
-Source = tuple[int, bytes]  # the id of a process, and the mark that it and those that it starts bear
+Source = tuple[int, bytes]  # the id of a process, and the mark in its environment and in that of its children
 
 LOST, WAITING, CARRIED = 0, 1, 2  # what became of a datagram
 
@@ -40,10 +39,10 @@ class Carriage:
     """What the relay did on one link.
 
     fates: LOST, WAITING or CARRIED, by datagram, from 0.
-    lost_ns: when those were lost that were.
-    first: the datagram from which on the schedule's faults count.
-    lost, delayed: by the schedule.
-    strange: datagrams of others than the link's source, which are dropped.
+    lost_ns: by datagram, when it was lost.
+    first: the datagram from which the schedule's faults are counted, None before `begin`.
+    lost, delayed: how many the schedule lost or delayed.
+    strange: how many came from others than the link's source; they are dropped.
     """
 
     inlet: socket.socket
@@ -53,8 +52,8 @@ class Carriage:
     lost: int = 0
     delayed: int = 0
     strange: int = 0
-    source: Source | None = None  # that it leads from; None when it carries what anybody sends
-    target: int | None = None  # the port that it leads to; None when nobody is there
+    source: Source | None = None  # where the link begins; None when it carries what anybody sends
+    target: int | None = None  # the port where it ends; None when nobody is there
     cut: bool = False
     free_from: int = 0  # when the last one leaves
 
@@ -75,13 +74,13 @@ class LinkRelay:
         """Opens all sockets; raises CannotRun when the system does not give them."""
         self._delays = delays
         links = list(links)
-        # No packet takes a link that leads from no host to any: a fault there befalls nobody in any mode.
+        # No packet takes a link that is on no way between hosts: a fault there changes nothing in any mode.
         self._faults = {(fault.link, fault.index): fault for fault in faults if fault.link in links}
         self._waiting: list[tuple[int, int, LinkId, int, bytes]] = []  # when it leaves, order, link, number, contents
         self._serial = 0
         self._waiting_bytes = 0
-        self._ports: dict[Source, dict[int, bool]] = {}  # from which something came, and whether they are the source's
-        self.flooded: set[LinkId] = set()  # those on which more came than is carried
+        self._ports: dict[Source, dict[int, bool]] = {}  # that datagrams came from, and whether they are the source's
+        self.flooded: set[LinkId] = set()  # those on which more came than the relay carries
         self._selector = selectors.DefaultSelector()
         self._links: dict[LinkId, Carriage] = {}
         try:
@@ -97,7 +96,7 @@ class LinkRelay:
         return self._links
 
     def port(self, link: LinkId) -> int:
-        """Where the link's source has to send to."""
+        """The UDP port that the link's source has to send to."""
         port: int = self._links[link].inlet.getsockname()[1]
         return port
 
@@ -106,8 +105,8 @@ class LinkRelay:
         self._links[link].target = port
 
     def admit(self, link: LinkId, process: int, mark: bytes) -> None:
-        """From now on the link carries what this process sends, and what those with the mark in their environment do;
-        what strangers put on it is dropped, where the system tells whose it is (Linux)."""
+        """From now on the link carries only what this process sends, and what processes with the mark in their
+        environment do. The rest is dropped, where the system says who sent it (Linux)."""
         self._links[link].source = (process, mark)
 
     def begin(self) -> None:
@@ -139,7 +138,7 @@ class LinkRelay:
                 return
 
     def turn(self, until_ns: int) -> None:
-        """Send what is due, and wait for one more thing to do, at the longest until then."""
+        """Send what is due, and wait for one more thing to do, until until_ns (monotonic time) at the latest."""
         due = self._release()
         wait = min(until_ns, due) if due is not None else until_ns
         for key, _ in self._selector.select(max(0, wait - time.monotonic_ns()) / 1e9):
@@ -168,19 +167,19 @@ class LinkRelay:
         self.close()
 
     def _counted(self, link: LinkId) -> int:
-        """How many datagrams of the link count."""
+        """How many datagrams of the link came since `begin`."""
         carriage = self._links[link]
         return 0 if carriage.first is None else carriage.received - carriage.first
 
     def _receive(self, link: LinkId) -> bool:
-        """Take what waits at the link's socket, up to a batch; whether there may be more."""
+        """Take what waits at the link's socket, up to a batch; returns whether there may be more."""
         carriage = self._links[link]
         for _ in range(_BATCH):
             try:
                 contents, (_, port) = carriage.inlet.recvfrom(_DATAGRAM_BYTES)
             except BlockingIOError:
                 return False
-            except OSError:  # the system says what became of an earlier datagram
+            except OSError:  # an error of an earlier datagram
                 continue
             if carriage.source is None or self._is_of(carriage.source, port):
                 self._take(link, carriage, contents)
@@ -189,8 +188,8 @@ class LinkRelay:
         return True
 
     def _is_of(self, source: Source, port: int) -> bool:
-        """Whether the port is the source's. Of a socket that is closed by now nobody can tell whose it was: it is taken
-        for the source's, unless the source is known to have another."""
+        """Whether the port is the source's. Nobody knows the owner of a socket that is closed by now: it is taken for
+        the source's, unless the source is known to have another."""
         own = self._ports.setdefault(source, {})
         if port not in own:
             known = sends_from(port, *source)
@@ -221,7 +220,7 @@ class LinkRelay:
         heapq.heappush(self._waiting, (leaves, self._serial, link, index, contents))
 
     def _release(self) -> int | None:
-        """Send what is due; when the next is."""
+        """Send what is due; returns when the next is, None if none waits."""
         now = time.monotonic_ns()
         while self._waiting and self._waiting[0][0] <= now:
             _, _, link, index, contents = heapq.heappop(self._waiting)
@@ -244,7 +243,7 @@ def _open() -> socket.socket:
     opened.setblocking(False)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
     if sys.platform == "linux":
-        with suppress(PermissionError):  # who may not go beyond the system's limit keeps it
+        with suppress(PermissionError):  # a process that may not exceed the system's limit keeps it
             opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
     opened.bind((LOOPBACK, 0))
     return opened

@@ -1,7 +1,8 @@
-"""What gets through for the first time. Programs that resend for ever are at a stand when nothing new does.
+"""Finds out what gets through for the first time. Programs that resend for ever are at a standstill when nothing new
+does.
 
-Contents are told apart by a hash in a bitmap: a few of a hundred new ones may be taken for old ones, which matters to
-nobody where many come. Once a bitmap is a quarter full, all that gets through counts as new.
+Contents are told apart by a hash in a bitmap: a few in a hundred new ones may be taken for old ones, which does not
+matter where many come. Once a bitmap is a quarter full, everything that gets through counts as new.
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ _MOST_LOST = 1 << 17  # contents that are remembered because no copy of them got
 
 @dataclass(slots=True)
 class _Tries:
-    """When it was lost last, and how long that was after the time before (0 if it was lost once)."""
+    """The losses of contents that have never got through.
+
+    latest_ns: when they were last lost.
+    gap_ns: how long after the loss before that, 0 if they were lost once.
+    """
 
     latest_ns: int
     gap_ns: int = 0
 
 
 class News:
-    """Times are those of time.monotonic_ns(). latest_ns: when something last got through that had not before; 0 if
-    nothing has."""
+    """latest_ns: when new contents last got through, 0 if none have. Times are those of time.monotonic_ns()."""
 
     def __init__(self) -> None:
         self.latest_ns = 0
@@ -41,7 +45,7 @@ class News:
             self.latest_ns = now_ns
 
     def lost(self, pair: int, contents: bytes, now_ns: int) -> None:
-        """They did not."""
+        """These contents were lost on their way to the pair's target."""
         key = hash((pair, contents)) & (_BITS - 1)
         if self._seen[key >> 3] & 1 << (key & 7):
             return
@@ -52,6 +56,6 @@ class News:
             self._lost[key] = _Tries(now_ns)
 
     def is_due(self, now_ns: int) -> bool:
-        """Whether something is sent again and again that has always been lost so far: it was lost at least twice, and
-        its next copy is not late yet."""
+        """Whether a program is still resending contents that have always been lost so far: they were lost at least
+        twice, and the next copy is not overdue."""
         return any(each.gap_ns and now_ns - each.latest_ns < 3 * each.gap_ns for each in self._lost.values())

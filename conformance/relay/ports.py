@@ -27,8 +27,8 @@ _ENDLESS = 1 << 20
 
 @contextmanager
 def free_addresses(count: int) -> Iterator[list[Address]]:
-    """Addresses for programs that will bind them. They take a while to start: so that no run beside this one takes
-    their ports meanwhile, the TCP ports of the same numbers are held until the end."""
+    """Addresses for programs that will bind them. Programs take a while to start: the TCP ports of the same numbers are
+    held until the end, so that no other run takes these ports meanwhile. Raises CannotRun when too few are free."""
     with ExitStack() as held:
         ports = (port for port in SystemRandom().sample(range(_FIRST, _LAST), _LAST - _FIRST) if _is_free(port, held))
         found = [(LOOPBACK, port) for port in islice(ports, count)]
@@ -38,7 +38,7 @@ def free_addresses(count: int) -> Iterator[list[Address]]:
 
 
 def _is_free(port: int, held: ExitStack) -> bool:
-    """Whether nobody has bound it, or holds it for programs of its own; it is held from now on."""
+    """Whether no process has bound the port, or holds it for programs of its own; a free port is held from now on."""
     with ExitStack() as opened:
         try:
             opened.enter_context(socket.socket()).bind((LOOPBACK, port))
@@ -52,7 +52,7 @@ def _is_free(port: int, held: ExitStack) -> bool:
 
 def room_for(needed: int, wanted: int) -> int:
     """Let this process open `needed` descriptors beside those it has, and as many of the `wanted` ones as the system
-    allows: how many of these. Raises CannotRun when not even the needed ones are allowed."""
+    allows; returns how many of these. Raises CannotRun when not even the needed ones are allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _ENDLESS if hard == resource.RLIM_INFINITY else hard
     if needed + _OWN > most:
@@ -66,13 +66,14 @@ def room_for(needed: int, wanted: int) -> int:
 
 
 def dropped_by_system(ports: Set[int]) -> int | None:
-    """Datagrams that came to these UDP ports faster than they were taken, where the system tells (Linux)."""
+    """How many datagrams the system dropped at these UDP ports, as they came faster than they were taken; None where it
+    does not say (only Linux does)."""
     opened = _opened()
     return None if opened is None else sum(int(words[-1]) for port, words in opened if port in ports)
 
 
 def opened(ports: Set[int]) -> Set[int] | None:
-    """Those of these UDP ports that some process has opened, where the system tells (Linux)."""
+    """Which of these UDP ports some process has opened; None where the system does not say (only Linux does)."""
     opened = _opened()
     return None if opened is None else ports & {port for port, _ in opened}
 
@@ -91,7 +92,7 @@ def sends_from(port: int, process: int, mark: bytes) -> bool | None:
 
 
 def _opened() -> list[tuple[int, list[str]]] | None:
-    """All UDP sockets: the port, and the words of its line."""
+    """All UDP sockets: the port, and the words of its line in /proc/net; None where there is no such file."""
     found = []
     for table in ("udp", "udp6"):  # one that is bound to all addresses is often in the latter
         try:
@@ -118,7 +119,7 @@ def _bears(process: Path, mark: bytes) -> bool:
 def _ancestors(process: Path) -> Iterator[int]:
     with suppress(OSError):
         while process.name != "0":
-            # Its name, in parentheses, may be anything.
+            # The process's name, in parentheses, may contain anything.
             parent = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()[1]
             yield int(parent)
             process = process.with_name(parent)

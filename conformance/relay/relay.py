@@ -1,9 +1,9 @@
-"""The relay: one loop and a socket for each ordered pair of processes.
+"""The relay: one loop, and a socket for each ordered pair of processes.
 
-What process a knows as the address of b is a socket of the relay. A datagram that a sends there leaves towards b from
-the socket that b knows as a, so that programs which look at their peers' address meet what they expect. A datagram that
-a sends from another port than its own gets a socket of its own towards b (a door), as b would see another port without
-a relay, too; what b answers there goes to that port.
+The address that process a knows as b's is a socket of the relay. A datagram that a sends there leaves towards b from
+the socket that b knows as a, so that programs that look at their peers' addresses see what they expect. Where a sends
+from another port than its own, the datagram leaves from a further socket (a door), as without a relay b would see
+another port, too; what b answers there goes to that port.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _ENTRY_BYTES = 256  # what a waiting datagram takes beside its contents
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayBounds:
-    """queue_bytes: of all datagrams that wait, shared out evenly among the pairs.
-    doors: for what one process sends from other ports than its own; None for two to each other process. The system may
-        allow fewer.
+    """queue_bytes: of all datagrams that wait; each pair has an equal share.
+    doors: how many one process may have, for what it sends from other ports than its own; None for two to each other
+        process. The system may allow fewer.
     """
 
     queue_bytes: int = 1 << 28
@@ -49,10 +49,11 @@ class Counts:
 
     received: by the relay.
     sent: by the relay, copies too.
-    lost, parted, duplicated, reordered: by the plan.
+    lost, duplicated, reordered: by the faults.
+    parted: by a partition.
     overflowed: the pair's queue was full.
     refused: the system did not take it.
-    undoored: from more ports than there are doors.
+    undoored: sent without a door, as none was left.
     """
 
     received: int = 0
@@ -92,14 +93,15 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Inlet:
-    """A socket at which the relay receives what goes along `pair`. to_port: where it goes when it came to a door."""
+    """A socket at which the relay receives what goes along `pair`. to_port: where a door leads; None for other
+    inlets."""
 
     socket: socket.socket
     pair: _Pair
     to_port: int | None
 
 
-# When it leaves, a number that keeps the order, the pair, socket and address that it leaves by, and what it says.
+# (when it leaves, a number that keeps the order, pair, socket, address, contents)
 _Waiting = tuple[int, int, _Pair, socket.socket, Address, bytes]
 
 
@@ -141,7 +143,7 @@ class Relay:
         return host, port
 
     def start(self) -> None:
-        """From now on the times of partitions count; before, there is none."""
+        """From now on the times of partitions count; until then there is no partition."""
         self._start = time.monotonic_ns()
 
     def run(self, until_s: float) -> None:
@@ -170,11 +172,12 @@ class Relay:
         return sum(pair.counts.received for pair in self._pairs.values())
 
     def dropped_by_system(self) -> int | None:
-        """Datagrams that came faster than the relay took them, where the system tells (Linux)."""
+        """How many datagrams the system dropped, as they came faster than the relay took them; None where it does not
+        say (only Linux does)."""
         return dropped_by_system({inlet.socket.getsockname()[1] for inlet in self._inlets})
 
     def at_home(self) -> set[int] | None:
-        """The processes whose home somebody has opened, where the system tells (Linux)."""
+        """The processes whose home somebody has opened; None where the system does not say (only Linux does)."""
         ports = opened({port for _, port in self._homes})
         return None if ports is None else {p for p, (_, port) in enumerate(self._homes) if port in ports}
 
@@ -219,7 +222,7 @@ class Relay:
         for _ in range(_BATCH):
             try:
                 size, (_, port) = receive(buffer)
-            except OSError:  # nothing more waits, or the system says what became of an earlier datagram
+            except OSError:  # nothing more waits, or an error of an earlier datagram
                 return
             counts.received += 1
             counts.received_bytes += size
@@ -243,7 +246,7 @@ class Relay:
         counts, faults, size = pair.counts, self._faults, len(contents) + _ENTRY_BYTES
         address = self._homes[pair.target] if to_port is None else (LOOPBACK, to_port)
         counts.duplicated += len(fate) - 1
-        # Drawn jitter stays below what a datagram that is held back takes at least, or nothing is held back.
+        # Only a datagram that is held back takes longer than the delay and the greatest jitter.
         if faults.reorder and fate[0] > faults.delay_ns + faults.jitter_ns:
             counts.reordered += 1
         for delay in fate:
@@ -258,7 +261,7 @@ class Relay:
                 heapq.heappush(self._waiting, entry)
 
     def _release(self, now: int) -> int | None:
-        """Send what is due, and say when the next is."""
+        """Send what is due; returns when the next is, None if none waits."""
         waiting = self._waiting
         while waiting and waiting[0][0] <= now:
             _, _, pair, outlet, address, contents = heapq.heappop(waiting)
@@ -276,7 +279,7 @@ class Relay:
             self.news.carried(pair.number, contents, now)
 
     def _door(self, pair: _Pair, port: int) -> socket.socket:
-        """The socket by which the target sees what the source sends from this port."""
+        """The socket from which the target gets what the source sends from this port."""
         door = pair.doors.get(port)
         if door is not None:
             return door

@@ -1,1 +1,1 @@
-"""What is shown of a conformance run: on the terminal, to a CI as JUnit XML, as one HTML page, and as a folder."""
+"""Reports of a conformance run: on the terminal, as JUnit XML for a CI, as one HTML page, and as a folder."""

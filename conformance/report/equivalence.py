@@ -20,8 +20,12 @@ DeliveredMessage: TypeAlias = tuple[int, int]  # sender, number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One schedule in all its variants, by name; `reference` names the one that all are compared with, `prefixes` those
-    that may deliver the beginning alone."""
+    """One schedule in all its variants.
+
+    variants: by name.
+    reference: the variant that all are compared with.
+    prefixes: the variants that may deliver only the beginning.
+    """
 
     variants: Mapping[str, Schedule]
     reference: str
@@ -37,8 +41,10 @@ class Comparison:
 class EquivalenceRow:
     """One run.
 
-    whole: whether it must deliver all that the run does that all are compared with, or may deliver the beginning.
-    difference: where it first differs from that; empty where it does not.
+    name: of the variant.
+    deliveries: at all hosts together.
+    difference: the first from the reference, in one sentence; empty where there is none.
+    whole: whether it must deliver all that the reference does; else the beginning is enough.
     """
 
     name: str
@@ -59,8 +65,8 @@ def delivered(trace: Trace) -> dict[NodeId, list[DeliveredMessage]]:
 
 
 def compare(runs: Mapping[str, Trace], reference: str, prefixes: Collection[str] = ()) -> tuple[EquivalenceRow, ...]:
-    """A row for each run, in their order. Runs named in `prefixes` may deliver the beginning of what the one named
-    `reference` does; all others deliver the same."""
+    """A row for each run, in their order. Runs named in `prefixes` may deliver only the beginning of what the run named
+    `reference` does; all others must deliver the same."""
     expected = delivered(runs[reference])
     rows: list[EquivalenceRow] = []
     for name, trace in runs.items():

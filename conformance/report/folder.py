@@ -6,10 +6,10 @@
     CASE/trace.ndjson and CASE/schedule.json, a folder a case: what happened, and what to replay
     CASE/small.json and CASE/small.ndjson where a failing case was made small
 
-Cases are written as they end, and the rest after the last. `conform` keeps cases.jsonl beside them, from which a run
-that was broken off goes on.
+Cases are written as they end, and the rest after the last. `conform` keeps cases.jsonl beside them, from which an
+interrupted run goes on.
 
-Files are written one by one and each at once: a reader sees an old or a new one, never a part.
+Each file is written atomically: a reader sees the old one or the new one, never a part.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ PAGE, JUNIT = "index.html", "junit.xml"
 
 
 def write(folder: Path, run: ConformanceRun) -> None:
-    """Write the run; what other runs left for the same cases is replaced, other cases' folders stay."""
+    """Write the run. What other runs left for the same cases is replaced; other cases' folders stay."""
     for result in run.results:
         write_case(folder, result)
     finish(folder, run)
 
 
 def finish(folder: Path, run: ConformanceRun) -> None:
-    """Write what is known when the last case has ended; each case is written already."""
+    """Write what is known only when the last case has ended; the cases are written already."""
     for result in run.results:
         place = folder / folder_name(result.case.id)
         small = run.small.get(result.case.id)
@@ -53,7 +53,7 @@ def finish(folder: Path, run: ConformanceRun) -> None:
 
 
 def remove_reports(folder: Path) -> None:
-    """Remove what `finish` writes of a whole run, before another one begins there; CannotRun where that is refused."""
+    """Remove what `finish` writes, before another run begins there. Raises CannotRun where that is refused."""
     for name in (PAGE, JUNIT, stored.FILE_NAME):
         try:
             (folder / name).unlink(missing_ok=True)
@@ -62,7 +62,7 @@ def remove_reports(folder: Path) -> None:
 
 
 def write_case(folder: Path, result: CaseResult) -> Path:
-    """Write what to replay and what happened, into the case's own folder, which is returned."""
+    """Write the schedule and the trace into the case's own folder, and return that folder."""
     place = folder / folder_name(result.case.id)
     schedules.write(place / "schedule.json", result.case.schedule)
     if result.trace is not None:

@@ -1,8 +1,8 @@
-"""Conformance runs as one HTML page that asks for nothing else: one run, or several side by side, clause by clause.
+"""Conformance runs as one HTML page that loads nothing else: one run, or several side by side, clause by clause.
 
-The rows of the table, and what there is to say of each failure, are in the page as HTML; what every clause came to in a
-case is there as JSON, compact, and becomes HTML when somebody opens the case. Styles and the script are allowed by
-their hash alone, so that nothing else in the page can run, whatever an implementation has said.
+The rows of the table and the details of each failure are in the page as HTML. The verdicts of all clauses in each case
+are there as compact JSON, which becomes HTML when somebody opens the case. Styles and the script are allowed by their
+hash alone, so that nothing else in the page can run, whatever text an implementation has put there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Column:
 
     name: of its column.
     folder: where its files are, as a user would type it; None where nothing can be run again.
-    links: the way from the page to that folder, None where the page is to stand alone.
+    links: the path from the page to that folder, None where the page has to stand alone.
     """
 
     run: StoredRun
@@ -110,7 +110,7 @@ def _versions(columns: Sequence[Column]) -> list[str]:
 
 
 def _drawing(picture: Diagram, title: str, tip: str) -> Markup:
-    # A number of moments may be drawn, but nobody reads names that are not for reading.
+    # Names come from implementations, and may have characters that must not be shown.
     return Markup(printable(as_svg(picture, title, style=None, tip=tip)))
 
 
@@ -131,8 +131,8 @@ def _replay(column: Column, case: StoredCase) -> str:
 
 
 def _explore(column: Column, case: StoredCase) -> str:
-    """The command that opens the explorer at the first row that breaks the clause that tells most: a page that is a
-    file can neither start a server nor know the secret address of one."""
+    """The command that opens the explorer at the first violation of the clause that tells most. It cannot be a link: a
+    page in a file can neither start a server nor know the secret address of one."""
     assert column.folder is not None
     first = next((one.violations[0] for one in column.run.broken(case) if one.violations), None)
     path = (Path(column.folder) / folder_name(case.id) / "trace.ndjson").as_posix()
@@ -149,8 +149,9 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _data(columns: Sequence[Column], rows: Sequence[ClauseRow]) -> str:
-    """What the script makes details from. Cases in the order of the table, and for each a run's clauses: the letters of
-    their verdicts, how often each held, and the numbers of reasons, 0 for none."""
+    """The JSON that the script makes details from. It has the cases in the order of the table, and for each run of a
+    case the letters of its clauses' verdicts, how often each clause held, and the numbers of the reasons, 0 for
+    none."""
     clauses = [row.clause for row in rows]
     reasons: dict[str, int] = {"": 0}
     cases = [
@@ -177,7 +178,7 @@ def _case(case: StoredCase, clauses: Sequence[StoredClause], reasons: dict[str, 
     results = [found[clauses[number].id] for number in here]
     counts = Counter(_LETTERS[result.verdict] for result in results)
     return {
-        # All clauses are judged or none, mostly; then there is no need to say which.
+        # Mostly all clauses are judged; then there is no need to list them.
         "c": None if len(here) == len(clauses) else here,
         "v": "".join(_LETTERS[result.verdict] for result in results),
         "h": [result.held for result in results],

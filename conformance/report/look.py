@@ -1,7 +1,7 @@
 """What all pages have in common: their head, their looks, and a policy that names what may run in them.
 
-Styles and scripts are allowed by their hash alone, so that nothing else in a page can run, whatever an implementation,
-a trace or a profile has said; and what they say is escaped.
+Styles and scripts are allowed by their hash alone, and all text is escaped: nothing else in a page can run, whatever an
+implementation, a trace or a profile has said.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _HERE = Path(__file__).parent
 class Head:
     """What every page begins with.
 
-    verdict: one word or two, for all that is on it.
-    sentence: what it comes to.
-    about: what it is of, such as the version of the clauses.
+    verdict: of the whole page, in one word or two.
+    sentence: the result.
+    about: what the page is about, such as the version of the clauses.
     """
 
     title: str
@@ -41,8 +41,8 @@ class Head:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What it is of, then who made it, when and where. SOURCE_DATE_EPOCH stands for the time, as in other tools
-        whose output can be made again."""
+        """`about`, then who made the page, when and where. SOURCE_DATE_EPOCH stands for the time, as in other tools
+        with reproducible output."""
         epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
         when = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
         machine = (
@@ -53,20 +53,20 @@ class Head:
 
 
 class Looks(NamedTuple):
-    """Files with styles and scripts that a page has beside what all pages have."""
+    """The files of a page with its own styles and scripts, beside those of all pages."""
 
     styles: tuple[Path, ...]
     scripts: tuple[Path, ...]
 
 
-# Of pages that are tables to be filtered, row by row: rows say their verdicts in data-verdicts, parted by bars.
+# For pages with tables that are filtered row by row: each row has its verdicts in data-verdicts, parted by bars.
 TABLES = Looks((_HERE / "page.css", _HERE / "tables.css"), (_HERE / "tables.js",))
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """text: the whole page.
-    policy: what it may do; the page says so itself, or whoever serves it.
+    policy: what may run in it; stated by the page itself, or by the server that sends it.
     """
 
     text: str
@@ -82,8 +82,8 @@ def render(
     served: str | None = None,
     **values: Any,
 ) -> Page:
-    """A page from a template that extends base.html.jinja. styles, scripts: what it has beside what all pages have.
-    served: what else the policy says of a page that is served with it; None for a file, which has to say it itself."""
+    """A page from a template that extends base.html.jinja. styles, scripts: files beside those of all pages. served:
+    what a server adds to the policy, which it then states; None for a file, which has to state the policy itself."""
     style = "".join(path.read_text(encoding="utf-8") for path in (_HERE / "look.css", *styles))
     script = "".join(path.read_text(encoding="utf-8") for path in (_HERE / "look.js", *scripts))
     policy = (

@@ -53,6 +53,6 @@ def _why(result: CaseResult) -> str:
 
 
 def _plain(said: str) -> str:
-    """Text that is neither Markdown nor HTML, in one line: an implementation's words may be among it."""
+    """Text that is neither Markdown nor HTML, in one line: an implementation's words may be in it."""
     line = " ".join(printable(said).split())
     return "".join(f"&#{ord(sign)};" if sign in "<>&|*_`[]!\\~#@" else sign for sign in line)

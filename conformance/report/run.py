@@ -12,13 +12,14 @@ from scatterproof.conformance.verdict import ClauseResult, Verdict, foremost
 from scatterproof.spec.schedule import Schedule
 from scatterproof.spec.trace import Trace
 
-# What a terminal may obey and XML 1.0 cannot say, however it is escaped; and what turns the direction of reading, so
-# that a line would be seen in another order than it is read by a machine. An implementation's words may contain it.
+# Characters that a terminal may obey, or that XML 1.0 cannot contain even if escaped; and those that change the
+# direction of reading, so that people would see another order than machines read. An implementation's words may
+# contain them.
 _UNSAYABLE = re.compile(
     "[^\t\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
 
-# The gravest first: what a run comes to is the gravest verdict of its cases.
+# The gravest first: the verdict of a run is the gravest of its cases.
 GRAVITY = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_RUN, Verdict.PASS, Verdict.NOT_APPLICABLE)
 
 
@@ -27,7 +28,7 @@ class Small:
     """A failing case made small: the schedule, and what the implementation did under it.
 
     runs: how many it took to find it.
-    minimal: whether no further step keeps the failure; else the time for it was used up.
+    minimal: whether no further step keeps the failure; False where time ran out first.
     """
 
     schedule: Schedule
@@ -43,8 +44,8 @@ class ConformanceRun:
     profile: the file that says what the implementation claims; empty where it claims everything.
     seconds: how long each case took, by id, where that is known.
     small: failing cases that were made small, by id.
-    folder: where its schedules and traces are, as a user would type it; empty where they are nowhere, and nothing can
-        be run again.
+    folder: where its schedules and traces are, as a user would type it; empty where they are not kept, so that nothing
+        can be run again.
     """
 
     protocol: str
@@ -58,7 +59,7 @@ class ConformanceRun:
 
     @property
     def verdict(self) -> Verdict:
-        """The gravest verdict of the cases; nothing passes when nothing was run."""
+        """The gravest verdict of the cases; NOT_RUN where there is no case."""
         found = {result.verdict for result in self.results}
         return next((verdict for verdict in GRAVITY if verdict in found), Verdict.NOT_RUN)
 
@@ -91,5 +92,5 @@ def rows_of(count: int) -> str:
 
 
 def printable(said: str) -> str:
-    """The text with a sign in place of every character that is not for reading."""
+    """The text, with a replacement for every character that must not be shown."""
     return _UNSAYABLE.sub("\N{REPLACEMENT CHARACTER}", said)

@@ -1,4 +1,4 @@
-"""Several runs side by side: the clauses as rows, with the cases of each, and what every implementation came to."""
+"""Several runs side by side: the clauses as rows, with the cases of each, and the result of every implementation."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from scatterproof.conformance.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """A case and its result in each run, None where the run has not got it."""
+    """A case and its result in each run, None where a run does not have it."""
 
     id: str
     by_run: tuple[StoredCase | None, ...]
 
     @property
     def some(self) -> StoredCase:
-        """What says what the case is."""
+        """The first result: it says what the case is."""
         return next(case for case in self.by_run if case is not None)
 
     @property
@@ -29,11 +29,11 @@ class CaseRow:
 
 @dataclass(frozen=True, slots=True)
 class ClauseCell:
-    """What one implementation came to in one clause.
+    """The result of one implementation for one clause.
 
-    verdict: None where the run says nothing of it.
+    verdict: None where the run did not judge the clause.
     seconds: that the clause's cases took.
-    why: the id of a case of another clause in which it was broken, where its own do not.
+    why: the id of a case of another clause that breaks this one, where none of its own does.
     """
 
     verdict: Verdict | None
@@ -55,8 +55,8 @@ class ClauseRow:
 
 
 def clause_rows(runs: Sequence[StoredRun]) -> list[ClauseRow]:
-    """A row for each clause that some run has a case of or a verdict on, in the order of the catalogue; in each the
-    cases in the order in which the runs have them."""
+    """A row for each clause that some run has a case of or a verdict on, in the order of the catalogue. The cases of a
+    row are in the order of the runs."""
     clauses = {clause.id: clause for run in reversed(runs) for clause in run.clauses}
     ids = {clause: dict[str, None]() for clause in clauses}
     for run in runs:
@@ -74,8 +74,8 @@ def clause_rows(runs: Sequence[StoredRun]) -> list[ClauseRow]:
 
 
 def _cells(run: StoredRun) -> dict[str, ClauseCell]:
-    """By clause. One that is broken in any run is broken; else its own cases decide, and where it has none, whether it
-    held in any run."""
+    """A cell for each clause. A clause that any case breaks is broken; else its own cases decide, and where it has
+    none, whether it held in any case."""
     own: dict[str, list[StoredCase]] = {}
     judged: dict[str, set[Verdict]] = {}
     broken: dict[str, str] = {}

@@ -1,8 +1,9 @@
-"""A trace as a space-time diagram: nodes are lines that time runs down, packets are arrows between them; submissions,
-deliveries, calls and failures are marks on the lines, in the words of trace.toml. As text, and as SVG.
+"""A trace as a space-time diagram: nodes are vertical lines, on which time runs down, and packets are arrows between
+them. Submissions, deliveries, calls and failures are marks on the lines, in the words of trace.toml. As text, and as
+SVG.
 
-Rows that break a clause, and the rows that they contradict, are marked. What a packet or a mark is called is the
-protocol's (`Plugin.label`).
+Rows that break a clause, and the rows that they contradict, are highlighted. The protocol names packets and marks
+(`Plugin.label`).
 """
 
 from __future__ import annotations
@@ -22,8 +23,12 @@ NOTHING: Mapping[int, str] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrow:
-    """A packet from lane to lane. `sent` and `ends` are moments, counted from 0. fate: it arrives, it is lost, or it is
-    in flight still at the end of the diagram."""
+    """A packet from lane to lane.
+
+    sent, ends: moments, from 0.
+    fate: one of `FATES`: it arrives, it is lost, or it is in flight at the end of the diagram.
+    loud: whether it is highlighted.
+    """
 
     source: int
     target: int
@@ -36,7 +41,8 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Something that happens at one lane at one moment. beside: it is not done, but comes of what is."""
+    """Something that happens at one lane at one moment. beside: not an event itself, but what an event makes of its
+    node."""
 
     lane: int
     moment: int
@@ -66,9 +72,9 @@ def diagram(
     sent_too: bool = False,
     beside: Mapping[int, str] = NOTHING,
 ) -> Diagram:
-    """The diagram of the rows from position `first` to `last`, to the end when it is None, and `LONGEST` at the most;
-    those at the positions `loud` are marked. A packet is when it arrives there, or is lost; sent_too: or is sent.
-    beside: by position, what the row makes of its node, to be marked as well."""
+    """The diagram of the rows from position `first` to `last`, None for the end, and of `LONGEST` rows at the most.
+    loud: positions of rows to highlight. The row of a packet is that of its arrival or loss; with sent_too also that of
+    its sending. beside: by position, what the row makes of its node, to be marked as well."""
     plugin = load(trace.header.protocol)
     rows = trace.rows[first : first + LONGEST if last is None else min(last + 1, first + LONGEST)]
     links, events = trace.header.topology.links, schema(plugin.name).events
@@ -117,7 +123,7 @@ def diagram(
 
 
 def refuse_bad(picture: Diagram, place: str) -> None:
-    """Raise BadInput for a diagram, read from a file, that names lanes or moments which it has not."""
+    """Raise BadInput for a diagram, read from a file, that names lanes or moments that it does not have."""
     lanes, moments = len(picture.lanes), len(picture.times_ns)
     for arrow in picture.arrows:
         if not (0 <= arrow.source < lanes and 0 <= arrow.target < lanes and 0 <= arrow.sent <= arrow.ends <= moments):
@@ -134,7 +140,7 @@ def refuse_bad(picture: Diagram, place: str) -> None:
 
 
 def as_text(picture: Diagram) -> str:
-    """One line a moment that something arrives, is lost or is done; packets in flight at the end are left out."""
+    """A line for each arrival, loss and mark; packets in flight at the end are left out."""
     shown = [arrow for arrow in picture.arrows if arrow.fate != "in flight"]
     widest = max([len(arrow.label) for arrow in shown] + [len(name) for name in picture.lanes], default=0)
     width = widest + 8
@@ -202,8 +208,8 @@ _STYLE = (
 
 
 def as_svg(picture: Diagram, title: str = "space-time diagram", *, style: str | None = _STYLE, tip: str = "tip") -> str:
-    """A drawing of its own: no script, no font and no style from elsewhere. style is None within a page that has one
-    for it; tip: the id of the arrows' head, which has to be another one for each drawing of a page."""
+    """A drawing that loads no script, no font and no style. style: None within a page that has one for it. tip: the id
+    of the arrowhead, another one for each drawing of a page."""
     lane = _lane(picture)
     lanes = [_LEFT + place * lane for place in range(len(picture.lanes))]
     height = _TOP + _STEP * (len(picture.times_ns) + 1)
@@ -237,7 +243,7 @@ def as_svg(picture: Diagram, title: str = "space-time diagram", *, style: str | 
 
 
 def _lane(picture: Diagram) -> int:
-    """From lane to lane, in px: as far as labels of arrows need, which stand two fifths along them."""
+    """The distance of lanes, in px: what the labels of arrows need, which stand two fifths along them."""
     needs = (_width(a.label) / 0.8 / max(1, abs(a.target - a.source)) for a in picture.arrows)
     return round(min(_WIDEST_LANE, max(_LANE, max(needs, default=0))))
 

@@ -31,9 +31,9 @@ from scatterproof.spec.trace import ABSENT, Trace
 
 VERSION = 1
 FILE_NAME = "results.json"
-# Pictures are most of a file. Whoever breaks more cases than this begins with these.
+# Diagrams are most of a file. Whoever breaks more cases than this begins with the first.
 MOST_DIAGRAMS = 200
-# Rows of a picture: as many as lead up to the violation. A run that was made small is mostly shorter.
+# Rows of a diagram, up to the violation. A run that was made small is mostly shorter.
 ROWS = 120
 
 
@@ -135,7 +135,7 @@ def encode(run: StoredRun) -> bytes:
 
 def read(path: Path) -> tuple[StoredRun, Path]:
     """The run that a results.json holds, and its folder. path: the file; its folder; or one that has it in `latest`, as
-    `--results` names it. BadInput names the file and what is wrong with it."""
+    `--results` names it. Raises BadInput, which names the file and what is wrong with it."""
     file = next((there for there in _places(path) if there.is_file()), None)
     if file is None:
         raise BadInput(f"{path}: has no {FILE_NAME} of a conformance run; `conform --results {path}` leaves one there")
@@ -146,7 +146,7 @@ def read(path: Path) -> tuple[StoredRun, Path]:
             made = "is of an earlier version" if version is None else f"is of version {version!r}"
             raise BadInput(f"{file}: {made}, and this one reads {VERSION}; run `conform` again")
         run = msgspec.convert(document, StoredRun)
-    except msgspec.DecodeError as error:  # of which ValidationError is one
+    except msgspec.DecodeError as error:  # ValidationError is one, too
         raise BadInput(f"{file}: no results of a conformance run: {error}; run `conform` again") from None
     known = {clause.id for clause in run.clauses}
     for case in run.cases:

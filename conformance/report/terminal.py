@@ -1,5 +1,5 @@
-"""A conformance run on the terminal: a line a case, below them every violation in words, and a line for each reason why
-cases were not applicable."""
+"""A conformance run on the terminal: a line for each case, then every violation in words, then a line for each reason
+why cases were not applicable."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def show(run: ConformanceRun, console: Console) -> None:
 
 
 def _text(said: str, style: str = "") -> Text:
-    """Text, not markup, and nothing that a terminal would obey: an implementation's words may be among it."""
+    """Text, not markup, and nothing that a terminal would obey: an implementation's words may be in it."""
     return Text(printable(said), style=style)

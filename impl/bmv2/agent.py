@@ -45,7 +45,8 @@ class Agent:
         self._digests: list[Any] = []
 
     def start(self, command: str, p4info: str, program: str, ports: list[int], cpu_port: int | None) -> None:
-        """The namespace, its ports, the switch in it, and on it the program, given as the contents of its two files."""
+        """Make the namespace and its ports, start the switch in it, and load the program, given as the contents of its
+        two files."""
         room.enter()
         room.wire(ports)
         self._wires = Wires(ports)
@@ -73,7 +74,7 @@ class Agent:
         self._settle(rest.look(self._switch.pid), least_woken=0)
 
     def _keep(self, content: str) -> Path:
-        """A path that the content can be read at; a file without a name, so that nothing is left behind."""
+        """A path at which the content can be read: a file without a name, so that nothing is left behind."""
         kept = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the switch
         self._resources.callback(kept.close)
         kept.write(content.encode())
@@ -84,7 +85,7 @@ class Agent:
         self._resources.close()
 
     def request(self, name: str, arguments: list[Any]) -> Any:
-        """Do what a request says; its answer."""
+        """Do what a request says, and return its answer."""
         runtime = self._runtime
         known: dict[str, Callable[..., Any]] = {
             "process": self.process,
@@ -106,7 +107,8 @@ class Agent:
         return known[name](*arguments)
 
     def process(self, port: int, data: str) -> list[tuple[int, str]]:
-        """One packet in, and all that leaves until the switch rests. CPU port: packet-out and packet-in."""
+        """Send one packet in, and return all that leaves until the switch rests. At the CPU port: packet-out and
+        packet-in."""
         assert self._switch is not None
         sent, before = room.sent_by_switch(), rest.look(self._switch.pid)
         if port == self._cpu_port:
@@ -123,8 +125,8 @@ class Agent:
         return [(port, packet.hex()) for port, packet in found]
 
     def paced(self, packets: list[tuple[int, str]], rate: float) -> tuple[float, list[tuple[int, str]], int]:
-        """Many packets, `rate` a second; seconds taken to send them, what left the switch, and how many of those frames
-        were lost on the way to us."""
+        """Send many packets, `rate` a second. Returns the seconds it took, what left the switch, and how many of those
+        frames were lost on the way to us."""
         assert self._switch is not None
         frames = [(port, bytes.fromhex(data)) for port, data in packets]
         sent, before = room.sent_by_switch(), rest.look(self._switch.pid)
@@ -155,7 +157,7 @@ class Agent:
         return found
 
     def pid(self) -> int:
-        """Of the switch: `nsenter -t PID -n` leads into its namespace."""
+        """The switch's process id: `nsenter -t PID -n` leads into its namespace."""
         assert self._switch is not None
         return self._switch.pid
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class WriteRefused(Exception):
-    """The server's answer to a write: P4Runtime's canonical code, and its words."""
+    """The server refused a write. code: P4Runtime's canonical code. message: its words."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")

@@ -39,8 +39,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def record(
     program: bytes, steps: Sequence[Step], *, name: str, p4info: Path, ports: Sequence[int], cpu_port: int | None
 ) -> Recording:
-    """What BMv2 does with these steps, without those with which it does not do the same twice: what leaves is then not
-    the program's doing alone, but the clock's or chance's."""
+    """What BMv2 does with these steps. A step with which it does not do the same twice is left out: the clock or chance
+    decides it, not the program alone. Raises BadInput where that never ends."""
     for _ in range(_ATTEMPTS):
         played = []
         for _ in range(2):
@@ -73,7 +73,8 @@ def path_tests(
     ports: Sequence[int],
     cpu_port: int | None,
 ) -> tuple[Recording, list[str]]:
-    """Tests in STF that BMv2 passes, with what they themselves expect; and what is said of the others."""
+    """A recording of the STF tests that BMv2 passes, with the packets that they expect; and a sentence on each of the
+    others."""
     loaded = load(program, place=name)
     kept: list[Step] = []
     left_out: list[str] = []
@@ -100,7 +101,8 @@ def path_tests(
 
 
 def without_aborts(steps: Sequence[Step], program: Path, *, ports: Sequence[int], cpu_port: int | None) -> list[Step]:
-    """Leave out the packets that would stop BMv2, as the embedded target says: a failed assertion, an endless round."""
+    """The steps without packets that would stop BMv2, as the embedded target says: a failed assertion, an endless
+    loop."""
     kept: list[Step] = []
     loaded = load(program)
     target = EmbeddedSwitch(loaded, ports=ports, cpu_port=cpu_port)
@@ -117,7 +119,7 @@ def without_aborts(steps: Sequence[Step], program: Path, *, ports: Sequence[int]
 
 
 def fresh(switch: Bmv2Switch) -> Callable[[], Bmv2Switch]:
-    """Makes this switch forget, for the beginning of a run and for its `Fresh` steps."""
+    """A function that resets this switch and returns it, for the beginning of a run and for its `Fresh` steps."""
 
     def reset() -> Bmv2Switch:
         switch.reset()
@@ -154,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _made(chosen: argparse.Namespace) -> tuple[Recording, list[str]]:
-    """The recording that the options ask for, and what is said of tests that were left out."""
+    """The recording that the options ask for, and a sentence on each test that was left out."""
     program, p4info = chosen.program, chosen.program.with_suffix(".p4info.txtpb")
     for path in (program, p4info):
         if not path.is_file():

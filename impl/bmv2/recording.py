@@ -21,7 +21,7 @@ from scatterproof.spec.errors import BadInput
 
 FORMAT = 1
 OK = "OK"
-# BMv2 says less than P4Runtime asks for: where it answers the first, a target may answer one of the others.
+# BMv2 is less precise than P4Runtime asks for: where it answers the first, a target may answer one of the others.
 _ALSO = {
     "UNKNOWN": ("RESOURCE_EXHAUSTED", "PERMISSION_DENIED", "INVALID_ARGUMENT", "NOT_FOUND"),
     "INVALID_ARGUMENT": ("OUT_OF_RANGE",),
@@ -145,12 +145,12 @@ class Difference:
 
 
 def digest_of(program: bytes) -> str:
-    """Of a compiled program."""
+    """The SHA-256 of a compiled program."""
     return hashlib.sha256(program).hexdigest()
 
 
 def read(path: Path) -> Recording:
-    """BadInput when the file is no recording."""
+    """The recording in a file. Raises BadInput where it is none, or of another format."""
     try:
         recording = msgspec.json.decode(path.read_bytes(), type=Recording)
     except OSError as error:
@@ -165,7 +165,7 @@ def read(path: Path) -> Recording:
 
 
 def write(path: Path, recording: Recording) -> None:
-    """One step a line, so that a change shows as what it is."""
+    """Write the recording, one step a line, so that a diff shows what has changed."""
     head, _, steps = msgspec.json.encode(recording).partition(b'"steps":[')
     path.parent.mkdir(parents=True, exist_ok=True)
     assert steps.endswith(b"]}")
@@ -174,7 +174,7 @@ def write(path: Path, recording: Recording) -> None:
 
 
 def play(steps: Sequence[Step], make: Make, *, cpu_port: int | None) -> Iterator[Step]:
-    """The same steps with what a target answers and lets out; `make` gives a fresh one."""
+    """The same steps with what a target answers and lets out. make: gives a fresh target."""
     target = make()
     for step in steps:
         if isinstance(step, Fresh):
@@ -187,7 +187,7 @@ def play(steps: Sequence[Step], make: Make, *, cpu_port: int | None) -> Iterator
 def play_one(
     step: ControlRequest | RecordedPacket, target: SwitchTarget, *, cpu_port: int | None
 ) -> ControlRequest | RecordedPacket:
-    """One step with what this target makes of it."""
+    """One step with what this target answers or lets out."""
     if isinstance(step, ControlRequest):
         return msgspec.structs.replace(step, answer=ask(step, target))
     out = [(port, data.hex()) for port, data in target.process(step.port, bytes.fromhex(step.data))]
@@ -195,7 +195,7 @@ def play_one(
 
 
 def replay(steps: Sequence[Step], make: Make, *, cpu_port: int | None) -> list[Difference]:
-    """Where a target differs from what was recorded, in frames that a veth carries; at the CPU port in all."""
+    """Where a target differs from the recording. Frames that are too short for a veth count only at the CPU port."""
     found = []
     for number, (step, did) in enumerate(zip(steps, play(steps, make, cpu_port=cpu_port), strict=True)):
         if isinstance(step, ControlRequest) and isinstance(did, ControlRequest):
@@ -223,13 +223,14 @@ def masked(data: str, mask: str) -> int:
 
 
 def by_port(packets: Iterable[tuple[int, Data]], cpu_port: int | None) -> list[tuple[int, Data]]:
-    """By port, in order of leaving within one: BMv2 has several egress threads, and no order between them.
-    At the CPU port by content, since copies for the controller are made in all of these threads."""
+    """The packets by port, and within a port in the order in which they left: BMv2 has several egress threads, and no
+    order between them. At the CPU port they are sorted by content, since copies for the controller are made in all of
+    these threads."""
     return sorted(packets, key=lambda packet: (packet[0], packet[1] if packet[0] == cpu_port else packet[1][:0]))
 
 
 def ask(step: ControlRequest, target: SwitchTarget) -> str:
-    """Do what a control step says; OK, or the code of the refusal."""
+    """Do what a control step says; returns OK, or the code of the refusal."""
     try:
         match step.verb:
             case "multicast" | "clone_session":
@@ -264,7 +265,7 @@ def ask(step: ControlRequest, target: SwitchTarget) -> str:
 
 
 def entry_of(step: ControlRequest) -> ControlEntry:
-    """The entry that a control step speaks of."""
+    """The table entry of a control step."""
     match = {name: match_of(text) for name, text in step.match.items()}
     refers = _REFERS.fullmatch(step.action)
     if refers is None:
@@ -281,7 +282,7 @@ def params_of(step: ControlRequest) -> dict[str, int]:
 
 
 def match_of(text: str) -> Match:
-    """A match from its text; BadInput when it is none."""
+    """A match from its text. Raises BadInput for a text that is none."""
     found = _MATCH.fullmatch(text)
     if found is None:
         raise BadInput(f"{text!r} is no match; write 0x1, 0x1/8, 0x1&0xff or 0x1-0x2")

@@ -1,9 +1,9 @@
 """When a process has done all its work: all of its threads sleep, and none has run between two looks at them.
 
-A quiet period says only that nothing was seen; on a busy machine the switch may merely not have had its turn. Here the
-kernel is asked. A thread that has something to do is runnable from the moment that it is woken, so if at one instant
-all threads sleep, no packet is on its way through the switch. Two looks that agree in every thread's number of switches
-of context enclose such an instant.
+A quiet period shows only that nothing was seen: on a busy machine the switch may not have had its turn. So the kernel
+is asked. A thread that has something to do is runnable from the moment that it is woken. If at one instant all threads
+sleep, no packet is on its way through the switch. Two looks that agree in every thread's number of context switches
+enclose such an instant.
 """
 
 from __future__ import annotations
@@ -54,9 +54,10 @@ def woken(before: Threads, after: Threads) -> int:
 
 
 def wait(pid: int, before: Threads, *, least_woken: int, patience_s: float, unwoken_s: float = 0.05) -> bool:
-    """Until the process rests, having woken at least this many threads since `before`; false when patience ends first.
+    """Wait until the process rests and at least this many threads have run since `before`. Returns False when patience
+    or the process ends first.
 
-    Where it rests for `unwoken_s` without that many threads having run, it is taken at its word.
+    Where it rests for `unwoken_s` and fewer threads have run, that is enough, too.
     """
     begun = time.monotonic()
     resting_since: float | None = None

@@ -45,12 +45,13 @@ def far(port: int) -> str:
 
 
 def die_with_parent() -> None:
-    """Be killed when the thread that started this process ends, however it ends."""
+    """Have the kernel kill this process when the thread that started it ends, however it ends."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def enter() -> None:
-    """Move this process, which must have one thread, into a new network namespace; CannotRun where it may not."""
+    """Move this process, which must have one thread, into a new network namespace. Raises CannotRun where it may
+    not."""
     if sys.platform != "linux":
         raise CannotRun("BMv2 is driven through network namespaces, which only Linux has: run it there")
     if shutil.which("ip") is None:
@@ -71,7 +72,7 @@ def enter() -> None:
 
 
 def attempt() -> str | None:
-    """Why this process may not `enter`, if it may not; if it may, it has."""
+    """`enter`; returns why this process may not, or None when it has."""
     try:
         enter()
     except CannotRun as error:
@@ -80,7 +81,8 @@ def attempt() -> str | None:
 
 
 def wire(ports: Iterable[int]) -> None:
-    """Loopback up, and a veth pair for each port: no IPv6, so that the kernel sends nothing of its own; no offloads."""
+    """Set loopback up, and make a veth pair for each port: without IPv6, so that the kernel sends nothing of its own,
+    and without offloads."""
     for scope in ("all", "default"):
         with suppress(OSError):  # a kernel without IPv6
             Path(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6").write_text("1")

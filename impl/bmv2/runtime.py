@@ -29,7 +29,8 @@ _VERBS = {"INSERT", "MODIFY", "DELETE"}
 
 
 class _Patient(P4RuntimeClient):  # type: ignore[misc]
-    """The library gives the server two seconds to begin a session; on a busy machine it needs more."""
+    """A client that waits longer: the library gives the server two seconds to begin a session, too few on a busy
+    machine."""
 
     def get_stream_packet(self, type_: str, timeout: float | None = 1) -> Any:
         return super().get_stream_packet(type_, timeout and max(timeout, _ANSWER_S))
@@ -61,11 +62,11 @@ class Runtime:
         self._counters = {counter.preamble.name: counter.preamble.id for counter in info.counters}
 
     def close(self) -> None:
-        """Without this the process never ends."""
+        """End the session; without this the process never ends."""
         shell.teardown()
 
     def push(self) -> None:
-        """The same pipeline once more: tables empty, registers zero."""
+        """Load the same pipeline once more: tables empty, registers zero."""
         try:
             self._client.set_fwd_pipe_config(*self._files)
         except P4RuntimeException as error:
@@ -95,7 +96,7 @@ class Runtime:
         self._write(update)
 
     def default(self, name: str, action: str | None, params: Any) -> None:
-        """Another default action; without one, the program's own."""
+        """Set the default action; None for the program's own."""
         update = self._update("MODIFY")
         message = update.entity.table_entry
         message.table_id = self._find(self._tables, "table", name).preamble.id
@@ -105,7 +106,7 @@ class Runtime:
         self._write(update)
 
     def clear(self, name: str) -> int:
-        """Delete all entries of a table; how many there were."""
+        """Delete all entries of a table; returns how many there were."""
         entity = p4runtime_pb2.Entity()
         entity.table_entry.table_id = self._find(self._tables, "table", name).preamble.id
         found = [one for one in self._read(entity) if not one.table_entry.is_default_action]
@@ -171,7 +172,8 @@ class Runtime:
     # --- packets and digests
 
     def packet_out(self, data: bytes) -> None:
-        """`data` begins with the program's packet_out header, if it has one: its bits go over as metadata."""
+        """Send a packet out. `data` begins with the program's packet_out header, if it has one: its bits go over as
+        metadata."""
         request = p4runtime_pb2.StreamMessageRequest()
         header = self._headers.get("packet_out")
         if header is not None:
@@ -191,8 +193,8 @@ class Runtime:
         return _size(self._headers["packet_out"]) if "packet_out" in self._headers else 0
 
     def barrier(self) -> None:
-        """What was sent on the stream is with the switch, and what it sent is here: streams keep their order, and the
-        server answers each bid for mastership that is higher than the last."""
+        """Wait until the switch has what was sent on the stream, and what it sent is here: streams keep their order,
+        and the server answers each bid for mastership that is higher than the last."""
         high, low = self._client.election_id
         self._client.election_id = (high, low + 1)
         try:
@@ -215,7 +217,7 @@ class Runtime:
         return found
 
     def enable_digests(self) -> None:
-        """One message for each digest, at once."""
+        """Have a message sent at once for each digest."""
         for number in self._digests:
             update = self._update("INSERT")
             update.entity.digest_entry.digest_id = number

@@ -28,7 +28,7 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
 
 
 def find(command: str = COMMAND) -> str:
-    """The path of the switch's program; CannotRun, saying what to install, where there is none."""
+    """The path of the switch's program. Raises CannotRun, which says what to install, where there is none."""
     found = shutil.which(command)
     if found is None:
         raise CannotRun(
@@ -90,11 +90,12 @@ class AgentSession:
 
     @property
     def pid(self) -> int:
-        """Of the agent."""
+        """The agent's process id."""
         return self._child.pid
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """What the agent answers; ControlError where P4Runtime refused, CannotRun where it cannot go on."""
+        """What the agent answers. Raises ControlError where P4Runtime refused, CannotRun where the agent cannot go
+        on."""
         assert self._child.stdin is not None
         try:
             self._child.stdin.write(json.dumps([name, *arguments], separators=(",", ":")).encode() + b"\n")
@@ -138,7 +139,7 @@ class AgentSession:
 
 
 def understand(line: bytes) -> Any:
-    """The answer that a line of the agent's carries; raises what it tells."""
+    """The answer in a line of the agent. Raises ControlError or CannotRun where the line says so, or is no answer."""
     try:
         match json.loads(line):
             case {"ok": answer}:

@@ -66,7 +66,7 @@ class Test:
 
 
 def parse(text: str, program: StfProgram, place: str) -> Test:
-    """A test of this program; BadInput with the line that is none."""
+    """A test of this program. Raises BadInput, which names the line, for what is none."""
     controls: list[ControlRequest] = []
     sent: tuple[int, str] | None = None
     expected: list[tuple[int, str | None]] = []

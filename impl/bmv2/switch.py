@@ -1,5 +1,4 @@
-"""BMv2 with the surface of the embedded target (`scatterproof.impl.v1model.Switch`), so that one conformance code
-drives both.
+"""BMv2 with the surface of the embedded target (`scatterproof.impl.v1model.Switch`), so that the same code drives both.
 
 What differs. Time is the machine's: `now_us` has no effect. What leaves at one port is in order; over several ports the
 order is not known (BMv2 has several egress threads), so `process` gives it by port, and by content at the CPU port,
@@ -98,7 +97,8 @@ class Bmv2Switch:
 
     @property
     def pid(self) -> int:
-        """Of `simple_switch_grpc`: `nsenter -t PID -n` leads to its namespace, with P4Runtime at 127.0.0.1:9559."""
+        """The process id of `simple_switch_grpc`: `nsenter -t PID -n` leads to its namespace, with P4Runtime at
+        127.0.0.1:9559."""
         return int(self._ask("pid"))
 
     @property
@@ -106,7 +106,7 @@ class Bmv2Switch:
         raise CannotRun("registers of BMv2 cannot be reached over P4Runtime; look at what the program lets out instead")
 
     def process(self, port: int, data: bytes, *, now_us: int = 0) -> list[tuple[int, bytes]]:
-        """Send one packet, and give all that leaves until the switch rests, as `recording.by_port` puts it in order."""
+        """Send one packet, and return all that leaves until the switch rests, in the order of `recording.by_port`."""
         self._check(port, data)
         return by_port(_packets(self._ask("process", port, data.hex())), self._cpu_port)
 
@@ -214,10 +214,10 @@ class RuntimeGroups:
         self._known: set[int] = set()
 
     def set(self, number: int, replicas: Replicas) -> None:
-        """Make the group, or put other replicas into it. At each port they leave by instance.
+        """Make the group, or put other replicas into it. At each port they leave in the order of instances.
 
         BMv2 lets replicas out in the order in which instances joined the group, and a request with several of them
-        makes no promise of an order: so a second replica for one port joins by a request of its own.
+        promises no order: so a second replica for one port joins by a request of its own.
         """
         if number in self._known:
             self.delete(number)

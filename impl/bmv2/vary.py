@@ -175,7 +175,7 @@ class Variety:
                 return
 
     def _checksums(self, headers: list[tuple[str, dict[str, int]]]) -> None:
-        """Most one's complement checksums of header fields are right."""
+        """Put most one's complement checksums of header fields right."""
         values = {(name, field): value for name, fields in headers for field, value in fields.items()}
         for checksum in self._program["checksums"]:
             target = tuple(checksum["target"])
@@ -204,7 +204,7 @@ class Variety:
     def _pool(self, type_: str, field: str, width: int) -> list[int]:
         """The few values that a field has in packets and entries."""
         if (type_, field) not in self._pools:
-            # By name, not in the order of asking: so a change in one place leaves other pools alone.
+            # By name, not in the order of use: a change in one place leaves other pools alone.
             own = random.Random(f"{type_}.{field}.{width}")
             few = {0, 1, (1 << width) - 1, *(own.getrandbits(width) for _ in range(3))}
             few |= {value & (1 << width) - 1 for value in self._compared.get((type_, field), ())}

@@ -46,7 +46,7 @@ class Wires:
             self._sockets[port] = opened
             opened.bind((far(port), 0))
             opened.setblocking(False)
-            with suppress(OSError):  # beyond the system's limit, for those who may
+            with suppress(OSError):  # beyond the system's limit, for processes that may
                 opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
             opened.setsockopt(_SOL_PACKET, _PACKET_AUXDATA, 1)
             self._poll.register(opened, select.POLLIN)
@@ -64,7 +64,7 @@ class Wires:
                     self._waiting.append((port, frame))
 
     def collect(self, expected: Mapping[int, int], patience_s: float) -> list[tuple[int, bytes]]:
-        """All frames since the last call, once there are `expected` of them at each port, or patience is at an end."""
+        """All frames since the last call, once there are `expected` of them at each port, or patience ends."""
         deadline = time.monotonic() + patience_s
         while True:
             self.take()
@@ -82,9 +82,9 @@ class Wires:
 
 
 def _receive(opened: socket.socket) -> bytes | None:
-    """One frame; nothing of it where it is our own, None where there is none.
+    """One frame; empty where it is our own, None where there is none.
 
-    The kernel has taken a VLAN tag out of the frame and tells it beside; it is put back.
+    The kernel takes a VLAN tag out of the frame, and passes it as auxiliary data; it is put back.
     """
     try:
         data, beside, _, address = opened.recvmsg(MOST_BYTES + 64, 256)

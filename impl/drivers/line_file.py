@@ -11,8 +11,8 @@ from scatterproof.spec.errors import CannotRun
 
 
 class LineFile:
-    """What is added, each with its end of line, waits in `waiting` for `write`, which hands it to the operating system,
-    or for the end. what: the file in words. Raises CannotRun when it cannot be written."""
+    """Lines, each with its end of line, wait in `waiting` until `write`, or the end of the context, hands them to the
+    operating system. what: the file in words. Raises CannotRun when it cannot be written."""
 
     def __init__(self, path: Path, what: str) -> None:
         self.waiting: list[bytes] = []
@@ -42,7 +42,7 @@ class LineFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write what waits, unless writing is what went wrong."""
+        """Write what waits, unless an error ended the context."""
         try:
             if kind is None:
                 self.write()

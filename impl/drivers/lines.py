@@ -56,7 +56,7 @@ def write_whole(out: RawIOBase | BinaryIO, content: bytes) -> None:
 
 
 def run(serve: Callable[[], None]) -> int:
-    """Run a node to its end; the exit code. Errors end as one sentence on stderr."""
+    """Run a node to its end, and return the exit code. An error is one sentence on stderr."""
     try:
         serve()
     except BrokenPipeError:
@@ -68,7 +68,7 @@ def run(serve: Callable[[], None]) -> int:
 
 
 def run_until_signal(serve: Callable[[socket.socket], None]) -> int:
-    """As `run`. From the socket comes a byte for each SIGTERM or SIGINT, on which `serve` is to return."""
+    """As `run`. The socket gives a byte for each SIGTERM or SIGINT; `serve` has to return then."""
     woken, waker = socket.socketpair()
     with woken, waker:
         waker.setblocking(False)

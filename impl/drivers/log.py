@@ -12,8 +12,8 @@ from scatterproof.spec.topology import LinkId, NodeId
 
 
 class NodeLogWriter(LineFile):
-    """Rows of one node. It writes after every event, so that a node that is killed after it sent a packet has logged
-    it."""
+    """The rows of one node. It writes after every event, so that a node that is killed after sending a packet has
+    logged it."""
 
     def __init__(self, path: Path, node: NodeId) -> None:
         super().__init__(path, "log")

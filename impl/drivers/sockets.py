@@ -14,15 +14,15 @@ from scatterproof.spec.topology import LinkId
 
 _LOOPBACK = "127.0.0.1"
 _BUFFER_BYTES = 8 << 20
-_SO_RCVBUFFORCE = 33  # Linux: beyond the system's limit, for those who may
+_SO_RCVBUFFORCE = 33  # Linux: beyond the system's limit, for processes that may
 MAX_DATAGRAM = 65_535
 # Datagrams taken from one socket in a row, so that a flooded link starves neither the others nor the timer.
 _TURN = 64
 
 
 class Sockets:
-    """Never blocks: what the system does not take at once waits in `backlog`, in its order. Two nodes that each waited
-    for the other to read would wait for ever."""
+    """Sending never blocks: what the system does not take at once waits in `backlog`, in order. Otherwise two nodes
+    that each wait for the other to read would wait for ever."""
 
     def __init__(self, ingress: tuple[LinkId, ...]) -> None:
         self.ingress: dict[LinkId, socket.socket] = {}
@@ -49,7 +49,7 @@ class Sockets:
         self.flush()
 
     def flush(self) -> None:
-        """Send what waits, until the system takes no more."""
+        """Send what waits, until the system takes no more. Raises CannotRun where it refuses a datagram."""
         while self.backlog:
             link, datagram = self.backlog[0]
             try:
@@ -61,7 +61,7 @@ class Sockets:
             self.backlog.popleft()
 
     def arrived(self, link: LinkId) -> Iterator[tuple[int, bytes]]:
-        """Datagrams that wait on an ingress link, each with the port that it came from."""
+        """Datagrams that wait on an ingress link, up to a turn, each with the port that it came from."""
         opened = self.ingress[link]
         for _ in range(_TURN):
             try:
@@ -100,7 +100,7 @@ def bound(address: tuple[str, int]) -> socket.socket:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
         if sys.platform == "linux":
-            # Who may not go beyond the system's limit keeps it.
+            # A process that may not exceed the system's limit keeps it.
             with suppress(PermissionError):
                 opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
         opened.bind(address)

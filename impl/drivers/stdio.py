@@ -1,9 +1,10 @@
 """A node as a process on stdin and stdout (`python -m scatterproof.impl.drivers.stdio [IUT]`): the stdio mode of
 spec/adapter.py.
 
-IUT: nodes that the protocol has beside its reference core, by the name that `--iut` has for them.
+IUT: another kind of node of the protocol than its reference core, by its name for `--iut`.
 The harness is network and clock: every line with an event is answered with the effects in their order, then `done`.
-Ends with exit code 0 at `stop`, at the end of stdin and on SIGTERM or SIGINT, with 2 after a line that is none.
+Ends with exit code 0 at `stop`, at the end of stdin and on SIGTERM or SIGINT; with 2 after a line that is not of the
+contract.
 """
 
 from __future__ import annotations
@@ -53,10 +54,10 @@ from scatterproof.spec.protocol import load as messages_of
 
 
 class DurableFile:
-    """What a core stores durably, in a file: it is there before an answer is."""
+    """A core's durable state, in a file that is written before an answer is."""
 
     def __init__(self, core: Any, path: Path) -> None:
-        """Hands on what a process of this node stored before it."""
+        """Give the core what an earlier process of this node stored."""
         self._core, self._path, self._stored = core, path, b""
         if path.is_file():
             core.begin_with(msgspec.msgpack.decode(path.read_bytes(), type=type(core.kept)))

@@ -1,7 +1,7 @@
 """A node as a process with UDP sockets (`python -m scatterproof.impl.drivers.udp [IUT]`): the datagram mode of
 spec/adapter.py.
 
-IUT: nodes that the protocol has beside its reference core, by the name that `--iut` has for them.
+IUT: another kind of node of the protocol than its reference core, by its name for `--iut`.
 One loop waits for stdin, datagrams, the core's deadline and signals. The local clock is the machine's monotonic clock
 plus an offset. Ends with exit code 0 at `stop`, at the end of stdin and on SIGTERM or SIGINT; with 2 after bad input;
 with 3 without a log or sockets.
@@ -32,7 +32,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 class UdpSession:
-    """What the harness said, line after line: init, connect, submit as often as wanted, stop."""
+    """Carries out what the harness says, line after line: init, connect, any number of submits, stop."""
 
     def __init__(self, out: BinaryIO, selector: selectors.BaseSelector, resources: ExitStack, iut: str = "") -> None:
         self._out = out
@@ -46,7 +46,7 @@ class UdpSession:
         self.node: UdpNode | None = None
 
     def take(self, text: bytes) -> bool:
-        """Carry out one line; whether more may follow. Raises BadInput for one that does not fit."""
+        """Carry out one line; returns whether more may follow. Raises BadInput for one that does not fit."""
         self._lines += 1
         place = f"stdin: line {self._lines}"
         if self._init is None:
@@ -82,7 +82,7 @@ class UdpSession:
         lines.write(self._out, [Listening(self._sockets.ports())])
 
     def _connect(self, line: Connect, place: str) -> None:
-        """Note where the egress links lead; only from now on read datagrams, for only now can they be answered."""
+        """Note where the egress links lead, and begin to read datagrams: only now can they be answered."""
         assert self._init is not None
         assert self._sockets is not None
         wanted = set(self._init.config.egress)
@@ -105,7 +105,7 @@ class UdpSession:
             raise BadInput(f"{place}: {error}") from None
 
     def turn(self) -> float | None:
-        """Do what is due; the seconds until something is due again, None for never."""
+        """Do what is due; returns the seconds until something is due again, None for never."""
         if self.node is None or self._sockets is None or not self._connected:
             return None
         self.node.wake()

@@ -218,7 +218,7 @@ def _run_program(protocol: str, iut_command: str, options: StressOptions, result
 
 
 def _refuse(options: Mapping[str, object], what: str, instead_of: str) -> None:
-    """Refuse the options that are given, as they go with something else than the one that is named last."""
+    """Raise BadInput for the options that are given: they go with `what`, and not with `instead_of`."""
     given = [name for name, value in options.items() if value]
     if given:
         raise BadInput(f"{', '.join(given)} goes with {what}; leave out {instead_of}, or leave {given[0]} out")

@@ -124,7 +124,7 @@ def _show(
 
 
 def _try_all(bench: AnyBench[Any], mutants: Sequence[CoreMutant], journal: MutantJournal, jobs: int) -> None:
-    """Those that the journal does not know, in the order of their places; it is called with each."""
+    """Try the mutants that the journal does not know, and add each result to it."""
     todo = [mutant for mutant in mutants if mutant.name not in journal.known]
     gc.collect()
     gc.freeze()  # the forks would copy what the collector touches

@@ -25,7 +25,7 @@ _LAYERS: dict[str, tuple[tuple[str, ...], bool]] = {
     "fuzz": (("hypothesis", "pyarrow"), False),
     "mine": (("pyspark",), True),
 }
-# By package: the extra that has it, and the module that it is imported as; of all that not every installation has.
+# By package: its extra, and the module that it is imported as. Not every installation has these.
 _EXTRA = {package: (extra, module) for extra, modules in EXTRAS.items() for module, package in modules.items()}
 _NOT_FOUND = "not found"
 _OPTIONAL = {"p4c-bm2-ss": "compiles P4 programs", "simple_switch_grpc": "runs them on BMv2"}

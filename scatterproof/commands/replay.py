@@ -188,7 +188,7 @@ def _likely(told: _Told, clause: str, path: Path) -> _Likely:
 
 
 def _shrunk(told: _Told, clause: str, violation: Violation | None, path: Path) -> _Small:
-    """Write the smallest schedule that is found to break the clause still."""
+    """Write the smallest schedule that is found and still breaks the clause."""
     assert told.implementation is not None
     assert told.schedule is not None
     failure = failure_of(clause, 0, told.schedule, told.trace.notes, violation)

@@ -92,7 +92,7 @@ def test_bad_questions_are_answered_by_a_sentence(path: str, server: ExplorerSer
 @pytest.mark.parametrize("row", [3, 70])
 @pytest.mark.parametrize(("column", "value"), [("node", 99), ("link", -(1 << 63)), ("sender", 99), ("receiver", -2)])
 def test_bad_row_ends_the_judging_with_a_sentence(row: int, column: str, value: int, tmp_path: Path) -> None:
-    """Wherever it is: in the first window, or far behind it."""
+    """Both in the first window and far behind it."""
     trace = hasty()
     rows = [list(one) for one in trace.rows]
     rows[row][schema("totalorder").index(column)] = value
@@ -174,7 +174,7 @@ def test_port_that_is_taken_is_one_sentence(server: ExplorerServer) -> None:
 
 
 def current(tab: Tab, row: int) -> None:
-    """Waits until the row is the one that is looked at."""
+    """Wait until this row is the one that is looked at."""
     tab.page.locator(f"#rows tr[aria-current][data-row='{row}']").wait_for()
 
 

@@ -27,7 +27,7 @@ def as_ndjson(trace: Trace, folder: Path) -> RunSource:
 
 
 def as_parquet(trace: Trace, folder: Path) -> RunSource:
-    """As the second of three runs."""
+    """The trace as a Parquet file, the second of three runs in it."""
     events, runs = folder / "events.parquet", folder / "runs.parquet"
     traces = [
         msgspec.structs.replace(trace, header=msgspec.structs.replace(trace.header, run=number)) for number in range(3)
@@ -44,7 +44,7 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a short run has many blocks and copies, and these grow sparse."""
+    """Small blocks, so that even a short run has many blocks and copies, and these grow sparse."""
     monkeypatch.setattr(sources, "BLOCK", 16)
     monkeypatch.setattr(timeline, "BLOCK", 16)
     monkeypatch.setattr(timeline, "NEAR", 8)

@@ -1,4 +1,4 @@
-"""A Chromium that pages are tried in: what it is told to refuse, and what it says, decide a test."""
+"""A Chromium in which pages are tried: tests look at what it refuses and what it reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def why_not() -> str | None:
-    """Why nothing can be tried in a browser here, or None."""
+    """Why no page can be tried in a browser here, or None."""
     if importlib.util.find_spec("playwright") is None:
         return "playwright is not installed; ci/tools installs it where Chromium is"
     if not any(map(shutil.which, NAMES)):
@@ -22,7 +22,7 @@ def why_not() -> str | None:
 
 @contextmanager
 def launched() -> Iterator[Any]:
-    """The browser, as Playwright has it."""
+    """The browser, started by Playwright."""
     from playwright.sync_api import sync_playwright
 
     path = next(path for name in NAMES if (path := shutil.which(name)))
@@ -35,7 +35,11 @@ def launched() -> Iterator[Any]:
 
 
 class Tab:
-    """A page that is open. said: its errors and what it wrote to the console. asked: what addresses it asked for."""
+    """A page that is open.
+
+    said: its errors, and what it wrote to the console.
+    asked: the addresses that it requested.
+    """
 
     def __init__(self, browser: Any, **options: Any) -> None:
         self.page = browser.new_context(**options).new_page()
@@ -52,7 +56,7 @@ class Tab:
         dialog.dismiss()
 
     def settle(self) -> None:
-        """Wait until the page has done what the last key or click asks for: a new address is told to it later."""
+        """Wait until the page has carried out the last key or click: it hears of a new address only later."""
         self.page.evaluate("new Promise(done => setTimeout(() => requestAnimationFrame(() => setTimeout(done))))")
 
     def count(self, selector: str) -> int:
@@ -70,5 +74,5 @@ class Tab:
         return [str(one) for one in self.page.eval_on_selector_all(selector, script)]
 
 
-# Opens an address in a tab of its own; options are those of a browser's context.
+# Opens an address in a new tab, with the options of a browser context.
 Open: TypeAlias = Callable[..., Tab]

@@ -1,4 +1,4 @@
-"""Runs to make pages of: one that is fine, one that is not, and one that says what no page should obey."""
+"""Runs to make pages of: one that passes, one that fails, and one with text that no page may obey."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def passing() -> ConformanceRun:
 
 @cache
 def failing() -> ConformanceRun:
-    """At the barrier, not below it: a message is delivered too early."""
+    """A message is delivered too early: its timestamp is at the barrier, not strictly below it."""
     rules = replace(RULES, deliverable=lambda timestamp, barrier: timestamp <= barrier)
     iut = SimulatedIut("hasty", lambda config: make_core(config, rules))
     results = tuple(run_case(CASES[name], iut) for name in NAMES)
@@ -59,7 +59,7 @@ def small() -> ConformanceRun:
 
 @cache
 def nasty() -> ConformanceRun:
-    """An implementation that puts into every word it has what a browser might obey."""
+    """An implementation all of whose text contains what a browser might obey."""
     run = failing()
     told = []
     for result in run.results:

@@ -1,4 +1,4 @@
-"""The page in a browser: it filters, opens and links, obeys nothing that implementations say, and asks for nothing."""
+"""The page in a browser: it filters, opens and links, obeys nothing that implementations say, and loads nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def written(place: Path, *runs: ConformanceRun) -> str:
 
 
 def quiet(tab: Tab) -> bool:
-    """Nothing was said, and nothing was asked for but the page."""
+    """No error or message was seen, and nothing but the page was requested."""
     return tab.said == [] and {address.split("#")[0] for address in tab.asked} == {tab.page.url.split("#")[0]}
 
 

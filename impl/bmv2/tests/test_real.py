@@ -163,7 +163,7 @@ def test_when_the_owner_is_killed_the_switch_is_gone(bmv2: Open) -> None:
 
 
 def gone(process: int, patience_s: float = 20.0) -> bool:
-    """Whether a process ends in that time."""
+    """Whether a process ends within that time."""
     poll = select.poll()
     poll.register(process, select.POLLIN)
     return bool(poll.poll(patience_s * 1000))

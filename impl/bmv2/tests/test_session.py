@@ -1,4 +1,4 @@
-"""What the owner of a session makes of the agent's lines and of its end."""
+"""How the owner of a session takes the agent's lines, and its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""STF as steps of a recording. Which program it is for matters only by its tables."""
+"""STF as steps of a recording. Of the program only its tables matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packets and entries drawn for a small program: they are the seed's alone, and they reach what the program does."""
+"""Packets and entries drawn for a small program: they depend on the seed alone, and reach what the program does."""
 
 from __future__ import annotations
 

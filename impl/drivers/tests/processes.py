@@ -35,7 +35,7 @@ def config(node: int, *, environment: str = "C", interval_ns: int = 1_000_000) -
 
 
 class NodeProcess:
-    """A driver's process. Lines go in by `say`, and come out by `hear`; the log, if any, is a named pipe, so that a
+    """A driver's process. `say` sends it lines, `hear` reads its lines. The log, if any, is a named pipe, so that a
     test can wait for a row instead of guessing when it is there."""
 
     def __init__(self, driver: str, log: Path | None = None) -> None:
@@ -74,7 +74,7 @@ class NodeProcess:
         self.process.stdin.close()
 
     def end(self) -> tuple[int, str]:
-        """Wait for the process; its exit code and what it said on stderr."""
+        """Wait for the process; returns its exit code and what it said on stderr."""
         assert self.process.stderr is not None
         code = self.process.wait(PATIENCE_S)
         return code, self.process.stderr.read().decode()

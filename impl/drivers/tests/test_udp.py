@@ -114,7 +114,7 @@ def test_stop_is_answered_when_the_log_is_complete_and_no_process_stays(cluster:
 
 @pytest.fixture
 def alone(folder: Path) -> Iterator[NodeProcess]:
-    """Host 0, not yet told anything."""
+    """Host 0, started and not yet told anything."""
     node = NodeProcess("udp", folder / "log.ndjson")
     yield node
     node.close()
@@ -122,7 +122,7 @@ def alone(folder: Path) -> Iterator[NodeProcess]:
 
 @pytest.fixture
 def switch_side() -> Iterator[socket.socket]:
-    """The test in the switch's place."""
+    """The socket with which the test plays the switch."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
         opened.settimeout(20)
         opened.bind(("127.0.0.1", 0))
@@ -130,7 +130,7 @@ def switch_side() -> Iterator[socket.socket]:
 
 
 def start(node: NodeProcess, switch_side: socket.socket, offset_ns: int = 0) -> tuple[str, int]:
-    """Bring host 0 up; the address of its ingress link."""
+    """Start host 0; returns the address of its ingress link."""
     node.say(Init(config(0, environment="A"), log=str(node.log_path), clock_offset_ns=offset_ns))
     listening = node.hear()
     assert isinstance(listening, Listening)

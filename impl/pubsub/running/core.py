@@ -1,9 +1,9 @@
-"""An appliance that runs, without its sockets: sessions give it messages and subscriptions, links what neighbours say.
+"""A running appliance without its sockets: it routes messages and subscriptions between sessions and neighbours.
 
 Appliances are joined as a tree; a link that would close a ring is refused. A subscription is in force once all
-appliances that can be reached know of it. Or they are joined in any way, and messages take all paths (`paths`): then
-nobody is told what is wanted. A retained message goes to every appliance, whoever wants it, and is merged
-where two meet again: the later one holds.
+appliances that can be reached know of it. With `paths` they are joined in any way, and messages take all paths; then no
+neighbour is told what is wanted. A retained message goes to every appliance, whoever wants it. Where two of one topic
+meet, the later one stays.
 
 Clauses: PS-ROUTE, PS-COVER, PS-RETAIN, PS-SHARED, PS-QOS-LEVEL, PS-NEIGHBOUR, PS-MULTIPATH.
 """
@@ -48,7 +48,7 @@ MARKS, TREATMENT = Marks(), Treatment()
 
 
 class Core:
-    """now_ns: Unix time, put in by the driver. held: by their numbers, the messages that the store had."""
+    """now_ns: Unix time, set by the driver. held: the messages that the store had, by number."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Core:
         self.retained: dict[str, Message] = {}
         self.links: dict[str, Link] = {}
         self.latencies = Latencies()
-        self._here: Counter[Want] = Counter()  # how many clients want it
+        self._here: Counter[Want] = Counter()  # how many clients here want each
         self._subscribed: dict[Subscription, None] = {}
         self.configuration: Configuration | None = None
         self._waiting: list[tuple[Want, Callable[[], None]]] = []
@@ -92,8 +92,8 @@ class Core:
         return Outbox(self.flow)
 
     def end_turn(self) -> None:
-        """Called ahead of each time that the ledger is stored: what was taken from neighbours is stored as such along
-        with what it led to. And what all beyond know by now is answered, once for all that came in the turn."""
+        """Called just ahead of storing the ledger: what was taken from neighbours is stored with what it led to. Wants
+        that all appliances beyond know by now are answered, once for the whole turn."""
         if self._unsettled:
             self._unsettled = False
             self._settle()
@@ -103,7 +103,7 @@ class Core:
     # ---------------------------------------------------------------- management
 
     def configure(self, configuration: Configuration) -> bool:
-        """Whether it is another one than that which holds. What it allows no more ends (PS-AUTH, PS-CONFIG)."""
+        """Put a configuration in force; False if it is so already. What it does not allow ends (PS-AUTH, PS-CONFIG)."""
         if self.configuration is not None and self.configuration.id == configuration.id:
             return False
         self.configuration = configuration
@@ -114,14 +114,14 @@ class Core:
         return True
 
     def allows(self, user: str, action: Action, filter_: str) -> bool:
-        """Everything, while nothing is configured."""
+        """Whether the user may do this; everything is allowed while nothing is configured."""
         return self.configuration is None or self.configuration.allows(user, action, filter_)
 
     # ---------------------------------------------------------------- clients
 
     def subscribe(self, one: Subscription, done: Callable[[], None]) -> bool:
-        """Whether it is in force at once; otherwise `done` is called when it is. The subscription is new: no other has
-        its receiver, key and filter."""
+        """Add a new subscription: no other has its receiver, key and filter. Returns whether it is in force at once;
+        otherwise `done` is called when it is."""
         want = one.filter, one.group
         self._subscribed[one] = None
         self._here[want] += 1
@@ -130,7 +130,7 @@ class Core:
         return self._put(one, done)
 
     def subscribe_again(self, one: Subscription, old: Subscription, done: Callable[[], None]) -> bool:
-        """The same of one that takes the place of another."""
+        """As `subscribe`, for a subscription that takes the place of another."""
         del self._subscribed[old]
         self._subscribed[one] = None
         return self._put(one, done)
@@ -153,10 +153,10 @@ class Core:
         self._unsettled = True
 
     def publish(self, message: Message, but: Receiver | None = None) -> None:
-        """From a client here. but: who does not get it."""
+        """Take a message of a client of this appliance. but: a receiver that does not get it."""
         self.counts["published"] += 1
         old = self.retained.get(message.topic) if message.retain else None
-        # What is retained here now is later than what was, whatever other clocks say.
+        # A new retained message is later than the old one, whatever other clocks say.
         message = replace(message, made_ns=max(self.now_ns, old.made_ns + 1 if old is not None else 0))
         carried = Carried(message if self.paths is None else self.paths.begin(message))
         if message.retain:
@@ -164,11 +164,11 @@ class Core:
         self._route(carried, "", True, None, but)
 
     def hand_on(self, carried: Carried, group: str) -> None:
-        """A member of a group leaves and has not acknowledged this: to another one (PS-SHARED)."""
+        """Give a message to another member of the group, as one that leaves has not acknowledged it (PS-SHARED)."""
         self._route(carried, "", False, [group], None)
 
     def retained_for(self, one: Subscription) -> list[Message]:
-        """What a new subscription gets first, none for a shared one (PS-RETAIN)."""
+        """The retained messages that a new subscription gets first, none for a shared one (PS-RETAIN)."""
         if one.group or not self.retained:
             return []
         steps = NATIVE.filter(one.filter)
@@ -183,8 +183,9 @@ class Core:
     def _route(
         self, carried: Carried, source: str, plain: bool, groups: list[str] | None, but: Receiver | None
     ) -> None:
-        """One copy to each receiver, one to a member of each group, one to each neighbour behind which there is any.
-        groups: those to serve, None for all."""
+        """Give one copy to each receiver, one to a member of each group, one to each neighbour behind which somebody
+        wants it. plain: whether to serve those without a group. groups: those to serve, None for all. but: who gets
+        none."""
         message = carried.message
         plan = self.table.plan(message.topic)
         carried.urgent, carried.conflates = plan.urgent, plan.conflates
@@ -214,7 +215,7 @@ class Core:
             self.links[peer].send(carried, plainly, of_groups, self.now_ns)
 
     def _retain(self, message: Message) -> bool:
-        """Whether it is the later one."""
+        """Keep a retained message if it is later than the one that is kept; returns whether it is."""
         old = self.retained.get(message.topic)
         if old is not None and (old.made_ns, old.payload) >= (message.made_ns, message.payload):
             return False
@@ -230,12 +231,12 @@ class Core:
     # ---------------------------------------------------------------- neighbours
 
     def hello(self, peer: str = "") -> bytes:
-        """The first frame on a connection; where the peer is not known yet, it hears of our numbers in a second one."""
+        """The first frame on a connection. A peer that is not known yet gets our names in a second one (`meet`)."""
         link = self.links.get(peer) or Link(peer, self.ledger, self.rules)
         return link.hello(self.name, self.incarnation, self._names(peer), all_paths=self.paths is not None)
 
     def meet(self, outbox: Outbox, hello: Hello, *, dialled: bool) -> Link:
-        """A neighbour is there; BadInput where it cannot be one."""
+        """A neighbour has connected. Raises BadInput where it cannot be one."""
         if hello.version != VERSION:
             raise BadInput(f"{hello.name} speaks version {hello.version} of the native protocol, and this is {VERSION}")
         if hello.all_paths != (self.paths is not None):
@@ -269,13 +270,13 @@ class Core:
         return link
 
     def part(self, link: Link) -> None:
-        """Its connection has gone."""
+        """The neighbour's connection has ended."""
         link.end()
         self._tell_names(but=link)
         self._unsettled = True
 
     def take(self, link: Link, frame: Frame) -> None:
-        """BadInput for what cannot be."""
+        """Carry out what a neighbour says. Raises BadInput for a frame that no right neighbour sends."""
         match frame:
             case Data():
                 self._take_data(link, frame)
@@ -342,7 +343,7 @@ class Core:
         self._unsettled = True
 
     def _spread(self, want: Want, source: str, *, wanted: bool) -> None:
-        """Something is wanted that the source did not want before, or the other way round."""
+        """Tell the neighbours that the source, empty for clients here, now wants something, or no longer does."""
         for peer, link in self.links.items() if self.paths is None else ():
             if peer == source:
                 continue
@@ -356,7 +357,7 @@ class Core:
                 link.say(frame)
 
     def _tell_all(self, link: Link) -> None:
-        """What is wanted of a neighbour that was told of nothing yet."""
+        """Note all that is wanted of a neighbour that has not been told anything yet."""
         others = {want for other in self.links.values() if other is not link for want in other.wants}
         for want in sorted({*self._here, *others}) if self.paths is None else ():
             link.propagation.add(want)
@@ -366,7 +367,7 @@ class Core:
         return self.paths is not None or all(link.propagation.is_known(want) for link in links)
 
     def _settle(self) -> None:
-        """Answers to wants and subscribes of which all beyond know by now."""
+        """Answer the wants and the subscribers that all appliances beyond know of by now."""
         for peer, link in self.links.items():
             if link.outbox is None:
                 continue
@@ -380,8 +381,8 @@ class Core:
             each()
 
     def _names(self, peer: str) -> list[str]:
-        """This appliance and all behind its links but that of the peer; of links that are away only where the peer is
-        known, as it may be one of them."""
+        """This appliance and all behind its links, except the peer's. Links that are away count only where the peer is
+        known: an unknown peer may be at the end of one."""
         if self.paths is not None:
             return [self.name]  # there may be rings
         others = (one for name, one in self.links.items() if name != peer and (peer or one.outbox is not None))

@@ -1,8 +1,8 @@
-"""What the time stamps of messages say of each link: the latency of a hop, its trend, and its drift; and the message
-on `$SYS.NAME` in which an appliance publishes that, with what it counts.
+"""The latency of each link, its trend and its drift, as the time stamps of messages show them; and the message on
+`$SYS.NAME` in which an appliance publishes them, with its counts.
 
-The clocks of two machines differ: what is seen is the latency and that difference. The smallest of late is where the
-difference shows, and how fast that moves is the drift; the rest is what the messages waited.
+The clocks of two machines differ, so that latency and difference are seen together. The smallest recent value shows
+the difference, and how fast it moves is the drift; what is above it is the time that messages waited.
 
 Clauses: PS-LATENCY.
 """
@@ -17,14 +17,19 @@ import msgspec
 from scatterproof.impl.pubsub.translation.messages import Message
 
 WINDOW = 64  # messages
-SHARE = 16  # of a latency one in so many parts goes into the mean
+SHARE = 16  # a new latency counts in the mean with a weight of 1 / SHARE
 _S = 1_000_000_000
 
 
 @dataclass(slots=True)
 class Latency:
-    """Of one link. number: how many messages were seen. mean_ns: of late, exponentially weighted. least_ns: of the
-    last whole window. trend, drift: ns in a second, by which the mean and the least rose over it."""
+    """The latency of one link.
+
+    number: how many messages were seen.
+    mean_ns: exponentially weighted.
+    least_ns: the smallest of the last whole window.
+    trend, drift: by how many ns a second the mean and the smallest rose over it.
+    """
 
     number: int = 0
     mean_ns: float = 0.0
@@ -54,7 +59,7 @@ class Latency:
 
 
 class Latencies:
-    """By the neighbour at the other end."""
+    """The latency of each link. of: by the neighbour at its other end."""
 
     def __init__(self) -> None:
         self.of: dict[str, Latency] = {}
@@ -64,7 +69,7 @@ class Latencies:
 
 
 def told(name: str, counts: Mapping[str, int], latencies: Latencies, there: Iterable[str]) -> Message:
-    """there: the neighbours that are linked now."""
+    """The message with the statistics of the appliance `name`. there: the neighbours that are linked now."""
     fields = ("number", "mean_ns", "least_ns", "trend", "drift")
     links = {peer: {field: getattr(one, field) for field in fields} for peer, one in sorted(latencies.of.items())}
     said = {"name": name, "counts": dict(counts), "neighbours": sorted(there), "latency": links}

@@ -1,5 +1,5 @@
-"""What is to be stored, written down by the core in its order; the driver has it stored before anything is sent that
-says so (PS-PERSISTED, PS-QOS-GD)."""
+"""What the core wants to be stored, in its order. The driver stores it before it sends anything that says so
+(PS-PERSISTED, PS-QOS-GD)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ Change: TypeAlias = tuple[str, tuple[Value, ...]]
 
 @dataclass(slots=True)
 class KeptSession:
-    """subscribed: native filters with group, level, and whether topics that begin with $ are kept from it. waiting:
-    place, level, packet id (0: not sent yet), whether it was released, whether it was retained, group, and the number
-    of the message, by place. received: the packet ids of level 2 that came and were not released."""
+    """A durable session, as it was stored.
+
+    subscribed: native filter, group, level, and whether topics that begin with $ are kept from it.
+    waiting: place, level, packet id (0: not sent yet), whether released, whether retained, group, number of the
+        message.
+    received: the packet ids of level 2 that came and were not released.
+    """
 
     user: str
     subscribed: list[tuple[str, str, int, bool]] = field(default_factory=list)
@@ -28,8 +32,13 @@ class KeptSession:
 
 @dataclass(slots=True)
 class KeptLink:
-    """incarnation, taken: of the neighbour, and of what it sent. sent: the last number given. unheard: number on the
-    link, plain, groups and number of the message."""
+    """A link, as it was stored.
+
+    incarnation: of the neighbour.
+    taken: the number of the last message that was taken from it.
+    sent: the last number that was given to a message for it.
+    unheard: messages that it has not acknowledged: number on the link, plain, groups, number of the message.
+    """
 
     incarnation: str = ""
     taken: int = 0
@@ -40,8 +49,12 @@ class KeptLink:
 
 @dataclass(slots=True)
 class Kept:
-    """What a store had when it was opened. incarnation: of the appliance. configuration: the text of the last known.
-    passed: by origin, the stamp of the last guaranteed message that took all paths."""
+    """What a store had when it was opened.
+
+    incarnation: of the appliance.
+    configuration: the text of the last one that was known.
+    passed: by origin, the stamp of the last guaranteed message that took all paths.
+    """
 
     incarnation: str
     messages: dict[int, Message] = field(default_factory=dict)
@@ -53,7 +66,7 @@ class Kept:
 
 
 class Ledger:
-    """is_kept: whether there is a store; nothing is written down otherwise."""
+    """Collects changes. is_kept: whether there is a store; without one nothing is written down."""
 
     def __init__(self, *, is_kept: bool, last_message: int = 0) -> None:
         self.is_kept = is_kept
@@ -65,7 +78,7 @@ class Ledger:
             self.changes.append((statement, values))
 
     def hold(self, carried: Carried) -> int:
-        """One more queue has the message: its number in the store."""
+        """One more queue has the message. Returns its number in the store, 0 without one."""
         if not self.is_kept:
             return 0
         if not carried.kept:
@@ -79,7 +92,7 @@ class Ledger:
         return carried.kept
 
     def release(self, carried: Carried) -> None:
-        """One queue less has it; with the last it goes."""
+        """One queue fewer has the message; after the last it is dropped from the store."""
         if self.is_kept and carried.queues:
             carried.queues -= 1
             if not carried.queues:

@@ -1,5 +1,5 @@
 """A neighbour: what it wants and was told, and the messages that it has not acknowledged, over connections that come
-and go. Each message is taken once, in order, as the two compare their numbers when they meet again.
+and go. Each message is taken once, in order: the two compare their numbers when they connect again.
 
 Clauses: PS-ROUTE, PS-ORDER, PS-NEIGHBOUR, PS-COVER.
 """
@@ -35,10 +35,15 @@ class Unheard:
 
 
 class Link:
-    """peer: its name. outbox: of the connection, None while there is none; dialled: whether we made that. behind: the
-    appliances behind it and itself, also while it is away: what is guaranteed waits for them on this way alone.
-    wants, due: what it wants, and which of that is to be answered; seen: what it has told on this connection until it
-    has told all, None afterwards."""
+    """peer: the neighbour's name.
+    outbox: of the connection, None while there is none.
+    dialled: whether this appliance made the connection.
+    behind: the neighbour and the appliances behind it, also while it is away: guaranteed messages wait for them on this
+        link alone.
+    wants: what it wants.
+    due: the wants that are still to be answered.
+    seen: the wants that it has told on this connection so far, None once it has told all.
+    """
 
     def __init__(self, peer: str, ledger: Ledger, rules: Rules = RULES) -> None:
         self.peer, self._ledger, self._rules = peer, ledger, rules
@@ -68,7 +73,7 @@ class Link:
         return encode(Hello(VERSION, name, incarnation, names, self._incarnation, self.taken, first, all_paths))
 
     def begin(self, outbox: Outbox, hello: Hello, incarnation: str, now_ns: int) -> None:
-        """A connection has come, and the neighbour's first frame with it."""
+        """A connection has come, with the neighbour's first frame. What it has not taken is sent again."""
         self.outbox, self.behind = outbox, set(hello.names)
         self.due, self.seen = set(), set()
         if hello.incarnation != self._incarnation:
@@ -110,21 +115,21 @@ class Link:
             self.outbox.write(encode(Data(serial, plain, list(groups), now_ns, carried.message)))
 
     def is_full(self, high: int, low: int) -> bool:
-        """Whether more guaranteed messages are on their way to a neighbour that is there than may be: then publishers
-        wait (PS-FLOW)."""
+        """Whether a connected neighbour has too many guaranteed messages to acknowledge; then publishers wait
+        (PS-FLOW)."""
         waits = len(self._unheard) if self.outbox is not None else 0
         self._is_full = FLOW_RULES.is_on(self._is_full, waits, high, low)
         return self._is_full
 
     def heard(self, serial: int) -> None:
-        """The neighbour has taken all up to this one."""
+        """The neighbour has taken all messages up to this number."""
         while self._unheard and self._unheard[0].serial <= serial:
             one = self._unheard.popleft()
             self._ledger.note("drop_unheard", self.peer, one.serial)
             self._ledger.release(one.carried)
 
     def takes(self, serial: int) -> bool:
-        """Whether what came with this number is new."""
+        """Whether a message with this number is new; it counts as taken then. 0 is best effort, and always new."""
         if not serial:
             return True
         if not self._rules.is_next(serial, self.taken):
@@ -133,7 +138,7 @@ class Link:
         return True
 
     def tell_taken(self) -> None:
-        """Say what was taken since this was last said."""
+        """Acknowledge what was taken since the last acknowledgement."""
         if self.taken != self._told_taken:
             self._told_taken = self.taken
             self._ledger.note("put_link", self.peer, self._incarnation, self.taken)

@@ -1,9 +1,9 @@
-"""What the management node says: a configuration with an id, and in it who may publish and subscribe to what.
+"""The configuration of the management node: an id, and who may publish and subscribe to what.
 
     id = "7"
 
     [[entitlement]]
-    user = "sensor"            # of an MQTT or NATS client; "*" is everybody, without a name, too
+    user = "sensor"            # of an MQTT or NATS client; "*" is everybody, also without a name
     publish = ["sensors.>"]    # native filters
     subscribe = ["commands.*"]
 
@@ -44,7 +44,9 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """text: as it was given. allowed: native filters, by user and action."""
+    """text: as it was given.
+    allowed: native filters, by user and action.
+    """
 
     id: str
     text: str
@@ -52,7 +54,7 @@ class Configuration:
     _answers: dict[tuple[str, Action, str], bool] = field(default_factory=dict)
 
     def allows(self, user: str, action: Action, filter_: str) -> bool:
-        """Whether one filter that is allowed covers all of this one, or is that of this topic."""
+        """Whether one of the user's or everybody's filters covers all of this filter, or matches this topic."""
         key = user, action, filter_
         if key not in self._answers:
             if len(self._answers) >= _KEPT:
@@ -63,7 +65,7 @@ class Configuration:
 
 
 def read(text: str, name: str) -> Configuration:
-    """BadInput, naming the file, for what is no configuration."""
+    """The configuration in a TOML text. Raises BadInput, which names the file, for anything else."""
     try:
         found = msgspec.convert(tomllib.loads(text), _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:

@@ -1,4 +1,4 @@
-"""What goes over the link of two appliances: MessagePack with its length in front."""
+"""Frames on the link of two appliances: MessagePack with its length in front."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ Want: TypeAlias = tuple[str, str]
 
 
 class Hello(msgspec.Struct, frozen=True, array_like=True, tag=1):
-    """The first on a connection, from both ends.
+    """The first frame on a connection, from both ends.
 
-    name, incarnation: of the sender; the incarnation is another one where it has lost its numbers.
-    names: the sender and all appliances behind it, this neighbour left out.
-    known, taken: the incarnation of the neighbour that it knows, and the last message of that one that it has taken.
+    name, incarnation: of the sender; the incarnation is a new one where it has lost its numbers.
+    names: the sender and all appliances behind it, without this neighbour.
+    known, taken: the incarnation of the neighbour that it knows, and the number of the last message that it took from
+        it.
     first: the number of the first message that it may send now.
     all_paths: whether messages take all paths at once.
     """
@@ -38,7 +39,7 @@ class Hello(msgspec.Struct, frozen=True, array_like=True, tag=1):
 
 
 class Names(msgspec.Struct, frozen=True, array_like=True, tag=2):
-    """As in Hello, when they change."""
+    """The names of Hello, when they change."""
 
     names: list[str]
 
@@ -54,19 +55,25 @@ class Dropped(msgspec.Struct, frozen=True, array_like=True, tag=4):
 
 
 class Had(msgspec.Struct, frozen=True, array_like=True, tag=5):
-    """All beyond know that it is wanted."""
+    """The answer to Wanted: all appliances beyond know of it."""
 
     filter: str
     group: str
 
 
 class Synced(msgspec.Struct, frozen=True, array_like=True, tag=6):
-    """All that is wanted has been told on this connection: what was wanted before and not told is wanted no more."""
+    """All that is wanted was told on this connection. What was wanted earlier and not told again is no longer
+    wanted."""
 
 
 class Data(msgspec.Struct, frozen=True, array_like=True, tag=7):
-    """A message. serial: 0 for best effort, of others their number on the link, from 1. plain: whether subscriptions
-    without a group are served; groups: those of which a member there is. sent_ns: Unix time (PS-LATENCY)."""
+    """A message.
+
+    serial: its number on the link, from 1; 0 for best effort.
+    plain: whether subscriptions without a group are served.
+    groups: the groups to serve, with one member each.
+    sent_ns: Unix time (PS-LATENCY).
+    """
 
     serial: int
     plain: bool
@@ -76,7 +83,7 @@ class Data(msgspec.Struct, frozen=True, array_like=True, tag=7):
 
 
 class Taken(msgspec.Struct, frozen=True, array_like=True, tag=8):
-    """All up to this number have been taken, and stored where they must be."""
+    """All messages up to this number were taken, and stored where they must be."""
 
     serial: int
 
@@ -94,7 +101,7 @@ class Refused(msgspec.Struct, frozen=True, array_like=True, tag=10):
 
 
 class Alive(msgspec.Struct, frozen=True, array_like=True, tag=11):
-    """Somebody is there, and has nothing else to say."""
+    """The sender is alive, and has nothing else to say."""
 
 
 Frame: TypeAlias = Hello | Refused | Names | Wanted | Dropped | Had | Synced | Data | Taken | Retained | Alive
@@ -108,13 +115,13 @@ def encode(frame: Frame) -> bytes:
 
 
 class Frames:
-    """Bytes of a connection as frames."""
+    """Makes frames of the bytes of a connection."""
 
     def __init__(self) -> None:
         self._left = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """BadInput for what is no frame."""
+        """The frames that are whole now. Raises BadInput for bytes that are no frame."""
         self._left += data
         at, end = 0, len(self._left)
         try:

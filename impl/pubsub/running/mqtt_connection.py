@@ -1,4 +1,4 @@
-"""A connection of a client of MQTT 3.1.1, and the clients of one appliance.
+"""A connection of a client of MQTT 3.1.1, and all such clients of one appliance.
 
 Clauses: PS-TRANSLATE, PS-SESSION, PS-QOS-LEVEL, PS-RETAIN, PS-AUTH.
 """
@@ -20,7 +20,7 @@ _REFUSED = 0x80
 
 
 class Clients:
-    """The sessions, and who may connect. most: bytes of the longest packet."""
+    """The sessions and connections of an appliance's MQTT clients. most: bytes of the longest packet."""
 
     def __init__(self, core: Core, kept: Kept | None, most: int = codec.MOST_LENGTH) -> None:
         self.core, self.most = core, most
@@ -37,7 +37,7 @@ class Clients:
 
 
 class Connection:
-    """One of a client. limit_ns: when it ends, where nothing more comes; None for never."""
+    """A connection of one client. limit_ns: when it ends if nothing more comes, Unix time; None for never."""
 
     def __init__(self, clients: Clients, outbox: Outbox) -> None:
         self._clients, self._core, self.outbox = clients, clients.core, outbox
@@ -59,12 +59,13 @@ class Connection:
             self.outbox.close(str(error))
 
     def tick(self) -> None:
-        """End it where its client was silent for one and a half times what it promised (section 3.1.2.10)."""
+        """End a connection whose client was silent for one and a half times its keep-alive (section 3.1.2.10)."""
         if self.limit_ns is not None and self._core.now_ns > self.limit_ns:
             self.outbox.close("the client was silent for too long")
 
     def lost(self) -> None:
-        """The connection has ended; without a word where the will is still there (section 3.1.2.5)."""
+        """The connection has ended. A will that is still there is published: the client did not disconnect (section
+        3.1.2.5)."""
         session, self._session = self._session, None
         if session is None:
             return

@@ -1,4 +1,4 @@
-"""What a client of MQTT 3.1.1 has on an appliance, also while it is away.
+"""The session of a client of MQTT 3.1.1, also while the client is away.
 
 Clauses: PS-SESSION, PS-QOS-GD, PS-QOS-LEVEL, PS-RETAIN, PS-SHARED, PS-PERSISTED, PS-TRANSLATE.
 """
@@ -25,8 +25,14 @@ _SHARED = "$share/"
 
 
 class Item:
-    """A guaranteed message in a session. place: in the order of the session. packet_id: 0 while it was not sent;
-    again: whether it may have been sent before; released: level 2, the client has it; retained: it is sent as such."""
+    """A guaranteed message in a session.
+
+    place: in the order of the session.
+    packet_id: 0 until it is sent.
+    again: whether it may have been sent before.
+    released: whether the client has it (level 2).
+    retained: whether it is sent as a retained message.
+    """
 
     __slots__ = ("again", "carried", "group", "level", "packet_id", "place", "released", "retained")
 
@@ -36,8 +42,11 @@ class Item:
 
 
 class Session:
-    """What the standard calls so. outbox: None while the client is away. received: packet ids of level 2 that came from
-    it and that it has not released."""
+    """A session in the sense of the standard.
+
+    outbox: None while the client is away.
+    received: the packet ids of level 2 that came from the client and that it has not released.
+    """
 
     def __init__(self, core: Core, name: str, user: str, durable: bool) -> None:
         self.core, self.name, self.user, self.durable = core, name, user, durable
@@ -53,7 +62,7 @@ class Session:
         return self.outbox is not None
 
     def note(self, statement: str, *values: str | int) -> None:
-        """Into the ledger, where it is durable."""
+        """Write a change into the ledger, if the session is durable."""
         if self.durable:
             self.core.ledger.note(statement, self.name, *values)
 
@@ -128,7 +137,7 @@ class Session:
             self._send(item)
 
     def acknowledged(self, packet_id: int, *, level: int) -> None:
-        """PUBACK, or PUBCOMP at level 2. One that nothing is sent with means nothing."""
+        """The client has sent PUBACK, or PUBCOMP at level 2. An id that no message has is ignored."""
         item = self._sent.get(packet_id)
         if item is None or item.level != level or (level == 2 and not item.released):
             return
@@ -153,7 +162,7 @@ class Session:
     # ---------------------------------------------------------------- connections
 
     def begin(self, outbox: Outbox) -> None:
-        """The client is there: what was in flight first, then what waits (PS-SESSION)."""
+        """The client has connected: send what was in flight, then what waits (PS-SESSION)."""
         self.outbox = outbox
         for item in sorted(self._sent.values(), key=lambda item: item.place):
             if item.released:
@@ -163,7 +172,7 @@ class Session:
         self._pump()
 
     def end(self) -> None:
-        """It has gone."""
+        """The client has gone. What it was to get for a group goes to another member."""
         self.outbox = None
         for item in self._sent.values():
             item.again = True
@@ -182,7 +191,7 @@ class Session:
             self.core.hand_on(item.carried, item.group)
 
     def discard(self) -> None:
-        """Nothing of it stays."""
+        """Remove the session, its subscriptions and its messages."""
         for one in list(self.subscribed.values()):
             self.core.unsubscribe(one)
         self.subscribed.clear()
@@ -195,7 +204,8 @@ class Session:
     # ---------------------------------------------------------------- subscriptions
 
     def subscribe(self, text: str, level: int, done: Callable[[], None]) -> tuple[Subscription, bool]:
-        """And whether it is in force at once; BadInput for a filter that cannot be."""
+        """Add a subscription; returns it, and whether it is in force at once. Otherwise `done` is called when it is.
+        Raises BadInput for a filter that cannot be, or is not allowed."""
         group, filter_text = "", text
         if text.startswith(_SHARED):
             _, group, filter_text = (*text.split("/", 2), "", "")[:3]
@@ -212,7 +222,8 @@ class Session:
         return one, self._put(one, done)
 
     def revoked(self, one: Subscription) -> None:
-        """It ends, and what waits goes where it was for that alone."""
+        """End a subscription that is no longer allowed, and drop the waiting messages that the client may no longer
+        get."""
         del self.subscribed[one.filter, one.group]
         self.note("drop_subscription", one.filter, one.group)
         self.core.unsubscribe(one)

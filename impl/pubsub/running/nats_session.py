@@ -1,7 +1,7 @@
 """A client of NATS' text protocol: a connection and what it subscribed to.
 
 Each subscription is a receiver of its own, as in NATS. `PONG` is held back until the subscriptions ahead of its `PING`
-are in force everywhere, so that a client's flush says as much here as of one server.
+are in force everywhere, so that a client's flush means as much here as with a single server.
 
 Clauses: PS-TRANSLATE, PS-SHARED, PS-QOS-BE.
 """
@@ -38,7 +38,9 @@ _VERSION = "2.9.0"  # of the server whose text protocol this is
 
 @dataclass(slots=True)
 class _Subscribed:
-    """most: after how many messages it ends, None for not at all. got: how many there were."""
+    """most: after how many messages it ends, None for never.
+    got: how many it has got.
+    """
 
     one: Subscription
     subject: str
@@ -47,7 +49,8 @@ class _Subscribed:
 
 
 class NatsConnection:
-    """It ends with a word of the protocol where that is broken."""
+    """A connection of one client. Where the client breaks the protocol, it ends with an error in the protocol's
+    words."""
 
     def __init__(self, core: Core, outbox: Outbox, number: int, most: int = MAX_PAYLOAD) -> None:
         self._core, self.outbox, self._most = core, outbox, most
@@ -89,7 +92,7 @@ class NatsConnection:
             self._left += data[at:]
 
     def _read(self, data: bytes) -> int:
-        """How much of it was read."""
+        """Carry out the data, and return how many bytes of them were read."""
         at = 0
         while self.outbox.closing is None:
             if self._publishing is not None:
@@ -209,7 +212,7 @@ class NatsConnection:
             self._end_one(key)
 
     def tick(self) -> None:
-        """Ask a client that is silent whether it is there, and end the connection of one that does not say so."""
+        """Ping a silent client, and end the connection of one that does not answer."""
         if self._core.now_ns > self._limit_ns:
             self._limit_ns += _SILENCE_NS
             self._pings += 1

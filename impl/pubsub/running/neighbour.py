@@ -1,6 +1,6 @@
-"""A connection to a neighbour: who is there is said first, by who dialled and then by the other, and may be refused.
-Each says at each tick that it is there; one that is silent for some ticks is taken as dead, as one that hangs, or is
-beyond a broken wire, keeps its connection open.
+"""A connection to a neighbour. The side that dialled says first who it is, then the other; either may be refused. At
+each tick both say that they are alive. A neighbour that is silent for some ticks is taken as dead: one that hangs, or
+is beyond a broken wire, keeps its connection open.
 
 Clauses: PS-NEIGHBOUR, PS-ROUTE.
 """
@@ -20,13 +20,17 @@ Say: TypeAlias = Callable[[str], None]
 
 
 class _Refusal(Exception):
-    """The neighbour has said why not."""
+    """The neighbour has refused this appliance, and said why."""
 
 
 class Neighbour:
-    """known: the names of neighbours, by where they were dialled. say: what a person is told. dialled: where this one
-    was, None where it dialled. patience: for how many ticks it may be silent, None for ever. link: None until it is
-    one. refused: it cannot be one."""
+    """known: the names of neighbours, by the address that was dialled.
+    say: shows a line to a person.
+    dialled: the address that this side dialled, None where the neighbour dialled.
+    patience: for how many ticks the neighbour may be silent, None for ever.
+    link: None until both have said who they are.
+    refused: whether one side has refused the other.
+    """
 
     def __init__(
         self,
@@ -81,7 +85,7 @@ class Neighbour:
         self._say(f"{where} is not linked: {reason}")
 
     def tick(self) -> None:
-        """Called at each tick of the driver."""
+        """Say that this side is alive, or give the neighbour up. Called at each tick of the driver."""
         if self._patience is None or self._outbox.closing is not None:
             return
         self._silent += 1

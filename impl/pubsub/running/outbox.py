@@ -1,9 +1,9 @@
-"""What is to be written to a connection: filled by sessions and links, emptied by the driver.
+"""The bytes that wait to be written to a connection: sessions and links fill it, the driver empties it.
 
-All is written at once while the other end takes it. Where much is on its way already, best effort waits on channels of
-the connection's own, one a priority, as references into the ring of recent messages: there it is thinned out or
-conflated, and goes on as the other end takes more. All else, guaranteed messages among it, goes ahead and is never
-dropped: how much of it there is at once is up to sessions and links.
+Everything is written at once while the other end takes it. Once much is on its way, best effort waits on channels of
+the connection, one a priority, as references into the ring of recent messages: there it is thinned out or conflated,
+and goes on as the other end takes more. Everything else, guaranteed messages among it, goes ahead and is never dropped:
+sessions and links limit how much of it there is at once.
 
 Clauses: PS-FLOW, PS-QOS-BE, PS-QOS-CONF, PS-RING, PS-PRIO, PS-SLOW.
 """
@@ -25,7 +25,11 @@ SLOW, BACK = "slow consumers", "slow consumers that came back"
 
 
 class Flow:
-    """What the outboxes of an appliance share. counts: of what was done. dirty: those in which something is."""
+    """What the outboxes of an appliance share.
+
+    counts: of what was done.
+    dirty: the outboxes that the driver has to empty or close.
+    """
 
     def __init__(self, marks: Marks, counts: Counter[str], rules: FlowRules = FLOW_RULES) -> None:
         self.marks, self.counts, self.rules = marks, counts, rules
@@ -34,9 +38,14 @@ class Flow:
 
 
 class Outbox:
-    """parts: what is to be written; size: its bytes. waiting: bytes that the driver has and the other end has not
-    taken. closing: why the connection ends once all is written, None while it goes on; is_abandoned: it ends at once.
-    wire: the driver's. is_slow: what is best effort goes by channels of its own."""
+    """parts: bytes that are not written yet.
+    size: how many bytes there are in parts.
+    waiting: bytes that the driver has and the other end has not taken.
+    closing: why the connection ends once all is written, None while it goes on.
+    is_abandoned: whether it ends at once.
+    wire: the driver's connection.
+    is_slow: whether best effort goes through the channels.
+    """
 
     __slots__ = (
         *("_channels", "_flow", "_scheduler"),
@@ -68,19 +77,20 @@ class Outbox:
                 self._flow.dirty.append(self)
 
     def abandon(self, reason: str) -> None:
-        """Nobody takes what is on its way."""
+        """End the connection at once: nobody takes what is on its way."""
         self.is_abandoned = True
         self.close(reason)
 
     def keeps_up(self) -> bool:
-        """Whether a best-effort message is written at once; otherwise it may wait."""
+        """Whether a best-effort message is written at once; otherwise it goes to `wait`."""
         if not self.is_slow and self._is_full():
             self.is_slow = True
             self._flow.counts[SLOW] += 1
         return not self.is_slow
 
     def wait(self, carried: Carried, key: Hashable, way: Way) -> bool:
-        """Whether it is sent later on, or another one of its key and topic in its stead. way: its bytes."""
+        """Let a best-effort message wait. Returns whether it is to be sent later, or a newer one of its key and topic
+        instead. way: makes its bytes."""
         priority = URGENT if carried.urgent else USUAL
         channel = self._channels.get(priority)
         if channel is None:
@@ -96,7 +106,7 @@ class Outbox:
         return accepted
 
     def pump(self) -> None:
-        """What waits, as far as there is room for it."""
+        """Write what waits, as far as there is room for it."""
         while self.is_slow and not self._is_full():
             priority = self._scheduler.next()
             if priority is None:
@@ -110,7 +120,7 @@ class Outbox:
                 self._scheduler.ready(priority, priority)
 
     def forget(self) -> None:
-        """All that waits: somebody may get it no more."""
+        """Drop all that waits: the client may no longer be allowed to get it."""
         self._channels.clear()
         self._scheduler = Scheduler(self._flow.rules)
 

@@ -1,7 +1,7 @@
-"""What a neighbour is told that is wanted of it, kept up change by change (PS-COVER).
+"""Which wants a neighbour is told, kept up to date change by change (PS-COVER).
 
-`spreading` makes the same from all that is wanted at every change; here a change looks only at what may cover, or be
-covered by, the filter that changes.
+`spreading` computes the same from all wants at every change; here a change looks only at the filters that may cover the
+changed one, or be covered by it.
 
 Clauses: PS-COVER, PS-ROUTE. TLA+: `Kept`, `InOrder`, `Missing`.
 """
@@ -19,7 +19,7 @@ from scatterproof.impl.pubsub.running.messages import Dropped, Want, Wanted
 from scatterproof.impl.pubsub.topic_tree import TopicIndex, TopicTree
 from scatterproof.impl.pubsub.translation.names import NATIVE
 
-_OTHER = "\0"  # in no filter: what is behind it is like nothing else
+_OTHER = "\0"  # in no filter: a token that ends with it equals no token of a filter
 
 
 @lru_cache(1 << 14)
@@ -33,19 +33,21 @@ def _contains(wide: str, narrow: str) -> bool:
 
 
 def covers_want(wide: Want, narrow: Want) -> bool:
-    """Those of different groups never do."""
+    """Whether the wide want covers the narrow one; wants of different groups never do."""
     return wide[1] == narrow[1] and (wide == narrow or _contains(wide[0], narrow[0]))
 
 
 def example(steps: Filter) -> Topic:
-    """A topic that a filter matches, and only those that match all that a wildcard stands for."""
+    """A topic that a filter matches. Another filter matches it only if it matches whatever the wildcards stand for."""
     tokens = tuple(one.text if one.whole else one.text + _OTHER for one in steps if one.count is Count.ONE)
     return tokens or (_OTHER,)
 
 
 class Propagation:
-    """wanted: all that is wanted of the neighbour. told: what it was told of it; unheard: how many of those it has not
-    answered."""
+    """wanted: all that is wanted of the neighbour.
+    told: the wants that it was told.
+    unheard: by want, how often it was told and has not answered.
+    """
 
     def __init__(self, rules: Rules = RULES) -> None:
         self._rules = rules
@@ -56,7 +58,7 @@ class Propagation:
         self._examples: TopicIndex[Want] = TopicIndex()  # of all that is wanted
 
     def add(self, want: Want) -> list[Wanted | Dropped]:
-        """What is said to the neighbour."""
+        """Add a want; returns what has to be said to the neighbour."""
         if want in self.wanted:
             return []
         self.wanted.add(want)
@@ -90,7 +92,7 @@ class Propagation:
 
     @property
     def looked_at(self) -> int:
-        """How many places of topics and filters the last lookups came to."""
+        """How many places of topics and filters the last lookups went through."""
         return self._examples.looked_at + self._tree.looked_at
 
     def had(self, want: Want) -> None:
@@ -99,7 +101,7 @@ class Propagation:
             del self.unheard[want]
 
     def again(self) -> list[Wanted]:
-        """All that was told, for a new connection."""
+        """All that was told, to be told and answered again on a new connection."""
         self.unheard = Counter(list(self.told))
         return [Wanted(*one) for one in self.told]
 
@@ -109,14 +111,14 @@ class Propagation:
         return any(covers_want(one, want) for one in known)
 
     def _stays(self, one: Want, other: Want, *, first: bool) -> bool:
-        """Whether the one stays home as the other is wanted. first: the one is ahead of the other."""
+        """Whether one want is not told, as the other is wanted. first: whether it is the first of the two in order."""
         return self._rules.stays_home(covers_want(other, one), covers_want(one, other), first)
 
     def _is_covered(self, want: Want) -> bool:
         return any(covers_want(one, want) for one in _around(want, self._tree))
 
     def _below(self, want: Want) -> list[Want]:
-        """Of what is wanted, the others that it covers: their examples are among its topics."""
+        """The other wants that this one covers: their examples are among its topics."""
         return [one for one in self._examples.find(_steps(want[0])) if one != want and covers_want(want, one)]
 
     def _say(self, wants: list[Want], drops: list[Want]) -> list[Wanted | Dropped]:
@@ -135,5 +137,5 @@ class Propagation:
 
 
 def _around(want: Want, among: TopicTree[Want, None]) -> list[Want]:
-    """All that may cover it: that matches a topic which only such can match."""
+    """The wants that may cover this one: only such filters match its example."""
     return [one for one, _ in among.find(example(_steps(want[0])))]

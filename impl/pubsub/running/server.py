@@ -1,7 +1,6 @@
-"""Drives an appliance on asyncio: sockets, time, signals and the store. All that it decides is when.
+"""Drives an appliance on asyncio: sockets, time, signals and the store. It decides only when things are done.
 
-Whatever one turn of the loop brought is carried out, then stored, in one transaction, and only then is written to
-sockets.
+What one turn of the loop brings is carried out, then stored in one transaction, and only then written to sockets.
 
 Clauses: PS-PERSISTED, PS-FLOW.
 """
@@ -36,11 +35,16 @@ _AGAIN_S, _REFUSED_S = 0.25, 5.0  # until a neighbour is dialled again
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """configuration: the file of entitlements, read again at SIGHUP. name: of the appliance, another for each. mqtt,
-    nats, native: where it listens, None for not at all; port 0 for any. neighbours: whom it dials. store: the cache
-    engine's file; without, nothing outlives the process. max_payload: bytes. statistics_s: how often
-    it publishes what it counts, 0 for never. keep_alive_s: for how long a neighbour may be silent, 0 for ever.
-    all_paths: whether messages take all at once."""
+    """name: of the appliance, another one for each.
+    mqtt, nats, native: where it listens, None for not at all; port 0 for any that is free. Neighbours come to `native`.
+    neighbours: the addresses that it dials.
+    store: the cache engine's file; without one, nothing outlives the process.
+    configuration: the file of entitlements, read again at SIGHUP.
+    max_payload: bytes.
+    statistics_s: seconds between publications of its counts, 0 for never.
+    all_paths: whether messages take all paths at once.
+    keep_alive_s: for how many seconds a neighbour may be silent, 0 for ever.
+    """
 
     name: str
     mqtt: Address | None = None
@@ -58,7 +62,7 @@ class Settings:
 
 
 class _End(Protocol):
-    """What is at the end of a connection."""
+    """What reads a connection: a client, or a neighbour."""
 
     def receive(self, data: bytes) -> None: ...
     def tick(self) -> None: ...
@@ -102,7 +106,7 @@ class _Wire(asyncio.Protocol):
         self._server.flush_soon()
 
     def send(self) -> None:
-        """What the outbox has, and what waits where the other end takes it."""
+        """Send what the outbox has, and what waits, as far as the other end takes it."""
         box = self.outbox
         while True:
             data = box.parts[0] if len(box.parts) == 1 else b"".join(box.parts)
@@ -123,7 +127,10 @@ class _Wire(asyncio.Protocol):
 
 
 class Server:
-    """say: what a person is told. known: the names of neighbours, by where they were dialled."""
+    """say: shows a line to a person.
+    known: the names of neighbours, by the address that was dialled.
+    listening: the address of each port that is open, by what it is for.
+    """
 
     def __init__(self, settings: Settings, say: Say) -> None:
         self._settings, self.say = settings, say
@@ -148,14 +155,14 @@ class Server:
         self._configure_first(kept.configuration if kept is not None else None)
 
     def close(self) -> None:
-        """Give the store back, with all that was written down."""
+        """Store what was written down, and close the store."""
         if self._store is not None:
             if self._failed is None:
                 self._keep()
             self._store.close()
 
     def _keep(self) -> None:
-        """CannotRun where the store does not take it."""
+        """End the turn, and store what was written down. Raises CannotRun where the store fails."""
         self.core.end_turn()
         if self.core.ledger.changes and self._store is not None:
             self._store.apply(self.core.ledger.changes)
@@ -164,7 +171,7 @@ class Server:
     # ---------------------------------------------------------------- configuration
 
     def _read(self) -> Configuration | None:
-        """None, which is said, where the file cannot be read."""
+        """The configuration in the file; None where there is no file, or it cannot be read, which is said."""
         path = self._settings.configuration
         try:
             return None if path is None else read(path.read_text(), str(path))
@@ -175,8 +182,8 @@ class Server:
         return None
 
     def _configure_first(self, kept: str | None) -> None:
-        """By the file, or by the last known; BadInput where there is neither, as nobody is to do what is not
-        allowed."""
+        """Put the configuration of the file in force, or else the last known one. Raises BadInput where a file is named
+        and there is neither: without entitlements everybody could do everything."""
         known = read(kept, "the configuration in the store") if kept is not None else None
         try:
             found = self._read()
@@ -194,7 +201,7 @@ class Server:
             self.say(f"configuration {known.id}, the last known, holds")
 
     def configure_again(self) -> None:
-        """At SIGHUP. What cannot be used leaves all as it is."""
+        """Read the configuration again, at SIGHUP. A file that cannot be used changes nothing."""
         try:
             found = self._read()
         except BadInput as error:
@@ -222,7 +229,7 @@ class Server:
         self.flush_soon()
 
     def _hold(self) -> None:
-        """Clients are not read while a neighbour has not acknowledged too much, as nothing guaranteed is dropped."""
+        """Stop reading from clients while a neighbour has too much to acknowledge, as nothing guaranteed is dropped."""
         marks = self.core.flow.marks
         held = any(link.is_full(marks.high, marks.low) for link in self.core.links.values())
         if held != self._held:
@@ -260,8 +267,8 @@ class Server:
     # ---------------------------------------------------------------- running
 
     async def run(self, ready: Callable[[], None]) -> None:
-        """Until SIGTERM or SIGINT. ready: called when it listens. CannotRun where a port is taken, or the store
-        fails."""
+        """Run until SIGTERM or SIGINT. ready: called when it listens. Raises CannotRun where a port is taken, or the
+        store fails."""
         loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -332,7 +339,7 @@ class Server:
                     await loop.create_connection(lambda wire=wire: wire, *address)  # type: ignore[misc]
                     await gone
                 except OSError:
-                    pass  # it is not there yet
+                    pass  # the neighbour is not there yet
                 if made and made[0].refused:
                     seconds = _REFUSED_S
             await asyncio.sleep(seconds)
@@ -351,7 +358,7 @@ class Server:
             self.flush_soon()
 
     async def _close_all(self) -> None:
-        """Clients first, so that what their going causes still goes to neighbours."""
+        """Close all connections, clients' first, so that what this causes still goes to neighbours."""
         self._flush()
         for links in (False, True):
             for wire in list(self._wires):

@@ -12,8 +12,8 @@ Chosen: TypeAlias = tuple[str, "Subscription | str"]
 
 
 class Turns:
-    """Members take turns: those here, that are there ahead of those that are away, and then neighbours behind which
-    there are any."""
+    """Members of a group take turns: those of this appliance that are connected, else those that are away, else
+    neighbours with members behind them."""
 
     def __init__(self) -> None:
         self._turns: Counter[str] = Counter()
@@ -25,8 +25,12 @@ class Turns:
         but: Receiver | None,
         may_go: Callable[[str], bool],
     ) -> Iterator[Chosen]:
-        """Of each group its name, and the member or neighbour. wanted: the groups to serve, None for all. but: who gets
-        nothing. may_go: whether it may go to a neighbour."""
+        """For each group its name, and the member or neighbour that gets the message.
+
+        wanted: the groups to serve, None for all.
+        but: a receiver that does not get it.
+        may_go: whether it may go to a neighbour.
+        """
         for name, shared in groups.items():
             if wanted is not None and name not in wanted:
                 continue

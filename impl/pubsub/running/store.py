@@ -1,7 +1,7 @@
 """The cache engine: what must outlive the appliance, in a file of SQLite.
 
-What the core wrote down is stored in one transaction, synced, before anything is sent that says so: the driver sees to
-that. One process at a time has the file.
+What the core wrote down is stored in one synced transaction; only then the driver sends anything that says so. One
+process at a time has the file.
 
 Clauses: PS-PERSISTED, PS-QOS-GD, PS-RETAIN.
 """
@@ -77,8 +77,8 @@ class StoreTaken(CannotRun):
 
 
 class Store:
-    """BadInput for a file that is none of this, StoreTaken where another process has it, CannotRun where it cannot be
-    opened."""
+    """An open store. Raises BadInput for a file of another kind or version, StoreTaken where another process has it,
+    CannotRun where it cannot be opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -132,7 +132,7 @@ class Store:
         return kept
 
     def apply(self, changes: Iterable[Change]) -> None:
-        """All of them, or none; CannotRun where the disk does not take them."""
+        """Store all changes or none. Raises CannotRun where the disk does not take them."""
         execute = self._database.execute
         try:
             execute("BEGIN")

@@ -1,4 +1,4 @@
-"""Who gets a message: the tree of subscriptions, and what it says of topics that were asked for lately.
+"""Who gets a message: the tree of subscriptions, and its answers for recent topics.
 
 Clauses: PS-ROUTE, PS-TRIE, PS-SHARED, PS-QOS-LEVEL.
 """
@@ -22,8 +22,11 @@ _KEPT = 1 << 14
 
 
 class Receiver(Protocol):
-    """A session that messages are given to. is_there: whether its client is connected. revoked: called when a
-    subscription of it is allowed no more; it ends that."""
+    """A session that messages are given to.
+
+    is_there: whether its client is connected.
+    revoked: called when one of its subscriptions is no longer allowed; the session has to end that one.
+    """
 
     @property
     def is_there(self) -> bool: ...
@@ -38,8 +41,10 @@ class Receiver(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subscription:
-    """key: the receiver's own name of it. each: whether the receiver gets one copy for each that matches, and not one
-    for all. hides: whether topics that begin with $ are kept from it."""
+    """key: the receiver's own name for it.
+    each: whether the receiver gets one copy for each subscription that matches, and not one for all.
+    hides: whether topics that begin with $ are kept from it.
+    """
 
     receiver: Receiver
     key: str
@@ -52,7 +57,11 @@ class Subscription:
 
 @dataclass(slots=True)
 class Shared:
-    """Who can serve a group. turn: whose turn it is, counted up."""
+    """Who can serve a group.
+
+    here: members of this appliance.
+    there: neighbours with members behind them.
+    """
 
     here: list[Subscription] = field(default_factory=list)
     there: list[str] = field(default_factory=list)
@@ -60,8 +69,13 @@ class Shared:
 
 @dataclass(slots=True)
 class Plan:
-    """What a topic leads to. copies: receivers, with level and key; plain: neighbours that want it whatever the group;
-    groups: by name. urgent, conflates: how slow consumers are served with it."""
+    """What is done with messages of a topic.
+
+    copies: receivers, each with level and key.
+    plain: neighbours that want it without a group.
+    groups: by name.
+    urgent, conflates: how slow consumers get it.
+    """
 
     copies: list[tuple[Receiver, int, str]] = field(default_factory=list)
     plain: list[str] = field(default_factory=list)
@@ -72,8 +86,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Treatment:
-    """Of best effort for slow consumers, by native filters. urgent: what goes ahead of all else. conflated: of what the
-    newest takes the place of the one that waits (PS-PRIO, PS-QOS-CONF)."""
+    """How slow consumers get best effort, by native filters (PS-PRIO, PS-QOS-CONF).
+
+    urgent: topics that go ahead of everything else.
+    conflated: topics whose newest message takes the place of the one that waits.
+    """
 
     urgent: tuple[str, ...] = ()
     conflated: tuple[str, ...] = ()
@@ -83,7 +100,7 @@ class Table:
     """What clients subscribed to, and what neighbours want."""
 
     def __init__(self, rules: Rules, treatment: Treatment, match_rules: MatchRules = MATCH_RULES) -> None:
-        """BadInput for a filter of the treatment that is none."""
+        """Raises BadInput for a filter of the treatment that is none."""
         self._rules = rules
         self._urgent = tuple(map(NATIVE.filter, treatment.urgent))
         self._conflated = tuple(map(NATIVE.filter, treatment.conflated))
@@ -91,7 +108,7 @@ class Table:
         self._plans: dict[str, Plan] = {}
 
     def put(self, one: Subscription) -> None:
-        """In place of the one with the same receiver, key and filter."""
+        """Add a subscription, in place of one with the same receiver, key, group and filter."""
         self._tree.put(NATIVE.filter(one.filter), (one.receiver, one.key, one.group), one)
         self._plans.clear()
 

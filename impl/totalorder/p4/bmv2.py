@@ -25,21 +25,21 @@ One = TypeVar("One")
 
 
 class Idle:
-    """Switches with one build that nobody uses. Starting one takes seconds, making it forget what it was told does not.
-    They end with this process."""
+    """Switches with one build that are not in use. Starting one takes seconds, resetting one does not. They end with
+    this process."""
 
     def __init__(self, build_name: str) -> None:
         self._build_name = build_name
         self._switches: dict[int, list[Bmv2Switch]] = {}
 
     def take(self, size: int) -> Bmv2Switch:
-        """A switch of that many ports that has been told nothing."""
+        """A switch with that many ports, to which nothing was written."""
         while waiting := self._switches.get(size):
             switch = waiting.pop()
             try:
                 switch.reset()
             except CannotRun:
-                # It ended in the run before; what that run said of it is said.
+                # It ended in an earlier run, which has said so.
                 switch.close()
             else:
                 return switch
@@ -103,8 +103,8 @@ class Noting:
 
 
 def changes(before: Entries, after: Entries) -> Iterator[ControlRequest]:
-    """The requests that make of one controller's wishes another's. What goes away goes first, since an entry with
-    another action has the same match."""
+    """The requests that lead from one set of entries to another. Deletions come first, since an entry with another
+    action has the same match."""
     for entry in _only(before.tables, after.tables):
         yield ControlRequest(verb="delete", table=entry.table, match=_hex(entry.match))
     for entry in _only(after.tables, before.tables):

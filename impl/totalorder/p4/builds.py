@@ -25,8 +25,9 @@ DEFAULT, FRAME_CLOCK = "default", "frame_clock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """clause: that the rule is about.
+    """clause: the one that the rule is about.
     macro: what is defined for the compiler, empty for the corrected rules.
+    sizes: the numbers of ports that it is compiled for.
     """
 
     name: str
@@ -101,7 +102,7 @@ BUILDS = (*CORRECTED, *LITERALS, *MUTANTS)
 
 
 def build(name: str) -> Build:
-    """The build of that name; BadInput, with those near it, for an unknown one."""
+    """The build of that name. Raises BadInput, with those near it, for an unknown one."""
     known = {one.name: one for one in BUILDS}
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
@@ -110,8 +111,8 @@ def build(name: str) -> Build:
 
 
 def compiled(name: str, size: int) -> bytes:
-    """The compiled program, BMv2 JSON; CannotRun for a number of ports that this build is not made for. What differs
-    little from the corrected rules' program is kept as edits of its lines."""
+    """The compiled program, BMv2 JSON. Raises CannotRun for a number of ports that this build is not made for. All
+    builds but the default one are kept as edits of its lines."""
     chosen = build(name)
     if size not in chosen.sizes:
         raise CannotRun(f"build {name} of the P4 program is compiled for {chosen.sizes[-1]} ports, not for {size}")
@@ -142,7 +143,7 @@ class Compiled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BuildManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is in `compiled/`, and what of.
+    """What is in `compiled/`, and what it was made of.
 
     sources, p4info: hashes by file.
     builds: by name and number of ports.
@@ -155,7 +156,7 @@ class BuildManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def file_name(chosen: Build, size: int) -> str:
-    """Of what is kept in `compiled/`."""
+    """The name of the build's file in `compiled/`."""
     return f"{chosen.name}_{size}.json" if chosen.name == DEFAULT else f"{chosen.name}_{size}.edits.json"
 
 
@@ -172,7 +173,7 @@ def edited(text: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def edits_of(text: bytes, other: bytes) -> list[Edit]:
-    """What makes `other` of `text`."""
+    """The edits that make `other` of `text`."""
     before, after = text.decode().split("\n"), other.decode().split("\n")
     found = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return [(first, last, after[start:end]) for tag, first, last, start, end in found if tag != "equal"]

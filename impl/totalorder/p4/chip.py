@@ -42,7 +42,7 @@ class Target(Protocol):
     """What runs the program. Raises scatterproof.spec.errors.CannotRun where it cannot."""
 
     def write(self, entries: Entries) -> None:
-        """Make these all that the switch is told; registers keep what they hold."""
+        """Make these entries all that the switch is told; registers keep what they hold."""
         ...
 
     def process(self, port: int, data: bytes, tick: int) -> Sequence[tuple[int, bytes]]:
@@ -78,11 +78,11 @@ class Chip:
         self._target.close()
 
     def arrive(self, now: int, link: LinkId, packet: Packet) -> list[Send[Packet] | Refuse]:
-        """Give it a packet from a link; what leaves, or that it was refused."""
+        """Give the switch a packet from a link; returns what leaves, or that it was refused."""
         return self.arrive_frame(now, link, frame(packet, clock=now if self._clock_in_frame else None))
 
     def arrive_frame(self, now: int, link: LinkId, data: bytes) -> list[Send[Packet] | Refuse]:
-        """The same, of any frame."""
+        """As `arrive`, for any frame."""
         port = self._ports.ingress.get(link)
         if port is None:
             return [Refuse(link, REFUSALS[1])]
@@ -90,7 +90,7 @@ class Chip:
         effects: list[Send[Packet] | Refuse] = [*self._run(now, port, data)]
         if effects or any(one.reason is not Reason.BEGAN_ANEW for one in self.told[told:]):
             return effects
-        # What is taken may leave nothing behind: a beacon that says nothing new.
+        # A packet that is taken may cause nothing: a beacon that says nothing new.
         counts = self._target.refusals()
         for reason, sentence in enumerate(REFUSALS):
             if counts[reason] != self._refused[reason]:
@@ -101,7 +101,7 @@ class Chip:
     def ask(
         self, now: int, ask: Ask, *, link: LinkId | None = None, packet: Packet | None = None
     ) -> list[Send[Packet]]:
-        """Ask for something, for an egress link, or an ingress link where a report is wanted; what leaves."""
+        """Ask the switch for something; returns what leaves. link: an egress link, or for a report an ingress link."""
         known = self._ports.ingress if ask is Ask.REPORT else self._ports.egress
         following = b"" if packet is None else frame(packet)
         data = packet_out(ask, port=0 if link is None else known[link], clock=now, following=following)
@@ -137,6 +137,6 @@ def read(data: bytes) -> Packet:
 
 
 def until(now: int, tick: int) -> int:
-    """The local clock when a tick comes that is not far from `now`."""
+    """The local clock reading at a tick that is near `now`; ticks wrap at `TICK_LIMIT`."""
     half = TICK_LIMIT // 2
     return now + (tick - now + half) % TICK_LIMIT - half

@@ -1,4 +1,4 @@
-"""The control plane: what the P4 switch of one node is told, from its configuration. Pure data out.
+"""The control plane: what the P4 switch of one node is told, from its configuration. It only computes data.
 
 Clauses: TO-BAR-MIN, TO-BAR-PART, TO-FMT-5 to TO-FMT-9, TO-BEACON-MIN, TO-SW-6.
 """
@@ -36,7 +36,7 @@ class Ports:
 
     @property
     def size(self) -> int:
-        """For how many ports the program must be compiled; CannotRun for more than there is a program for."""
+        """For how many ports the program must be compiled. Raises CannotRun for more than there is a program for."""
         needed = max([*self.ingress.values(), *self.egress.values()], default=0) + 1
         for size in SIZES:
             if needed <= size:
@@ -75,7 +75,7 @@ def by_cable(topology: Topology, config: NodeConfig) -> Ports:
 class Split:
     """How a switch with two processors, or one with a proxy host, is set.
 
-    queues: messages wait at sending ports, which are with the controller.
+    queues: whether messages wait at sending ports, in queues of the controller.
     own: its proxy host; None where the second processor is beside it.
     """
 
@@ -86,10 +86,10 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controlled:
-    """What the controller has decided since.
+    """What the controller has decided so far.
 
     given_up: ingress links.
-    left_out: of minimums.
+    left_out: ingress links that count in no minimum.
     failed: hosts.
     closed: egress links on which no beacon leaves.
     """
@@ -110,7 +110,7 @@ class SwitchControl:
         self._split = split
         self.ports = ports
         self.size = ports.size
-        # Environments A, B and C as they are know neither incarnations nor neighbours.
+        # Plain environments A, B and C know neither incarnations nor neighbours.
         self._strict = not self._settings.plain or split is not None
         self._incarnation = self._settings.incarnation if self._strict else 0
         self._interval = -(-self._settings.beacon_interval_ns // tick_ns)
@@ -220,7 +220,8 @@ class SwitchControl:
                 yield TableEntry(table=to.STRUCTURE, match=match, action="allowed", params={})
 
     def _allowed(self, kind: int, barrier: bool, ack: bool, resent: bool, anew: bool) -> bool:
-        """Whether the switch takes a packet of this kind that carries these, of a link whose sender has begun anew."""
+        """Whether the switch takes a packet of this kind that carries these. anew: from a link whose sender has begun
+        anew."""
         chosen = self._settings
         if not self._strict:
             if kind == PacketKind.DATA:
@@ -292,7 +293,7 @@ class SwitchControl:
         return 1 + self.size * (self.size + 1)
 
     def _group_number(self, link: LinkId, towards: LinkId | None) -> int:
-        """Of packets that come from `link` and leave at `towards`, None for nowhere."""
+        """The group of packets that come from `link` and leave at `towards`, None for nowhere."""
         last = 0 if towards is None else 1 + self.ports.egress[towards]
         return 1 + self.ports.ingress[link] * (self.size + 1) + last
 
@@ -358,7 +359,7 @@ class SwitchControl:
 
 
 def split_of(config: NodeConfig, queues: bool) -> Split:
-    """How the switch of a configuration with parameter `switch` two or proxy is set."""
+    """How the switch is set whose parameter `switch` is two or proxy."""
     found = proxies.read(config.parameters) if config.parameters.get("switch") == "proxy" else ()
     own = next((proxy for proxy in found if proxy.switch == config.node), None)
     return Split(queues=queues, proxies=found, own=own)

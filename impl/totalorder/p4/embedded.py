@@ -15,7 +15,7 @@ REFUSALS = "refusals"
 
 @cache
 def program(build: str, size: int) -> P4Program:
-    """The compiled program; BadInput for a build that is not there."""
+    """The compiled program. Raises BadInput for a build that does not exist."""
     return load(compiled(build, size), place=f"{build} of the P4 switch, {size} ports")
 
 

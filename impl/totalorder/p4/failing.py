@@ -1,8 +1,8 @@
 """The controller of a P4 switch where nodes and links may fail, as FailingSwitch in impl/totalorder/authority.py.
 
 It gives up links that are silent, tells every host the cut-off of the hosts behind them, and leaves the links out of
-minimums once all have answered. What is a decision is here; what every packet needs is in the program, which answers
-when it is asked.
+minimums once all have answered. Decisions are made here; what every packet needs is in the program, which answers when
+it is asked.
 
 Clauses: TO-FAIL, TO-ATOMIC, TO-RESTART.
 """
@@ -27,8 +27,8 @@ from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Packet
 
 
 class P4FailingSwitch(P4Switch):
-    """It stops for good when the link from the root falls silent, or, having begun anew, it would have to give up one
-    whose ack barrier it does not know."""
+    """Stops for good when the link from the root falls silent, or when it has begun anew and would have to give up a
+    link whose ack barrier it does not know."""
 
     def __init__(self, config: NodeConfig, make_target: MakeTarget, *, clock_in_frame: bool = False) -> None:
         super().__init__(config, make_target, clock_in_frame=clock_in_frame)
@@ -126,7 +126,7 @@ class P4FailingSwitch(P4Switch):
         return entry
 
     def _behind(self, now: int, link: LinkId) -> frozenset[NodeId]:
-        """The hosts behind a link. Those that never spoke fall silent together, and count as behind the first of their
+        """The hosts behind a link. Hosts that never spoke fall silent together, and count as behind the first of their
         links."""
         if link not in self._tree.from_hosts:
             back = self._tree.back[link]

@@ -52,12 +52,12 @@ class Reason(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerPacket:
-    """What the controller got.
+    """A packet that the controller got.
 
-    until: a tick.
-    heard_at: a tick, None for never.
+    until: the tick at which beacons that wait are due.
+    heard_at: the tick at which the link was last heard, None for never.
     first_sender: None for nobody.
-    frame: what follows.
+    frame: what follows the header.
     """
 
     reason: Reason
@@ -80,8 +80,8 @@ def address(node: NodeId) -> int:
 
 
 def frame(packet: Packet, *, clock: int | None = None, checksum: bool = True) -> bytes:
-    """The frame in which a packet travels. clock: the tick that it brings, for programs that take the time from frames;
-    otherwise its source is the sender's. checksum: whether UDP has one: hosts write it, switches clear it."""
+    """The frame in which a packet travels. clock: the tick in its source address, for programs that take the time from
+    frames; None for the sender's address. checksum: whether UDP has one: hosts write it, switches clear it."""
     beacon = packet.kind == _BEACON
     source = mac(packet.sender) if clock is None else clock & _TICKS
     towards = (BEACON_MAC, BEACON_ADDRESS) if beacon else (mac(packet.receiver), address(packet.receiver))

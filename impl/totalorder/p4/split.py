@@ -85,7 +85,7 @@ class P4SplitSwitch:
         return earliest(second, *(queue[0].ready for queue in self._queues.values() if queue))
 
     def _sort(self, now: int, sent: Sequence[Send[Packet]], left: dict[LinkId, list[Send[Packet]]]) -> None:
-        """Put what left to its link, and what the program has told to where it goes."""
+        """Put what left to its link, and pass on what the program has told the controller."""
         for one in sent:
             left[one.link].append(one)
         for told in self._chip.told:

@@ -9,8 +9,8 @@ present one, or with the token of a lock that was released, is refused and chang
 Q-CRASH-DEAD).
 
 A call returns (ok), raises `Refused` or `Unavailable` (it had no effect), or raises `OutcomeUnknown` (it may have had
-one). What returned is durable (Q-DURABLE): it outlives every process, the database's own among them, and a power
-failure, which may take back the counting of tries by `read_message` alone.
+one). The effect of a call that returned is durable (Q-DURABLE): it outlives every process, the database's own too, and
+a power failure. Only the tries that `read_message` counts may be lost in a power failure.
 
 One object of this kind is for one thread at a time; a factory makes them.
 """
@@ -105,8 +105,13 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """How much is in the store now: groups by state, messages that were not popped, and messages set aside. oldest_ns:
-    the least time at which a present lock was last used, on the store's clock; None without locks."""
+    """How much is in the store now.
+
+    sending, waiting, ready, receiving: groups, by state.
+    messages: those that were not popped.
+    set_aside: messages that were set aside.
+    oldest_ns: the least time at which a present lock was last used, on the store's clock; None without locks.
+    """
 
     sending: int
     waiting: int
@@ -118,29 +123,30 @@ class Contents:
 
 
 class Access(Protocol):
-    """See the module. Every call may raise Unavailable; each that changes something, OutcomeUnknown."""
+    """The calls of a store; see the module. Every call may raise Unavailable; each that changes something,
+    OutcomeUnknown."""
 
     def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
-        """A new group, locked for sending by a sender on this server; it is last in the queue. BadInput for what no
-        group may have (`check_group`)."""
+        """Open a new group, last in the queue and locked for sending by a sender on this server. Raises BadInput for
+        what no group may have (`check_group`)."""
         ...
 
     def send_message(self, group: int, token: int, body: bytes) -> int:
-        """Add a message to the group; its id. Refused without the send lock. The lock counts as used now."""
+        """Add a message to the group, and return its id. Refused without the send lock. The lock counts as used now."""
         ...
 
     def close_group(self, group: int, token: int) -> None:
-        """End sending: all messages become visible at once (Q-ATOMIC), and the send lock is released. An empty group
-        goes, as by `flush_group`. Refused without the send lock."""
+        """End sending: all messages become visible at once (Q-ATOMIC), and the send lock is released. An empty group is
+        removed, as by `flush_group`. Refused without the send lock."""
         ...
 
     def flush_group(self, group: int, token: int) -> None:
-        """Cancel: the group goes whole. Refused without the send lock."""
+        """Cancel: remove the whole group. Refused without the send lock."""
         ...
 
     def send_group(self, *, type: int, priority: int, correlation: str, server: str, bodies: Sequence[bytes]) -> int:
-        """Open, fill and close a group in one step; its number. After OutcomeUnknown it is there whole, or not at all.
-        BadInput for what no group may have, no messages among that."""
+        """Open, fill and close a group in one step, and return its number. After OutcomeUnknown it is there whole, or
+        not at all. Raises BadInput for what no group may have, and for no messages."""
         ...
 
     def next_group(self, server: str) -> LockedGroup | None:
@@ -151,7 +157,7 @@ class Access(Protocol):
 
     def read_message(self, group: int, token: int) -> GroupMessage | None:
         """The first message that was not popped; None where all were. Counts the try, so that a message that kills its
-        worker is told, too; a power failure may take back this count, a crash of the database may not. Refused without
+        worker is noticed, too; a power failure may undo this count, a crash of the database may not. Refused without
         the receive lock, which counts as used now."""
         ...
 
@@ -178,8 +184,8 @@ class Access(Protocol):
         ...
 
     def unlock_server_groups(self, server: str) -> int:
-        """Release the *receive* locks held under this server id, as a receiver does that starts (Q-CRASH-BOOT); how
-        many. Send locks stay: their groups are not whole."""
+        """Release the *receive* locks held under this server id, as a receiver does when it starts (Q-CRASH-BOOT);
+        returns how many. Send locks stay: their groups are not whole."""
         ...
 
     def clean(self, senders_before_ns: int, receivers_before_ns: int) -> Cleaned:
@@ -196,16 +202,16 @@ class Access(Protocol):
         ...
 
     def set_aside(self, most: int = 100) -> Sequence[SetAside]:
-        """The messages that were set aside first, by group and message; no more than `most`."""
+        """Up to `most` messages that were set aside, ordered by group and message."""
         ...
 
     def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call `wake`, from another thread, when a group may have become ready; returns what ends that. These are
-        hints, which may be lost or never come: whoever listens has to poll, too."""
+        """Call `wake`, from another thread, when a group may have become ready; returns what ends that. These calls are
+        hints, which may be lost or never come: a listener has to poll, too."""
         ...
 
     def close(self) -> None:
-        """Give up what is held of the machine (connections); locks stay. Nothing may be called afterwards."""
+        """Close connections; locks stay. Nothing may be called afterwards."""
         ...
 
 
@@ -213,8 +219,8 @@ Factory: TypeAlias = Callable[[], Access]
 
 
 def check_group(type: int, priority: int, correlation: str, server: str) -> None:
-    """BadInput for what no group may have: a number that is none of 64 bits, a priority below 1, a name that is too
-    long or is no text."""
+    """Raise BadInput for what no group may have: a number beyond 64 bits, a priority below 1, a name that is too long
+    or is no text."""
     for what, number, least in (("type", type, -_INT64), ("priority", priority, 1)):
         if not least <= number < _INT64:
             raise BadInput(f"{what} is {number}; give a whole number from {least} to {_INT64 - 1}")
@@ -223,13 +229,13 @@ def check_group(type: int, priority: int, correlation: str, server: str) -> None
 
 
 def check_bodies(bodies: Sequence[bytes]) -> None:
-    """BadInput for a group without messages."""
+    """Raise BadInput for a group without messages."""
     if not bodies:
         raise BadInput("a group holds at least one message; give some, or send none")
 
 
 def check_name(what: str, name: str) -> None:
-    """BadInput for a name that some store could not keep."""
+    """Raise BadInput for a name that some store could not keep."""
     try:
         size = len(name.encode())
     except UnicodeEncodeError:

@@ -31,10 +31,11 @@ from scatterproof.impl.workqueue.stores.access import (
 class Entry:
     """A group in the store.
 
-    correlation: its number among those that were ever used, with its name.
-    messages: those that were not popped, by id.
-    tries: of them, how often each was read.
+    correlation: its number among all that were ever used.
+    name: the correlation's text.
     used_ns: when its lock was last used.
+    messages: those that were not popped, by id.
+    tries: by message, how often it was read.
     """
 
     group: int
@@ -58,7 +59,8 @@ class Entry:
 
     @property
     def standing(self) -> Standing:
-        """What selection looks at. A group's number rises with its begin, and is its place."""
+        """What selection looks at. Numbers rise in the order in which groups begin, so that a group's number is its
+        place."""
         place = RULES.place_of(self.group, self.group)
         return Standing(
             group=self.group, correlation=self.correlation, priority=self.priority, place=place, lock=self.lock
@@ -244,7 +246,8 @@ class MemoryStore:
         return entry
 
     def _locked(self, call: str, group: int, token: int, lock: Lock, *, use: bool = True) -> Entry:
-        """The group, whose lock this token is of, and which is used by the call."""
+        """The group whose lock has this token. use: whether the lock counts as used now. Raises Refused for another
+        token."""
         entry = self._entries.get(group)
         if entry is None or entry.lock is not lock or not RULES.is_current(token, entry.token):
             raise refused(call, group, token)
@@ -267,7 +270,7 @@ class MemoryStore:
 
 
 def _first_of(entry: Entry) -> GroupMessage | None:
-    """The first message that was not popped, tried once more."""
+    """The first message that was not popped, with this try counted; None where all were."""
     first = entry.first
     if not first:
         return None

@@ -1,9 +1,9 @@
 """The queue's tables on PostgreSQL (12 and later; tried on 15), for processes of many machines.
 
-Read committed is enough: which rows a statement may change is said in its own conditions, which are looked at again
-when a row lock was waited for; what a correlation as a whole decides is done under its advisory lock (`statements`).
+Read committed is enough: each statement says in its own conditions which rows it may change, and they are checked again
+after waiting for a row lock. What concerns a correlation as a whole is done under its advisory lock (`statements`).
 
-A receiver is woken by NOTIFY. It is sent in a transaction of its own after the commit, unsynced: one that notifies
+NOTIFY wakes receivers. It is sent in a transaction of its own after the commit, unsynced: a transaction that notifies
 holds a lock of the whole database until it is synced, and commits would wait for one another. A process that ends
 between the two loses the hint, and the poll finds the group.
 """
@@ -26,11 +26,11 @@ from scatterproof.impl.workqueue.stores.access import OutcomeUnknown, Unavailabl
 from scatterproof.impl.workqueue.stores.sql import Execute, Row, SqlStore, Statement, prepare
 from scatterproof.spec.errors import BadInput, CannotRun
 
-# It warns of what a lost connection leaves undone, and our errors say that.
+# psycopg warns of what a lost connection leaves undone; our errors say that.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 CHANNEL = "scatterproof_queue"
-LISTEN_S = 0.2  # how soon a listener that is ended ends
+LISTEN_S = 0.2  # how long the end of a listener takes at most
 RECONNECT_S = 1.0
 # clock_timestamp() is the time now, and not that of the transaction's beginning.
 _NOW = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT * 1000"
@@ -47,9 +47,11 @@ _WORDS = {
 
 
 class PostgresqlDatabase:
-    """`Database` on a server. address: a connection string or address of libpq. clock: only for tests; the store's is
-    the server's. A connection that is lost is made again by the next transaction: at once where the loss was seen, by
-    then, without asking."""
+    """`Database` on a server. The next transaction makes a lost connection again.
+
+    address: a connection string or address of libpq.
+    clock: only for tests; the store's is the server's.
+    """
 
     def __init__(self, address: str, clock: Callable[[], int] | None = None) -> None:
         self._address, self._clock = address, clock
@@ -59,7 +61,7 @@ class PostgresqlDatabase:
     def run(
         self, *statements: Statement, correlation: str | None = None, durable: bool = True
     ) -> Sequence[Sequence[Row]]:
-        # All is sent at once, the commit too: what is lost on the way may have been carried out.
+        # All is sent at once, the commit too: where the connection is lost, it may have been carried out.
         self._connect_again()
         locking = [] if correlation is None else [(_LOCK, {"key": _key(correlation)})]
         try:
@@ -71,7 +73,7 @@ class PostgresqlDatabase:
         except psycopg.Error as error:
             if self._connection.closed:
                 raise OutcomeUnknown(f"PostgreSQL: lost during the call ({_sentence(error)})") from None
-            # psycopg takes statements for prepared that were skipped after the one that failed.
+            # psycopg takes statements as prepared that were skipped after a failed one.
             self._connection.close()
             raise Unavailable(f"PostgreSQL: {_sentence(error)}; nothing was changed") from None
 
@@ -80,8 +82,8 @@ class PostgresqlDatabase:
         begun = False
         try:
             self._connect_again()
-            # Synced, durable or not (the session has synchronous_commit as the server has it, and on at least): what is
-            # committed without it is lost with the server's processes, and not with the machine alone.
+            # Synced, durable or not (the session has synchronous_commit on at least): an unsynced commit is lost when
+            # the server's processes crash, not only when the machine does.
             self._connection.execute("BEGIN")
             begun = True
             yield self._execute
@@ -119,7 +121,8 @@ class PostgresqlDatabase:
         self._connection.close()
 
     def _connect_again(self) -> None:
-        """Connect where the connection is lost: that the server has ended it since the last call can be read."""
+        """Connect again where the connection is lost, or the server has ended it since the last call, which can be
+        read."""
         with suppress(psycopg.Error):
             while not self._connection.closed and select([self._connection], [], [], 0)[0]:
                 self._connection.pgconn.consume_input()
@@ -159,7 +162,7 @@ def _rows(cursor: Cursor) -> list[Row]:
 
 
 def _key(correlation: str) -> int:
-    """Of 64 bits: that two correlations share one costs them parallelism, and nothing else."""
+    """The key of a correlation's lock, 64 bits. Two correlations that share one lose parallelism, and nothing else."""
     digest = blake2b(b"scatterproof queue " + correlation.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
@@ -185,7 +188,7 @@ def _connect(address: str) -> psycopg.Connection[Any]:
 
 
 def _sentence(error: psycopg.Error) -> str:
-    """What it says in its first line; without the address, which may hold a password."""
+    """The first line of the error; without the address, which may hold a password."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 

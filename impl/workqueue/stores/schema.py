@@ -1,12 +1,11 @@
 """The tables of the SQL stores, and their versions.
 
-Two tables are the source's: groups and messages. Added to them: `scatterproof_aside`, what was set aside (Q-POISON),
-and `scatterproof_schema`, the version. Of a group the columns that the source has not are:
+Two tables are the source's: groups and messages. Two are added: `scatterproof_aside`, what was set aside (Q-POISON),
+and `scatterproof_schema`, the version. A group has these columns that the source does not have:
 
-- state: what may happen to the group next. The source has locks alone, and its selection goes through all groups. Here
-  that a group is ready is written down when it becomes so, and the partial index `scatterproof_ready` holds these
-  groups alone, in the order of selection: taking one is logarithmic in the number of groups that are ready, whatever
-  else waits.
+- state: what may happen to the group next. The source has only locks, and its selection goes through all groups. Here
+  a group is marked when it becomes ready, and the partial index `scatterproof_ready` holds only these groups, in the
+  order of selection: taking one is logarithmic in the number of ready groups, whatever else waits.
 - token: of the group's last lock (fencing).
 - group_retries, used_ns: how often it was handed out; when its lock was last used, in ns of the store's clock.
 """

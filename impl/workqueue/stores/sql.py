@@ -1,6 +1,6 @@
 """The store in SQL tables: the access interface over a database.
 
-Plain DB-API, and not SQLAlchemy Core: some twenty fixed statements, written to be argued about line by line, where
+Plain DB-API, and not SQLAlchemy Core: some twenty fixed statements, written to be reasoned about line by line, where
 `FOR UPDATE SKIP LOCKED`, partial indexes and `RETURNING` are meant literally; a layer that composes SQL would hide just
 these, and the store in one file needs no package beside the standard library.
 """
@@ -40,9 +40,9 @@ class Database(Protocol):
     def run(
         self, *statements: Statement, correlation: str | None = None, durable: bool = True
     ) -> Sequence[Sequence[Row]]:
-        """One transaction of these statements, in one exchange with the database; the rows of each. Raises Unavailable
-        and OutcomeUnknown as a call of `Access` does. correlation: whose lock is held. durable: False where a power
-        failure may take it back; no crash of a process may, the database's own among them."""
+        """Run these statements in one transaction, in one exchange with the database, and return the rows of each.
+        Raises Unavailable and OutcomeUnknown as a call of `Access` does. correlation: whose lock is held. durable:
+        False where a power failure may undo it; no crash of a process may, the database's own too."""
         ...
 
     def transaction(self, *, durable: bool = True) -> AbstractContextManager[Execute]:
@@ -71,7 +71,7 @@ class SqlStore:
         named = {name: text for name, text in vars(statements).items() if name.isupper()}
         words = database.words
         self.sql = {name: text.format(**{"whose": "{whose}", **words}) for name, text in named.items()}
-        # Of the groups that this client holds: what is locked must be known ahead of the transaction.
+        # By group that this client holds: which lock is needed must be known ahead of the transaction.
         self._correlations: dict[int, str] = {}
 
     def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
@@ -172,7 +172,7 @@ class SqlStore:
         )
         ready, removed = list(released), 0
         for group, correlation in dead:
-            # Each for itself: who holds the locks of several correlations at once waits in circles.
+            # One transaction each: clients that hold the locks of several correlations could wait in a circle.
             given = {"group": group, "correlation": correlation, "before": senders_before_ns}
             gone, promoted = self._run("REMOVE", "PROMOTE", given=given, locked=correlation)
             removed += len(gone)
@@ -217,11 +217,12 @@ class SqlStore:
     def _run(
         self, *names: str, given: Mapping[str, Any], locked: str | None = None, durable: bool = True
     ) -> Sequence[Sequence[Row]]:
-        """The statements of these names in one transaction. locked: a correlation."""
+        """Run the statements of these names in one transaction. locked: the correlation whose lock is held."""
         return self.database.run(*((self.sql[name], given) for name in names), correlation=locked, durable=durable)
 
     def _end(self, call: str, group: int, token: int, *ending: str) -> None:
-        """Carry out one of these statements, the first that can be; the next group of the correlation may be ready."""
+        """Run these statements, where one at most applies, and make the next group of the correlation ready. Raises
+        Refused where none applies."""
         correlation = self._correlations.pop(group, None)
         if correlation is None:
             with self.database.transaction(durable=False) as execute:
@@ -245,8 +246,8 @@ def _message(rows: Sequence[Row]) -> GroupMessage | None:
 
 
 def prepare(database: Database) -> None:
-    """Make the tables, or bring them to this version. BadInput where they are of a later one. Whoever comes at the same
-    time waits: the database's transaction is taken for writing, or its lock is held."""
+    """Make the tables, or bring them to this version. Raises BadInput where they are of a later one. Processes that
+    come at the same time wait: for the write transaction, or for the lock."""
     with database.transaction() as execute:
         database.lock(execute, "\0schema")
         execute(schema.VERSION_TABLE)

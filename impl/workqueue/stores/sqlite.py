@@ -1,7 +1,7 @@
 """The queue's tables on SQLite: one file, for processes of one machine.
 
 Writers take turns (BEGIN IMMEDIATE), so that each transaction is the only one and no further lock is needed. In WAL
-mode readers do not wait for them. A commit is synced to the disk (synchronous FULL) before a call returns, but for
+mode readers do not wait for them. A commit is synced to the disk (synchronous FULL) before a call returns, except for
 what need not survive a power failure.
 """
 
@@ -32,8 +32,12 @@ _NOTHING_DONE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL})
 
 
 class SqliteDatabase:
-    """`Database` on a file. clock: of the store in ns; all processes are on the machine of the file. busy_ms: how long
-    a call waits for other writers. synced: False for tests alone, where nothing need survive a power failure."""
+    """`Database` on a file.
+
+    clock: of the store in ns; all processes are on the machine of the file.
+    busy_ms: how long a call waits for other writers.
+    synced: False only for tests, where nothing need survive a power failure.
+    """
 
     words: Mapping[str, str] = _WORDS
 
@@ -58,8 +62,8 @@ class SqliteDatabase:
         self._durable: bool | None = None
 
     def _write_ahead(self, busy_ms: int) -> str:
-        """The journal mode, after asking for WAL. SQLite does not wait for other processes that ask for it of a new
-        file at the same time, so that we do."""
+        """The journal mode, after asking for WAL. Where processes ask for it on a new file at the same time, SQLite
+        does not wait for the others, so that we do."""
         until = time.monotonic() + busy_ms / 1000
         while True:
             try:
@@ -80,7 +84,7 @@ class SqliteDatabase:
     def transaction(self, *, durable: bool = True) -> Iterator[Execute]:
         try:
             if durable is not self._durable:
-                # Full also syncs what was committed before.
+                # FULL also syncs earlier commits.
                 self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable and self._synced else 'NORMAL'}")
                 self._durable = durable
             self._connection.execute("BEGIN IMMEDIATE")

@@ -94,7 +94,7 @@ RETURNING group_id"""
 # A group that is held is the first of its correlation, and stays so.
 RELEASE = """
 UPDATE scatterproof_groups SET state = 3 WHERE group_id = :group AND token = :token AND state = 4 RETURNING group_id"""
-# In the order of numbers: two that unlock at once would each wait for the other else.
+# In the order of numbers: otherwise two that unlock at once could wait for each other.
 UNLOCK = """
 UPDATE scatterproof_groups SET state = 3 WHERE state = 4 AND group_id IN
   (SELECT group_id FROM scatterproof_groups WHERE state = 4 AND {whose} ORDER BY group_id {for_update})

@@ -162,7 +162,7 @@ def _run(settings: Settings, *, standby: bool) -> None:
 
 
 def _taken_over(settings: Settings) -> Server:
-    """Once the first of the pair has let go of the store, also where it was killed."""
+    """The server, once the first of the pair has let go of the store, or was killed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     _say("stands by")
     while True:

@@ -44,7 +44,8 @@ HOST = socket.gethostname()
 
 
 def _open(address: str, *, makes: bool = False) -> Factory:
-    """What makes accesses. makes: whether a queue that is not there is made."""
+    """What makes accesses to the store. makes: whether a missing queue is made. Raises BadInput for one that may not be
+    used."""
     if address == "memory:":
         raise BadInput("the queue memory: ends with this command; give sqlite:PATH or postgresql://USER@HOST/DATABASE")
     made = factory(address)
@@ -165,7 +166,7 @@ def work(
 
 
 def _programs(words: list[str]) -> ProgramRunner:
-    """What `--run` names. BadInput where it names none, or none that is there."""
+    """The program that `--run` names. Raises BadInput where it names none, or none that can be run."""
     if not words:
         raise BadInput("--run: there is no program; leave it out to print messages")
     if shutil.which(words[0]) is None:

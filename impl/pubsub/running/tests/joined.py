@@ -47,7 +47,7 @@ class _End:
 
 
 class Joined:
-    """Appliances by name. said: what each would have told a person."""
+    """Appliances by name. said: by appliance, the lines that it would have shown to a person."""
 
     def __init__(self, *names: str, all_paths: bool = False, rules: Rules = RULES) -> None:
         self.cores = {name: Core(name, None, f"life of {name}", rules=rules, all_paths=all_paths) for name in names}
@@ -56,14 +56,14 @@ class Joined:
         self.ends: dict[tuple[str, str], _End] = {}
 
     def join(self, one: str, other: str, *, settle: bool = True) -> None:
-        """The one dials the other."""
+        """Have the first appliance dial the second."""
         for name, peer, dialled in ((other, one, None), (one, other, (other, 1))):
             self.ends[name, peer] = _End(self.cores[name], self.known[name], self.said[name], dialled)
         if settle:
             self.run()
 
     def cut(self, one: str, other: str) -> None:
-        """The connection breaks, and what was on it is lost."""
+        """Break the connection; what was on it is lost."""
         for pair in ((one, other), (other, one)):
             end = self.ends.pop(pair, None)
             if end is not None:
@@ -71,13 +71,13 @@ class Joined:
                 end.neighbour.lost()
 
     def begin_anew(self, name: str, core: Core) -> None:
-        """Another process with that name: connections are to be made again."""
+        """Start another process under that name; its connections have to be made again."""
         for one, other in [pair for pair in self.ends if pair[0] == name]:
             self.cut(one, other)
         self.cores[name] = core
 
     def carry(self, source: str, target: str) -> bool:
-        """What one end has to say, to the other. Whether there was anything."""
+        """Carry what one end has to say to the other; returns whether there was anything."""
         end = self.ends.get((source, target))
         if end is None:
             return False
@@ -92,7 +92,7 @@ class Joined:
         return bool(data)
 
     def run(self, most: int = 10_000) -> None:
-        """Until nobody has anything to say, or this often."""
+        """Carry until nobody has anything to say, or this often."""
         for _ in range(most):
             if not sum(self.carry(*pair) for pair in list(self.ends)):
                 break

@@ -1,4 +1,4 @@
-"""PS-LATENCY: what time stamps say where the latency is known."""
+"""PS-LATENCY: what time stamps show where the latency is known."""
 
 from __future__ import annotations
 

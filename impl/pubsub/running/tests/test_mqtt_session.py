@@ -1,4 +1,4 @@
-"""Connections of MQTT's clients, packet by packet: levels, repeats, sessions, and what breaks the standard."""
+"""Connections of MQTT clients, packet by packet: levels, repeats, sessions, and breaches of the standard."""
 
 from __future__ import annotations
 

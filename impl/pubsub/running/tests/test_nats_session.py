@@ -1,4 +1,4 @@
-"""Connections of NATS' clients, byte by byte: what a server says to each."""
+"""Connections of NATS clients, byte by byte: what a server says to each."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ NAMES = ("a", "b", "c")
 
 
 def ring(rules: Rules = RULES) -> tuple[Joined, dict[str, Taker]]:
-    """With a taker of everything at each."""
+    """A ring of appliances, with a receiver of everything at each."""
     made = Joined(*NAMES, all_paths=True, rules=rules)
     for one, other in (("a", "b"), ("b", "c"), ("c", "a")):
         made.join(one, other)

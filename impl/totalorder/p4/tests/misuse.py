@@ -21,7 +21,7 @@ class Misuse:
 
 
 def towards(match: Mapping[str, int] | None = None, params: Mapping[str, int] | None = None) -> TableEntry:
-    """A sound entry, but for what is given instead. Host 4000 is nobody."""
+    """A sound entry, except for what is given instead. Host 4000 does not exist."""
     key = {"standard.ingress_port": 7, "hdr.message.receiver": 4_000}
     return TableEntry(
         table=to.ONWARD,

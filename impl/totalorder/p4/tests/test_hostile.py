@@ -25,7 +25,7 @@ def around(datagram: bytes) -> bytes:
 
 
 def bombard(config: NodeConfig, seed: int, outcomes: Counter[str], build: str = DEFAULT) -> list[str]:
-    """Give hostile datagrams to a reference switch and a P4 switch; what they do otherwise."""
+    """Give hostile datagrams to a reference switch and a P4 switch; returns where they differ."""
     draw, twins = Dice(seed), Twins(build)
     twin = twins.twin(config)
     attackers: dict[LinkId, Attacker] = {

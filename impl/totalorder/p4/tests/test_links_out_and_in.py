@@ -39,7 +39,7 @@ class Controlling:
         self._note([sent for sent in self._chip.arrive(self._now, link, packet) if isinstance(sent, Send)])
 
     def count(self, *left_out: LinkId) -> None:
-        """From now on all links but these are counted; what is told then."""
+        """From now on all links but these count; returns what is told then."""
         self._note(self._chip.ask(self._now, Ask.SETTLE))
         self._chip.write(self._control.entries(Controlled(left_out=frozenset(left_out))))
         self._now += 1_000

@@ -29,7 +29,7 @@ def write(to: EmbeddedTarget, entry: TableEntry) -> None:
 
 
 def behaviour(of: EmbeddedTarget) -> object:
-    """What it does with some packets."""
+    """What the switch does with some packets."""
     return [of.process(port, frame(DATA), 100 + port) for port in range(4)]
 
 

@@ -57,7 +57,7 @@ class Cluster:
         self.log = folder / "log"
 
     def address(self, **options: str) -> str:
-        """Of the database; options are those of a session."""
+        """The address of the database; options are those of a session."""
         told = quote(" ".join(f"-c{name}={value}" for name, value in options.items()))
         return f"postgresql:///postgres?host={quote(str(self._folder), '')}&user={ROLE}&options={told}"
 
@@ -75,11 +75,11 @@ class Cluster:
                   "--no-locale", "--encoding=UTF8", f"--pgdata={self._folder / 'data'}")  # fmt: skip
 
     def start(self) -> None:
-        """Returns when it takes connections."""
+        """Start the server; returns when it takes connections."""
         words = [str(self._bin / "postgres"), "-D", str(self._folder / "data")]
         for name, value in self._settings.items():
             words += ["-c", f"{name}={value}"]
-        # The server ends with us, however we end.
+        # The server ends with this process, however that ends.
         ending = [shutil.which("setpriv") or "", "--pdeathsig", "QUIT"] if shutil.which("setpriv") else []
         inside = self.disk.inside if self.disk else ()
         self._process = subprocess.Popen(
@@ -101,7 +101,7 @@ class Cluster:
         return self._process is None or self._process.poll() is not None
 
     def crash(self) -> None:
-        """End it at once, without a checkpoint: it recovers from its log at the next start."""
+        """End the server at once, without a checkpoint: it recovers from its log at the next start."""
         assert self._process is not None
         self._process.send_signal(signal.SIGQUIT)
         self._process.wait()
@@ -112,7 +112,8 @@ class Cluster:
             self.crash()
 
     def kill(self) -> None:
-        """Kill -9 of every process of it, at no moment of theirs. `start` finds the memory that they shared free."""
+        """Kill all processes of the server with SIGKILL, whatever they are doing. `start` finds the memory that they
+        shared free."""
         assert self._process is not None
         main = self._process.pid
         others = [int(word) for word in Path(f"/proc/{main}/task/{main}/children").read_text().split()]

@@ -1,4 +1,4 @@
-"""Two stores are given the same calls; where they first differ."""
+"""Gives two stores the same calls, and finds where they first differ."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ class Calling:
 
 
 def difference(one: Calling, other: Calling, steps: Sequence[Step]) -> tuple[Any, ...] | None:
-    """The first step after which the two said otherwise, with both answers; None where they never did. In the end, all
-    that can still be taken is taken."""
+    """The first step after which the two answered differently, with both answers; None where they never did. In the
+    end, all that can still be taken is taken."""
     last: list[Step] = [("unlock", 0, 0, 0), ("unlock", 1, 0, 0)]
     last += [(name, 0, 0, 0) for _ in steps for name in ("next", "contents")]
     for at, step in enumerate([*steps, *last]):

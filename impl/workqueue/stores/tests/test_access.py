@@ -12,7 +12,7 @@ from scatterproof.spec.errors import BadInput
 
 
 def send(access: Access, correlation: str = "c", *bodies: bytes, priority: int = 1, type: int = 0) -> int:
-    """A whole group; its number."""
+    """Send a whole group; returns its number."""
     opened = access.open_group(type=type, priority=priority, correlation=correlation, server="s")
     for body in bodies or (b"x",):
         access.send_message(opened.group, opened.token, body)
@@ -27,7 +27,7 @@ def take(access: Access, server: str = "r") -> LockedGroup:
 
 
 def finish(access: Access, group: LockedGroup) -> list[bytes]:
-    """Process all of it; the bodies."""
+    """Process the whole group; returns the bodies."""
     bodies = []
     while (message := access.read_message(group.group, group.token)) is not None:
         bodies.append(message.body)

@@ -1,4 +1,4 @@
-"""The tables' indexes and versions, on SQLite."""
+"""The indexes and versions of the tables, on SQLite."""
 
 from __future__ import annotations
 

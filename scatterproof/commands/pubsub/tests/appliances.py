@@ -57,7 +57,7 @@ class Appliance:
 
 @contextmanager
 def appliance(*words: str) -> Iterator[Appliance]:
-    """One with these options, once it listens."""
+    """An appliance with these options, once it listens."""
     running = Appliance(*words)
     try:
         running.wait_for("ready")
@@ -69,7 +69,7 @@ def appliance(*words: str) -> Iterator[Appliance]:
 
 @contextmanager
 def pair() -> Iterator[tuple[Appliance, Appliance]]:
-    """Two, joined, each with ports for both protocols."""
+    """Two joined appliances, each with ports for both protocols."""
     both = ("--listen-mqtt", "127.0.0.1:0", "--listen-nats", "127.0.0.1:0")
     with ExitStack() as opened:
         one = opened.enter_context(appliance("--id", "one", *both, "--listen-neighbours", "127.0.0.1:0"))
@@ -81,7 +81,7 @@ def pair() -> Iterator[tuple[Appliance, Appliance]]:
 
 
 def until(done: Callable[[], object]) -> None:
-    """Look again and again, for so long."""
+    """Look again and again, until it is true or time is over."""
     end = time.monotonic() + LIMIT_S
     while not done() and time.monotonic() < end:
         threading.Event().wait(0.005)
@@ -121,7 +121,7 @@ class Paho:
         return self._granted[-1]
 
     def publish(self, topic: str, payload: bytes | str, level: int = 0, *, retain: bool = False) -> None:
-        """Until it is acknowledged, where it is."""
+        """Publish, and wait for the acknowledgement, if there is one at that level."""
         sent = self.client.publish(topic, payload, level, retain)
         sent.wait_for_publish(LIMIT_S)
         assert sent.is_published()
@@ -131,7 +131,7 @@ class Paho:
         self.client.loop_stop()
 
     def vanish(self) -> None:
-        """Without a word."""
+        """Drop the connection without DISCONNECT."""
         self.client.loop_stop()
         found = self.client.socket()
         if found is not None:

@@ -1,4 +1,4 @@
-"""Tests with clients that others have made are not run where those are not installed, and that is said."""
+"""Tests with clients that others have made are not run, and said so, where those clients are not installed."""
 
 from __future__ import annotations
 

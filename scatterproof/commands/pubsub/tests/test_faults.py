@@ -17,7 +17,7 @@ from scatterproof.conformance.serving import free_ports
 
 
 class Cable:
-    """What is dialled at `port` goes to `target`, until it is cut; then nobody gets through until it is mended."""
+    """Carries what is dialled at `port` to `target`, until it is cut; then nothing gets through until it is mended."""
 
     def __init__(self, target: int) -> None:
         self._target, self._ends = target, list[socket.socket]()

@@ -30,13 +30,13 @@ class Nats:
         self.ask(b'CONNECT {"verbose":false}\r\n')
 
     def ask(self, data: bytes) -> None:
-        """And wait until it was carried out."""
+        """Send a line, and wait until it was carried out."""
         begun = len(self.got)
         self.socket.sendall(data + b"PING\r\n")
         self.read_to(b"PONG\r\n", begun)
 
     def read_to(self, word: bytes, begun: int = 0) -> None:
-        """Until that has come, behind so many bytes."""
+        """Read until this word has come, at or behind byte `begun`."""
         while self.got.find(word, begun) < 0:
             begun = max(begun, len(self.got) - len(word))
             part = self.socket.recv(1 << 20)
@@ -54,7 +54,7 @@ def _published(topic: str, number: int) -> bytes:
 
 
 def _told(ended: Appliance, what: str) -> int:
-    """What it counted of this, once it has ended."""
+    """What the appliance counted of this, once it has ended."""
     found = re.search(rf"\b{what} (\d+)(,|$)", next(line for line in ended.said if line.startswith("ended: ")))
     return int(found[1]) if found else 0
 

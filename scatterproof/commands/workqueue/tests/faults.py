@@ -128,20 +128,20 @@ class Round:
         return self._trace()
 
     def kill(self) -> None:
-        """Kill -9 of a client, which begins anew."""
+        """Kill a client with SIGKILL; it begins anew."""
         slot = self._draw.choice(self._slots)
         self._end(slot)
         self._befell(Kind.RESTARTED, slot.node)
         self._start(slot)
 
     def cut(self) -> None:
-        """The connection of a client, in the middle of a call or not."""
+        """Cut the connection of a client, in the middle of a call or not."""
         slot = self._draw.choice(self._slots)
         if slot.process is not None and slot.process.pid:
             os.kill(slot.process.pid, clients.CUT)
 
     def terminate(self) -> None:
-        """A connection, by the server."""
+        """End a connection, from the server's side."""
         with self._watching() as watching:
             watching.execute(f"SELECT pg_terminate_backend(pid) {_OTHERS} ORDER BY random() LIMIT 1")
 
@@ -160,7 +160,7 @@ class Round:
             self._befell(Kind.RESTARTED, 0)
 
     def kill_server(self) -> None:
-        """Kill -9 of all processes of the server, which is started again."""
+        """Kill all processes of the server with SIGKILL, and start it again."""
         assert self._server is not None
         self._befell(Kind.CRASHED, 0)
         self._server.kill()
@@ -216,7 +216,7 @@ class Round:
         slot.process.start()
 
     def _until_all_work(self) -> None:
-        """Until each client has its journal."""
+        """Wait until each client has its journal."""
         until = time.monotonic() + LIMIT_S
         while not all(slot.paths[-1].exists() for slot in self._slots):
             if time.monotonic() > until:
@@ -291,7 +291,7 @@ class Played:
     faults: int
 
     def wrongs(self) -> Iterator[str]:
-        """What must not be."""
+        """What is wrong with the run, one sentence each."""
         for result in self.results:
             if result.verdict is Verdict.FAIL:
                 yield from (each.sentence for each in result.violations)
