@@ -1,9 +1,9 @@
-"""When two failures are the same one: their schedules are equal, but for names.
+"""Whether two failures are the same: their schedules are equal up to naming.
 
-Nodes, links and messages have numbers only to be told apart, and payloads only their bytes. So a schedule is seen as a
-graph in which each of them is a vertex, labelled with all the rest; equal up to naming means that the graphs are
-isomorphic. Numbers of nodes among a schedule's parameters are compared as they are, so that two schedules may be
-told apart that differ in nothing else. They are never confused.
+Numbers of nodes, links and messages, and the bytes of payloads, only tell them apart. So a schedule is a graph with a
+vertex for each of them, labelled with all the rest; schedules are equal up to naming when their graphs are isomorphic.
+Node numbers among a schedule's parameters are compared as they are: schedules that differ in nothing else may count as
+different, but different ones never count as equal.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def alike(one: Schedule, other: Schedule) -> bool:
 
 
 def as_graph(schedule: Schedule) -> nx.DiGraph:
-    """Vertices are pairs of what they are and a number. Edges lead along links, from whoever submits to what is
-    submitted, on to its messages, and from these to receivers and payloads."""
+    """Each vertex is a pair (kind, number). Edges lead along links, from whoever submits to what is submitted, on to
+    its messages, and from these to receivers and payloads."""
     graph = nx.DiGraph(
         protocol=schedule.protocol, parameters=schedule.parameters, seed=schedule.seed, end_ns=schedule.end_ns
     )

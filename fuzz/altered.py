@@ -1,5 +1,5 @@
-"""Cores that are spoilt from outside, as a faulty implementation looks whose rules are right: their effects are changed
-on their way out, or some events never reach them."""
+"""Cores altered from outside, like a faulty implementation with correct rules: effects are changed on their way out, or
+some events never reach the core."""
 
 from __future__ import annotations
 

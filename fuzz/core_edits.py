@@ -1,6 +1,6 @@
-"""What may be done to the source of a core: the operators of core mutants, each an edit of one place of a function.
+"""The operators of core mutants: each edits one place in the syntax tree of a core's function.
 
-They change the syntax tree; statements and returns here, the rest in `expression_edits`. cosmic-ray and mutmut were
+Statements and returns are edited here, all else in `expression_edits`. cosmic-ray and mutmut were
 looked at: both write every mutant to disk and run a test command for it, and neither has operators for statements that
 are dropped, repeated or exchanged, or for keys that are confused.
 """
@@ -18,7 +18,7 @@ from scatterproof.fuzz.expression_edits import Records, conditions, expressions,
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
 _NO_EFFECT = ("assert_never", "super().__init__")  # or none that a mutant could do without
-# Done twice they have done the same.
+# Calls that do the same when repeated.
 _IDEMPOTENT = ("add", "discard", "update", "clear", "allow", "heapify")
 
 
@@ -57,7 +57,7 @@ def _statements(function: ast.FunctionDef) -> Iterator[Edit]:
 def _may_go(
     function: ast.FunctionDef, owner: ast.AST, block: Sequence[ast.stmt], at: int, bound: frozenset[str]
 ) -> bool:
-    """Whether the function still runs without the statement, and does something else then."""
+    """Whether the function still runs without the statement, and then does something else."""
     statement = block[at]
     if len(block) == 1 and isinstance(owner, ast.If) and block is owner.body and not owner.orelse:
         return False  # as if its condition were never met
@@ -81,7 +81,7 @@ def _is_call(statement: ast.stmt) -> bool:
 
 
 def _is_idempotent(statement: ast.stmt) -> bool:
-    """By its name; taking out what need not be there is, too."""
+    """By the name of the call; `pop` with a default is idempotent, too."""
     assert isinstance(statement, ast.Expr)
     assert isinstance(statement.value, ast.Call)
     called = ast.unparse(statement.value.func).rpartition(".")[2]

@@ -1,8 +1,8 @@
-"""Core mutants: whole cores with one change somewhere in their source, state and all, as code that takes the place of a
-function's in this process. Nothing on disk is touched; whoever applies one does so in a process of its own (`trying`).
+"""Core mutants: cores with one change in their source, applied by replacing the code of a function in this process.
+Nothing on disk is touched; whoever applies one does so in a process of its own (`trying`).
 
 A mutant is named by what is changed, not by where that stands: `authority:FailingSwitch._look/never-1f0c33`. Its name
-stays as long as the statement that it changes does.
+stays the same as long as the changed statement does.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreMutant:
-    """name: stays where lines move.
+    """name: does not depend on line numbers.
     place: module:function.
-    line: of the statement now.
-    block: its number among those of the function, without which the change is not met.
+    line: the present line of the statement.
+    block: the number, within the function, of the block with the change.
     before, after: the statement's text.
-    area: what it belongs to.
-    number: of its edit among those of the function.
+    area: the area that it is counted in.
+    number: the number of its edit within the function.
     """
 
     name: str
@@ -204,7 +204,7 @@ def _replace(module: ModuleType, name: str, code: CodeType) -> None:
     if code.co_freevars == function.__code__.co_freevars:
         function.__code__ = code
         return
-    # One that calls `super` no more has no cell for it.
+    # A mutant that no longer calls `super` has no cell for it.
     owner, _, own = name.rpartition(".")
     holder: Any = getattr(module, owner) if owner else module
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))

@@ -1,4 +1,4 @@
-"""Schedules out of Hypothesis by number: schedule k of seed s is always the same one."""
+"""Schedules drawn by Hypothesis, by number: schedule k of seed s is always the same."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scatterproof.spec.schedule import Schedule
 
 # Few enough that the first failure is soon found, many enough that Hypothesis's own start costs little.
 CHUNK = 200
-PROBES = 60  # schedules of a group that are looked at, of which one has to suit
+PROBES = 60  # schedules of a group that are looked at; the group suits if one of them does
 _EVERY_CHECK = tuple(HealthCheck)
 # Further apart than chunks, and than seeds, are counted.
 _NEXT_SEED, _NEXT_DRAW = 1_000_003, 1 << 80
@@ -26,15 +26,15 @@ WhyNot: TypeAlias = Callable[[Schedule], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Suited:
-    """What of a protocol's schedules an implementation can take: groups of its rules, and of their schedules those of
-    which `why_not` says None."""
+    """The schedules of a protocol that an implementation can take: those of `groups` for which `why_not` returns
+    None."""
 
     groups: tuple[int, ...]
     why_not: WhyNot
 
 
 def suited(protocol: str, why_not: WhyNot) -> Suited:
-    """The groups of which some schedule suits. BadInput, with the commonest reason, when none does."""
+    """The groups with a schedule that suits. Raises BadInput, with the most common reason, when there is none."""
     reasons: Counter[str] = Counter()
     groups: list[int] = []
     for group in range(len(load(protocol).groups)):
@@ -55,7 +55,7 @@ def drawn_schedules(
     protocol: str, seed_number: int, group: int | None = None, suits: Suited | None = None
 ) -> Iterator[Schedule]:
     """Schedules of `protocol` without end, of one group of its rules or of all in turn, drawn in chunks; the first of
-    each chunk is a simplest one. suits: these alone, when all groups are meant."""
+    each chunk is a simplest one. suits: these alone, when `group` is None."""
     if group is None:
         return chain.from_iterable(drawn_chunk(protocol, seed_number, chunk, suits) for chunk in count())
     chunks = (_chunk(protocol, group, _seed_of(seed_number, chunk), CHUNK) for chunk in count())
@@ -63,7 +63,7 @@ def drawn_schedules(
 
 
 def drawn_chunk(protocol: str, seed_number: int, chunk: int, suits: Suited | None = None) -> list[Schedule]:
-    """As many of these schedules, of all groups in turn, as `chunk_size` says: those of one chunk, by itself."""
+    """The `chunk_size` schedules of one chunk, of all groups in turn."""
     groups = _groups(protocol, suits)
     each = CHUNK // len(groups)
     in_turn = [_suited_chunk(protocol, group, _seed_of(seed_number, chunk), each, suits) for group in groups]
@@ -80,7 +80,7 @@ def _groups(protocol: str, suits: Suited | None) -> Sequence[int]:
 
 
 def _suited_chunk(protocol: str, group: int, number: int, size: int, suits: Suited | None) -> list[Schedule]:
-    """The first `size` that suit, of as many draws as that takes; without `suits` one draw."""
+    """The first `size` schedules that suit, from as many draws as needed; one draw without `suits`."""
     found: list[Schedule] = []
     for again in count():
         drawn = _chunk(protocol, group, number + again * _NEXT_DRAW, size)

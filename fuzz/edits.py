@@ -1,4 +1,4 @@
-"""One change of one place in a function's syntax tree, made and undone; and what of a function may be changed."""
+"""An edit of one place in a function's syntax tree, made and undone; and which parts of a function may be edited."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-# Raised for a configuration, a call or a packet that cannot be: no run that a schedule describes comes there, as no
-# right neighbour sends such a packet. What refuses them is tried by damaged packets, in tests of the cores.
+# Raised for an invalid configuration, call or packet: no scheduled run gets there, as no correct neighbour sends such a
+# packet. Tests of the cores get there with damaged packets.
 MISUSE = ("BadInput", "LocalProtocolError", "NotImplementedError", "Refusal")
 
 

@@ -1,6 +1,6 @@
 """Edits of expressions and of state: conditions, values, keys, and what is kept from one event to the next.
 
-Those that change one expression by itself are the operators of `mutations`, which knows rules.
+Edits within a single expression are the operators of `mutations`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scatterproof.fuzz.mutations import OPERATORS, Signature, argument
 Records: TypeAlias = Mapping[str, Mapping[str, str]]
 _NUMBERS = ("int", "NodeId", "LinkId")
 _MOST_ALIKE = 8
-# What is said of an error, or to a type checker; and what a value is matched with.
+# Texts of errors, hints to a type checker, and patterns of a match.
 _LEFT_OUT = (ast.JoinedStr, ast.Assert, ast.Raise, ast.pattern)
 _NO_OTHER = {
     ast.In: ast.NotIn,
@@ -27,7 +27,7 @@ _NO_OTHER = {
 
 
 def conditions(function: ast.FunctionDef) -> Iterator[Edit]:
-    """Always met, or never."""
+    """Conditions that always hold, or never."""
     for statement, parent, field, at, node in _expressions_in(function):
         is_test = field == "test" and isinstance(parent, ast.If | ast.IfExp | ast.While)
         if not is_test and not _is_further_test(parent, field):
@@ -87,7 +87,7 @@ def _is_made_elsewhere(operator: str, node: ast.expr, parent: ast.AST, field: st
 
 
 def _both_numbers(one: ast.expr, two: ast.expr, signature: Signature) -> bool:
-    """Whether both are arguments that are numbers, or attributes of one thing: others would but crash."""
+    """Whether both are arguments that are numbers, or attributes of one thing: others would only crash."""
     if all(signature.parameters.get(argument(each)) in _NUMBERS for each in (one, two)):
         return True
     if isinstance(one, ast.Attribute) and isinstance(two, ast.Attribute):
@@ -186,7 +186,7 @@ def _confused(
 
 
 def _of_comprehensions(function: ast.FunctionDef) -> set[str]:
-    """Names that are there within an expression only."""
+    """Names that are bound within an expression only."""
     return {
         name.id
         for found in ast.walk(function)
@@ -207,8 +207,8 @@ def _signature(function: ast.FunctionDef, records: Records) -> Signature:
 def _expressions_in(
     function: ast.FunctionDef,
 ) -> Iterator[tuple[ast.stmt, ast.AST, str, int | None, ast.expr]]:
-    """(statement, parent, field, place in the field, expression) for all that are evaluated when the function runs; not
-    what is said of an error, or to a type checker."""
+    """(statement, parent, field, place in the field, expression) for all that are evaluated when the function runs,
+    without texts of errors and hints to a type checker."""
 
     def within(statement: ast.stmt, parent: ast.AST) -> Iterator[tuple[ast.stmt, ast.AST, str, int | None, ast.expr]]:
         for field, value in ast.iter_fields(parent):

@@ -3,7 +3,7 @@ fails and the corrected one does not, and its space-time diagram.
 
 ``python -m scatterproof.fuzz.findings PROTOCOL [NAME ...]`` writes ``spec/<protocol>/findings/NAME.json``, ``.txt`` and
 ``.svg``, from the schedule that is there already, or from drawn ones where that shows nothing. A schedule is 1-minimal
-when no single step of ``scatterproof.fuzz.shrink`` leaves both, but for intervals below 10 ns.
+when every single step of ``scatterproof.fuzz.shrink`` loses one of the two; intervals stay at or above 10 ns.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Stage:
 
 
 def stage_of(protocol: str, finding: Finding) -> Stage:
-    """BadInput for a finding whose mutant the core does not have."""
+    """The stage of a finding. Raises BadInput for a mutant that the core does not have."""
     plugin = load(protocol)
     for subject in subjects_of(plugin):
         if subject.name == finding.mutant:
@@ -65,7 +65,7 @@ def stage_of(protocol: str, finding: Finding) -> Stage:
 
 
 def minimal_schedule(protocol: str, finding: Finding, start: Schedule | None = None) -> Schedule:
-    """A 1-minimal schedule of the finding. CannotRun when nothing that was drawn shows it."""
+    """A 1-minimal schedule of the finding. Raises CannotRun when no drawn schedule shows it."""
     stage = stage_of(protocol, finding)
     failing = [start] if start is not None and stage.fails(start) else []
     failing = failing or _failing(protocol, finding, stage)

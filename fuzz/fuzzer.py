@@ -1,4 +1,5 @@
-"""Fuzzes an implementation under test: plays drawn schedules, judges the traces, saves what fails, makes it small."""
+"""Fuzzes an implementation under test: plays drawn schedules, judges the traces, saves the schedules that fail, and
+shrinks them."""
 
 from __future__ import annotations
 
@@ -29,19 +30,18 @@ from scatterproof.spec.trace import Trace
 # A pseudo-clause: the run did not end as planned, because a node crashed, hung or flooded.
 RUN_ENDS = "run-ends"
 FAILURES = Path("results/failures")
-NONE_RUNS = 3  # schedules in a row that cannot be run: then it is not their fault
+NONE_RUNS = 3  # schedules in a row that cannot be run: then the schedules are not the cause
 SHOWN = 5  # sentences about runs that could not be made or judged
 
 
 class FoundFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """violation: the first one of the clause in the schedule's trace; None for a run that ended cut, of which `notes`
-        say why.
+    """violation: the first one of the clause in the schedule's trace; None for a run that was cut, as `notes` explain.
     file: where the schedule is.
     found_at: the number of the schedule that failed first.
-    as_found: where that one is.
+    as_found: the file of that schedule.
     minimal: no single step makes the schedule smaller.
-    runs: how many were made for that.
-    repeats: the first of them, of the same schedule again, failed again.
+    runs: how many shrinking took.
+    repeats: whether the schedule failed again in the first of these runs.
     """
 
     clause: str
@@ -60,11 +60,10 @@ class FuzzResult(msgspec.Struct, frozen=True, kw_only=True):
     """examples: schedules run.
     rows: events in their traces.
     at_stake: for each clause, at how many rows it was at stake; a clause at 0 was not tried at all.
-    clauses: what that comes to.
+    clauses: the standing of each clause.
     unjudged: how many runs could not be made, or judged.
     because: why, for the first of them.
-    stopped: what ended it too soon, the name of a signal or an error, and stopped_at: what was under way; both empty
-        when it came to its end.
+    stopped, stopped_at: the signal or error that ended it early, and what it did then; empty when it was completed.
     """
 
     protocol: str
@@ -110,8 +109,8 @@ def fuzz(
 
     seconds: for all of it; when something has failed, half of them are for making it small. claims: what the
     implementation claims; suits: the schedules that it can take. `on_progress(done, failed)` is called after every
-    schedule. guard: within which runs may be stopped: what was found until then is returned. clock: seconds from
-    anywhere. Raises CannotRun when no run can be made at all.
+    schedule. guard: runs within it may be stopped; what was found until then is returned. clock: seconds, from any
+    origin. Raises CannotRun when no run can be made at all.
     """
     start = clock()
     work = _Fuzzing(iut=iut, claims=claims, folder=folder, guard=guard)
@@ -146,7 +145,7 @@ def fuzz(
 class _Fuzzing:
     """drawn: how many schedules were run, or could not be.
     found: the failures, by clause.
-    at: what is going on.
+    at: what is being done.
     """
 
     iut: Iut
@@ -182,7 +181,7 @@ class _Fuzzing:
                 shrinking.failure = replace(failure, file=file, as_found=file)
 
     def shrink(self, clause: str, max_runs: int, is_over: Callable[[], bool], on_run: OnRun) -> None:
-        """Make what was found small, and save it; as small as it is then when that is broken off."""
+        """Shrink the clause's failure, and save the smallest; the smallest so far when this is broken off."""
         shrinking = self.found[clause]
         as_found = shrinking.failure.schedule
         self.at = f"the shrinking of {clause}"
@@ -214,7 +213,7 @@ class _Fuzzing:
 
 @dataclass(slots=True)
 class Shrinking:
-    """failure: as small as it has become so far."""
+    """failure: the smallest so far."""
 
     failure: FoundFailure
     iut: Iut
@@ -299,7 +298,7 @@ def ends_as_planned(trace: Trace) -> bool:
 def failure_of(
     clause: str, number: int, schedule: Schedule, notes: tuple[str, ...], violation: Violation | None
 ) -> FoundFailure:
-    """What schedule `number` shows; it has no file yet, and nothing smaller was looked for."""
+    """What schedule `number` shows; neither saved nor shrunk yet."""
     return FoundFailure(
         clause=clause,
         violation=violation,

@@ -1,9 +1,8 @@
-"""Judge mutants: checks, oracles and premises with one change somewhere, tried on traces of which is known what a judge
-has to say.
+"""Judge mutants: checks, oracles and premises with one change in their source, tried on traces with a known verdict.
 
-First the labelled traces of `conformance/traces`, with other numbers of nodes and links, too; then the runs of the
-reference in all cases, which are whole and put at stake what their case is about; then these runs and traces damaged in
-one place, by a seed, of which checks and oracles say the same. Checks run in plain Python: nothing is compiled.
+First come the labelled traces of `conformance/traces`, also with nodes and links renumbered; then the reference's runs
+of all cases, which are complete and have their clauses at stake; then both, damaged in one place by a seed, where
+checks and oracles agree. Checks run in plain Python: nothing is compiled.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ from scatterproof.spec.trace import Kind, Row, Trace, rows_of_packet, schema
 TRACES = Path(__file__).resolve().parents[1] / "conformance" / "traces"
 CHECKS, SHARED, PREMISES, ORACLES = "checks", "what checks share", "premises", "oracles"
 DAMAGED = 4  # of each labelled trace, and of each case's run
-_LONGEST = 120  # rows of a run that is damaged, and
-_LONGEST_WHOLE = 300  # of one that oracles look at: they take long for long ones
+_LONGEST = 120  # rows of a run to damage
+_LONGEST_WHOLE = 300  # rows of a run that oracles look at: they are slow on long ones
 _ALL = 1 << 62
 _EXTREMES = (-(1 << 63), -1, 0, 1, (1 << 63) - 1)
 
@@ -58,9 +57,9 @@ class Known(Given):
     """A trace.
 
     at_stake: the clauses that have to pass.
-    checks, oracles: what they say; oracles are not shown what is refused, or long.
-    labelled: whether anybody wrote down what is to be said, in words.
-    damaged: whether it is known only that checks and oracles say the same.
+    checks, oracles: what they say; oracles do not judge refused or long traces.
+    labelled: whether the expected sentences are written down.
+    damaged: whether it is known only that checks and oracles agree.
     """
 
     trace: Trace
@@ -96,7 +95,7 @@ def _helpers(modules: Sequence[str], package: str) -> list[str]:
 
 class JudgeBench(AnyBench[Known]):
     """What all mutants of a protocol's judges have in common. longest: runs of the cases with more rows are left out.
-    parted: the damaged runs of which checks and oracles do not say the same; no mutant is tried on them."""
+    parted: the damaged runs on which checks and oracles differ; no mutant is tried on them."""
 
     def __init__(
         self,
@@ -178,7 +177,7 @@ def trace_files(name: str) -> Iterator[Path]:
 
 
 def _at_stake(path: Path) -> tuple[str, ...]:
-    """A conforming trace puts the clause at stake that its name begins with."""
+    """The clauses that a trace must put at stake: for a conforming one, the clause that its name begins with."""
     return (path.stem.split(".")[0],) if path.parent.name == "conforming" else ()
 
 
@@ -201,8 +200,8 @@ def by_checks(trace: Trace, at_stake: Sequence[str]) -> Said:
 
 
 def by_oracles(plugin: Plugin, trace: Trace) -> Said:
-    """What the oracles say. They keep what they found out about the last trace, by its identity; each call is given
-    another one."""
+    """What the oracles say. They cache what they found about the last trace, by its identity, so each call gets a new
+    object."""
     again = Trace(trace.header, trace.rows)
     found = ((check, plugin.oracles[check.name](again)) for check in plugin.applicable(trace.header))
     return Said(frozenset((check.clause, position) for check, positions in found for position in positions))

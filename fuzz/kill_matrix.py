@@ -83,7 +83,7 @@ def kill_matrix(
 ) -> KillMatrix:
     """Try every mutant of the protocol whose name begins with `only`, and that belongs to that group of rules if one is
     given, in every one of `layers`. Failing schedules are shrunk and saved in `folder`. `on_progress(done, of, mutant)`
-    is called after every mutant. BadInput for an unknown layer."""
+    is called after every mutant. Raises BadInput for an unknown layer."""
     start = time.perf_counter()
     chosen = [
         subject.name
@@ -105,11 +105,11 @@ def tried(
     until_killed: bool = False,
     shrinking: bool = True,
 ) -> list[MutantRow]:
-    """A row for each mutant of that name.
+    """A row for each of the named mutants.
 
-    With `until_killed` a mutant that is proved equivalent is shown to no layer, and one that a layer has killed to none
-    of those after it: enough to know that none is open. Without `shrinking` failing schedules are kept as they were
-    drawn. BadInput for an unknown layer.
+    With `until_killed` a mutant that is proved equivalent is tried in no layer, and a killed one in no later layer:
+    enough to know that none is open. Without `shrinking` failing schedules stay as drawn. Raises BadInput for an
+    unknown layer.
     """
     unknown = [layer for layer in layers if layer not in LAYERS]
     if unknown:
@@ -179,7 +179,7 @@ def subjects_of(plugin: FuzzPlugin) -> list[Subject]:
 
 
 def broken(protocol: str) -> dict[str, KillCell]:
-    """For each clause of which the protocol names a mutant: whether it breaks the clause in a case about it."""
+    """For each clause for which the protocol names a mutant: whether it breaks the clause in a case about it."""
     plugin = load(protocol)
     subjects = {subject.name: subject for subject in subjects_of(plugin)}
     return {clause: _breaks(subjects[mutant], protocol, clause) for clause, mutant in plugin.breaks.items()}
@@ -236,7 +236,7 @@ def _and(row: MutantRow, layer: str, cell: KillCell) -> MutantRow:
     )
 
 
-# By the annotations of parameters. Any other argument would be taken for a sequence, of which all are alike true.
+# By the annotations of parameters. Any other argument would be taken for a sequence, and all sequences are alike true.
 _KINDS: dict[str, ParameterKind] = {"int": "int", "bool": "bool", "Sequence": "ints", "tuple": "ints"}
 
 

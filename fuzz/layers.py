@@ -35,7 +35,7 @@ from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Schedule, write
 from scatterproof.spec.trace import Row, Trace
 
-# Schedules tried for a mutant that survives them all; every mutant that any run can tell shows within a tenth of them.
+# Schedules tried before a mutant counts as surviving; every mutant that a run can show does so within a tenth of them.
 FUZZED = 150
 # Schedules that checks and oracles see beside the one that fuzzing found.
 JUDGED = 8
@@ -52,7 +52,7 @@ class KillOutcome(StrEnum):
 
 
 class KillCell(msgspec.Struct, frozen=True):
-    """instance: what killed it: a claim, case, schedule file or model; else why it could not.
+    """instance: what killed it: a claim, case, schedule file or model; else why nothing did.
     clauses: those broken.
     """
 
@@ -65,8 +65,8 @@ class KillCell(msgspec.Struct, frozen=True):
 class Subject:
     """A mutant, as every layer can take it: rule functions (empty where nodes differ), and nodes.
 
-    group: of the rules that it belongs to.
-    max_events: after which a run of it is cut.
+    group: the group of rules that it belongs to.
+    max_events: how many events a run of it has before it is cut.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Bench:
     subjects: all mutants that are tried.
     failed_cases: by id, how many mutants each case failed on.
     walked: see `rules_walked`.
-    read: what TLC said of a run of each.
+    read: by mutant, what TLC said of a run of it.
     shrinking: whether schedules that fuzzing finds are made small, which takes most of its time.
     may_check: whether TLC is asked of models that are not known yet.
     """
@@ -290,7 +290,7 @@ def by_trace(bench: Bench, subject: Subject) -> KillCell:
 
 
 def _read_by_tlc(bench: Bench, subjects: Sequence[Subject]) -> dict[str, KillCell]:
-    """A cell each; of a mutant no run of which differs from the reference's there is nothing to read."""
+    """A cell for each mutant; one whose runs all equal the reference's leaves nothing to read."""
     try:
         find_java()
     except CannotRun as error:

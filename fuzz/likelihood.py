@@ -1,6 +1,6 @@
-"""When did a failure become likely? A failing schedule is run again from moments of it: what the network did up to
-there stays, and what it does later is drawn anew, many times. The moment at which the share of failing runs jumps is
-the one to look at.
+"""When did a failure become likely? A failing schedule is run again many times from each of several moments: what the
+network did at or below the moment stays, and what it does later is drawn anew. The moment at which the share of failing
+runs jumps is the one to look at.
 
 What the network does is the delays of packets, which of them are lost, late or doubled, and when nodes and links fail.
 What applications do stays.
@@ -32,7 +32,7 @@ OnMoment = Callable[[int, int], None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
     """time_ns: all that the network did at or below it stays.
-    failing, runs: of those that go on from there.
+    failing, runs: how many runs from there failed, and how many were made.
     """
 
     time_ns: int
@@ -48,7 +48,7 @@ class Moment:
 class Likelihood:
     """trace: of the failing run; `rows` of it break the clause, or are contradicted.
     moments: in the order of their times.
-    whole: whether the moments on both sides of the jump are one behind the other: there is none between to be tried.
+    whole: whether no moment between the two sides of the jump is left to try.
     """
 
     clause: str
@@ -80,7 +80,7 @@ class _Trying:
         self.times = [NOTHING_KEPT, *(time_ns for time_ns in network_moments(schedule, self.trace) if time_ns <= last)]
 
     def attempt(self, time_ns: int, runs: int, is_over: Callable[[], bool]) -> None:
-        """So that there are so many, or one at least when it is over; those that there are already count."""
+        """Run from the moment until it has `runs` runs, earlier ones included; at least one, even when `is_over`."""
         known = self.found.get(time_ns) or Moment(time_ns=time_ns, failing=0, runs=0)
         failing = 0
         for number in range(known.runs, runs):
@@ -117,8 +117,8 @@ def likelihood(
     is_over: Callable[[], bool] = lambda: False,
     on_moment: OnMoment = lambda done, time_ns: None,
 ) -> Likelihood:
-    """First the jump is found by a few runs from each moment, by halves; then there are `runs` from each, on both sides
-    of it first. is_over: asked between runs; what was run until then counts.
+    """Find the jump by bisection, with a few runs from each moment; then make `runs` from each, on both sides of it
+    first. is_over: asked between runs; what was run until then counts.
 
     Raises BadInput for a schedule that does not break the clause, and CannotRun where runs do not repeat.
     """
@@ -176,7 +176,7 @@ def redrawn(schedule: Schedule, trace: Trace, until_ns: int, draw: Random) -> Sc
 
 
 def _packets(schedule: Schedule, trace: Trace, until_ns: int) -> tuple[list[int], list[int]]:
-    """By link, how many were sent at or below that time, and in all."""
+    """How many packets were sent at or below that time, and in all, both by link."""
     names = schema(schedule.protocol)
     time_at, kind_at, link_at = (names.index(name) for name in ("time_ns", "kind", "link"))
     kept, sent = ([0] * len(schedule.delays) for _ in range(2))
@@ -196,7 +196,8 @@ def _failures(failures: Sequence[Failure], until_ns: int, last_ns: int, draw: Ra
 
 
 def _refuse_apart(trace: Trace, again: Trace, until_ns: int) -> None:
-    """Up to that moment nothing may differ: an implementation that draws for itself makes the figures worth nothing."""
+    """Raises CannotRun where runs differ up to that moment: an implementation with its own randomness spoils the
+    figures."""
     for row, other in zip(trace.rows, again.rows, strict=False):
         if row[0] > until_ns or other[0] > until_ns:
             return

@@ -1,4 +1,4 @@
-"""Runs state machines for their verdict alone: what they found first, or nothing."""
+"""Runs state machines for their verdict alone: their first failure, or none."""
 
 from __future__ import annotations
 

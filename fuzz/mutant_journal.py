@@ -1,4 +1,4 @@
-"""What a measure of core mutants has found so far, a line a mutant, so that one that is broken off can go on."""
+"""The journal of a measurement of core mutants, a line a mutant, so that an interrupted one can go on."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from scatterproof.spec.files import read_bytes, write_atomically
 
 
 class MeasureKey(msgspec.Struct, frozen=True, kw_only=True):
-    """What has to be the same for a measure to go on.
+    """What must be the same for a measurement to go on.
 
     schedules: drawn for each group of rules; of judges, how often each trace is damaged.
-    cores: a digest of the source of what is changed, and of what else it is tried on.
+    cores: a digest of the sources that are changed, and of the files that mutants are tried on.
     """
 
     protocol: str
@@ -37,7 +37,7 @@ def measured(protocol: str, areas: Mapping[str, str], schedules: int, files: Ite
 
 
 class MutantJournal:
-    """The file. known: what earlier measures, which this one goes on from, have found, by mutant."""
+    """The file. known: by mutant, the results that this measurement goes on from."""
 
     def __init__(self, path: Path, what: MeasureKey, *, resume: bool) -> None:
         self._path = path

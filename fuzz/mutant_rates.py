@@ -1,4 +1,4 @@
-"""How many core mutants are killed, area by area, and between which bounds the rate of all of them lies."""
+"""The kill rate of core mutants, by area, with its confidence interval."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ EVERYTHING = "all"
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one area.
+    """The rate of one area.
 
     mutants: tried.
-    by: how many were killed, by how.
-    standings: what is known of survivors.
+    by: how many had each outcome.
+    standings: how many survivors have each standing.
     fresh: survivors that nobody has looked at.
     telling: mutants that something can tell: neither equivalent nor pace only.
     """
@@ -48,7 +48,7 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def not_killed(self) -> int:
-        """Those that something should tell, and nothing does."""
+        """How many something should kill, and nothing does."""
         return self.telling - self.killed
 
 

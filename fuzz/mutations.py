@@ -23,8 +23,8 @@ Change: TypeAlias = tuple[str, ast.expr]
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What an operator may know of the function: its parameters' annotations in order, of records those of their fields
-    too (`row.number`), and that of its result."""
+    """What an operator knows of the function: the annotations of its parameters in order, also of the fields of records
+    (`row.number`), and of its result."""
 
     parameters: dict[str, str]
     result: str

@@ -1,5 +1,5 @@
-"""Shrinking further than to 1-minimal by `scatterproof.fuzz.shrink`, so that failures of one cause become alike: what
-is left of the network and of the parameters has no part in the failure's being there."""
+"""Shrinking beyond the 1-minimal of `scatterproof.fuzz.shrink`, so that failures of one cause become alike: whatever
+the failure does not need of the network and the parameters is taken away."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def shrink_plainly(
 ) -> Shrunk:
     """As `shrink`, by the steps of `plainer` as well.
 
-    sound: whether a right implementation can keep every clause on the schedule. Not all can be done without that is
-    not needed for a failure: without its timeout nobody sends again. So a step counts only when what is left is sound.
-    Where the schedule itself is not, these steps are not taken.
+    sound: whether a correct implementation can keep every clause on the schedule. Some things must stay though the
+        failure does not need them: without its time-out, for example, nobody resends. So a step counts only when its
+        result is sound. Where the schedule itself is not sound, these steps are not taken.
     """
     if not sound(schedule):
         return shrink(schedule, fails, max_runs=max_runs)

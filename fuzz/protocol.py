@@ -101,14 +101,13 @@ class FuzzPlugin:
     node_with: a factory of nodes with these functions in place of the rules of the same names.
     machines: state machines of such nodes, if any.
     on_model: by mutant name, the operator of the TLA+ modules that says the same, as (constant, operator).
-    on_claims: for rules that the Z3 claims have in other terms, what such a rule, or a mutant of it, puts in the place
-        of the claims' own.
-    shrinking: how many runs may be spent on making a mutant's failing schedule small; with the usual number most are
-        1-minimal, and a long one stays longer.
-    max_events: after how many a run in the kill matrix is cut, which is a failure of it: of rules that send again, many
-        a mutant floods its network without end.
-    beyond: how a drawn schedule goes beyond what its parameters provide for, or None: only who claims everything is
-        given it.
+    on_claims: for rules that the Z3 claims have in other terms, the functions that replace the claims' own for such a
+        rule, or a mutant of it.
+    shrinking: how many runs may be spent on shrinking a mutant's failing schedule; the default makes most 1-minimal.
+    max_events: after how many events a run in the kill matrix is cut, which counts as a failure: many mutants of rules
+        that resend flood their network without end.
+    beyond: how a drawn schedule goes beyond what its parameters provide for, or None: only an implementation that
+        claims everything gets such a schedule.
     breaks: for each clause the name of a mutant that breaks it in one of the cases that are about it.
     areas: where core mutants are made, module or module:function, and what each belongs to, as of
         `scatterproof.fuzz.core_mutants`.
@@ -165,5 +164,5 @@ class FuzzPlugin:
 
 
 def load(protocol: str) -> FuzzPlugin:
-    """BadInput for an unknown protocol, CannotRun for one that has none yet."""
+    """The protocol's record. Raises BadInput for an unknown protocol, CannotRun for one without fuzzing."""
     return plugins.load("fuzz", FuzzPlugin, protocol, "has no fuzzing yet")

@@ -1,7 +1,8 @@
-"""Which branches of the cores a run reaches: what a mutant need not be tried on, and what no schedule tries at all.
+"""Which branches of the cores a run reaches: a mutant is tried only on runs that reach its branch, and a branch that no
+run reaches is not tested at all.
 
-Every block of statements is marked at its beginning, and so is an `else` that is not written; the marked code takes the
-place of the functions' own for a while. `sys.settrace` made runs twenty times as slow.
+Every block of statements is marked at its beginning, also an `else` that is not written; the marked code replaces the
+functions' own for a while. `sys.settrace` made runs twenty times as slow.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ _MARKS = "__reached__"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Statements that are met together.
+    """Statements that run together.
 
     place: module:function.
-    line: of the first, or of the condition whose other way it is.
-    way: how it is come to, in words.
+    line: of the first statement; of the condition, for an `else` that is not written.
+    way: how it is reached, in words.
     """
 
     place: str

@@ -44,7 +44,7 @@ def shrink(
     on_run: OnRun = lambda runs, smallest: None,
 ) -> Shrunk:
     """The schedule made smaller as long as `fails` says true of it; it must say true of `schedule` itself. shortest:
-    as of `simpler`. is_over: whether to be content with what there is. on_run(runs, smallest) is called after each."""
+    as of `simpler`. is_over: whether to stop with the smallest so far. on_run(runs, smallest) is called after each."""
     candidates = list(simpler(schedule, shortest))
     # Go round the steps, on from the one that was taken last, until a whole round has taken none.
     runs = at = missed = 0

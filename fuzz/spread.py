@@ -89,8 +89,12 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareTried:
-    """Of one share: what all traces come to; how many schedules break each clause; and the first of these, with their
-    numbers."""
+    """The result of one share.
+
+    tally: over all its traces.
+    failing: by clause, how many schedules break it.
+    first: by clause, the first of these, with their numbers.
+    """
 
     tally: FuzzTally
     failing: Counter[str]

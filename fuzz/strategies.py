@@ -5,9 +5,8 @@ the described shape can be drawn. Times are small whole numbers of ns, so that t
 at the very instant of a packet are common. All shrink towards one switch, two senders, one receiver, one submission,
 and time 0.
 
-Speed: Hypothesis takes its time with every draw, so that the numbers of a part are the bytes of one draw of fixed size,
-of which a small value uses the first ones; and the delay of each packet is a function of (seed, link, index), never
-drawn.
+Speed: every draw of Hypothesis is slow, so the numbers of a part are the bytes of one draw of fixed size, and a small
+value uses only the first bytes; and the delay of each packet is a function of (seed, link, index), never drawn.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Network:
 
 @lru_cache(maxsize=4096)
 def network_of(topology: Topology) -> Network:
-    """The topology with its reach; BadInput where its routes are cyclic."""
+    """The topology with its reach. Raises BadInput where its routes are cyclic."""
     table = route(topology).next_link
     hosts = topology.hosts()
     reach = tuple((s, tuple(r for r in hosts if table[s][r] != NO_LINK)) for s in hosts)
@@ -110,10 +109,10 @@ def schedules(
     faulty: int = FAULTY,
 ) -> Schedule:
     """Schedules of `protocol` that run until all has settled. `fault_kinds` are those that its links may show; `places`
-    draws other networks than `networks()` does. often_faulty: three of four schedules have faults, not one.
-    answered: whoever is sent to can send back. tree: and there is one way alone. spread: submissions are so much
-    farther apart. failures: what fails, from some bytes, the network and the time of the last submission. faulty: how
-    many of the first packets of a link may have faults."""
+    draws other networks than `networks()` does. often_faulty: three of four schedules have faults, not one of four.
+    answered: every receiver can send back. tree: as `answered`, with one path only. spread: a factor for the gaps
+    between submissions. failures: what fails, from some bytes, the network and the time of the last submission. faulty:
+    how many of the first packets of a link may have faults."""
     numbers = draw(_SCHEDULE)
     network = _network(numbers, answered=answered or tree, tree=tree) if places is None else draw(places)
     topology = network.topology
@@ -159,7 +158,7 @@ def _known() -> tuple[Network, ...]:
 
 @cache
 def _known_answered() -> tuple[Network, ...]:
-    """Those of them in which everyone can answer."""
+    """The known networks in which every receiver can answer."""
     return tuple(network for network in _known() if all_answered(network))
 
 

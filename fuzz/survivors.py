@@ -1,8 +1,8 @@
-"""What became of the mutants that nothing kills: looked at one by one, kept in `fuzz/<protocol>/survivors.toml`, and
-those of judges in `judge_survivors.toml`.
+"""The triage of mutants that nothing kills, one by one: in `fuzz/<protocol>/survivors.toml`, and of judges in
+`judge_survivors.toml`.
 
 Each entry has a standing, a reason, and the mutants by name; `scatterproof.fuzz.core_mutants` says how they are named.
-The file says, too, what a sample may not fall short of.
+The file also sets the least share of a sample that must be killed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parent
 class SurvivorStanding(StrEnum):
     EQUIVALENT = "equivalent"  # no run of right neighbours can tell it, whatever the schedule
     PACE = "pace only"  # things happen sooner or later, never otherwise; no clause speaks of it
-    OPEN = "open"  # it breaks something, or may, and nothing tells
+    OPEN = "open"  # it breaks something, or may, and nothing shows it
 
 
 class SurvivorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,8 +31,8 @@ class SurvivorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Triage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """at_least: how many of those that can be told are killed, a share below what was measured.
-    done: areas in which every survivor has been looked at, so that one that is not here is news.
+    """at_least: the least share to kill of the mutants that can be killed, set below what was measured.
+    done: areas in which every survivor has been looked at; one that is not listed is new.
     """
 
     at_least: float = 0.0
@@ -49,8 +49,8 @@ def file_of(protocol: str, *, judges: bool = False) -> Path:
 
 
 def triage(protocol: str, *, judges: bool = False) -> Triage:
-    """What is known of the mutants of cores, or of judges. BadInput for a file that cannot be, and for a mutant that is
-    in two entries."""
+    """The triage of core mutants, or of judge mutants. Raises BadInput for an invalid file, and for a mutant in two
+    entries."""
     path = file_of(protocol, judges=judges)
     if not path.is_file():
         return Triage()

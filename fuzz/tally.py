@@ -1,4 +1,4 @@
-"""What the traces of many runs come to, clause by clause."""
+"""Results over the traces of many runs, by clause."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ class FuzzTally:
 
 
 def not_asked(protocol: str, claims: Claims) -> dict[str, str]:
-    """Clauses of which no conformance case is given to an implementation with these claims, each with the reason: where
-    drawn schedules do not put them at stake either, they are not applicable."""
+    """Clauses without a conformance case for an implementation with these claims, each with the reason: where drawn
+    schedules do not put them at stake either, they are not applicable."""
     why: dict[str, list[str | None]] = {}
     for case in cases(protocol):
         why.setdefault(case.clause, []).append(claims.why_not(case))

@@ -1,7 +1,7 @@
-"""Mutants tried, each in a process of its own; those of cores on the cases and then on drawn schedules, the shortest
-first, until one breaks a clause. Those of judges are in `judging`.
+"""Tries mutants, each in a process of its own. Core mutants run on the cases and then on drawn schedules, the shortest
+first, until a run breaks a clause; judge mutants are in `judging`.
 
-A run that cannot meet the changed line is not made, and one that leaves what the core itself leaves is not judged.
+A run that cannot reach the changed line is not made, and one with the same rows as the core's own is not judged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from scatterproof.spec.trace import Row, Trace
 
 # Drawn for each group of rules. A mutant is tried on some of them first.
 SCHEDULES, FIRST = 400, 60
-# Times as many events as the core itself needs for a stimulus, and a few more.
+# A mutant's run is cut at this multiple of the core's own number of rows, plus this number.
 _TIMES_AS_MANY, _MORE_EVENTS = 20, 2_000
 RUN_S = 2.0  # CPU time of one run
 _ALL_S = 120  # of one mutant
@@ -45,10 +45,10 @@ _MORE_BYTES = 1 << 30
 
 class TriedOutcome(StrEnum):
     BY_CLAUSE = "killed by a clause"
-    BY_IDLENESS = "killed by a case that is no pass"  # what it is about was not at stake
+    BY_IDLENESS = "killed by a case that is no pass"  # its clause was not at stake
     BY_CRASH = "killed by a crash"  # or a run without end, or rows that no check may look at
     BY_WORDS = "killed by what is said of a labelled trace"  # of judges: they name the same rows
-    BY_DAMAGE = "killed by a damaged run"  # of judges: of no labelled one they say anything else
+    BY_DAMAGE = "killed by a damaged run"  # of judges: no labelled trace shows a difference
     SURVIVED = "survived"
 
 
@@ -57,11 +57,11 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
     instance: what killed it.
     clauses: those broken.
-    why: of a crash.
-    reached: how many stimuli can meet the change.
+    why: the reason of a crash.
+    reached: how many stimuli can reach the change.
     runs: how many were made.
     differing: how many of them left other rows than the core itself.
-    cpu_s: what it took.
+    cpu_s: CPU time, in s.
     """
 
     mutant: str
@@ -81,7 +81,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What mutants are tried on. blocks: those that it reaches where nothing is changed, as of `Reached.bits`."""
+    """What mutants are tried on. blocks: the blocks that the unchanged code reaches on it, as of `Reached.bits`."""
 
     name: str
     blocks: int
@@ -102,8 +102,13 @@ class Stimulus(Given):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branches:
-    """Of the cores: how many there are, how many the cases and the drawn schedules reach; those that neither does, and
-    those that cases alone do."""
+    """Branches of the cores.
+
+    of: how many there are.
+    by_cases, by_schedules: how many the cases reach, and how many the drawn schedules.
+    missed: reached by neither.
+    not_by_schedules: not reached by drawn schedules.
+    """
 
     of: int
     by_cases: int
@@ -140,11 +145,11 @@ class AnyBench(Generic[GivenT]):
         raise NotImplementedError
 
     def meet(self, given: GivenT, found: Tried) -> Tried:
-        """What is known after one more run, in the mutant's process."""
+        """The result after one more run, in the mutant's process."""
         raise NotImplementedError
 
     def try_mutant(self, mutant: CoreMutant) -> Tried:
-        """In a process of its own, which ends with it; on all that reaches the change."""
+        """Try the mutant in a process of its own, on all that reaches the change."""
         given = self.given_to(mutant, self.reached.bit(mutant.place, mutant.block))
         if not given:
             return Tried(mutant=mutant.name, outcome=TriedOutcome.SURVIVED, why="no stimulus reaches it")
@@ -217,7 +222,7 @@ class CoreBench(AnyBench[Stimulus]):
 
 
 def sampled(mutants: Sequence[CoreMutant], count: int | None, seed: int) -> list[CoreMutant]:
-    """This many of them by the seed, in their order; all for None."""
+    """This many of the mutants, chosen by the seed, in their order; all for None."""
     if count is None or count >= len(mutants):
         return list(mutants)
     return [mutants[at] for at in sorted(Random(seed).sample(range(len(mutants)), count))]
@@ -238,14 +243,14 @@ def _in_a_process(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence
             if select.select([pipe], [], [], 20 * _ALL_S)[0]:
                 told = pipe.read()
     finally:
-        os.kill(child, signal.SIGKILL)  # it has told all, or nobody wants to know
+        os.kill(child, signal.SIGKILL)  # it has reported all, or is no longer needed
         _, _, used = os.wait4(child, 0)
     found = msgspec.json.decode(told, type=Tried) if told else ended
     return msgspec.structs.replace(found, cpu_s=round(used.ru_utime + used.ru_stime, 3))
 
 
 def _child(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT], writing: int) -> None:
-    """Never returns: nothing of what the parent holds is to be ended here a second time."""
+    """Never returns, so that nothing the parent holds is ended a second time here."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CPU, (_ALL_S, _ALL_S + 5))
@@ -285,7 +290,7 @@ def _met(make_node: MakeNode, stimulus: Stimulus, found: Tried) -> Tried:
     except FAILURES as error:
         return replace(killed, why=said_of(error))
     broken = broken_by(trace, results)
-    # What the core breaks itself says nothing of a mutant.
+    # A clause that the core itself breaks says nothing about a mutant.
     itself = Trace(trace.header, stimulus.rows)
     own = broken_by(itself, judge(itself, shown=1)) if broken else {}
     clauses = tuple(clause for clause in broken if clause != RUN_ENDS and clause not in own)
@@ -301,7 +306,7 @@ def _met(make_node: MakeNode, stimulus: Stimulus, found: Tried) -> Tried:
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """RanAway when what is within takes more than `RUN_S` of CPU time."""
+    """Raises RanAway when its block takes more than `RUN_S` seconds of CPU time."""
     signal.setitimer(signal.ITIMER_VIRTUAL, RUN_S)
     try:
         yield

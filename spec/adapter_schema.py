@@ -70,7 +70,7 @@ def _messages(protocol: str) -> tuple[dict[str, str], dict[str, Schema]]:
 
 
 def _finish(value: object) -> None:
-    """Whole numbers have 64 bits, which the types do not say; and docstrings are set flush."""
+    """Bound whole numbers to 64 bits, which the types do not say, and remove the indentation of docstrings."""
     if isinstance(value, dict):
         if value.get("type") == "integer":
             value |= _INT64

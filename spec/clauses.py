@@ -5,7 +5,7 @@ claim, the check and the oracle, and cases cite the id. So a catalogue only says
 now; how the clause is spelled there follows from its name. Every other layer must have a reason.
 
 ``python -m scatterproof.spec.clauses`` writes CLAUSES.md; with ``--check`` it exits with 1 when the page is stale.
-Faults of a catalogue are raised as ``BadInput`` that names file, place and mend.
+Faults of a catalogue raise a ``BadInput`` that names the file, the place and how to mend it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Clause:
     not_yet: Mapping[Layer, str]
     """The other layers, each with the reason."""
     explains: tuple[str, ...] = ()
-    """The clauses, less specific ones, of which it tells why: a row that breaks it breaks them, too."""
+    """Less specific clauses that it explains: a row that breaks it breaks them, too."""
 
     @property
     def snake_name(self) -> str:
@@ -125,14 +125,14 @@ class Catalogue:
         return {clause.id: clause for clause in self.clauses}
 
     def clause(self, clause_id: str) -> Clause:
-        """The clause of that id; BadInput, with the nearest ids, when there is none."""
+        """The clause of that id. Raises BadInput, with the nearest ids, when there is none."""
         found = self.by_id.get(clause_id)
         if found is None:
             raise BadInput(f"{self.protocol} has no clause {clause_id!r}: {_nearest(clause_id, self.by_id)}.")
         return found
 
     def claim(self, claim_id: str) -> SourceClaim:
-        """The numbered claim with that id; BadInput when the source has no such claim."""
+        """The numbered claim with that id. Raises BadInput when the source has no such claim."""
         by_id = {claim.id: claim for claim in self.claims}
         found = by_id.get(claim_id)
         if found is None:
@@ -176,7 +176,7 @@ def _place(file: Path) -> int:
 
 
 def load(protocol: str, folder: Path = SPEC) -> Catalogue:
-    """The validated catalogue of a protocol, read once; BadInput when there is none or when it is not sound."""
+    """The validated catalogue of a protocol, read once. Raises BadInput when there is none or when it is not sound."""
     return _kept(protocol) if folder == SPEC else _read(protocol, folder)
 
 

@@ -1,5 +1,5 @@
-"""What an installation may leave out: packages that some layers alone need, by the extra of the distribution that has
-them. A layer without its packages says so in a sentence, and is not run."""
+"""Packages that an installation may leave out, as only some layers need them, by the extra of the distribution that
+brings them. A layer without its packages says so in a sentence, and is not run."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Parameters(Mapping[str, Parameter]):
     """What a node is set to: each declared parameter as it is given, or by default. A value is checked when it is asked
-    for: BadInput for one that cannot be."""
+    for: an invalid one raises BadInput."""
 
     def __init__(self, protocol: str, given: Mapping[str, Parameter], place: str = "") -> None:
         """place: what complaints begin with, such as the node."""
@@ -106,8 +106,8 @@ class Parameters(Mapping[str, Parameter]):
 
 @cache
 def declared(protocol: str, folder: Path = SPEC) -> Mapping[str, Declared]:
-    """The protocol's parameters by name, in the order of its file; none for a protocol without one. BadInput names the
-    file and what is wrong with it."""
+    """The protocol's parameters by name, in the order of its file; none for a protocol without one. Raises BadInput,
+    which names the file and what is wrong with it."""
     file = folder / protocol / FILE_NAME
     if not file.is_file():
         return {}
@@ -156,7 +156,8 @@ def _default(one: Declared) -> str:
 
 
 def page(folder: Path = SPEC) -> str:
-    """ADAPTER.md as it should be: what stands between the two marks is made anew. BadInput where they are missing."""
+    """ADAPTER.md as it should be: what stands between the two marks is made anew. Raises BadInput where they are
+    missing."""
     target = folder / PAGE
     before, begins, rest = target.read_text(encoding="utf-8").partition(_BEGINS)
     _, ends, after = rest.partition(_ENDS)

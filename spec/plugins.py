@@ -22,8 +22,8 @@ Record = TypeVar("Record")
 
 
 def find(package: str, record: type[Record], protocol: str) -> Record | None:
-    """The protocol's record of this type; None where the package has nothing of it. BadInput, with the names there are,
-    for an unknown protocol, and for a record that lacks what it must have."""
+    """The protocol's record of this type; None where the package has nothing of it. Raises BadInput, with the known
+    names, for an unknown protocol, and for a record that lacks what it must have."""
     try:
         plugin = _plugin(package, protocol)
     except TypeError as error:
@@ -39,7 +39,8 @@ def find(package: str, record: type[Record], protocol: str) -> Record | None:
 
 
 def load(package: str, record: type[Record], protocol: str, lacks: str) -> Record:
-    """The same; CannotRun where there is none, which says what the protocol lacks then: "has no fuzzing yet"."""
+    """As `find`, but raises CannotRun where there is none. lacks: what the error says of the protocol, as "has no
+    fuzzing yet"."""
     plugin = find(package, record, protocol)
     if plugin is None:
         raise CannotRun(f"protocol {protocol!r} {lacks}")

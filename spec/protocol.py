@@ -28,13 +28,14 @@ class SpecPlugin:
 
     @property
     def messages(self) -> dict[str, type]:
-        """Those that there are, by what they are called in the adapter contract."""
+        """The types that there are, by their names in the adapter contract."""
         named = {"Packet": self.packet, "Delivery": self.delivery, "Beginning": self.beginning}
         return {name: kind for name, kind in named.items() if kind is not None}
 
 
 def load(protocol: str) -> SpecPlugin:
-    """BadInput for an unknown protocol, CannotRun for one whose messages have no types yet."""
+    """The protocol's record. Raises BadInput for an unknown protocol, CannotRun for one whose messages have no types
+    yet."""
     return plugins.load("spec", SpecPlugin, protocol, "has no messages yet; choose another")
 
 

@@ -100,9 +100,9 @@ _OF_LINKS = (FailureKind.CUT, FailureKind.MEND)
 class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """At time_ns a node or (cut, mend) a link fails or comes back, first of all that happens then.
 
-    What is handed over, or called, at a crashed node is not: its application is gone, too. Packets that it sent earlier
-    go on. A packet that arrives while it is down is lost. A paused node handles nothing: what arrives waits, in its
-    order, its timers are late, and its application stands still, too.
+    Submissions and calls at a crashed node do not happen: its application is gone, too. Packets that it sent earlier go
+    on. A packet that arrives while it is down is lost. A paused node handles nothing: what arrives waits, in its order,
+    its timers are late, and its application stands still, too.
     """
 
     time_ns: int
@@ -115,7 +115,7 @@ class Redraw(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Delays that are drawn anew from some packet of each link on.
 
     kept: one a link: how many packets have the delays of the schedule's own seed.
-    seed: of those behind them.
+    seed: for the packets behind them.
     """
 
     kept: tuple[int, ...]

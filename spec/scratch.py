@@ -1,4 +1,4 @@
-"""Scratch folders that go with their process: what one that was killed has left, a later one removes.
+"""Scratch folders that go with their process: a later process removes what a killed one has left.
 
 Each is locked (flock) by the process that made it, and by those that it forks. The system lets go of the lock when the
 last of them ends, however it does: so a folder with a lock on it is in use, whatever its process is called, and one

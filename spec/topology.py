@@ -96,9 +96,9 @@ class Routes(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=64)
 def route(topology: Topology) -> Routes:
-    """Shortest routes between all hosts and clients. Where several links begin one, receivers are dealt out over them:
-    data from one sender to one receiver take one path (so that they stay FIFO), to different receivers any. Raises
-    BadInput for a topology that is none."""
+    """Shortest routes between all hosts and clients. Where several links begin a shortest route, receivers are spread
+    over them: data from one sender to one receiver take one path (so that they stay FIFO), data to different receivers
+    may take different ones. Raises BadInput for an invalid topology."""
     validate(topology)
     ends = topology.having(Role.HOST, Role.CLIENT)
     ingress = [topology.ingress(v) for v in range(len(topology.nodes))]

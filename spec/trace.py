@@ -171,7 +171,7 @@ class Trace(msgspec.Struct):
 
 @cache
 def schema(protocol: str) -> TraceSchema:
-    """The schema of `protocol`'s traces; BadInput for a protocol that has none."""
+    """The schema of `protocol`'s traces. Raises BadInput for a protocol that has none."""
     here = Path(__file__).parent
     path = here / protocol / "trace.toml"
     if not protocol.isidentifier() or not path.is_file():

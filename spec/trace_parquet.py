@@ -135,7 +135,7 @@ def read_headers(path: Path) -> list[tuple[Header, int]]:
 
 
 def require_columns(path: Path, found: pa.Schema, wanted: pa.Schema, group: int) -> None:
-    """BadInput when a file's version or a column that is wanted is not as this version reads it."""
+    """Raises BadInput when a file's version, or a wanted column, is not as this version reads it."""
     version = (found.metadata or {}).get(_METADATA_KEY, b"").decode("utf-8", "replace")
     if version not in ("", str(VERSION)):
         raise BadInput(f"{path}: trace version {version}, this version reads {VERSION}; make the file again")

@@ -18,7 +18,7 @@ from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.trace import Header, Row
 from scatterproof.spec.trace_parquet import events_schema, headers_table
 
-# What waits in memory: fewer than where whole runs are there anyhow.
+# Rows that wait in memory: fewer than in `trace_parquet`, where whole runs are in memory anyhow.
 ROW_GROUP_ROWS = 1 << 18
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
@@ -70,7 +70,7 @@ class RunsWriter:
             self._cut = True
 
     def add_rows(self, run: int, rows: Iterable[Row]) -> None:
-        """The same for rows; as many at once as memory may hold."""
+        """As `add`, for rows; as many at once as memory may hold."""
         found = list(rows)
         if found:
             table = np.array(found, dtype=np.int64)

@@ -25,8 +25,8 @@ TELLS_ENDS = True
 
 
 def packets(datagram: bytes) -> list[dict[str, int]] | str:
-    """The columns of each packet in the datagram, in their order; or the name of the first reason, of those in
-    wire.toml, for which it is none."""
+    """The columns of each packet in the datagram, in their order; or the first reason, by its name in wire.toml, why
+    the datagram is invalid."""
     if len(datagram) < _HEADER.size:
         return "too_short"
     header = _HEADER.read(datagram)
@@ -87,7 +87,7 @@ def _flaw_of_header(header: Mapping[str, int], datagram: bytes) -> str | None:
 
 
 def _flaw_of_packet(header: Mapping[str, int], field: Mapping[str, int]) -> str | None:
-    """In the order of wire.toml's [malformed]."""
+    """The first flaw, in the order of wire.toml's [malformed]; None for a sound packet."""
     kind, first, pseq, count = (field[name] for name in ("kind", "first", "pseq", "count"))
     if kind not in _WIRE["kinds"].values():
         return "unknown_kind"

@@ -2,7 +2,7 @@
 
 A host counts as beginning with a message when it is handed over. How the system carries it nobody sees; a message
 that a host delivers counts as having come in one packet from its creator, with the contents that were handed over
-there. What was never handed over has come in none, and BC-URB-REAL tells.
+there. A message that was never handed over came in no packet, and breaks BC-URB-REAL.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _ABOVE_LINKS = (
 
 
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
-    """The parameters that checks read; `level` as a code. BadInput for one that cannot be."""
+    """The parameters that checks read; `level` as a code. Raises BadInput for an invalid one."""
     values = Parameters("broadcast", given)
     numbers = ("resend_ns", "window", "most_undelivered")
     return {"level": LEVEL_CODES[Level(str(values["level"]))], **{name: values.number(name) for name in numbers}}
@@ -37,7 +37,7 @@ def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
 
 def tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
     """depends[c * node_count + d]: whether messages of c wait for those of d that c has delivered (BC-LCB-CAUSAL).
-    BadInput for a network that is no full mesh of hosts."""
+    Raises BadInput for a network that is no full mesh of hosts."""
     count = len(topology.nodes)
     if not topology.is_full_mesh:
         raise BadInput("topology: the network is no full mesh; give hosts alone, with one link from each to each other")

@@ -11,8 +11,8 @@ KINDS = 16
 
 
 def episode(kind: int, time_ns: int, client: NodeId, more: int, grammar: str, most: int) -> tuple[Call, ...]:
-    """kind: below KINDS, which publishing is most of. more: from what topic, filter and level are taken. most: of how
-    many topics and filters, so that they meet."""
+    """The calls of one episode. kind: strictly below KINDS; most kinds publish. more: a number that gives topic, filter
+    and level. most: how many topics and filters are used, so that they meet."""
     topics, filters = (min(most, len(some)) for some in WORDS[grammar])
     topic, filter_, level = 1 + more % topics, 1 + more % filters, more // 8 % len(LEVELS)
     published = Call(time_ns, client, CallName.PUBLISH, {"topic": topic, "level": level}, b"%d.%d" % (time_ns, more))

@@ -24,8 +24,9 @@ OF_SESSIONS = ("PS-SESSION", "PS-QOS-GD", "PS-PERSISTED", "PS-RETAIN", "PS-EXPIR
 
 
 def horizon_ns(schedule: Schedule) -> int:
-    """After the last call or failure, all tries of all calls, one after the other; then as often as packets are lost, a
-    wait for each hop of the longest way, and its delays. Clocks may be half as slow, and pauses stop everything."""
+    """When a run has surely settled, in ns: after the last call or failure come all tries of all calls, one after the
+    other; then, for each lost packet, a wait for each hop of the longest way, and its delays. Clocks may be slow by
+    half, and pauses stop everything."""
     given = Parameters("pubsub", schedule.parameters)
     retry_ns, hops = given.number("retry_ns"), given.number("appliances") + 1
     delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
@@ -35,7 +36,7 @@ def horizon_ns(schedule: Schedule) -> int:
 
 
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
-    """What the checks read; BadInput for one that cannot be."""
+    """The parameters that checks read. Raises BadInput for an invalid one."""
     chosen = Parameters("pubsub", given)
     for name in ("appliances", "retry_ns", "tries", "resends", "sessions"):
         chosen.number(name)
@@ -58,7 +59,7 @@ def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
 
 
 def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
-    """BadInput for a ring in which messages take one way: what is wanted would be told around it for ever."""
+    """Raises BadInput for a ring in which messages take one way: subscriptions would circle in it for ever."""
     hosts = len(topology.hosts())
     between = sum(link.source < link.target < hosts for link in topology.links)
     if between > hosts - 1 and Parameters("pubsub", given)["paths"] == "one":
@@ -70,7 +71,7 @@ def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
 
 
 def _without_node(given: Mapping[str, Parameter], node: NodeId) -> dict[str, Parameter]:
-    """Those behind an appliance that is left out move up."""
+    """The parameters without this node: appliances behind it move up."""
     appliances = Parameters("pubsub", given).number("appliances")
     return {**given, "appliances": appliances - (node < appliances)}
 

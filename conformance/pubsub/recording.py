@@ -35,7 +35,7 @@ class Recorder:
         return (*[ABSENT] * 5, code, returned.operation, outcome, *[ABSENT] * 6, *_MORE)
 
     def packet(self, packet: Packet) -> Row:
-        # A node may make up a kind, call or outcome that there is not: its row says nothing of it.
+        # A node may send an unknown kind, call or outcome: its row leaves that out.
         kind, call = NAMES.packets.get(packet.kind, ABSENT), NAMES.calls.get(packet.call, ABSENT)
         of_call = packet.kind in (PacketName.REQUEST, PacketName.ANSWER)
         number, operation = (ABSENT, packet.number) if of_call else (packet.number, ABSENT)

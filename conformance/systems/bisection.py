@@ -21,7 +21,8 @@ Ask = Callable[[str], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Between one release and the next that could be run. begins: whether the later one breaks what was kept."""
+    """A change between one release and the next that could be run. begins: whether the later one breaks what was
+    kept."""
 
     before: str
     after: str
@@ -45,7 +46,8 @@ def changes(versions: Sequence[str], bad: str, ask: Ask) -> list[Change]:
 
 
 def _edge(versions: Sequence[str], ask: Ask) -> tuple[str, str] | None:
-    """The last that breaks it, and the first behind that which keeps it. The first breaks it."""
+    """The last release that breaks the clause, and the next one, which keeps it; None where there is none. The first of
+    `versions` breaks it."""
     left = list(versions)
     while len(left) > 1 and (last := ask(left[-1])) is None:
         left.pop()
@@ -77,8 +79,8 @@ def mistake_of(system: str, clause: str, entry: str | None) -> Mistake:
 
 
 class Releases:
-    """Those of a mistake's product. runs: in how many a release is to keep the clause, so that it counts as one that
-    does; more, where the mistake comes by chance."""
+    """The releases of a mistake's product. runs: in how many runs a release must keep the clause to count as correct;
+    there are more where the mistake comes by chance."""
 
     def __init__(self, of: Mistake, folder: Path, runs: int, tell: Callable[[str], None]) -> None:
         self._of, self._folder, self._tell = of, folder, tell

@@ -1,7 +1,7 @@
 """Corosync under test: a daemon in a network namespace for each host, all on one bridge, and a node program beside it.
 
-It needs root, `corosync` with its library libcpg (the Debian package `corosync`), and iproute2. Namespaces bear this
-process's number; those that were made here are taken away here, and nothing else is touched.
+It needs root, `corosync` with its library libcpg (the Debian package `corosync`), and iproute2. Namespaces have this
+process's number in their names; those made here are removed here, and nothing else is touched.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOKEN_MS = 1_000  # how long a daemon may be silent before the others go on with
 STILL_S = 12.0  # far above what the others then take
 _NET = "10.99.7"
 _NODE = Path(__file__).with_name("corosync_node.py")
-# A daemon keeps its state and its lock where every other one would, too.
+# Every daemon would keep its state and its lock in the same places.
 _OWN_FILES = (
     'mount -t tmpfs none /run && mkdir /run/corosync && mount -t tmpfs none /var/lib/corosync && exec "$0" -f -c "$1"'
 )
@@ -70,7 +70,7 @@ def play(setup: Setup, folder: Path) -> SystemHistory:
 
 
 class _Cluster:
-    """Daemons and their network. What befalls it befalls the last host."""
+    """Daemons and their network. All events hit the last host."""
 
     def __init__(self, hosts: int, folder: Path) -> None:
         self._folder, self._hosts = folder, hosts
@@ -121,7 +121,7 @@ class _Cluster:
 
 
 def _program(name: str) -> str:
-    """Where it is. Raises CannotRun when it is nowhere."""
+    """The program's path. Raises CannotRun when it is not installed."""
     found = shutil.which(name) or shutil.which(name, path=_SYSTEM_PATH)
     if found is None:
         raise CannotRun(f"there is no {name} on PATH; install Debian's corosync and iproute2")

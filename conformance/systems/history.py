@@ -17,7 +17,7 @@ from scatterproof.spec.trace_ndjson import encode_row
 
 
 def _befell(history: SystemHistory, protocol: str) -> list[Row]:
-    """That hosts crashed that are gone."""
+    """Rows for the crashes of hosts that are gone."""
     names = schema(protocol).columns
     crashes = [
         {"kind": int(Kind.CRASHED), "node": host, "time_ns": _last(history.hosts[host])} for host in history.gone
@@ -43,7 +43,7 @@ def read_events(path: Path) -> tuple[LogEvent, ...]:
 
 
 def write_logs(history: SystemHistory, protocol: str, folder: Path) -> None:
-    """Leave a folder for `conform --logs`. BadInput for a protocol that tells no such histories."""
+    """Write a folder for `conform --logs`. Raises BadInput for a protocol that cannot express such histories."""
     found = load(protocol).teller
     if found is None:
         raise BadInput(f"protocol {protocol!r} has no way yet to tell what a real system did; choose another")

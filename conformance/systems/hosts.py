@@ -19,7 +19,7 @@ _LOOK_S = 0.02
 
 
 class Hosts:
-    """still_s: what has not come for so long does not come any more."""
+    """still_s: after this time without any log line, nothing more is expected."""
 
     def __init__(self, setup: Setup, folder: Path, still_s: float) -> None:
         self._setup, self._folder, self._still_s = setup, folder, still_s
@@ -30,7 +30,7 @@ class Hosts:
 
     @property
     def everything(self) -> int:
-        """How many deliveries there are when all deliver all."""
+        """How many deliveries there are when every host delivers every message."""
         return self._setup.hosts**2 * self._setup.messages
 
     def start(self, commands: Sequence[Sequence[str]]) -> None:
@@ -46,8 +46,8 @@ class Hosts:
             node.tell(b"go")
 
     def befall(self, befalls: Callable[[str], str]) -> bool:
-        """Have what the set-up says befall the system, spread over its deliveries; then wait for the last of them.
-        befalls: does it, and says so in a sentence. Whether the end was waited for, or the run cut."""
+        """Carry out the set-up's events, spread over the deliveries; then wait for the last delivery. befalls: carries
+        out one event, and describes it in a sentence. Returns whether the run settled, or was cut."""
         events = self._setup.befalls
         for number, event in enumerate(events, 1):
             self._wait(self.everything * number // (len(events) + 1))
@@ -70,7 +70,7 @@ class Hosts:
         stop(self._nodes)
 
     def _wait(self, wanted: int) -> bool:
-        """Wait until so much was delivered, or nothing comes any more; whether it was one of these."""
+        """Wait for `wanted` deliveries, or until nothing more is expected; returns False after `LONGEST_S` seconds."""
         deadline = time.monotonic() + LONGEST_S
         size, since = -1, time.monotonic()
         while time.monotonic() < deadline:

@@ -31,7 +31,7 @@ class SystemResult:
 
     @property
     def as_meant(self) -> bool:
-        """Whether it holds; or breaks what it has to break."""
+        """Whether every clause holds; or, where one must break, that one breaks."""
         broken = {result.clause for result in self.results if result.verdict is Verdict.FAIL}
         if self.setup.breaks:
             return self.setup.breaks in broken
@@ -73,7 +73,7 @@ def run_all(setups: Sequence[Setup], folder: Path, say: Callable[[str], None]) -
 
 
 def table(outcomes: Sequence[SystemResult]) -> str:
-    """In Markdown."""
+    """The table of the results, in Markdown."""
     lines = ["| set-up | clause | verdict | held | broken | the first that broke it |", "|---|---|---|---|---|---|"]
     for outcome in outcomes:
         if outcome.not_run:

@@ -1,4 +1,4 @@
-"""Known mistakes of systems that others made, as `track_record.toml` has them, and the page of them."""
+"""Known mistakes of third-party systems, as `track_record.toml` has them, and the page about them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ RUNS, THIRDS = 20, 3
 
 
 class Good(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What does without the mistake: one of these.
+    """A run without the mistake, by one of these means.
 
-    version: of the same product. product: another one, that does the same steps. without: the numbers of the steps,
-    from 1, that the run leaves out. steps: another run. more: what it does besides, so that its clause is at stake.
+    version: another version of the same product.
+    product: another product, with the same steps.
+    without: the numbers of the steps, from 1, that the run leaves out.
+    steps: another run.
+    more: further steps, so that the clause is at stake.
     """
 
     version: str = ""
@@ -30,13 +33,18 @@ class Good(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Mistake(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One that is known.
+    """A known mistake.
 
-    name: of this record. system, version: that have it. mistake: in a sentence.
-    protocol, product: who drives it.
-    clause, says: what is broken, and words that the sentence about it has. besides: what may be broken with it.
-    steps: the run, as `steps.Vocabulary` reads it. good: what does without it.
-    upstream: where it was reported. report: the page about it, in docs/reports.
+    name: of this entry.
+    system, version: that have it.
+    mistake: in a sentence.
+    protocol, product: name the driver.
+    clause, says: the clause that is broken, and words in the sentence about it.
+    besides: what may be broken with it.
+    steps: the run, as `steps.Vocabulary` reads it.
+    good: a run without the mistake.
+    upstream: where it was reported.
+    report: the page about it, in docs/reports.
     releases: in which it came and went, as `bisect` has found.
     seen: in how many of how many runs it was, where it is a matter of chance; none where it is in each.
     runs: how many are played when it is not asked for another number; fewer where one takes long.

@@ -1,4 +1,4 @@
-"""The track record, played again: each mistake's bad side and its good one, many times, and what is said of them."""
+"""Plays the track record again: each mistake's bad side and good side, many times, with a verdict on each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import BadInput, ScatterproofError
 
 SECONDS, JOBS = 900.0, 3
-# Below it nobody says of a mistake that comes by chance that it did not come.
+# Only at or below this probability is the absence of a mistake that comes by chance held against the record.
 UNLIKELY = 0.001
 
 
@@ -27,8 +27,12 @@ UNLIKELY = 0.001
 class Side:
     """Runs of a mistake's bad side, or of its good one, and what came of them.
 
-    runs: how many there were. named: in how many the mistake was. held: in how many its clause was at stake, and kept.
-    strange: what else was broken, by clause. said: the first sentence of a kind that was not to be. iut: what ran.
+    runs: how many there were.
+    named: in how many the mistake was.
+    held: in how many its clause was at stake, and kept.
+    strange: what else was broken, by clause.
+    said: the first unexpected sentence.
+    iut: what ran.
     not_run: why it was not.
     """
 
@@ -49,7 +53,7 @@ class Side:
         return "bad" if self.is_bad else "good"
 
     def note(self, results: Sequence[ClauseResult], iut: str) -> None:
-        """One run more."""
+        """Count one more run."""
         self.runs, self.iut = self.runs + 1, iut
         for result in results:
             is_it = result.clause == self.of.clause
@@ -66,7 +70,7 @@ class Side:
 
 
 def sides(of: Mistake) -> tuple[Side, Side]:
-    """The bad one, and the good one. BadInput where the record says something that there is not."""
+    """The bad side and the good side. Raises BadInput where the record names something unknown."""
     base = product_of(of.protocol, of.product)
     steps = _read(of, base, of.steps)
     bad = Side(of, base.at(of.version), steps, is_bad=True)
@@ -104,7 +108,7 @@ class Standing(StrEnum):
 
 
 def verdict(side: Side) -> tuple[Standing, str]:
-    """With why."""
+    """The standing of a side, and why."""
     if side.not_run is not None:
         return Standing.NOT_RUN, side.not_run
     if side.strange or (side.named and not side.is_bad):
@@ -137,7 +141,7 @@ def _few(side: Side, why: str) -> str:
 
 @dataclass(slots=True)
 class Played:
-    """Of a mistake: that of its sides together, the worst first."""
+    """Both sides of a mistake; its state is the worse of theirs."""
 
     of: Mistake
     bad: Side
@@ -163,9 +167,9 @@ def played(
     seconds: float = SECONDS,
     jobs: int = JOBS,
 ) -> list[Played]:
-    """runs: of each side; as the record has it, when left out. Those that begin in their part of the time are played,
-    one at least. Most of it is waiting, so that several products are played side by side. A server is started
-    once for all that it plays. Traces are kept in the folder."""
+    """Play both sides of each mistake. runs: of each side; as the record has it, when left out. A side begins runs
+    during its part of the time, and one at least. Runs mostly wait, so several products are played side by side; a
+    server is started once for all that it plays. Traces are kept in the folder."""
     outcomes = [Played(one, *sides(one)) for one in mistakes]
     groups: dict[str, list[Side]] = {}
     for side in [side for outcome in outcomes for side in (outcome.bad, outcome.good)]:
@@ -193,7 +197,7 @@ def played(
         try:
             list(pool.map(play, groups))
         finally:
-            # Where it was interrupted, what is under way is the last.
+            # After an interrupt, the runs under way are the last.
             budget.stop()
     return outcomes
 
@@ -208,19 +212,19 @@ class Budget:
     stopped: bool = False
 
     def next(self) -> float:
-        """When the runs of the next side are over: it has two equal parts of what is left, as many need none."""
+        """The deadline of the next side: twice its equal part of the time left, as many sides need little."""
         now = time.monotonic()
         part = max(0.0, self.until - now) * self.jobs / max(self.left, self.jobs)
         self.left -= 1
         return min(self.until, now + 2 * part)
 
     def stop(self) -> None:
-        """Nothing begins any more."""
+        """Begin nothing more."""
         self.stopped = True
 
 
 def play_side(side: Side, play: Play, folder: Path, runs: int, budget: Budget, tell: Callable[[str], None]) -> None:
-    """Until there are so many runs of it."""
+    """Play the side until it has `runs` runs."""
     until, kept = budget.next(), folder / side.of.name
     kept.mkdir(parents=True, exist_ok=True)
     for number in range(side.runs + 1, runs + 1):

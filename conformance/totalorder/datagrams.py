@@ -24,8 +24,8 @@ TELLS_ENDS = False
 
 
 def packets(datagram: bytes) -> list[dict[str, int]] | str:
-    """The columns of each packet in the datagram, with `link_seq` as the sender of the link counts; or the name of the
-    first reason, of those in wire.toml, for which it is none."""
+    """The columns of each packet in the datagram, with `link_seq` as the sender of the link counts; or the first
+    reason, by its name in wire.toml, why the datagram is invalid."""
     if len(datagram) < _HEADER.size:
         return "too_short"
     field = _HEADER.read(datagram)
@@ -59,7 +59,7 @@ def packets(datagram: bytes) -> list[dict[str, int]] | str:
 
 
 def _flaw(field: Mapping[str, int], payload: bytes) -> str | None:
-    """In the order of wire.toml's [malformed]."""
+    """The first flaw, in the order of wire.toml's [malformed]; None for a sound packet."""
     length, flags = field["payload_length"], field["flags"]
     if field["version"] != _WIRE["version"]:
         return "wrong_version"
@@ -106,7 +106,7 @@ def _flaw_of_kind(field: Mapping[str, int], payload: bytes) -> str | None:
     if field["timestamp"] and kind in (PacketKind.ACK, *_PROXIED):
         return "control_with_timestamp"
     if kind in _PROXIED:
-        # Only a beacon is looked into: what wraps again may do so for ever.
+        # Only a beacon is looked into: other packets could nest without end.
         a_beacon = len(payload) == _HEADER.size and payload[1] == PacketKind.BEACON
         return None if a_beacon and not isinstance(packets(payload), str) else "proxied_without_beacon"
     if kind == PacketKind.ADJUSTED:

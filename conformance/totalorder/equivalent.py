@@ -1,5 +1,5 @@
-"""What delivers the same whatever carries barriers, and whatever form switches have: one busy schedule, in all of them
-(TO-SW-1 to TO-SW-6). `scatterproof.conformance.report.equivalence` compares the runs."""
+"""One busy schedule that must deliver the same with every carrier of barriers and every form of switches (TO-SW-1 to
+TO-SW-6). `scatterproof.conformance.report.equivalence` compares the runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What hosts of a real system delivered, as a run of total order: there is one order if the sequences of all hosts go
-into one. The sequence of the first host is taken for it: a message's place there is its timestamp, and whoever delivers
-in another order delivers timestamps that fall (TO-ORDER). What the first host has not delivered has no place, and is
-left out, as are submissions and packets."""
+"""What hosts of a real system delivered, as a run of total order: there is one order if the sequences of all hosts can
+be merged into one. The sequence of the first host is taken for it: a message's place there is its timestamp, and
+whoever delivers in another order delivers timestamps that fall (TO-ORDER). What the first host has not delivered has no
+place, and is left out, as are submissions and packets."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Teller:
 
 
 def _places(history: SystemHistory) -> dict[tuple[int, int], int]:
-    """By sender and number, from 1: the place in the first host's sequence. A message that comes again stays in its
-    first place."""
+    """The place of each message, by sender and number, in the first host's sequence, from 1. A message that comes again
+    keeps its first place."""
     places: dict[tuple[int, int], int] = {}
     for event in history.hosts[0]:
         if event.what == "delivered":

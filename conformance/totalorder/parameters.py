@@ -32,7 +32,7 @@ _AT_ONCE = frozenset({"TO-SWLOSS", "TO-FLAG-SW", "TO-FLAG-BEACON", "TO-BAR-PART"
 
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
     """The parameters that checks read, under their own names; `environment` and `switch` as codes, `loses` for whether
-    links may lose packets, `late` for whether a switch's beacon may be late. BadInput for one that cannot be."""
+    links may lose packets, `late` for whether a switch's beacon may be late. Raises BadInput for an invalid one."""
     values = Parameters("totalorder", given)
     environment = Environment(str(values["environment"]))
     switch = str(values["switch"])

@@ -32,7 +32,7 @@ class _Spans(NamedTuple):
     """What a run of a schedule takes, in ns.
 
     path: the longest way of a message. A switch may hold it in its second processor, or send it to a proxy and back.
-    recovery: from the sending of a message of which nothing is lost to its delivery.
+    recovery: from the sending of a message to its delivery, when nothing is lost.
     silences: until each node behind a failure has fallen silent in its turn; notices and recalls go to and fro.
     """
 

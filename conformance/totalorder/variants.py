@@ -12,7 +12,7 @@ from scatterproof.spec.topology import Topology
 from scatterproof.spec.totalorder import proxies
 from scatterproof.spec.totalorder.messages import Environment
 
-# Nobody raises barriers there once the last message was sent: what is delivered is the beginning of what is elsewhere.
+# No barrier rises there after the last message: what is delivered is a prefix of what is delivered elsewhere.
 WITHOUT_BEACONS = frozenset(str(environment) for environment in Environment if not environment.beacons)
 
 

@@ -23,12 +23,16 @@ from scatterproof.spec.topology import NodeId
 
 KINDS = 16
 _NOBODYS = 9  # a server id under which nothing is locked
-_LATE = 40  # by how much the second half of an episode comes later, in times what a call takes
+_LATE = 40  # the longest delay of an episode's second half, in hops
 
 
 def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> tuple[Call, ...]:
-    """kind: below KINDS, which groups and work are most of. more: from what correlation, priority, server id, numbers
-    of messages and the like are taken. hop_ns: about what a packet takes."""
+    """The calls of one episode.
+
+    kind: strictly below KINDS; most kinds are groups and work.
+    more: a number that gives correlation, priority, server id, number of messages and the like.
+    hop_ns: about how long a packet takes, in ns.
+    """
     correlation, priority, server, messages = 1 + more % 3, 1 + more // 3 % 3, 1 + client % 2, 1 + more // 9 % 3
     bodies = [b"%d.%d" % (more, number) for number in range(messages)]
     begun = begins(time_ns, client, correlation=correlation, priority=priority, server=server)

@@ -20,7 +20,8 @@ KINDS = 22
 
 
 def step(kind: int, now: int, client: NodeId, more: int, leases_ns: Sequence[int]) -> tuple[Call, ...]:
-    """kind: below KINDS. more: what groups, ids, leases and so on are taken from. leases_ns: three, short to long."""
+    """The calls of one step. kind: strictly below KINDS. more: a number that gives group, id, lease and the like.
+    leases_ns: three leases, short to long."""
     group, lease_ns, most, newest = 1 + more % 2, leases_ns[more % 3], 1 + more // 4 % 3, more // 16 % 2
     match kind:
         case 0 | 1 | 2 | 3 | 4:

@@ -39,8 +39,8 @@ SAID_BY = {
 
 
 def horizon_ns(schedule: Schedule) -> int:
-    """After the last call or failure, all tries of all calls, one after the other, and the longest way of a packet;
-    clocks may be half as slow, and pauses stop everything."""
+    """When a run has surely settled, in ns: after the last call or failure come all tries of all calls, one after the
+    other, and the longest way of a packet; clocks may be slow by half, and pauses stop everything."""
     given = Parameters("workqueue", schedule.parameters)
     delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
     waits = len(schedule.calls) * given.number("tries") * given.number("retry_ns")
@@ -49,7 +49,7 @@ def horizon_ns(schedule: Schedule) -> int:
 
 
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
-    """What checks read; BadInput for one that cannot be."""
+    """The parameters that checks read. Raises BadInput for an invalid one."""
     chosen = Parameters("workqueue", given)
     for name in ("retry_ns", "tries", "leased"):
         chosen.number(name)
@@ -83,7 +83,7 @@ def _judges() -> Judges:
     from scatterproof.conformance.workqueue.oracles import ORACLES
     from scatterproof.conformance.workqueue.premises import PREMISES
 
-    # Those of a part rest on the same knowledge, which would be compiled once for each.
+    # The checks of a part share their knowledge, which would otherwise be compiled for each.
     checks = in_parts({"": (group_checks, message_checks, crash_checks), "leases": (lease_checks, aside_checks)})
     return Judges(checks=checks, oracles=ORACLES, premises=PREMISES)
 
@@ -101,7 +101,7 @@ def _products() -> tuple[Product, ...]:
 
 
 def _gauge() -> Gauge:
-    # Statistics are asked for by mining alone.
+    # Only mining asks for statistics.
     from scatterproof.conformance.measures import Gauge
     from scatterproof.conformance.workqueue.measures import MEASURES, carrier
 

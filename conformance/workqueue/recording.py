@@ -16,7 +16,7 @@ _NAMED = ("group", "message", "token")
 
 
 def _columns(values: Mapping[str, Parameter]) -> Row:
-    """What there is of the protocol's columns; a word is no number, and says nothing."""
+    """The protocol's columns; ABSENT for a value that is missing, or is a word."""
     found = (values.get(name, ABSENT) for name in COLUMNS)
     return tuple(value if isinstance(value, int) else ABSENT for value in found)
 
@@ -44,7 +44,7 @@ class Recorder:
     def packet(self, packet: Packet) -> Row:
         kind = NAMES.packets["answer" if packet.outcome else "request"]
         body = digest_of(packet.payload) if packet.payload else ABSENT
-        # A node may make up a call or an outcome that there is not: its row says nothing of it.
+        # A node may send an unknown call or outcome: its row leaves that out.
         call = NAMES.calls.get(packet.call, ABSENT)
         outcome = packet.outcome if packet.outcome in NAMES.outcomes.values() else ABSENT
         head = (packet.client, ABSENT, ABSENT, body, ABSENT, call, packet.operation, outcome, kind)

@@ -17,7 +17,7 @@ _CALLS = {code: CallName(name) for name, code in NAMES.calls.items()}
 
 @dataclass(slots=True)
 class _Group:
-    """lock: what is said of who has it. holder: the client, or ABSENT."""
+    """lock: the words for its state. holder: the client, or ABSENT."""
 
     lock: str
     holder: NodeId
@@ -125,7 +125,7 @@ class View:
         return ", ".join(f"group {number}" for number, group in self._groups.items() if group.holder == node)
 
     def buffer(self, node: NodeId) -> list[str]:
-        """Of the store, in the order in which they were put or begun."""
+        """The store's messages or groups, in the order in which they were put or begun."""
         if not self._is_store[node]:
             return []
         if self._leased:

@@ -1,1 +1,1 @@
-"""Fuzzing of the broadcast stack: strategies, mutants, and why some of them are none."""
+"""Fuzzing of the broadcast stack: strategies, mutants, and why some of them are equivalent to the rule."""

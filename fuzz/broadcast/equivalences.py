@@ -1,6 +1,5 @@
-"""What Z3 is asked of rules and their mutants: why some cannot be told from the rule, by comparisons beyond plain
-equality of the functions; and what they are in the terms of the claims, whose rules are about numbers where the core
-has sets."""
+"""Proofs by Z3 that some mutants are equivalent to their rule, beyond plain equality of the functions; and rules in the
+terms of the claims, which have numbers where the core has sets."""
 
 from __future__ import annotations
 
@@ -62,7 +61,7 @@ EQUIVALENCES = (
 
 
 class _OfSize:
-    """A set of processes of which nothing is known but how many they are."""
+    """A set of processes, known by its size alone."""
 
     def __init__(self, size: Any) -> None:
         self._size = size
@@ -72,7 +71,7 @@ class _OfSize:
 
 
 class _Next:
-    """The numbers beyond a prefix, by interval, of which nothing is known but whether the next one is among them."""
+    """The numbers beyond a prefix, by interval; it is known only whether the next one is among them."""
 
     def __init__(self, prefix: Any, following: Any) -> None:
         self._next = prefix + 1

@@ -32,7 +32,7 @@ def _altered(alter: Callable[[NodeConfig], Alter]) -> Callable[[NodeConfig], Any
 
 
 def _packets(when: Callable[[Packet], bool], change: Callable[[Packet], list[Packet]]) -> Callable[[NodeConfig], Alter]:
-    """Packets that are sent are changed, some of them."""
+    """Change those packets sent for which `when` is true."""
     return lambda config: packets(lambda event, packet: change(packet) if when(packet) else [packet])
 
 
@@ -69,7 +69,7 @@ def _delivers_own_at_once(config: NodeConfig) -> Alter:
 
 
 def _swaps_deliveries(config: NodeConfig) -> Alter:
-    """Deliveries of one creator that come in one handling, the last of them first."""
+    """Deliveries of one creator from one event, in reverse order."""
 
     def alter(event: In, effects: Sequence[Out]) -> Sequence[Out]:
         places = [place for place, effect in enumerate(effects) if isinstance(effect, Deliver)]
@@ -82,7 +82,7 @@ def _swaps_deliveries(config: NodeConfig) -> Alter:
 
 
 def _swaps_in_causal_order(config: NodeConfig) -> Alter:
-    """The same at level lcb alone, where a creator's own messages depend on one another."""
+    """As `_swaps_deliveries`, at level lcb alone, where a creator's own messages depend on one another."""
     swaps = _swaps_deliveries(config)
     return swaps if config.parameters["level"] == Level.LCB else lambda event, effects: effects
 

@@ -23,7 +23,7 @@ PLUGIN = FuzzPlugin(
     on_claims=ON_CLAIMS,
     # There are many mutants, and schedules are small as they are drawn.
     shrinking=30,
-    # Runs of the rules themselves have up to a thousand.
+    # Runs of the rules themselves have up to a thousand events.
     max_events=5_000,
     breaks=_TABLES.breaks,
     areas=_TABLES.areas,

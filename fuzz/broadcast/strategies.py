@@ -2,7 +2,7 @@
 
 Every value is one that the stack provides for: links lose, delay, reorder and duplicate; processes crash for ever, a
 minority mostly, or stand still for a while. Times are small whole numbers of ns, so that ties are common; windows and
-thresholds are so short that they are felt. All numbers are the bytes of one draw of fixed size, as in
+thresholds are short enough to be reached. All numbers are the bytes of one draw of fixed size, as in
 `scatterproof.fuzz.strategies`.
 """
 

@@ -1,8 +1,7 @@
-"""`python -m scatterproof.fuzz.pubsub.against_brokers [BROKER...] [--pairs N] [--seed S]`: are the matchers of each
-grammar and its brokers of one mind? Random filters are subscribed, messages of random topics published, and who is sent
-what is held against the matcher of the reference and that of the judge, pair by pair. What is not installed is not run.
-
-A pair on which they differ is asked once more by itself, on a server that has had no other.
+"""`python -m scatterproof.fuzz.pubsub.against_brokers [BROKER...] [--pairs N] [--seed S]`: compare the matchers of each
+grammar with its brokers. Random filters are subscribed to and messages of random topics published; what each filter
+receives is compared with the matchers of the reference and of the judge, pair by pair. A broker that is not installed
+is not run. A pair on which they differ is tried once more alone, on a fresh server.
 
 Clauses: PS-GRAMMAR.
 """
@@ -47,7 +46,7 @@ def drawn(draw: Random, broker: Broker, wild: bool) -> str:
 
 
 def expected(grammar: Grammar, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
-    """By the matcher of the reference."""
+    """The matching pairs of numbers, by the matcher of the reference."""
     read, split = [grammar.filter(text) for text in filters], [grammar.topic(text) for text in topics]
     return {
         (number, at)
@@ -58,7 +57,7 @@ def expected(grammar: Grammar, filters: Sequence[str], topics: Sequence[str]) ->
 
 
 def judged(name: str, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
-    """By the matcher of the judge. name: of the grammar."""
+    """The matching pairs of numbers, by the matcher of the judge. name: of the grammar."""
     words = Vocabulary(name, topics, filters)
     return {(number, at) for number in range(len(filters)) for at in range(len(topics)) if words.matches(number, at)}
 
@@ -77,7 +76,7 @@ def differences(broker: Broker, pairs: int, seed: int, folder: Path) -> tuple[in
 
 
 def alone(broker: Broker, pair: Pair, folder: Path) -> bool:
-    """Whether broker and matcher differ on the pair where there is no other."""
+    """Whether broker and matchers differ on the pair alone."""
     with broker.serve(folder) as ask:
         found = ask(pair[:1], pair[1:])
         meant = expected(GRAMMARS[broker.grammar], pair[:1], pair[1:])

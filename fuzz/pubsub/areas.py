@@ -1,4 +1,4 @@
-"""What the parts of the cores of appliances and clients are there for: the areas by which core mutants are counted."""
+"""The parts of the cores of appliances and clients, by purpose: the areas by which core mutants are counted."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _runs(draw: DrawFn) -> Schedule:
     return Schedule(
         protocol="pubsub",
         topology=network,
-        # On a ring what takes no time goes around for ever, where a rule is wrong, and the rest until the end: soon.
+        # On a ring a wrong rule lets messages circle: without a delay for ever, with one until the run ends.
         delays=tuple(Delay(one.base_ns + least_ns, one.jitter_ns) for one in draw(delays(network))),
         submissions=(),
         calls=tuple(made),
@@ -81,7 +81,7 @@ def _withdrawal(draw: DrawFn, clients: tuple[NodeId, ...], grammar: str) -> list
 
 
 def _ring(network: Topology) -> Topology:
-    """The same, with each appliance joined to each other one."""
+    """The network, with each appliance joined to each other one."""
     hosts = len(network.hosts())
     there = {(link.source, link.target) for link in network.links}
     new = (Link(a, b) for a in range(hosts) for b in range(hosts) if a != b and (a, b) not in there)

@@ -18,7 +18,7 @@ TheCore: TypeAlias = Core[Packet, Delivery]
 
 
 def packets(change: Callable[[In, Packet], Packet]) -> Alter:
-    """Every packet that is sent, changed."""
+    """Change every packet that is sent."""
     return altered_packets(lambda event, packet: [change(event, packet)])
 
 

@@ -81,7 +81,7 @@ def everyone(same_host: bool) -> bool:
 
 
 def without_promise(reading: int, last: int, promised: int) -> int:
-    """A beacon that is held up by timestamps alone."""
+    """A beacon at or above earlier timestamps, but not earlier promises."""
     return max(reading, last)
 
 
@@ -109,7 +109,7 @@ def host_acknowledges_duplicates_only(config: NodeConfig) -> Alter:
 
 
 def _without_acknowledgement(silent_on: Callable[[bool], bool]) -> Alter:
-    """silent_on: whether a data message that is resent, or is not, is left without acknowledgement."""
+    """silent_on: given whether a data message is resent, whether it gets no acknowledgement."""
 
     def alter(event: In, effects: Sequence[Out]) -> Sequence[Out]:
         data = isinstance(event, PacketArrived) and event.packet.kind == _DATA
@@ -129,7 +129,7 @@ def switch_drops_greatest(config: NodeConfig) -> Alter:
 
 
 def switch_keeps_ack_barrier(config: NodeConfig) -> Alter:
-    """The ack barrier that a data message came with goes on, in place of the minimum."""
+    """A switch forwards the ack barrier that a data message arrived with, in place of the minimum."""
 
     def alter(event: In, effects: Sequence[Out]) -> Sequence[Out]:
         if not isinstance(event, PacketArrived) or event.packet.kind != _DATA:
@@ -150,7 +150,7 @@ def switch_forgets_resent(config: NodeConfig) -> Alter:
 
 
 def _split(name: str, sentence: str) -> HandMutant:
-    """Switches with two processors of which one does as the document lets it."""
+    """Switches with two processors, one of which acts as the document allows."""
     make = LITERAL[name]
     return HandMutant(
         name=f"switch/{name.replace(' ', '-')}",

@@ -60,12 +60,12 @@ def first_only(barriers: Sequence[int]) -> int:
 
 
 def newest_first(timestamp: int, sender: int) -> tuple[int, int]:
-    """The order turned round."""
+    """The order reversed."""
     return (-timestamp, sender)
 
 
 def sender_falling(timestamp: int, sender: int) -> tuple[int, int]:
-    """Ties the other way round."""
+    """Ties in reverse order."""
     return (timestamp, -sender)
 
 
@@ -199,7 +199,7 @@ def host_timestamp_per_copy(config: NodeConfig) -> Alter:
 
 
 def _host_as_in(played: Environment, real: Environment, sentence: str) -> HandMutant:
-    """Hosts that take environment `real` for `played`."""
+    """Hosts that act as in environment `played` in a run of `real`."""
 
     def make_node(config: NodeConfig) -> TheCore:
         if config.role is Role.HOST and config.parameters["environment"] == real:

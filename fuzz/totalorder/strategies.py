@@ -16,7 +16,7 @@ from scatterproof.spec.totalorder import proxies
 from scatterproof.spec.totalorder.messages import WITHOUT_LOSS, Environment
 
 MIN_INTERVAL_NS, MAX_INTERVAL_NS = 3, 20
-# Longer where runs are longer: under loss, most of a run would be beacons.
+# Longer where runs are longer: otherwise most of a run would be beacons.
 LONG_INTERVALS_NS = (8, 30)
 # A beacon on its way to a proxy host and back makes packets on every link between.
 PROXIED_INTERVALS_NS = (30, 90)
@@ -26,7 +26,7 @@ LOSES = (FaultKind.LOSE, FaultKind.LOSE, FaultKind.DELAY)
 
 
 def beyond(schedule: Schedule) -> str | None:
-    """Links that lose, where nothing that travels reports it: a node may refuse all that comes behind a gap."""
+    """Loss in an environment where no packet reports it: a node may refuse all that arrives behind a gap."""
     environment = schedule.parameters["environment"]
     if environment in WITHOUT_LOSS and any(fault.kind is FaultKind.LOSE for fault in schedule.faults):
         return f"it loses a packet in environment {environment}, which is without loss"

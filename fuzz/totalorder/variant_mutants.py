@@ -1,4 +1,4 @@
-"""Mutants of what a run asks for beside the rules: its structure of messages, its variants, and what happens when nodes
+"""Mutants of the parts of a run beside the rules: its structure of messages, its variants, and what happens when nodes
 fail. Most are reference cores that act as in another run."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Change = Callable[[dict[str, Parameter]], dict[str, Parameter]]
 
 
 def _told(name: str, role: Role, sentence: str, change: Change, group: int = 0) -> HandMutant:
-    """Nodes of that role that take the run's parameters for others."""
+    """Nodes of that role with other parameters than the run's."""
 
     def make_node(config: NodeConfig) -> TheCore:
         if config.role is role:
@@ -35,7 +35,7 @@ def _told(name: str, role: Role, sentence: str, change: Change, group: int = 0) 
 
 
 def _set(**parameters: Parameter) -> Change:
-    """Those of the parameters that the run has at all."""
+    """Set these parameters, as far as the run has them."""
     return lambda given: {name: value for name, value in parameters.items() if name in given}
 
 
@@ -68,7 +68,7 @@ def with_barrier_on_beacons(packet: Packet) -> Packet:
 
 
 def with_both_on_beacons(packet: Packet) -> Packet:
-    """A beacon has what it lacks from the other one."""
+    """A beacon takes the barrier that it lacks from the one that it has."""
     if packet.kind != _BEACON:
         return packet
     if packet.barrier == NO_BARRIER:
@@ -81,17 +81,18 @@ def with_barrier_on_data(packet: Packet) -> Packet:
 
 
 def barrier_alone(timestamp: int, ack: int, barrier: int) -> bool:
-    """Of `may_deliver`: reliable delivery does not wait for acknowledgements."""
+    """In place of `may_deliver`: reliable delivery does not wait for acknowledgements."""
     return timestamp < barrier
 
 
 def at_the_barrier(ack: int, barrier: int) -> int:
-    """Of `cut_off`: what the barrier promised counts, though some receivers may lack it."""
+    """In place of `cut_off`: what the barrier promised counts, though some receivers may lack it."""
     return barrier
 
 
 def at_nothing(ack: int, barrier: int) -> int:
-    """Of `cut_off`: nothing of a dead sender is delivered any more, though some receivers have delivered it."""
+    """In place of `cut_off`: nothing of a dead sender is delivered any more, though some receivers have delivered
+    it."""
     return 0
 
 

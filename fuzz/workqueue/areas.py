@@ -1,4 +1,4 @@
-"""What the parts of the queue's cores are there for: the areas by which core mutants are counted."""
+"""The parts of the queue's cores, by purpose: the areas by which core mutants are counted."""
 
 from __future__ import annotations
 

@@ -64,7 +64,8 @@ class _Client:
 
 
 class _Run:
-    """rows: so far. `later` has what comes: time, a drawn number, another to tell apart, and what is to be done."""
+    """rows: recorded so far. `later` is a heap of events to come: time, a drawn number, a tie-breaker, and the
+    action."""
 
     def __init__(self, draw: Random, most_tries: int) -> None:
         self.draw, self.rows, self.later, self.made = (
@@ -130,7 +131,7 @@ class _Run:
         self._at(self._delay(), lambda: end(node, call))
 
     def _carry_out(self, asked: Packet, then: Callable[[Packet], None]) -> None:
-        """In the order of the moments; the store thinks of each that it is new."""
+        """Calls take effect in the order of their moments; the store takes each for a new one."""
         self.carried_out += 1
         request = PacketArrived(self.now, 0, replace(asked, operation=self.carried_out))
         (answered,) = self.store.handle(request)
@@ -251,7 +252,7 @@ _NAMES_OF = {code: CallName(name) for name, code in _SCHEMA.calls.items()}
 
 
 def damaged(draw: Random, rows: list[Row]) -> list[Row]:
-    """One outcome, number, digest, argument or order is another."""
+    """The rows with one outcome, number, digest, argument or order changed."""
     return draw.choice((_outcome, _number, _number, _number, _argument, _exchange, _at_once))(draw, rows)
 
 
@@ -265,7 +266,7 @@ def _with(rows: list[Row], at: int, column: int, value: int) -> list[Row]:
 
 
 def _outcome(draw: Random, rows: list[Row]) -> list[Row]:
-    """One that says nothing of what a call tells stays so: there is nothing to make up."""
+    """One return gets another outcome; one without results never becomes ok, as there are no results to make up."""
     found = [at for at in _returns(rows) if rows[at][_OUTCOME] == Outcome.OK or _is_plain(rows[at])]
     if not found:
         return rows

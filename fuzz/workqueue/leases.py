@@ -150,7 +150,7 @@ class _Shuffles(LeaseStore):
 
 
 class _Leaves(LeaseStore):
-    """Who cancels is no consumer any more, and its leases last."""
+    """A client that cancels is no longer a consumer, and its leases last."""
 
     def _cancel(self, asked: Packet) -> Packet:
         before = {name: (one.until_ns, one.place) for name, one in self._all.messages.items()}
@@ -182,7 +182,7 @@ class _TurnsBatches(LeaseStore):
 
 
 class _PutsRefused(LeaseStore):
-    """Of a batch the second message is said to be refused, and is put."""
+    """The second message of a batch is reported as refused, and put."""
 
     def _put(self, asked: Packet, now: int) -> Packet:
         answer = super()._put(asked, now)

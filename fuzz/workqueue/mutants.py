@@ -1,6 +1,5 @@
 """Hand-written mutants of the queue: literal rules of the source document, rules wrong in other ways that no single
-change
-makes, and stores and clients that spoil what right rules decided."""
+change makes, and stores and clients that spoil what right rules decided."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ def _store(name: str, sentence: str, kind: type[Store]) -> HandMutant:
 
 
 def _answers(name: str, sentence: str, call: CallName, change: Change) -> HandMutant:
-    """Answers that say ok to this call are changed, and said again so."""
+    """Answers that say ok to this call are changed, also when they are repeated."""
 
     class Changed(Store):
         def _carry_out(self, asked: Packet, now: int) -> Packet:
@@ -52,7 +51,7 @@ def _answers(name: str, sentence: str, call: CallName, change: Change) -> HandMu
 
 
 class _Forgetful(Store):
-    """Its disk is empty when it begins anew."""
+    """Its disk is empty after a restart."""
 
     @property
     def kept(self) -> Storage:

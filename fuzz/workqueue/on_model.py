@@ -1,6 +1,5 @@
 """Which TLA+ operators of `spec/workqueue` say the same as a mutant of the reference rules: mutant -> (constant,
-operator),
-as a model of models.toml sets it."""
+operator), as a model of models.toml sets it."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def failures(draw: DrawFn, clients: tuple[int, ...], last_ns: int) -> tuple[Fail
             down, up = FailureKind.PAUSE, FailureKind.RESUME
         found.append(Failure(from_ns, down, node=node))
         if how % 4 or how >= 192:
-            # The store is soon back, so that some calls outlast that.
+            # The store is back soon, so that some calls outlast its crash.
             found.append(Failure(from_ns + 1 + (long % 24 if node == STORE else long), up, node=node))
     return tuple(sorted(found, key=lambda failure: failure.time_ns))
 

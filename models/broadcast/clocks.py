@@ -1,8 +1,8 @@
 """BC-LCB-CAUSAL, BC-LCB-LOCAL, BC-LCB-FIFO, BC-LCB-CLOCKS: the test of causal delivery, for any number of processes.
 
 TLA+: ``MayDeliver``, ``Attached``, ``CountsDelivery``. Processes are an uninterpreted sort. ``clock(c, n, q)`` is entry
-q of the clock of message n of process c, whatever it is but for the creator's own entry; a receiver has delivered the
-first ``vector(q)`` messages of each q, and that this stays so is itself an obligation.
+q of the clock of message n of process c, any number, except that the creator's own entry follows the rule. A receiver
+has delivered the first ``vector(q)`` messages of each q; that this stays so is itself an obligation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """BC-URB-MAJ, BC-URB-SELF, BC-URB-MINORITY: counting processes, for any number of them.
 
-TLA+: ``Enough``, ``Own``. A set of processes is known by the sizes of the regions into which the sets cut all n of
-them, so that nothing bounds n.
+TLA+: ``Enough``, ``Own``. Sets of processes are described by the sizes of the regions into which they cut all n
+processes, so n has no bound.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LESS_THAN_HALF_CRASH = "Less than half of the processes crash."
 
 
 def _crashes() -> tuple[z3.ArithRef, z3.ArithRef, tuple[z3.BoolRef, ...]]:
-    """n processes of which f crash, less than half of them."""
+    """n processes; f of them crash, fewer than half."""
     n, f = z3.Ints("n f")
     return n, f, (n >= 1, f >= 0, 2 * f < n)
 

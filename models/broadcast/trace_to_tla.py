@@ -1,7 +1,7 @@
 """A recorded run of the broadcast stack as TraceBroadcast.tla reads it: its network, and one tuple a row.
 
-Processes and links count from 1 there, and digests are numbered. No times are in it: what must happen when, the module
-does not say.
+Processes and links count from 1 there, and digests are numbered. It has no times: the module says nothing about when
+things happen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PACKETS = {int(kind): kind.name.lower() for kind in PacketKind}
 # Columns that are written as they are, after those that need a change.
 _PLAIN = ("pseq", "count", "clock_sum", "clock_weighted")
 
-# What a row must keep that is no clause of the catalogue, in words.
+# Conditions on a row that are no clauses of the catalogue, in words.
 REASONS = {
     "ArrivedAsSent": "no packet like it was put on that link under this count",
     "CountedOnItsLink": "the packets of a link are counted from 0 without gaps",
@@ -38,7 +38,8 @@ REASONS = {
 
 
 def reader_of(trace: Trace) -> Reader:
-    """The run in TLA+. CannotRun for one that the module does not describe, BadInput for parameters that cannot be."""
+    """The run in TLA+. Raises CannotRun for a run that the module does not describe, BadInput for invalid
+    parameters."""
     header = trace.header
     if not header.topology.is_full_mesh:
         raise CannotRun("the network is no full mesh of hosts, which is all that the module for traces describes")
@@ -106,7 +107,8 @@ def _network(header: Header, set_to: Parameters) -> dict[str, object]:
 
 
 def _refuse_uncounted(rows: Sequence[Row], columns: Mapping[str, int], level: str) -> None:
-    """CannotRun where submissions are not the recorder's own, counted: then nothing can be said of the run."""
+    """Raises CannotRun where submissions are not numbered as the recorder does it: nothing can be said of such a
+    run."""
     kind, *names = (columns[name] for name in ("kind", "node", "sender", "receiver", "number"))
     numbers: dict[tuple[NodeId, NodeId], int] = {}
     for position, row in enumerate(rows):

@@ -12,7 +12,7 @@ def _narration() -> Narration:
 
 
 def _covered() -> Covered:
-    """Those of environment A, whose runs repeat the behaviour arrival by arrival."""
+    """The models of environment A, whose runs repeat the behaviour arrival by arrival."""
     from scatterproof.models.totalorder.schedule_of_trace import schedule_of_trace
 
     return Covered(models=("environment_a", "second_topology", "clock_ahead"), schedule_of=schedule_of_trace)

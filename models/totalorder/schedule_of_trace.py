@@ -29,7 +29,7 @@ _DELAY_NS = 1
 def schedule_of_trace(trace: Sequence[State], configuration: str) -> Schedule:
     """The schedule of a counterexample found under this text of a .cfg, which names the environment.
 
-    BadInput for a trace without a scattering, or a text without an environment.
+    Raises BadInput for a trace without a scattering, or a text without an environment.
     """
     named = re.search(r'^  Environment = "([ABC])"$', configuration, re.MULTILINE)
     if named is None:
@@ -86,7 +86,7 @@ def _submission(step: BarrierStep, nodes: dict[int, Role]) -> Submission:
 def _arrivals(
     steps: Sequence[BarrierStep], last: State, topology: Topology, nodes: dict[int, Role], links: list[Link]
 ) -> list[tuple[Link, Function, Link | None]]:
-    """Every packet's arrival: its link, itself, and the link it goes on to; what is in flight in the end comes last."""
+    """Every packet's arrival: its link, itself, and the link it goes on to; packets in flight at the end come last."""
     arrivals = [
         (step.taken_from, step.taken, step.put[0][0] if step.put else None)
         for step in steps

@@ -1,11 +1,11 @@
 """A recorded run of total order as TraceOrder.tla, TraceLoss.tla and TraceFailures.tla read it: its network, and one
 tuple a row.
 
-Nodes and links count from 1 there, digests are numbered, and times are ranks (`scatterproof.models.ranks`). Sums of
-times are computed here, as ranks know none: the clock plus the beacon interval, from which on a link is idle
-(TO-ENV-C), and until when what two acknowledgements ask for is due (TO-RETX); where failures are handled, the time plus
-the time-out, until when whom something reached then counts as up (TO-FAIL). What is added to clocks that are adjusted
-TLC computes itself: there times are as they are, if none is too great for it.
+Nodes and links count from 1 there, digests are numbered, and times are ranks (`scatterproof.models.ranks`). Ranks
+cannot be added, so sums of times are computed here: the clock plus the beacon interval, when a link becomes idle
+(TO-ENV-C) and by when the resending that two acknowledgements ask for is due (TO-RETX); where failures are handled, the
+time plus the time-out, until when a node that something reached counts as up (TO-FAIL). With adjusted clocks TLC adds
+itself: times are then written as they are, if all fit its integers.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from scatterproof.spec.trace import ABSENT, Kind, Order, Row, Trace, schema
 
 _TIMES = ("timestamp", "barrier", "clock_ns")
 _TIMES_UNDER_LOSS = ("ack_barrier", "loss_record", "greatest")
-# Parameters under which nodes do what the modules do not describe, and the value with which they do not.
+# Parameters, each with the only value that the modules describe.
 _NOT_DESCRIBED = {"switch": "one"}
 _INTEGERS = 1 << 31
 _LATEST = 1 << 28  # TLC's integers have 32 bits, and sums of a few times must be among them
-# What counts for a beacon interval: that a link has carried data, and what an acknowledgement asks for.
+# Rows with an effect for a beacon interval: data sent on a link, and acknowledgements that arrive.
 _LASTING = {(int(Kind.SENT), int(PacketKind.DATA)), (int(Kind.ARRIVED), int(PacketKind.ACK))}
 _SETTLED = 3  # the flags of a run that ended as planned, with nothing in flight
 _OF_ROUNDS = (PacketKind.ADJUST, PacketKind.ADJUSTED)
 _PACKETS = {int(kind): kind.name.lower() for kind in PacketKind}
 
-# What a row must keep that is no clause of the catalogue, in words.
+# Conditions on a row that are no clauses of the catalogue, in words.
 REASONS = {
     "SentAsSubmitted": "no message that was handed over there and has not left is like it",
     "SentAsArrived": "no message that arrived there and has not left is like it",
@@ -47,7 +47,7 @@ REASONS = {
 
 
 def reader_of(trace: Trace) -> Reader:
-    """The run in TLA+. CannotRun for a run that the module does not describe."""
+    """The run in TLA+. Raises CannotRun for a run that no module describes."""
     parameters = trace.header.parameters
     environment = Environment(str(parameters.get("environment")))
     for name, usual in _NOT_DESCRIBED.items():
@@ -80,10 +80,10 @@ def reader_of(trace: Trace) -> Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Clocks:
-    """What a row's columns Clock and BusyUntil are.
+    """The values of a row's columns Clock and BusyUntil, in ns.
 
-    adjusted: the nodes whose clocks are, and so are not those of the trace.
-    timeout: that of failures, 0 where they are not handled; else clocks are of no matter, but time is.
+    adjusted: the nodes with adjusted clocks, whose readings the trace does not have.
+    timeout: of failures, 0 where they are not handled; where they are, true time stands for the clock.
     """
 
     columns: Mapping[str, int]
@@ -114,7 +114,7 @@ class _Table:
 
     times: the columns that are ranks.
     sums: whether these are the times themselves.
-    digests: digest -> number, as they come up.
+    digests: digest -> number, in the order of their first rows.
     rounds: of adjustment, the number of each, renumbered in their order: hosts may count them by their clocks.
     """
 
@@ -143,7 +143,7 @@ class _Table:
         flags = field("flags")
         if kind is Kind.ENDED:
             flags = flags & _SETTLED if flags > 0 else 0
-        # Of a notice it matters alone whether it is 0; others are not among the integers of TLC.
+        # Of a notice's number it only matters whether it is 0; other numbers may not fit TLC's integers.
         number = min(field("number"), 1) if packet == PacketKind.NOTICE else field("number")
         if packet in _OF_ROUNDS:
             number = self.rounds[number]
@@ -218,7 +218,8 @@ def _quoted(text: str) -> str:
 
 
 def _refuse_uncounted(rows: Sequence[Row], columns: Mapping[str, int]) -> None:
-    """CannotRun where submissions are not the recorder's own, counted: then nothing can be said of the run."""
+    """Raises CannotRun where submissions are not numbered as the recorder does it: nothing can be said of such a
+    run."""
     read: Callable[[Row], tuple[int, ...]] = lambda row: tuple(  # noqa: E731
         row[columns[name]] for name in ("kind", "node", "sender", "receiver", "number", "scattering")
     )

@@ -72,8 +72,8 @@ class Beginning(msgspec.Struct, frozen=True, gc=False):
 
 
 def dependencies(given: Mapping[str, Parameter], processes: int, place: str = "") -> list[frozenset[NodeId]]:
-    """By process, those that it names in the parameter `dependencies`: "1,2;0;" for process 0 on 1 and 2, 1 on 0, 2 on
-    none. BadInput, which begins with `place`, for a text that is no such list."""
+    """The dependencies of each process, from the parameter `dependencies`: "1,2;0;" says that 0 depends on 1 and 2, 1
+    on 0, and 2 on none. Raises BadInput, which begins with `place`, for a text that is no such list."""
     text = given.get("dependencies", "")
     if text == "":
         return [frozenset()] * processes

@@ -34,8 +34,8 @@ class Proxy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parameter(topology: Topology, hosts: Mapping[NodeId, NodeId]) -> str:
-    """The parameter's value for `hosts`, by switch: over the fewest links, there and back. BadInput where a host and
-    its switch are not joined both ways."""
+    """The parameter's value for `hosts`, by switch: over the fewest links, there and back. Raises BadInput where a host
+    and its switch are not joined both ways."""
     used = route(topology).used
     return msgspec.json.encode([_proxy(topology, used, switch, host) for switch, host in hosts.items()]).decode()
 
@@ -59,7 +59,7 @@ def nearest(topology: Topology) -> dict[NodeId, NodeId]:
 
 
 def read(parameters: Mapping[str, Parameter]) -> tuple[Proxy, ...]:
-    """The proxies in a node's parameters; BadInput for a text that means none."""
+    """The proxies in a node's parameters. Raises BadInput for a text that is no such list."""
     text = parameters.get(PARAMETER, "[]")
     try:
         proxies = msgspec.json.decode(str(text), type=tuple[Proxy, ...])

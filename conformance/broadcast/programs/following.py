@@ -67,7 +67,8 @@ class Following:
             self._counts[process] = 0
 
     def _is_complete(self, expected: Sequence[int]) -> bool:
-        """Those that go on delivered all that they begin with, and of those that do not whatever anybody delivered."""
+        """Whether the processes in `expected` delivered all messages of one another, and of the others every message
+        that anybody delivered."""
         task, living = self._task, list(expected)
         senders = [process + 1 for process in living if task.sends(process + 1)]
         receivers = [task.receiver - 1] if task.level is Level.PL else living

@@ -25,7 +25,7 @@ from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.spec import clauses
 from scatterproof.spec.broadcast.messages import Level
 
-# A program that kept so much to itself until it was asked to end cannot be watched at work.
+# A program that held back more than this until it was asked to end cannot be followed at work.
 _HELD_BACK_BYTES = 1 << 16
 
 # By level, the clauses that output files do not show there, each with the reason: those of lower levels, too.
@@ -78,7 +78,7 @@ class Judge:
         )
 
     def _results(self, nothing: str) -> tuple[ClauseResult, ...]:
-        """Of every clause of the level, in the order of the catalogue."""
+        """The result of every clause of the level, in the order of the catalogue."""
         results = {clause: tally.result(nothing) for clause, tally in self._tallies.items()}
         unseen = {**UNSEEN[self._task.level]}
         minority = results.get("BC-URB-MINORITY")
@@ -111,7 +111,7 @@ class Judge:
                 self._tallies[clause].held += max(0, findings.deliveries - broken[clause])
 
     def _real_messages(self) -> Marks:
-        """By creator and number, in bits: what may be delivered, as far as outputs show."""
+        """The messages that may be delivered, as far as outputs show: bits by creator and number."""
         real = self._scan.begun.copy()
         for outcome in self._course.outcomes:
             if not self._outputs[outcome.process].is_whole(outcome):
@@ -290,7 +290,7 @@ def _ones(marks: Marks) -> int:
 
 
 def _only(creator: int, marks: Marks) -> Marks:
-    """Those of this creator."""
+    """The marks of this creator alone."""
     found = np.zeros_like(marks)
     found[creator] = marks[creator]
     return found

@@ -224,7 +224,7 @@ class Scan:
                     _second_pass(rows, self._facts, at)
 
     def delivered(self, process: int) -> Marks:
-        """By sender and number, in bits (`numpy.unpackbits` along the second axis)."""
+        """What the process delivered: bits by sender and number (`numpy.unpackbits` along the second axis)."""
         return self._packed[process]
 
     def _pass(self, process: int) -> Pass:

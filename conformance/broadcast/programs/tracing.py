@@ -31,7 +31,7 @@ _KIND, _NODE, _SENDER, _RECEIVER, _NUMBER = (
     schema("broadcast").index(name) for name in ("kind", "node", "sender", "receiver", "number")
 )
 _row = partial(row_of, "broadcast")
-_TOLD = 3  # processes of which is said what is left out
+_TOLD = 3  # processes whose omissions are named
 
 RunMessage = tuple[int, int, int]  # creator, receiver, number
 

@@ -43,7 +43,7 @@ class Task:
 
     @property
     def deliveries(self) -> int:
-        """Of all processes together, when none fails."""
+        """How many deliveries there are at all processes together, when none fails."""
         if self.level is Level.PL:
             return (self.processes - 1) * self.messages
         return self.processes**2 * self.messages
@@ -54,7 +54,7 @@ def hosts(addresses: Sequence[Address]) -> str:
 
 
 def task(workload: Workload) -> Task:
-    """The workload with what the seed decides; BadInput when it is none."""
+    """The workload with what the seed decides. Raises BadInput for an invalid workload."""
     if workload.level not in LEVELS:
         raise BadInput(f"--level {workload.level!r} is unknown; choose one of: {', '.join(LEVELS)}")
     level, count, messages = Level(workload.level), workload.processes, workload.messages

@@ -1,1 +1,1 @@
-"""Brokers that others have made: how each is started on loopback, and who gets what there."""
+"""Third-party brokers: how each is started on loopback, and which filters receive which messages there."""

@@ -1,4 +1,5 @@
-"""Who is sent what by a topic exchange: one queue a filter, all read on one connection, through pika."""
+"""Which filters receive which messages at a topic exchange: one queue a filter, all read on one connection, through
+pika."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ EXCHANGE, END, LIMIT_S = "all", "zz-end", 60.0
 
 
 def ask(connection: Any, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
-    """The connection is closed. CannotRun where the last message does not come through in a minute."""
+    """As of `broker.Ask`; closes the connection. Raises CannotRun where the last message does not arrive in `LIMIT_S`
+    seconds."""
     seen: set[tuple[int, int]] = set()
     ended: set[int] = set()
     channel = connection.channel()

@@ -65,7 +65,7 @@ def _mosquitto(port: int, folder: Path) -> Sequence[str]:
 
 
 def mosquitto_program() -> str | None:
-    # Debian puts it where only root's path leads.
+    # Debian puts it into a folder that is only on root's PATH.
     return program("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")
 
 
@@ -79,7 +79,7 @@ def _amqtt(port: int, folder: Path) -> Sequence[str]:
 
 
 def aedes(port: int, _: Path) -> Sequence[str]:
-    # What is given with -e imports what is in its working folder.
+    # A script given with -e imports from its working folder.
     return [
         "env",
         "-C",

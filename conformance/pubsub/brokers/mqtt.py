@@ -1,4 +1,4 @@
-"""Who is sent what by a broker of MQTT 3.1.1: one client a filter, through paho."""
+"""Which filters receive which messages at a broker of MQTT 3.1.1: one client a filter, through paho."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ class _Subscriber:
 
 
 def ask(port: int, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
-    """CannotRun where a filter is not taken, or a message does not come through in a minute."""
+    """As of `broker.Ask`. Raises CannotRun where a filter is refused, or the last message does not arrive in `LIMIT_S`
+    seconds."""
     paho = importlib.import_module("paho.mqtt.client")
     with ExitStack() as opened:
         subscribers: list[_Subscriber] = []

@@ -1,4 +1,4 @@
-"""Who is sent what by NATS: one client with all filters, through nats-py."""
+"""Which filters receive which messages at NATS: one client with all filters, through nats-py."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ HOP_NS = 100
 RETRY_NS = 2_000
 TOPICS = ("T1.T2", "T1.T3", "T1.T2.T3", "T4")
 FILTERS = ("T1.*", "T1.T2", "T1.>", "T1.T2.[*]", "T4", "T1.T3*", "*.T2", "T1>")
-# By grammar, where cases are of others than the document's.
+# Topics and filters by grammar, for grammars other than the document's.
 WORDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "document": (TOPICS, FILTERS),
     "mqtt": (("a/b", "a", "a/b/c", "$a/b", "/a"), ("a/#", "a/+", "#", "+/b", "$a/#", "/+", "a/b", "+/#")),
@@ -37,7 +37,7 @@ def row_of(appliances: int, clients: Sequence[NodeId], *, closed: bool = False) 
 
 
 def publishes(time_ns: int, client: NodeId, topic: int, level: int = 1) -> Call:
-    """Payloads differ, as the time and the client do."""
+    """Payloads differ by time and client."""
     return Call(time_ns, client, CallName.PUBLISH, {"topic": topic, "level": level}, b"%d of %d" % (time_ns, client))
 
 

@@ -1,1 +1,1 @@
-"""Brokers that others have made, driven by their clients and judged by what their documents promise."""
+"""Third-party brokers, driven by their clients and judged by what their documents promise."""

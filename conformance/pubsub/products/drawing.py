@@ -34,7 +34,7 @@ VOCABULARY = Vocabulary(
 
 
 def words(name: str) -> Words:
-    """Of a run of this name, that no other run speaks of."""
+    """Topics and filters for the run of this name, which no other run uses."""
     topics = (f"{name}/a/x", f"{name}/b/x", f"{name}/b/y/z")
     return Words(grammar="mqtt", topics=topics, filters=(f"{name}/a/+", f"{name}/b/#", f"{name}/b/x"))
 
@@ -55,12 +55,17 @@ def words_of_amqp(name: str) -> Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is drawn. Less keeps a run clear of what a broker does not claim, or of a mistake that is known.
+    """What runs may contain. Less avoids what a broker does not claim, or known mistakes.
 
-    levels: of messages and subscriptions. filters: that a client may have. lasting: how many of ten connections begin
-    a session that lasts. drops: connections end without a word. stalls: clients stop reading. holds: they acknowledge
-    when a step asks them to, and not at once. leaves: subscriptions are ended. retain, expiry: some messages are kept,
-    or expire. restarts: how the broker is, in one of three runs.
+    levels: of messages and subscriptions.
+    filters: that a client may have.
+    lasting: how many of ten connections begin a session that lasts.
+    drops: connections end without a word.
+    stalls: clients stop reading.
+    holds: clients acknowledge when a step asks them to, and not at once.
+    leaves: subscriptions are ended.
+    retain, expiry: some messages are kept, or expire.
+    restarts: how the broker is restarted, in one of three runs.
     """
 
     levels: tuple[int, ...] = (0, 1, 2)

@@ -1,9 +1,9 @@
-"""What a run at a broker is: steps of clients that publish, subscribe, come and go; carried out through a port to the
-broker, and recorded.
+"""A run at a broker: steps of clients that publish, subscribe, come and go, carried out through a port to the broker
+and recorded.
 
 Client 1 publishes. The others subscribe; they acknowledge what they get when a step asks them to, and at the end. Then
-all of whose session lasts come back, and all acknowledge, until nothing comes any more. A run in which something never
-came is given more time before it ends, so that a slow broker is none that loses.
+all clients with a lasting session reconnect, and all acknowledge, until nothing arrives any more. A run with a missing
+message gets more time before it ends, so that a slow broker does not count as one that loses messages.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Deliver = Callable[[NodeId, str, bytes, int, bool, bool], None]
 
 
 class Move(StrEnum):
-    """What is no call.
+    """Steps that are no calls.
 
     DROP: the client's connection ends without a word. STALL: it reads nothing more from its connection.
-    TAKE: it reads all that comes. WAIT: nobody does anything for some seconds, but read.
+    TAKE: it reads all that comes. WAIT: clients only read, for some seconds.
     KILL: the broker is killed, and started again.
     """
 
@@ -56,7 +56,7 @@ Steps = Sequence[Call | Step]
 
 
 class Port(Protocol):
-    """The way of the clients of one run to a broker. A call returns what came of it: unknown where nothing did."""
+    """The connections of one run's clients to a broker. A call returns its outcome: unknown where no answer came."""
 
     def connect(self, node: NodeId, lasts: bool) -> Outcome: ...
 
@@ -79,7 +79,7 @@ class Port(Protocol):
     def stall(self, node: NodeId, stalled: bool) -> None: ...
 
     def pump(self, quiet_s: float) -> None:
-        """Read what comes, until nothing has come for so long."""
+        """Read until nothing has arrived for `quiet_s` seconds."""
 
     def restart(self) -> None:
         """Kill the broker, and start it again."""
@@ -114,7 +114,7 @@ class Driver:
             self._call(step)
 
     def _look(self) -> None:
-        """Connections that the broker has ended."""
+        """Note connections that the broker has ended."""
         for node in sorted(self._on):
             if not self._port.is_connected(node):
                 self._gone(node)
@@ -173,7 +173,7 @@ class Driver:
         return port.unsubscribe(node, filter_)
 
     def settle(self) -> None:
-        """Everybody comes back, and gets what there is."""
+        """All clients with a lasting session reconnect, and receive what is left for them."""
         for node in self._nodes:
             self._port.stall(node, False)
         self._look()
@@ -213,7 +213,7 @@ def play(
     iut: str,
     patience_s: float = PATIENCE_S,
 ) -> Trace:
-    """patience_s: how long what never came is waited for."""
+    """patience_s: how long to wait for missing messages, in s."""
     driver = Driver(make_port, words, clients)
     for step in steps:
         driver.make(step)

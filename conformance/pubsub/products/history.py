@@ -36,7 +36,7 @@ class History:
         self.rows: list[Row] = []
 
     def called(self, call: Call) -> bytes:
-        """The payload of what it publishes."""
+        """Record a call; returns the payload of the message that it publishes."""
         number = self._operations[call.node] = self._operations.get(call.node, 0) + 1
         body = b"%d.%d" % (call.node, number)
         call = self._open[call.node] = Call(call.time_ns, call.node, call.call, call.arguments, body)
@@ -48,7 +48,7 @@ class History:
         self._note(Kind.RETURNED, node, self._recorder.returned(node, call, Return(number, outcome, {})))
 
     def delivered(self, node: NodeId, topic: str, body: bytes, level: int, again: bool, retain: bool) -> None:
-        """A payload that names nothing is recorded as a message that nobody has published."""
+        """Record a delivery; a payload that names nothing is recorded as a message that nobody has published."""
         sender, _, number = body.partition(b".")
         named = sender.isdigit() and number.isdigit() and 1 <= int(sender) <= self._clients
         of = (int(sender), int(number)) if named else (ABSENT, ABSENT)

@@ -23,8 +23,8 @@ _FOR_EVER = 0xFFFFFFFF  # the longest that a session of MQTT 5 can last: it does
 @dataclass(slots=True)
 class _One(Client):
     """A client: paho's, which outlives its connections while its session lasts. answered: what came back by packet
-    identifier, True where it was refused. shared: by filter, how the broker is told of it. What is not acknowledged has
-    a packet identifier and a level."""
+    identifier, True where it was refused. shared: by filter, how the broker is told of it. An unacknowledged message is
+    kept as (packet identifier, level)."""
 
     paho: Any = None
     lasts: bool = False
@@ -61,7 +61,7 @@ class MqttPort(ClientsPort[_One]):
         if one.paho is None or not lasts or not one.lasts:
             one.paho, one.unacknowledged = self._fresh(node, one, lasts), []
         one.lasts, one.refused, one.stalled, one.answered = lasts, False, False, {}
-        # Of what came at level 1 the packet identifier is no longer good; at level 2 it is.
+        # The packet identifiers of messages at level 1 are no longer valid; at level 2 they are.
         one.unacknowledged = [(mid, level) for mid, level in one.unacknowledged if level == 2]
         more = self._session(lasts) if self._version == MQTT_5 else {}
         try:
@@ -98,7 +98,7 @@ class MqttPort(ClientsPort[_One]):
         def got(_client: Any, _data: Any, message: Any) -> None:
             if message.qos > 0:
                 one.unacknowledged.append((message.mid, message.qos))
-            # What has no payload says that something kept is deleted: it is no message of the run's.
+            # An empty payload deletes a retained message: it is no message of the run's.
             if message.payload:
                 self._take(node, message.topic, message.payload, message.qos, message.dup, message.retain)
 
@@ -132,7 +132,7 @@ class MqttPort(ClientsPort[_One]):
         return self._ones[node].connected
 
     def end(self) -> None:
-        """Sessions that last are ended: the broker is to keep nothing of the run."""
+        """End the sessions that last, so that the broker keeps nothing of the run."""
         for node, one in self._ones.items():
             if one.connected:
                 one.paho.disconnect()
@@ -163,8 +163,8 @@ class MqttPort(ClientsPort[_One]):
         return self._answer(one, mid)
 
     def acknowledge(self, node: NodeId) -> Outcome:
-        """It has surely come when something that was sent behind it is answered: that a filter which there is not is
-        unsubscribed from."""
+        """The acknowledgements have surely arrived when a packet sent behind them is answered: an unsubscribe from a
+        filter that does not exist."""
         one = self._ones[node]
         for mid, level in one.unacknowledged:
             one.paho.ack(mid, level)

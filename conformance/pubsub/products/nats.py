@@ -23,7 +23,7 @@ _GLANCE_S = 0.03
 @dataclass(slots=True)
 class _One(Client):
     """subscribed: by filter. consumers: by name, filters and what is pulled from. last_s: when it last got something.
-    What is not acknowledged are messages."""
+    Unacknowledged messages are kept as nats-py's messages."""
 
     connection: Any = None
     last_s: float = 0.0
@@ -49,7 +49,7 @@ class CorePort(ClientsPort[_One]):
         self._port, self._loop = port, asyncio.new_event_loop()
 
     def _run(self, call: Coroutine[Any, Any, None]) -> Outcome:
-        """Unknown where it did not come back in time, or its connection is closed."""
+        """Unknown where the call did not return in time, or its connection is closed."""
         try:
             self._loop.run_until_complete(asyncio.wait_for(call, ANSWER_S))
         except (OSError, TimeoutError, self._nats.errors.Error):
@@ -65,7 +65,7 @@ class CorePort(ClientsPort[_One]):
 
     async def _connect(self, one: _One) -> None:
         async def quiet(_: Exception) -> None:
-            """What a connection ends with is seen by who calls."""
+            """The caller sees the errors of a connection."""
 
         address = f"nats://{LOOPBACK}:{self._port}"
         one.connection = await self._nats.connect(address, allow_reconnect=False, error_cb=quiet)
@@ -133,8 +133,8 @@ class CorePort(ClientsPort[_One]):
 
 class JetStreamPort(CorePort):
     """A stream of the run's own, in a file. A client's subscriptions are the filters of one durable consumer, that it
-    pulls from; those of a group are of one that its members share. at_once: how much a consumer sends that is not
-    acknowledged yet; with 1 there is an order over what is sent again."""
+    pulls from; those of a group are of one that its members share. at_once: how many unacknowledged messages a consumer
+    may have; with 1, messages that are sent again keep their order."""
 
     level = 1
 

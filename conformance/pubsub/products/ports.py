@@ -1,4 +1,4 @@
-"""What ports to brokers have alike: the clients of a run, all of one thread, which read when they are told to."""
+"""What ports to brokers share: the clients of a run, all in one thread, which read when they are told to."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ C = TypeVar("C", bound=Client)
 
 
 class ClientsPort(ABC, Generic[C]):
-    """name: of the run; what others call names has it in front, so that runs do not meet. restart: kill the broker, and
+    """name: of the run, a prefix of all names at the broker, so that runs do not meet. restart: kill the broker, and
     start it again."""
 
     def __init__(self, deliver: Deliver, name: str, make: Callable[[], C], restart: Callable[[], None] | None) -> None:
@@ -44,13 +44,14 @@ class ClientsPort(ABC, Generic[C]):
 
     @abstractmethod
     def _read(self, most_s: float) -> None:
-        """Read what has come, of who is not stalled; for so long at the most, where nothing has."""
+        """Read what has arrived for clients that are not stalled; wait `most_s` seconds at the most, where nothing
+        has."""
 
     def _one(self, node: NodeId) -> C:
         return self._ones.setdefault(node, self._make())
 
     def _take(self, node: NodeId, topic: str, body: bytes, level: int, again: bool, retain: bool = False) -> None:
-        # What is sent again for want of an acknowledgement, is so for ever.
+        # A message without an acknowledgement is sent again for ever.
         self._got += not again
         self._deliver(node, topic, body, level, again, retain)
 

@@ -22,13 +22,13 @@ from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Trace
 
 LEVEL = 1
-# A binding that is gone leaves in the queue what it has brought, as a subscription does.
+# A removed binding leaves its messages in the queue, as a subscription does.
 SHAPE = Shape(levels=(LEVEL,), lasting=10, restarts=Move.KILL)
 
 
 @dataclass(slots=True)
 class _One(Client):
-    """bound: the filters that its queue is bound by. What is not acknowledged are delivery tags."""
+    """bound: the filters that its queue is bound by. Unacknowledged messages are kept as delivery tags."""
 
     connection: Any = None
     channel: Any = None
@@ -60,7 +60,7 @@ class TopicPort(ClientsPort[_One]):
         return Outcome.OK
 
     def _consume(self, node: NodeId, one: _One) -> None:
-        """What its last connection has not acknowledged is back in the queue when that has no consumer any more."""
+        """Messages that the last connection has not acknowledged are back in the queue once it has no consumer."""
         until = time.monotonic() + ANSWER_S
         while one.channel.queue_declare(self._queue(node), passive=True).method.consumer_count:
             if time.monotonic() > until:
@@ -75,7 +75,7 @@ class TopicPort(ClientsPort[_One]):
 
     def drop(self, node: NodeId) -> None:
         one = self._ones[node]
-        # One whose server is gone says so when it is closed.
+        # Closing a connection fails when its server is gone.
         with suppress(*self._node.losses):
             if one.connection is not None and one.connection.is_open:
                 one.connection.close()
@@ -130,7 +130,7 @@ class TopicPort(ClientsPort[_One]):
         for tag in one.unacknowledged:
             one.channel.basic_ack(tag)
         one.unacknowledged.clear()
-        # By the answer the channel has passed on what it was told before.
+        # The answer shows that the channel has carried out all that was sent before.
         one.channel.basic_qos(prefetch_count=0)
         return Outcome.OK
 

@@ -38,9 +38,9 @@ class Server:
     name, text, why_not: as of a product.
     command: what starts it at a port of loopback, with a folder of its own.
     version: of what is installed.
-    shape, quiet: what is drawn; and what keeps clear of the mistakes that its report has, and breaks nothing.
+    shape, quiet: what runs may contain; and what avoids the reported mistakes, and breaks nothing.
     port: makes the port of a run; MQTT 3.1.1 when left out.
-    words: what a run of a name speaks of.
+    words: the topics and filters of a run, by its name.
     profile, package, of_version: as of a product.
     """
 
@@ -62,7 +62,7 @@ class Server:
         reason = self.why_not()
         if reason is not None:
             raise CannotRun(reason)
-        # Its folder is new: what an earlier server has kept, would be there.
+        # The folder is emptied: an earlier server may have left its state.
         folder = folder.resolve() / "server"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -124,7 +124,7 @@ require("net").createServer(require("aedes")().handle).listen(+port, address);
 
 
 def _aedes(version: str) -> Server:
-    """Until its version 1 a broker is made, and not created."""
+    """Strictly below version 1 a broker is made by `aedes()`, not by `Aedes.createBroker()`."""
     folder, is_old = _AEDES.folder(version), version.startswith("0.")
     words = ["-e", _AEDES_0] if is_old else ["--input-type=module", "-e", known.AEDES_SCRIPT]
 
@@ -200,15 +200,16 @@ AMQTT = Server(
     why_not=_of["amqtt"].why_not,
     command=_amqtt,
     version=lambda: importlib.metadata.version("amqtt"),
-    # By design it keeps nothing for who is anonymous.
+    # By design it keeps nothing for anonymous clients.
     port=partial(MqttPort, login=("one", "one")),
     # What is published below a subscription's level comes at that; what was not acknowledged is not sent again; what
-    # waited is marked as retained, and what was retained comes to who has not subscribed to it.
+    # waited is marked as retained, and retained messages come to clients that have not subscribed to them.
     quiet=Shape(levels=(1,), lasting=0),
     package=_AMQTT,
     of_version=_amqtt_of,
 )
-# What is wrong with aedes, is what waits or is in flight when a client whose session lasts goes, and unlike levels.
+# Known mistakes of aedes: messages that wait or are in flight when a client with a lasting session goes, and unlike
+# levels.
 AEDES_QUIET = Shape(levels=(1,), lasting=0, retain=True)
 AEDES = Server(
     name="aedes",
@@ -256,7 +257,7 @@ RABBITMQ_MQTT = Server(
 
 # ---------------------------------------------------------------- NATS
 
-# Its core delivers at most once, to who is connected.
+# Core NATS delivers at most once, to clients that are connected.
 OF_CORE = Shape(levels=(0,), lasting=0, drops=False, stalls=False, shared=True)
 # A consumer's filters are those that it begins with: one that is added later may match what is there.
 OF_JETSTREAM = Shape(

@@ -1,5 +1,5 @@
-"""The calls of which cases and drawn runs of the queue consist, and which are the steps of a case: `sends a "b c"`, or
-`cleans senders=all`. Times are ns of true time.
+"""The calls in cases and drawn runs of the queue; they are also the steps of a case, such as `sends a "b c"` or `cleans
+senders=all`. Times are ns of true time.
 
 Node 0 is the store; clients count from 1. A client makes its calls one after the other: those that are due wait until
 the one before has returned.
@@ -91,7 +91,7 @@ def cleans(time_ns: int, client: NodeId, senders: int = NOBODY, receivers: int =
 
 
 def puts(time_ns: int, client: NodeId, group: int = 1, dedup: int = 0, most: int = 1) -> Call:
-    """Bodies differ, as the time and the client do. most: of a batch."""
+    """Bodies differ by time and client. most: how many messages the batch has."""
     body = b"%d of %d" % (time_ns, client)
     made = call(time_ns, client, CallName.PUT_MESSAGE, body, group=group, dedup=dedup)
     return made if most == 1 else _as_batch(made, most)
@@ -102,7 +102,7 @@ def receives(time_ns: int, client: NodeId, most: int = 1, lease_ns: int = LONG_N
 
 
 def receives_aside(time_ns: int, client: NodeId, most: int = 1, lease_ns: int = LONG_NS) -> Call:
-    """Of what was set aside."""
+    """Receives messages that were set aside."""
     return call(time_ns, client, CallName.RECEIVE_ASIDE, most=most, lease_ns=lease_ns)
 
 

@@ -1,7 +1,7 @@
 """Tubes of beanstalkd with its write-ahead log: a put puts a job, its group is the tube; drawn runs.
 
-Jobs have priorities in the order in which they are put, or the same. Nobody promises that jobs of a tube are worked at
-one at a time: a consumer watches the tubes of which nobody holds a job.
+Jobs have priorities in the order in which they are put, or the same. beanstalkd does not promise that jobs of a tube
+are worked one at a time: a consumer watches only tubes without a held job.
 """
 
 from __future__ import annotations
@@ -36,9 +36,14 @@ INSTALL = "install greenstalk of PyPI into this environment, and beanstalkd of D
 
 
 class Move(StrEnum):
-    """RELEASED: a job is put with the highest priority, reserved by its number, and released with that of its place.
-    BURY: the job that a consumer has in hand is buried, and kicked. BURIED: the same, with a restart between. RESTART:
-    the server is killed, and starts from its log. WAIT: leases of a second end."""
+    """Steps that are no calls.
+
+    RELEASED: a job is put with the highest priority, reserved by its number, and released with that of its place.
+    BURY: the job that a consumer has in hand is buried, and kicked.
+    BURIED: the same, with a restart between.
+    RESTART: the server is killed, and starts from its log.
+    WAIT: leases of a second end.
+    """
 
     RELEASED = "released"
     BURY = "bury"
@@ -52,7 +57,7 @@ class Step(polled.Step[Move]):
 
 
 class Driver(polled.Driver):
-    """ttr_s: of all jobs."""
+    """ttr_s: the time to run of all jobs, in s."""
 
     def __init__(self, served: Served, ttr_s: int) -> None:
         super().__init__()
@@ -140,7 +145,7 @@ def _tube(group: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is drawn. The default is all there is; less keeps a run clear of a mistake that is known.
+    """What runs may contain. The default is everything; less avoids known mistakes.
 
     released: some jobs are released with another priority than they were put with. ends: the time to run of some ends.
     """
@@ -153,7 +158,7 @@ Steps = list[Call | Step]
 
 
 def drawn(seed: int, shape: Shape = Shape(), steps: int = 50) -> Steps:
-    """In one run of four the time to run is a second."""
+    """The steps of a drawn run; in one run of four the time to run is a second."""
     draw = Random(seed)
     is_short = draw.randrange(4) == 0 and shape.ends
     lease_ns = SECOND_NS if is_short else FOREVER_NS

@@ -37,8 +37,11 @@ def version(module: str) -> str:
 
 
 class Bridge:
-    """name: of the library, and of the files with what the process writes. script: beside this file; its arguments are
-    the folder of the library, and `words`."""
+    """One such process.
+
+    name: of the library, and of the files with the process's output.
+    script: a file beside this one; its arguments are the folder of the library, and `words`.
+    """
 
     def __init__(self, name: str, major: int, script: str, words: Sequence[str], folder: Path) -> None:
         given = [node_program(major) or "", str(Path(__file__).with_name(script)), str(MODULES.parent), *words]

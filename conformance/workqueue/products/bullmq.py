@@ -1,7 +1,7 @@
 """Jobs of BullMQ with deduplication in the mode `keepLastIfActive`: a put adds a job, its group is the deduplication
 id; drawn runs.
 
-What is put while a job of its id is active, is kept, and comes when that one has ended; of several the last. What is
+A job that is put while one of its id is active is kept until that one has ended; of several, the last. A job that is
 put while one waits is ignored. A process of Node.js (`bullmq_bridge.mjs`) carries the calls out, for a sender and two
 consumers.
 """
@@ -34,8 +34,12 @@ NODE_MAJOR = 18
 
 
 class Move(StrEnum):
-    """GIVE_UP: a job fails for good. RETRY: the group's last one that did is retried by hand. STALL: the locks of jobs
-    in hand end, and the checker sees it."""
+    """Steps that are no calls.
+
+    GIVE_UP: a job fails for good.
+    RETRY: the group's last job that failed for good is retried by hand.
+    STALL: the locks of jobs in hand end, and the checker sees it.
+    """
 
     GIVE_UP = "give up"
     RETRY = "retry"
@@ -62,9 +66,14 @@ class Held:
 
 @dataclass(slots=True)
 class Group:
-    """A deduplication id, as the documentation has it. name: of the job that has the id. active: whether that is. kept:
-    where the history has the put of what comes next. failed: the last job that failed for good. retried: whether one
-    was retried by hand: what puts do then, is not said."""
+    """A deduplication id, as the documentation has it.
+
+    name: of the job that has the id.
+    active: whether that job is active.
+    kept: index in the history of the put that comes next.
+    failed: the last job that failed for good.
+    retried: whether a job was retried by hand; what puts do then is not documented.
+    """
 
     name: str | None = None
     active: bool = False
@@ -111,7 +120,7 @@ class Driver:
             group.kept = self.history.last()
 
     def _fetch(self, node: NodeId) -> None:
-        """Who has a job that has not stalled, waits."""
+        """A consumer with a job that has not stalled fetches nothing."""
         hand = self._hands[node]
         if len(hand) > 1 or any(not held.stalled for held in hand):
             return
@@ -151,7 +160,7 @@ class Driver:
                 self._bridge.ask("retry", self._queue, group.failed)
                 group.failed, group.retried = None, True
         else:
-            # A consumer has two at most, and of them the newest alone may still be its own.
+            # A consumer has at most two jobs, and only the newest may still be its own.
             ends = {node: held for node, hand in self._hands.items() for held in hand[-1:] if not held.stalled}
             for node in ends:
                 self.history.called(extends(0, node, 1, newest=1))
@@ -164,7 +173,7 @@ class Driver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is drawn. The default is all there is; less keeps a run clear of a mistake that is known.
+    """What runs may contain. The default is everything; less avoids known mistakes.
 
     fails: jobs fail, or stall, and are tried again. retries: those that have failed for good are retried by hand.
     """
@@ -232,7 +241,7 @@ PRODUCT = Product(
     profile=Path(__file__).with_name("bullmq.toml"),
     why_not=why_not,
     serve=_serve,
-    # What is kept is not replaced while the job waits to be tried again; who is retried by hand has no id any more.
+    # A kept job is not replaced while the active one waits to be tried again; a job retried by hand has lost its id.
     steps=lambda seed, quiet: drawn(seed, Shape(fails=not quiet, retries=not quiet)),
     vocabulary=vocabulary(Move, Step),
 )

@@ -1,7 +1,7 @@
 """Queues that are libraries over SQLite: localqueue, SimpleBroker and the SQLiteAckQueue of persist-queue; drawn runs.
 
-A group is a named queue, or a file. Nobody promises that messages of a queue are worked at one at a time: a consumer
-asks queues of which nobody holds a message.
+A group is a named queue, or a file. Most libraries do not promise that messages of a queue are worked one at a time:
+then a consumer asks only queues without a held message.
 """
 
 from __future__ import annotations
@@ -33,8 +33,12 @@ from scatterproof.spec.workqueue.messages import CallName
 
 
 class Move(StrEnum):
-    """OPEN: the queues are opened anew, as another process does after a crash. WAIT: leases of a second end. LATE: a
-    consumer deletes the message that it had, though its lease may be over."""
+    """Steps that are no calls.
+
+    OPEN: the queues are opened anew, as another process does after a crash.
+    WAIT: leases of a second end.
+    LATE: a consumer deletes the message that it had, though its lease may be over.
+    """
 
     OPEN = "open"
     WAIT = "wait"
@@ -46,8 +50,8 @@ class Step(polled.Step[Move]):
 
 
 class Library(ABC):
-    """The queues of a run, in a folder. lease_s: of all that is taken. What is about a message, says whether it was
-    carried out.
+    """The queues of a run, in a folder. Calls about a message return whether they were carried out. lease_s: the lease
+    of all messages, in s.
 
     keeps: whether consumers keep what they hold when the queues are opened anew.
     has_leases: whether they end.
@@ -128,7 +132,7 @@ class LocalQueue(Library):
 
 
 class SimpleBroker(Library):
-    """What is taken is moved to a queue of what is in hand, and deleted there, or moved back."""
+    """A message that is taken is moved to a second queue, of messages in hand, and deleted there, or moved back."""
 
     module = "simplebroker"
 
@@ -227,7 +231,7 @@ Steps = list[Call | Step]
 
 
 def lease_s(steps: Sequence[Call | Step]) -> float:
-    """Of all that is taken."""
+    """The lease of all messages, in s."""
     leases = [int(step.arguments.get("lease_ns", 0)) for step in steps if isinstance(step, Call)]
     return max([SECOND_NS, *leases]) / SECOND_NS
 

@@ -31,12 +31,11 @@ class Emulator:
     """A server with the interface of Amazon SQS.
 
     name, text: as of a product.
-    lacks: what of it is not installed here, or nothing.
+    lacks: what is not installed here, or an empty text.
     install: the end of the sentence that says so.
     command: what starts it at a port of loopback, and at no other address.
     version: of what is installed.
-    quiet: runs of these shapes keep clear of the mistakes that its report has, and break nothing; seeds take them in
-        turn.
+    quiet: runs of these shapes avoid the reported mistakes, and break nothing; seeds take them in turn.
     profile: what it is held to.
     package, of_version: as of a product.
     """
@@ -89,7 +88,7 @@ MOTO = Emulator(
     install="install boto3 and moto[server] of PyPI into this environment",
     command=lambda port: (program("moto_server") or "", "-H", LOOPBACK, "-p", str(port)),
     version=lambda: importlib.metadata.version("moto"),
-    # What is wrong with its leases, is when a time-out has ended; and it forgets the id of what is deleted.
+    # Its leases are wrong once a time-out has ended; and it forgets the id of a deleted message.
     quiet=(
         Shape(ends=False, deletes=False),
         Shape(ends=False, ids=False),
@@ -109,7 +108,7 @@ LOCAL_AWS_SQS = Emulator(
         f"require({json.dumps(str(NODE_MODULE))}).createSqsServer({{port: {port}, hostname: '{LOOPBACK}'}})",
     ),
     version=lambda: str(json.loads((NODE_MODULE / "package.json").read_text())["version"]),
-    # It knows no groups, forgets the id of what is deleted, and takes a change of a time-out for a receive.
+    # It knows no groups, forgets the id of a deleted message, and takes a change of a time-out for a receive.
     quiet=(Shape(apart=True, deletes=False), Shape(apart=True, ids=False)),
 )
 EMULATORS = (MOTO, LOCAL_AWS_SQS)

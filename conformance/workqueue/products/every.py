@@ -1,4 +1,4 @@
-"""The queues of others that are driven here."""
+"""The products that are driven here as queues."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Jobs of GroupMQ, in Redis: a put adds a job to its group; drawn runs.
 
 Client 1 adds and removes. Clients 2 and 3 are workers, processes of their own (`groupmq_bridge.mjs`), each with one job
-at a time: who is handed a job is theirs to say. A job ends (`delete`) or fails, and is tried again at once
-(`give_back`). The puts of a run bear times of order that rise by a millisecond each; the first is the last of its day.
+at a time: they say which jobs they were handed. A job ends (`delete`) or fails, and is tried again at once
+(`give_back`). The puts of a run have order times 1 ms apart, and the first is in the last millisecond of a day.
 """
 
 from __future__ import annotations
@@ -35,9 +35,15 @@ OTHERS = 1100  # jobs of a day
 
 
 class Move(StrEnum):
-    """START: a worker is started. KILL: it is killed. REMOVE: the job that a worker has in hand is removed from the
-    queue. OTHERS: jobs have come and gone in other groups, shortly before midnight; it comes ahead of all workers.
-    SHORT: jobs time out after a second in this run; it comes first. WAIT: nothing is done, twice as long as that."""
+    """Steps that are no calls.
+
+    START: a worker is started.
+    KILL: it is killed.
+    REMOVE: the job that a worker has in hand is removed from the queue.
+    OTHERS: jobs have come and gone in other groups, shortly before midnight; this step is ahead of all workers.
+    SHORT: jobs time out after a second in this run; this step is the first.
+    WAIT: nothing is done, for twice as long as that.
+    """
 
     START = "start"
     KILL = "kill"
@@ -55,7 +61,7 @@ class Step:
 
 @dataclass(slots=True)
 class Job:
-    """name: GroupMQ's. holder: who has begun it last, and has not ended it."""
+    """name: GroupMQ's. holder: the worker that began it last, and has not ended it."""
 
     name: str
     group: int
@@ -65,7 +71,7 @@ class Job:
 
 @dataclass(slots=True)
 class Worker:
-    """job: what it has begun. removed: whether that was removed meanwhile."""
+    """job: the one that it has begun. removed: whether that was removed meanwhile."""
 
     bridge: Bridge | None = None
     job: Handed | None = None
@@ -146,7 +152,7 @@ class Driver:
             worker.removed = True
 
     def _lose(self, node: NodeId, worker: Worker, call: Call) -> None:
-        """What is in its hand goes, by this call."""
+        """The worker loses its job, by this call."""
         if worker.job is None or worker.removed:
             return
         self.history.called(call)
@@ -168,7 +174,7 @@ class Driver:
                 self._since_ns = self.history.now_ns()
 
     def _settle(self) -> None:
-        """Wait until workers have begun what there is for them. What they leave is recorded."""
+        """Wait until workers have begun the jobs that are due, and record those that they leave."""
         begun = time.monotonic()
         while (idle := self._idle()) is not None:
             passed_s = time.monotonic() - begun
@@ -187,14 +193,14 @@ class Driver:
         return next((node for node, worker in workers if worker.bridge is not None and worker.job is None), None)
 
     def _is_due(self) -> bool:
-        """Whether there is a job that is not done, and nobody has begun one of its group."""
+        """Whether some job is not done, and no job of its group is in progress."""
         busy = {job.group for job in self._jobs.values() if job.holder is not None}
         return any(not job.done and job.group not in busy for job in self._jobs.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is drawn. The default is all there is; less keeps a run clear of a mistake that is known.
+    """What runs may contain. The default is everything; less avoids known mistakes.
 
     kills, removes: workers are killed, and jobs in hand removed. others: jobs of other groups come and go. short: the
     time-out of jobs is a second in some runs.
@@ -210,7 +216,7 @@ Steps = list[Call | Step]
 
 
 def drawn(seed: int, shape: Shape = Shape(), steps: int = 16) -> Steps:
-    """Each run has one kind of trouble, so that no mistake hides another."""
+    """The steps of a drawn run: one kind of trouble in each, so that no mistake hides another."""
     draw = Random(seed)
     trouble = draw.choice([Move.KILL, Move.REMOVE, Move.OTHERS, Move.SHORT])
     allowed = {Move.KILL: shape.kills, Move.REMOVE: shape.removes, Move.OTHERS: shape.others, Move.SHORT: shape.short}

@@ -49,7 +49,8 @@ class History:
         return self._clock() - self._begun_ns
 
     def called(self, call: Call, since_ns: int | None = None) -> bytes:
-        """The body of what it puts. since_ns: when it was called; now, if left out."""
+        """Record a call; returns the body of the message that it puts. since_ns: when it was called; now, if left
+        out."""
         number = self._operations[call.node] = self._operations.get(call.node, 0) + 1
         body = b"%d.%d" % (call.node, number)
         call = self._open[call.node] = Call(call.time_ns, call.node, call.call, call.arguments, body)
@@ -57,14 +58,14 @@ class History:
         return body
 
     def handed(self, node: NodeId, body: bytes, receipt: int, group: int = 1) -> Handed:
-        """A message that the client's call in progress is given. receipt: differs from all others."""
+        """Record a message that is handed to the client's call in progress. receipt: differs from all others."""
         sender, number = map(int, body.split(b"."))
         handed = Handed(sender, number, group, receipt, body)
         self._note(Kind.DELIVERED, node, self._recorder.delivery(node, handed))
         return handed
 
     def returned(self, node: NodeId, outcome: Outcome = Outcome.OK, about: Handed | None = None) -> None:
-        """about: the message of a call about one."""
+        """Record a return. about: the message, of a call about one."""
         results: Mapping[str, Parameter] = (
             {} if about is None else {"sender": about.sender, "number": about.number, "receipt": about.receipt}
         )
@@ -72,11 +73,11 @@ class History:
         self._note(Kind.RETURNED, node, self._recorder.returned(node, call, Return(number, outcome, results)))
 
     def last(self) -> int:
-        """Where the last row is."""
+        """The index of the last row."""
         return len(self.rows) - 1
 
     def forget(self, place: int) -> None:
-        """The call that returned there may have done nothing."""
+        """Make the outcome of the return in row `place` unknown."""
         row = list(self.rows[place])
         row[_OUTCOME] = int(Outcome.UNKNOWN)
         self.rows[place] = tuple(row)

@@ -29,8 +29,13 @@ EXPIRES_S, NODE_MAJOR = 1, 22
 
 
 class Move(StrEnum):
-    """TRANSACTION: jobs of one group are sent in one transaction, one after the other. INSERT: as a list, by one call.
-    EXPIRE: jobs in hand expire, and the supervisor sees it. BOTH: consumers fetch at the same time."""
+    """Steps that are no calls.
+
+    TRANSACTION: jobs of one group are sent in one transaction, one after the other.
+    INSERT: jobs of one group are sent as a list, by one call.
+    EXPIRE: jobs in hand expire, and the supervisor sees it.
+    BOTH: consumers fetch at the same time.
+    """
 
     TRANSACTION = "transaction"
     INSERT = "insert"
@@ -40,7 +45,7 @@ class Move(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """count: of the jobs. ids: of theirs, in their order; drawn by pg-boss, where there are none."""
+    """count: how many jobs. ids: theirs, in order; pg-boss draws them, where there are none."""
 
     move: Move
     group: int = 1
@@ -84,7 +89,7 @@ class Driver:
             self.history.returned(step.node, Outcome.OK if done else Outcome.REFUSED, held.handed)
 
     def _fetch(self, *nodes: NodeId) -> None:
-        """Who has a job that has not expired, waits."""
+        """A consumer with a job that has not expired fetches nothing."""
         nodes = tuple(node for node in nodes if all(held.expired for held in self._hands[node][:2]))
         nodes = tuple(node for node in nodes if len(self._hands[node]) < 2)
         for node in nodes:
@@ -101,7 +106,7 @@ class Driver:
         if step.move is Move.BOTH:
             self._fetch(*CONSUMERS)
         elif step.move is Move.EXPIRE:
-            # A consumer has two at most, and of them the newest alone may still be its own.
+            # A consumer has at most two jobs, and only the newest may still be its own.
             ends = {node: held for node, hand in self._hands.items() for held in hand[-1:] if not held.expired}
             for node in ends:
                 self.history.called(extends(0, node, 1, newest=1))
@@ -127,7 +132,7 @@ class Driver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is drawn. The default is all there is; less keeps a run clear of a mistake that is known.
+    """What runs may contain. The default is everything; less avoids known mistakes.
 
     several: some jobs are sent with others, in one transaction or as a list.
     """

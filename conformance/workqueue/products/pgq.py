@@ -1,6 +1,6 @@
 """Queues of PgQ, in PostgreSQL: a put inserts an event, a receive is the consumer's next batch; drawn runs.
 
-Nobody promises an order over batches, as what is tried again comes later: each event is a group of its own. An event
+PgQ promises no order across batches, as events that are retried come later: each event is a group of its own. An event
 that is not put back is done (`delete`) when its batch is finished.
 """
 
@@ -31,10 +31,15 @@ QUEUE, NAME, BYSTANDER, MOST = "events", "consumer", "bystander", 10_000
 
 
 class Move(StrEnum):
-    """FINISH: the batch is finished. STOP: the consumer stops in the midst of it, and begins anew with the same one.
-    EARLY: the same, unless it has put an event back. BEGIN, COMMIT: of a transaction in which an event is put.
-    BYSTANDER: another consumer of the queue takes its next batch, puts all of it back, and finishes. ROTATE: the queue
-    goes on in its next table, where it can."""
+    """Steps that are no calls.
+
+    FINISH: the batch is finished.
+    STOP: the consumer stops in the midst of its batch, and begins anew with the same one.
+    EARLY: the same, unless it has put an event back.
+    BEGIN, COMMIT: of a transaction in which an event is put.
+    BYSTANDER: another consumer of the queue takes its next batch, puts all of it back, and finishes.
+    ROTATE: the queue goes on in its next table, where it can.
+    """
 
     FINISH = "finish"
     STOP = "stop"
@@ -51,7 +56,7 @@ class Step(polled.Step[Move]):
 
 @dataclass(slots=True)
 class Batch:
-    """hand: what is not put back, with the number of each event. is_touched: whether any is."""
+    """hand: the events not put back, each with its number. is_touched: whether one was put back."""
 
     number: int
     hand: list[tuple[Handed, int]]
@@ -106,7 +111,7 @@ class Driver:
         self.history.called(receives(0, CONSUMER, MOST, FOREVER_NS))
         number, events = self._next(NAME)
         hand: list[tuple[Handed, int]] = []
-        # What comes twice in a batch, is one event for who works at it.
+        # An event that comes twice in a batch is one event for the consumer.
         for event, body in dict(events).items():
             self._receipts += 1
             hand.append((self.history.handed(CONSUMER, body.encode(), self._receipts, self._groups[body]), event))
@@ -114,8 +119,8 @@ class Driver:
         self.history.returned(CONSUMER)
 
     def _next(self, name: str) -> tuple[int | None, list[Any]]:
-        """The next batch with anything in it, after what the daemon of PgQ does from time to time. Who comes back to a
-        batch waits for no tick."""
+        """The next batch with anything in it, after what the daemon of PgQ does from time to time. A consumer that
+        comes back to a batch waits for no tick."""
         while self._ask("select pgq.maint_retry_events()") != [(0,)]:
             pass
         if name != NAME or not self._has_stopped:
@@ -170,7 +175,7 @@ class Driver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is drawn. The default is all there is; less keeps a run clear of a mistake that is known.
+    """What runs may contain. The default is everything; less avoids known mistakes.
 
     stops: the consumer stops and begins anew after it has put an event back.
     """
@@ -238,7 +243,7 @@ PRODUCT = Product(
     profile=Path(__file__).with_name("pgq.toml"),
     why_not=why_not,
     serve=_serve,
-    # What is put back a second time from one batch comes twice, and is lost when it is put back once more.
+    # An event put back twice from one batch comes twice, and is lost when it is put back once more.
     steps=lambda seed, quiet: drawn(seed, Shape(stops=not quiet)),
     vocabulary=vocabulary(Move, Step),
 )

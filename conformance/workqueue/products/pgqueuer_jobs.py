@@ -1,5 +1,5 @@
 """Jobs of PgQueuer whose entrypoint has a concurrency limit of one, in PostgreSQL: a put enqueues a job, its group is
-the entrypoint; drawn runs. Consumers are queue managers, which say that they live (`extend`), or are silent."""
+the entrypoint; drawn runs. Consumers are queue managers, which send heartbeats (`extend`) or are silent."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ PRODUCT = Product(
     profile=Path(__file__).with_name("pgqueuer.toml"),
     why_not=why_not,
     serve=_serve,
-    # Who is late ends a job that another has.
+    # A late consumer ends a job that another one has.
     steps=lambda seed, quiet: drawn(seed, Jobs.has_leases, is_fenced=not quiet),
     vocabulary=vocabulary(Move, Step),
 )

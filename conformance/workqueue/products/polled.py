@@ -1,5 +1,5 @@
-"""What drivers share of products whose clients ask for one message at a time, and say themselves when they are done
-with it."""
+"""What drivers share for products whose clients ask for one message at a time, and report when they are done with
+it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MoveT = TypeVar("MoveT", bound=Enum)
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[MoveT]):
-    """What is no call. number: of a consumer, or of a group."""
+    """A step that is no call. number: of a consumer, or of a group."""
 
     move: MoveT
     number: int = 0
@@ -32,7 +32,7 @@ class Step(Generic[MoveT]):
 
 @dataclass(slots=True)
 class Held:
-    """A message in hand. handle: the product's. ends_ns: when its lease surely has ended, and not before."""
+    """A message in hand. handle: the product's. ends_ns: the time at which its lease has surely ended."""
 
     handed: Handed
     handle: Any
@@ -67,13 +67,14 @@ class Driver(ABC):
 
     @abstractmethod
     def end_one(self, call: Call, held: Held) -> bool:
-        """Delete a message, give it back, or extend its lease; whether it was."""
+        """Delete a message, give it back, or extend its lease; returns whether that was done."""
 
     @abstractmethod
     def move(self, step: Any) -> None: ...
 
     def can_take(self, node: NodeId) -> bool:
-        """Whether to ask the product. Where nobody has promised that, no consumer asks while others hold."""
+        """Whether to ask the product. Where that does not keep groups to one message at a time, a driver asks only for
+        groups without a held message."""
         return True
 
     # ---------------------------------------------------------------- for all
@@ -104,11 +105,11 @@ class Driver(ABC):
         return {held.handed.group for held in found if held is not None}
 
     def drop(self, node: NodeId) -> None:
-        """It has nothing in hand any more."""
+        """The consumer has nothing in hand any more."""
         self._hands.pop(node, None)
 
     def lose(self, nodes: Sequence[NodeId]) -> None:
-        """What these have in hand is theirs no more, as if they had given it back."""
+        """These consumers lose what they have in hand, as if they had given it back."""
         for node in nodes:
             if (held := self.live(node)) is not None:
                 self.history.called(gives_back(0, node, newest=1))

@@ -34,7 +34,7 @@ class Postgres:
         """kept: the folder of what it writes."""
         self.folder, self._bin = folder, bin_folder
         user = _user()
-        # It does not run as root.
+        # PostgreSQL does not run as root.
         ahead = ["setpriv", f"--reuid={user}", f"--regid={pwd.getpwnam(user).pw_gid}", "--clear-groups"]
         ahead = ahead if os.geteuid() == 0 else []
         shutil.chown(folder, user)
@@ -55,7 +55,7 @@ class Postgres:
             time.sleep(0.02)
 
     def database(self, name: str) -> str:
-        """The address of a new one."""
+        """Create a database; returns its address."""
         self._run([str(self._bin / "createdb"), f"--host={self.folder}", f"--username={ROLE}", name])
         return f"host={self.folder} user={ROLE} dbname={name}"
 
@@ -71,7 +71,7 @@ class Postgres:
 
 @contextmanager
 def postgres(kept: Path) -> Iterator[Postgres]:
-    """A server, until the context ends. CannotRun where none can be."""
+    """A server, until the context ends. Raises CannotRun where none can be started."""
     bin_folder = programs()
     if bin_folder is None:
         raise CannotRun(f"PostgreSQL is not installed; install {INSTALL}")

@@ -2,7 +2,7 @@
 drawn runs.
 
 Client 1 defers. Clients 2 and 3 are workers, processes of their own (`procrastinate_worker`), each with one job at a
-time: who is handed a job is theirs to say. A job ends (`delete`) or fails, and is tried again at once (`give_back`).
+time: they say which jobs they were handed. A job ends (`delete`) or fails, and is tried again at once (`give_back`).
 """
 
 from __future__ import annotations
@@ -43,8 +43,13 @@ STALLED_S, START_S, PATIENCE_S, GLANCE_S = 3.0, 60.0, 10.0, 4 * POLL_S
 
 
 class Move(StrEnum):
-    """START: a worker is started. KILL: it is killed. PAUSE, RESUME: it is stopped as a process, and continued.
-    STALLED: jobs of stalled workers are retried, as its guide shows it."""
+    """Steps that are no calls.
+
+    START: a worker is started.
+    KILL: it is killed.
+    PAUSE, RESUME: it is stopped as a process, and continued.
+    STALLED: jobs of stalled workers are retried, as procrastinate's guide shows it.
+    """
 
     START = "start"
     KILL = "kill"
@@ -61,7 +66,7 @@ class Step:
 
 @dataclass(slots=True)
 class Job:
-    """number: procrastinate's. holder: who has begun it last, and has not ended it."""
+    """number: procrastinate's. holder: the worker that began it last, and has not ended it."""
 
     number: int
     group: int
@@ -71,7 +76,8 @@ class Job:
 
 @dataclass(slots=True)
 class Worker:
-    """job: what it has begun. stale: whether that was retried meanwhile. lost: jobs of those that were killed here."""
+    """job: the one that it has begun. stale: whether that was retried meanwhile. lost: jobs of workers that were killed
+    here."""
 
     child: Child | None = None
     paused: bool = False
@@ -172,7 +178,8 @@ class Driver:
             os.kill(worker.child.process, signal.SIGSTOP if worker.paused else signal.SIGCONT)
 
     def _retry_stalled(self) -> None:
-        """Those that are stalled have had no heartbeat for some time; no other is taken for one because of the load."""
+        """Retry the jobs of stalled workers, those without a heartbeat for some time; none counts as stalled because of
+        the load."""
         stalled = {one.payload for worker in self._workers.values() for one in worker.lost}
         stalled |= {worker.job.payload for worker in self._workers.values() if worker.paused and worker.job}
         if not stalled:
@@ -193,7 +200,7 @@ class Driver:
             self._jobs[body].holder = None
 
     async def _guides_task(self, stalled: set[bytes]) -> set[bytes]:
-        """The task of the guide: retry what is stalled."""
+        """The guide's task: retry stalled jobs."""
         app = self._new_app()
         async with app.open_async():
             while True:
@@ -229,7 +236,7 @@ class Driver:
         self._since_ns = self.history.now_ns()
 
     def _settle(self) -> None:
-        """Wait until workers have begun what there is for them. What they leave is recorded."""
+        """Wait until workers have begun the jobs that are due, and record those that they leave."""
         begun = time.monotonic()
         while (idle := self._idle()) is not None:
             due, left_s = self._is_due(), begun + PATIENCE_S - time.monotonic()
@@ -246,7 +253,7 @@ class Driver:
         return next((node for node, worker in self._workers.items() if worker.is_idle), None)
 
     def _is_due(self) -> bool:
-        """Whether there is a job that is not done, and nobody has begun one with its lock."""
+        """Whether some job is not done, and no job with its lock is in progress."""
         busy = {job.group for job in self._jobs.values() if job.holder is not None}
         return any(not job.done and job.group not in busy for job in self._jobs.values())
 
@@ -259,7 +266,7 @@ class Driver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is drawn. The default is all there is; less keeps a run clear of a mistake that is known.
+    """What runs may contain. The default is everything; less avoids known mistakes.
 
     pauses: workers are stopped as processes for some time. queueing: some jobs have a queueing lock.
     """
@@ -272,7 +279,7 @@ Steps = list[Call | Step]
 
 
 def drawn(seed: int, shape: Shape = Shape(), steps: int = 16) -> Steps:
-    """In a run either workers stop, or jobs have queueing locks."""
+    """The steps of a drawn run: either workers stop, or jobs have queueing locks."""
     draw = Random(seed)
     queueing = draw.random() < 0.5
     found: Steps = [*(Step(Move.START, node) for node in WORKERS), puts(0, SENDER, 1), puts(0, SENDER, 1)]

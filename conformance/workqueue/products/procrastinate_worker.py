@@ -1,6 +1,6 @@
-"""A worker of procrastinate. It says `ready` on stdout, and then each job its body when it begins; a job ends as the
-next line of stdin says: `fail`, or anything else. Arguments: the database's address, and after how many seconds a
-worker is stalled."""
+"""A worker of procrastinate. It writes `ready` to stdout, and then the body of each job that it begins; the next line
+of stdin says how the job ends: `fail`, or anything else. Arguments: the database's address, and after how many seconds
+a worker is stalled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def job(body: str) -> None:
 def main(address: str, stalled_s: float) -> None:
     procrastinate = importlib.import_module("procrastinate")
     app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=address))
-    # A job that fails is to be tried again at once, without end.
+    # A job that fails is tried again at once, without limit.
     app.task(name=TASK, retry=True)(job)
     with app.open():
         print(READY, flush=True)

@@ -29,7 +29,7 @@ PATIENCE_S, GLANCE_S = 5.0, 0.05
 
 
 class Move(StrEnum):
-    """What a client does that is no call.
+    """Steps that are no calls.
 
     SINGLE: the queue is declared with a single active consumer; first of all, or the run is one of batches.
     JOIN: it begins to consume. LEAVE: it closes its channel, and so gives back what it has in hand.
@@ -53,8 +53,13 @@ class Step:
 
 @dataclass(slots=True)
 class Consumer:
-    """connection, channel: None while it has none. tag: of its consumer, while it has one. sent: what it was sent and
-    has not taken yet: delivery tag, body. hand: what it has taken, with its delivery tag."""
+    """A client that consumes or fetches.
+
+    connection, channel: None while it has none.
+    tag: of its consumer, while it has one.
+    sent: messages that it was sent and has not taken yet, as (delivery tag, body).
+    hand: messages that it has taken, each with its delivery tag.
+    """
 
     connection: Any = None
     channel: Any = None
@@ -79,7 +84,8 @@ class Driver:
     """Carries out steps at one queue.
 
     arguments: of the queue, apart from that of a single active consumer.
-    single: whether it is declared with one: then who goes has cancelled, whatever it had in hand.
+    single: whether the queue has a single active consumer: then a client that goes has cancelled, whatever it had in
+        hand.
     """
 
     def __init__(self, node: BrokerNode, queue: str, arguments: Mapping[str, Any]) -> None:
@@ -127,7 +133,7 @@ class Driver:
         self.history.returned(call.node, outcome)
 
     def _take(self, call: Call) -> None:
-        """Of one that waits for its turn nothing is recorded, unless it is sent something."""
+        """For a client that waits for its turn nothing is recorded, unless it is sent a message."""
         one, node = self._consumers[call.node], call.node
         if one.tag is None:
             return
@@ -177,7 +183,7 @@ class Driver:
         else:
             one.channel.basic_nack(tag, requeue=True)
             self._due += 1
-        # By the answer the channel has passed on what it was told before.
+        # The answer shows that the channel has carried out all that was sent before.
         one.channel.basic_qos(prefetch_count=1)
         self.history.returned(call.node, about=handed)
 
@@ -211,7 +217,8 @@ class Driver:
         one.channel.add_on_cancel_callback(lambda _: setattr(one, "tag", None))
 
     def _give_back(self, lose: Callable[[], None], *nodes: NodeId) -> None:
-        """Do what loses the channels of these clients, or of all; what they have in hand is given back by it."""
+        """Call `lose`, which closes the channels of these clients, or of all, and so gives back what they have in
+        hand."""
         nodes = nodes or CONSUMERS
         held = {node: [handed for handed, _ in self._consumers[node].hand] for node in nodes}
         gone = [node for node in nodes if self.single or held[node]]
@@ -227,12 +234,12 @@ class Driver:
             self._due += len(hand)
             self._forget(node)
         until = time.monotonic() + PATIENCE_S
-        # Who fetches is to find them; who consumes is sent them.
+        # A client that fetches must find them; consumers are sent them.
         while not self.single and self._waiting() < self._due and time.monotonic() < until:
             time.sleep(0.01)
 
     def _waiting(self) -> int:
-        """Messages that are there, and nobody has."""
+        """How many messages are in the queue, and in nobody's hand."""
         count: int = self._sender.queue_declare(self._queue, passive=True).method.message_count
         return count
 
@@ -274,7 +281,7 @@ class Driver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is drawn. The default is all there is; less keeps a run clear of a mistake that is known.
+    """What runs may contain. The default is everything; less avoids known mistakes.
 
     leaves, finishes: consumers do. any_order: batches differ in size, and what is in them is given back in any order.
     """
@@ -301,7 +308,7 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 30) -> Steps:
 
 
 def _consumer_step(draw: Random, shape: Shape) -> Sequence[Call | Step]:
-    """A client takes a message as often as it does anything else, as nothing else does anything without one."""
+    """Most steps take a message first, as they do nothing without one."""
     node = draw.choice(CONSUMERS)
     takes = [_receives(other) for other in CONSUMERS]
     kind = draw.randrange(12)

@@ -21,7 +21,7 @@ from scatterproof.conformance.workqueue.products.rabbitmq import Driver, Move, S
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.trace import Trace
 
-# Debian's program on the path is for root alone, and changes the user.
+# Debian's program on PATH runs only as root, and changes the user.
 PLACE = Path("/usr/lib/rabbitmq/bin")
 STOP_S = 30.0
 INSTALL = "install pika of PyPI into this environment, and rabbitmq-server of Debian (apt-get install rabbitmq-server)"
@@ -29,8 +29,8 @@ INSTALL = "install pika of PyPI into this environment, and rabbitmq-server of De
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueType:
-    """name, text: as of a product. arguments: of its queues; runs take them in turn. quiet: runs of these shapes keep
-    clear of the mistakes that its report has; seeds take them in turn."""
+    """name, text: as of a product. arguments: of its queues; runs take them in turn. quiet: runs of these shapes avoid
+    the reported mistakes; seeds take them in turn."""
 
     name: str
     text: str
@@ -102,19 +102,19 @@ def command(port: int, folder: Path, plugins: str = "", settings: str = "") -> l
 
 
 def mqtt_command(port: int, folder: Path) -> list[str]:
-    """The same with MQTT at this port."""
+    """As `command`, with MQTT at this port."""
     (amqp,) = free_ports(1)
     return command(amqp, folder, "rabbitmq_mqtt", f"mqtt.listeners.tcp.1 = {LOOPBACK}:{port}\n")
 
 
 class RabbitNode:
-    """A node that no other knows, with a folder of its own. What it listens on, is on loopback."""
+    """A node in no cluster, with a folder of its own, that listens on loopback only."""
 
     def __init__(self, folder: Path) -> None:
         reason = why_not()
         if reason is not None:
             raise CannotRun(reason)
-        # Its folder is new: what an earlier run has left, would be there.
+        # The folder is emptied: an earlier run may have left files.
         self._folder = folder.resolve() / "node"
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(parents=True)

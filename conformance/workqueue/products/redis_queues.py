@@ -1,8 +1,8 @@
 """Redis as a queue: streams with a consumer group, and lists; drawn runs. A group is a stream, or a list.
 
-The server writes each command to its file before it answers, and is killed now and then. What a consumer of a stream
-has had for longer than the lease, is claimed ahead of what nobody has had; to give an entry back is to claim it as one
-that has been idle for that long.
+The server writes each command to its file before it answers, and is killed now and then. An entry that a stream's
+consumer has had for longer than the lease is claimed ahead of new ones; giving an entry back claims it as idle for that
+long.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Streams(Redis):
 
 
 class Lists(Redis):
-    """What a consumer takes is moved to a list of its own."""
+    """A message that a consumer takes is moved to a list of its own."""
 
     def put(self, group: int, body: str) -> None:
         self.queues[group].rpush(self.key(group), body)

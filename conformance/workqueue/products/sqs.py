@@ -108,7 +108,8 @@ class Driver:
 
 
 def _seconds(call: Call) -> int:
-    """Of the lease. A part of a second would be cut off, and the queue be held to what nobody asked of it."""
+    """The lease in seconds. Raises BadInput for a fraction: it would be cut off, and the queue held to another
+    lease."""
     seconds, rest = divmod(int(call.arguments.get("lease_ns", 0)), SECOND_NS)
     if rest:
         raise BadInput(
@@ -119,7 +120,7 @@ def _seconds(call: Call) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is drawn. The default is all there is; less keeps a run clear of a mistake that is known.
+    """What runs may contain. The default is everything; less avoids known mistakes.
 
     apart: each message has a group of its own. ends: leases end while the run lasts. deletes: messages are deleted.
     ids: some messages have a deduplication id. aside: there is a dead-letter queue, which is received from, too; none
@@ -159,8 +160,8 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 24) -> list[Call | flo
 
 
 def play(client: Any, name: str, iut: str, steps: Sequence[Call | float], seed: int = 0) -> Trace:
-    """Carry the steps out at a queue of this name, that is new; with a dead-letter queue, where they ask for what is
-    there. iut: what is under test, with its version."""
+    """Carry the steps out at a new queue of this name, with a dead-letter queue where a step receives from it. iut:
+    what is under test, with its version."""
     asks = any(isinstance(step, Call) and step.call == CallName.RECEIVE_ASIDE for step in steps)
     most_tries = TRIES if asks else 0
     driver = Driver(client, name, most_tries)

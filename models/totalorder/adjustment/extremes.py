@@ -4,7 +4,7 @@ document is taken literally.
 ``python -m scatterproof.models.totalorder.adjustment.extremes`` writes ``spec/totalorder/adjustment_extremes.json``: a
 list of objects
 
-    name       of the example, unique in the file; those of a literal reading bear the mutant's name
+    name       of the example, unique in the file; an example of a literal reading has its mutant's name
     clause     the clause that it belongs to
     says       one sentence
     senders, receivers  how many there are; no smaller network has such an example, of the sizes in `SIZES`
@@ -36,12 +36,17 @@ from scatterproof.spec.files import write_atomically
 FILE = SPEC / "totalorder" / "adjustment_extremes.json"
 SIZES = ((1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (1, 3), (3, 2), (2, 3), (3, 3))
 LARGEST = 12
-"""Of any delay: what is smallest is far below."""
+"""Upper bound of every delay and clock reading, in ns; the smallest examples stay far below it."""
 
 
 @dataclass(slots=True)
 class Search:
-    """An example under construction; ``weighed`` are the delays, which are to be small, ``told`` what is shown."""
+    """An example under construction.
+
+    bound: what must hold.
+    weighed: the numbers to minimise, in this order.
+    told: the values to show, by name.
+    """
 
     senders: int
     receivers: int
@@ -78,7 +83,7 @@ class Search:
             self.told[f"{name} S{k}"] = once.adjustment(z3.IntVal(k))
 
     def waits(self, name: str, net: ScatteringNetwork, adjustment: Values) -> list[Any]:
-        """At each receiver, of equal timestamps from the other hosts."""
+        """The wait at each receiver, in ns, for equal timestamps from the other hosts."""
         waits = []
         for r in net.receivers.listed or ():
             first, last, bound = spread_at(net, r, name, adjusted(net, adjustment), net.counts)
@@ -105,7 +110,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extreme:
-    """``goes_wrong`` builds the example, and gives what must be true of it."""
+    """``goes_wrong`` builds the example, and returns the condition that it must meet."""
 
     name: str
     clause: str
@@ -115,7 +120,7 @@ class Extreme:
 
 
 def _grows(search: Search, *, by_twice: bool = False) -> z3.BoolRef:
-    """Waiting, after delays have changed since the round."""
+    """The wait grows when delays change after the round."""
     before, after = search.network("before"), search.network("after")
     once = search.round(before, "round")
     search.adjustments("adjustment of", once)
@@ -130,7 +135,8 @@ def _grows(search: Search, *, by_twice: bool = False) -> z3.BoolRef:
 
 
 def _own_latency(search: Search) -> z3.BoolRef:
-    """One sender's, from its clock to the delivery, at every receiver and under constant delays."""
+    """The last sender's latency, from its clock reading to the delivery, grows at every receiver under constant
+    delays."""
     net = search.network("delay")
     once = search.round(net, "round")
     search.adjustments("adjustment of", once)
@@ -146,7 +152,8 @@ def _own_latency(search: Search) -> z3.BoolRef:
 
 
 def _fall(search: Search) -> tuple[Any, Any, Any]:
-    """Two rounds, under delays that change, and a reading of S1's clock after each: 1 apart."""
+    """Two rounds, with other delays in the second, and a reading of S1's clock after each, 1 ns apart. Returns both
+    adjusted readings and the first plain one."""
     one, two = search.round(search.network("before"), "one"), search.round(search.network("after"), "two")
     search.adjustments("first adjustment of", one)
     search.adjustments("second adjustment of", two)
@@ -170,7 +177,7 @@ def _promise_broken(search: Search) -> z3.BoolRef:
 
 
 def _literal(search: Search, mutant: ClaimMutant) -> z3.BoolRef:
-    """A wrong rule, under constant delays: waiting grows at R1."""
+    """With a wrong rule and constant delays, the wait at R1 grows."""
     net = search.network("delay")
     once = search.round(net, "round", using=mutant)
     for s in net.senders.listed or ():
@@ -185,7 +192,7 @@ def _literal(search: Search, mutant: ClaimMutant) -> z3.BoolRef:
 
 
 def _rounds(search: Search, mutant: ClaimMutant, *, change: bool) -> z3.BoolRef:
-    """A wrong rule over two rounds: waiting is longer than without."""
+    """With a wrong rule, the wait after two rounds is longer than without adjustment."""
     first = search.network("first delay")
     second = search.network("second delay") if change else first
     one = search.round(first, "one", using=mutant)

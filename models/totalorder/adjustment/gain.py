@@ -1,7 +1,7 @@
 """TO-ADJ-GAIN: what adjustment does to the waiting at the receivers, for any number of senders and receivers.
 
 Of equal timestamps the first to arrive waits for the last: the spread of the arrivals. Each adjustment is at or above 0
-and at or below the sender's delay above the nearest sender, at each receiver (`adjustment` proves both). So the first
+and at or below the sender's delay above the nearest sender, at each receiver (`measuring` proves both). So the first
 arrival stays where it is, and no other gets later.
 """
 
@@ -68,7 +68,7 @@ def _awaited(using: Rules, net: ScatteringNetwork) -> Pairs:
 def _waits(
     using: Rules, net: ScatteringNetwork, when: str, adjustment: Values
 ) -> tuple[dict[str, Any], list[z3.BoolRef]]:
-    """The waiting at each receiver of a small network."""
+    """The wait at each receiver of a small network, and the constraints on it."""
     waits: dict[str, Any] = {}
     assumed: list[z3.BoolRef] = []
     for r in net.receivers.listed or ():

@@ -19,17 +19,17 @@ from scatterproof.models.totalorder.adjustment.rules import RULES, greatest_of
 
 
 def held_for(arrival: Any, base: Any, departure: Any) -> Any:
-    """From the arrival of message 1 to the instant that the receiver aligns to, by the receiver's clock."""
+    """Time from the arrival of message 1 to the instant that the receiver aligns to, by the receiver's clock."""
     return base - arrival
 
 
 def difference_by_hold(returned: Any, first: Any, held: Any) -> Any:
-    """What the returned maximum is above the sender's own aligned timestamp."""
+    """How far the returned maximum is above the sender's own aligned timestamp."""
     return returned - first - held
 
 
 def _arrival(net: ScatteringNetwork, shown: Any, sent: Any, s: Any) -> Any:
-    """Of message 1, by the receiver's clock."""
+    """Arrival of message 1, by the receiver's clock."""
     return sent(s) + net.delay(s, R) + shown
 
 

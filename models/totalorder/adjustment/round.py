@@ -80,7 +80,18 @@ def small_network(delays: Sequence[Sequence[int]], *, hosts: bool = False) -> Sc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """What is said and measured in a round, and what binds it: at the receivers, at the senders, and by nature."""
+    """What a round sends and measures, in ns, and what must hold.
+
+    first: timestamp of message 1, by sender.
+    latest: true time of the latest arrival, by receiver.
+    aligned: timestamp aligned to the base, by sender and receiver.
+    returned: maximum that the receiver returns, by receiver.
+    returns_at: the sender's local time at the arrival of message 2, by sender and receiver.
+    third, difference: third timestamp, and its difference to that local time, by sender and receiver.
+    adjustment: in force after the round, by sender.
+    at_receivers, at_senders: constraints of the rules at receivers and at senders.
+    natural: no delay back, earlier round trip or hold is negative.
+    """
 
     first: Values
     latest: Values
@@ -108,7 +119,7 @@ def _of(net: ScatteringNetwork, name: str, *over: str) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Free:
-    """What a round leaves open: ``shown`` is a receiver's skew, ``earlier`` the round trip of some round before."""
+    """Free functions of a round; ``shown`` is a receiver's skew, ``earlier`` the round trip of an earlier round."""
 
     sent: Values
     back: Pairs
@@ -198,7 +209,7 @@ def run_round(
 
 
 def nearest(net: ScatteringNetwork) -> tuple[Values, z3.BoolRef]:
-    """The least apparent delay to each receiver from another host, and what binds it."""
+    """The least apparent delay to each receiver from another host, and the constraint that defines it."""
     least = _of(net, "nearest", "r")
     bound = net.receivers.every(
         lambda r: least_of(least(r), lambda s: net.apparent(s, r), lambda s: net.counts(s, r), net.senders)
@@ -214,7 +225,8 @@ def adjusted(net: ScatteringNetwork, adjustment: Values) -> Pairs:
 def spread_at(
     net: ScatteringNetwork, receiver: Any, name: str, arrival: Pairs, counts: Pairs
 ) -> tuple[z3.ArithRef, z3.ArithRef, tuple[z3.BoolRef, ...]]:
-    """First and last arrival of equal timestamps at a receiver, from the senders that count, and what binds them.
+    """First and last arrival of equal timestamps at a receiver, from the senders that count, and the constraints that
+    define them.
 
     Their difference is what the first one waits: the receiver delivers none before it has the last.
     """

@@ -65,7 +65,7 @@ def hold(time: Any) -> Any:
 
 
 def round_trip(forward: Any, back: Any, earlier: Any) -> Any:
-    """The round trip of this round's own two messages; ``earlier`` is that of some round before."""
+    """The round trip of this round's own two messages; ``earlier`` is that of an earlier round."""
     return forward + back
 
 

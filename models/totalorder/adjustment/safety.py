@@ -1,7 +1,8 @@
 """TO-ADJ-SAFE: an adjustment that changes in any way, up or down, breaks no promise of the host.
 
-An adjusted reading is an arbitrary number, which may fall though the clock rises. With what is proved here of one host,
-barrier_promise_holds and delivered_in_total_order, which take any readings, cover the network. The document is silent.
+An adjusted reading is an arbitrary number, which may fall though the clock rises. Together with these proofs for one
+host, barrier_promise_holds and delivered_in_total_order, which take any readings, cover the network. The document says
+nothing about this.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ SHOW = {"clock": CLOCK, "adjustment": ADJUSTMENT, "last": LAST, "promised": PROM
 
 
 def stamped_reading(clock: int, adjustment: int) -> int:
-    """What timestamps are taken from."""
+    """The reading that timestamps are taken from."""
     return clock + adjustment
 
 
 def beacon_reading(clock: int, adjustment: int) -> int:
-    """What beacons are taken from: the same adjusted clock."""
+    """The reading that beacons are taken from: the same adjusted clock."""
     return clock + adjustment
 
 
 def adjusted_beacon(reading: int, last: int, promised: int) -> int:
-    """A beacon at or above whatever was promised: under a falling adjustment the reading falls, and it must not."""
+    """Barrier of a beacon: at or above every earlier promise, even where the adjusted reading falls."""
     return max(reading, last, promised)
 
 

@@ -165,7 +165,7 @@ def _barriers_rise(using: Rules) -> Iterable[Obligation]:
 
 
 def _switch_barriers_rise(using: Rules) -> Iterable[Obligation]:
-    """What a switch sends is at or above all that it said on that link; hosts are in `stamping`."""
+    """What a switch sends is at or above every barrier that it sent on that link before; hosts are in `stamping`."""
     topology, state = network.any_topology(), network.any_state()
     assumed = (*topology.assumptions(), *conjuncts(topology, state).values())
     guarded = steps(using, topology, state)

@@ -72,9 +72,7 @@ def overtaken_in_environments_b_and_c(using: Rules) -> Obligation:
 def _overtaken(
     using: Rules, run: BarrierRun, name: str, *, delivered: tuple[Any, int], later: tuple[Any, int], barrier: Any = None
 ) -> Obligation:
-    """A message of receiver A is deliverable, and another that is still to arrive there precedes it: this must not
-    be.
-    """
+    """No message is deliverable at receiver A while one that precedes it is still to arrive there."""
     reached = run.state.newest(TO_A) if barrier is None else barrier
     early = lift(using["deliverable"])(delivered[0], reached)
     before = precedes(using, (later[0], z3.IntVal(later[1])), (delivered[0], z3.IntVal(delivered[1])))

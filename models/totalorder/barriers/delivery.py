@@ -1,8 +1,7 @@
 """TO-DELIVER and TO-ORDER: delivery strictly below the barrier gives one order at all receivers.
 
 The proof is about one receiver with any number of ingress links, senders and messages, on links that keep their promise
-(TO-BAR-LINK, proved in `barrier_aggregation`): nothing that arrives precedes what was delivered. Two such receivers
-agree.
+(TO-BAR-LINK, proved in `aggregation`): nothing that arrives precedes what was delivered. Two such receivers agree.
 
 TLA+: ``DeliverBelowBarrier``, ``DeliveredInTotalOrder``.
 """
@@ -152,7 +151,7 @@ def _total_order(using: Rules) -> Iterable[Obligation]:
         z3.Not(_before(using, newcomer, earlier)),
         show=show,
     )
-    # At the moment of delivery, too: whatever keeps its link's promise from now on follows the message.
+    # At the moment of delivery, too: every later arrival that keeps its link's promise follows the message.
     yield Obligation(
         "no_arrival_after_a_delivery_precedes_it",
         (*given, delivering, arriving, newcomer != message),

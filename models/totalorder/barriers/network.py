@@ -125,7 +125,7 @@ def _append(
     carries: Callable[[Any], Any],
     barrier: Callable[[Any], Any],
 ) -> BarrierState:
-    """One message more at the end of every link in ``on``."""
+    """One more message at the end of every link in ``on``."""
 
     def changed(old: Callable[[Any, Any], Any], new: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
         return lambda link, k: z3.If(z3.And(on(link), k == state.tail(link)), new(link), old(link, k))

@@ -1,8 +1,8 @@
 """Runs on a small network from its start, in steps of `network`: who acts is fixed, every number is free.
 
 Two hosts send to one switch (links 1 and 2); the switch sends to receivers A and B (links 3 and 4). A counterexample
-is a run that can happen, told step by step in `Run.show`. The switch uses the rule ``aggregate`` itself, as a function
-of barriers.
+is a run that can happen, shown step by step in `BarrierRun.show`. The switch uses the rule ``aggregate`` itself, as a
+function of barriers.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class BarrierRun:
         return self._tell(f"host {link} scatters", clock, "timestamp", self.state.last(host))
 
     def scatter_more(self, link: Any, *, carries: bool) -> None:
-        """One message more of the newest scattering, on the same link."""
+        """One more message of the newest scattering, on the same link."""
         host = self.topology.source(link)
         self._take(
             network.scatter_more(
@@ -148,7 +148,7 @@ class BarrierRun:
         self.state = _tabulate(after)
 
     def _tell(self, what: str, clock: Any, name: str, value: Any) -> Any:
-        """Adds a step to the story; a barrier that is not carried is told as -1."""
+        """Add a step to `show`, with -1 for a barrier that is not carried; returns the value."""
         self.told += 1
         if clock is not None:
             self.show[f"{self.told:02} {what}, clock"] = clock

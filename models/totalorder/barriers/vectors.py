@@ -151,7 +151,7 @@ def vector(boundary: Boundary) -> dict[str, Any]:
 
 
 def vector_of(boundary: Boundary, rule: Callable[..., Any], params: Mapping[str, ParameterKind]) -> dict[str, Any]:
-    """The same for a rule that is handed over with its parameters."""
+    """As `vector`, for a rule that is given with its parameters."""
     arguments: dict[str, Any] = {
         name: tuple(z3.Int(f"{name}_{k}") for k in range(boundary.size)) if kind == "ints" else z3.Int(name)
         for name, kind in params.items()

@@ -1,7 +1,7 @@
 """TO-ACK-INIT, TO-ACK-IDLE, TO-ACK-MEAN, TO-ACK-MIN: ack barriers, for any number of messages, links and hosts.
 
-An ack barrier promises that every message at or below it, of those that can take the link, has been received. A sender
-knows of a message that it was received once the acknowledgement has come back; until then the message is outstanding.
+An ack barrier on a link promises that every message at or below it that can take the link has been received. A message
+is outstanding at its sender until its acknowledgement has come back.
 
 TLA+: ``AckBarrierPromiseHolds``, ``AckInit``.
 """
@@ -28,16 +28,18 @@ CLOCK, LATER, LAST, PROMISED = z3.Ints("clock later_clock last promised")
 WAITING, LEAST, GREATEST = z3.Bool("waiting"), z3.Int("least_outstanding"), z3.Int("greatest_acknowledged")
 SOME = z3.Int("timestamp")
 GIVEN, ACKNOWLEDGED = z3.Function("is_given", INT, BOOL), z3.Function("is_acknowledged", INT, BOOL)
-"""Of one sender's timestamps; one with copies for several receivers is acknowledged when all of them are."""
+"""Over one sender's timestamps; one with copies for several receivers is acknowledged when all copies are."""
 
 
 def promised_with(promised: int, ack: int) -> int:
-    """A host's greatest promise, once it has sent this ack barrier: no timestamp at or below that is given any more."""
+    """A host's greatest promise, once it has sent this ack barrier: it gives no timestamp at or below that
+    afterwards."""
     return max(promised, ack + 1)
 
 
 def _bound(*timestamps: Any) -> tuple[z3.BoolRef, ...]:
-    """A sender in any state: least outstanding, greatest acknowledged, of the timestamps that are looked at."""
+    """Constraints on a sender in any state: what its least outstanding and greatest acknowledged timestamps say of
+    these."""
     known = [z3.And(GIVEN(t), ACKNOWLEDGED(t)) for t in timestamps]
     outstanding = [z3.And(GIVEN(t), z3.Not(ACKNOWLEDGED(t))) for t in timestamps]
     return (
@@ -73,7 +75,8 @@ def _below_outstanding(using: Rules) -> Iterable[Obligation]:
 
 
 def _never_falls(using: Rules) -> Iterable[Obligation]:
-    """After more acknowledgements, timestamps and readings: what is outstanding then is above what was said."""
+    """After more acknowledgements, timestamps and readings: what is outstanding then is above the ack barrier sent
+    before."""
     ack = _ack(using, CLOCK, WAITING, LEAST, GREATEST, PROMISED)
     promised = lift(using["promised_with"])(PROMISED, ack)
     waiting, least, greatest = z3.Bool("waiting_then"), z3.Int("least_then"), z3.Int("greatest_then")
@@ -101,7 +104,7 @@ def _idle(using: Rules) -> Iterable[Obligation]:
 
 
 def _kept_value(using: Rules) -> Iterable[Obligation]:
-    """An idle sender under any clock, and the least ack barrier of any links of which its link is one."""
+    """An idle sender under any clock, and the minimum of ack barriers over any links that include its own."""
     literal = lift(using["idle_ack"])(GREATEST, lift(using["stamp"])(CLOCK, LAST, PROMISED))
     combined, record = z3.Ints("combined record")
     show = {"clock": CLOCK, "greatest acknowledged": GREATEST, "combined": combined, "record": record}

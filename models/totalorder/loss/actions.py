@@ -115,7 +115,7 @@ def _taken(using: Rules, s: LossState) -> tuple[z3.BoolRef, LossState, Any]:
 
 
 def _forward(using: Rules, s: LossState) -> LossStep:
-    """A switch takes data, and puts them on in the same step (TO-SW-PATH)."""
+    """A switch takes data, and forwards them in the same step (TO-SW-PATH)."""
     (link, egress), said = LINKS, any_values("said")
     guard, after, data = _taken(using, s)
     onwards = z3.And(data, z3.Not(IS_HOST(TARGET(link))), egress == NEXT(ACTING, link))
@@ -124,7 +124,7 @@ def _forward(using: Rules, s: LossState) -> LossStep:
 
 
 def _end(using: Rules, s: LossState) -> LossStep:
-    """A packet without data goes no further, whatever is put on next."""
+    """A packet without data is not forwarded."""
     guard, after, data = _taken(using, s)
     return LossStep(guard=z3.And(guard, z3.Not(data)), after=after)
 
@@ -143,7 +143,7 @@ def _say(s: LossState) -> LossStep:
 
 
 def may_deliver(s: LossState, timestamp: Any, link: Any) -> z3.BoolRef:
-    """What one ingress link says to a delivery: nothing at or below the timestamp is missing on it."""
+    """Whether one ingress link allows the delivery: nothing at or below the timestamp is missing on it."""
     return z3.Or(
         timestamp <= s.ack(link),
         timestamp < s.withheld(link),
@@ -152,7 +152,7 @@ def may_deliver(s: LossState, timestamp: Any, link: Any) -> z3.BoolRef:
 
 
 def _deliver(using: Rules, s: LossState) -> LossStep:
-    """The first message of a receive buffer, when all ingress links let it."""
+    """The first message of a receive buffer, when all ingress links allow it."""
     here = RECEIVER(ACTING)
     buffered = [
         _if(

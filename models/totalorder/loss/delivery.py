@@ -30,7 +30,7 @@ SIZES = (1, 2, 3)
 
 
 def may_be_missing(timestamp: Any, barrier: Any, ack: Any, record: Any) -> z3.BoolRef:
-    """Whether a message of this timestamp may still be to come, as far as the link has promised."""
+    """Whether a message of this timestamp may still arrive, by the promises of the link."""
     return z3.And(timestamp > ack, z3.Or(timestamp >= barrier, timestamp <= record))
 
 

@@ -1,7 +1,7 @@
-"""What every state of any lossy network keeps (TO-LOSS-SAFE, TO-ACK-MEAN, TO-BAR-LINK).
+"""The invariant of every lossy network (TO-LOSS-SAFE, TO-ACK-MEAN, TO-BAR-LINK).
 
-`conjuncts` is the inductive invariant, and `kept` says that each action of `loss_actions` keeps it. The proof is part
-of the claims of `loss_safety`.
+`conjuncts` is the inductive invariant, and `kept` says that each action of `actions` keeps it. The proof is part of the
+claims of `safety`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def conjuncts_of_acks(using: Rules, s: LossState) -> tuple[Formula, ...]:
 
 
 def _of_routes(s: LossState) -> tuple[Formula, ...]:
-    """What was put, arrived and received, and why."""
+    """How what was put, what arrived and what was received depend on each other."""
     return (
         Formula("numbers", "l", lambda e: z3.And(s.expected(e) >= 0, s.expected(e) <= s.tail(e))),
         Formula(
@@ -181,7 +181,8 @@ def _of_registers(s: LossState) -> tuple[Formula, ...]:
 
 
 def _of_promises(s: LossState) -> tuple[Formula, ...]:
-    """Nothing that is said of a host, anywhere, is above what it promised. A promise is at least 1 at the start."""
+    """No barrier or ack barrier that comes from a host is above what that host promised. A promise is at least 1 at the
+    start."""
 
     def promise(h: Any) -> Any:
         return greater(s.promised(h), 1)
@@ -242,12 +243,12 @@ def assumed(using: Rules, s: LossState, part: Conjuncts = conjuncts) -> tuple[z3
 
 @cache
 def _assumed_once(precedence: Callable[..., Any], part: Conjuncts) -> tuple[z3.BoolRef, ...]:
-    """The same for every action, and for every other rule: it is long to write down."""
+    """As `assumed`, made once for all actions and all other rules, as it takes long."""
     return assumed({"precedence": precedence}, NOW, part)
 
 
 def kept(using: Rules, *only: str, part: Conjuncts = conjuncts) -> Iterable[Obligation]:
-    """Init has the invariant, and each action keeps it; of the actions named alone, where some are.
+    """Init has the invariant, and each action keeps it; with ``only``, the actions of these names.
 
     A ``part`` of the invariant must be inductive by itself.
     """
@@ -283,8 +284,8 @@ def agree(using: Rules) -> Obligation:
 
 
 def covered(using: Rules) -> Iterable[Obligation]:
-    """The induction lets receivers and switches do more than the rules do; what these do, with the registers of all
-    their links combined, is among it.
+    """The induction allows receivers and switches more than the rules do: each rule, on the combined registers of all
+    links, takes one of the allowed steps.
     """
     link, egress = z3.Consts("its_link its_egress", LINK)
     timestamp, said = z3.Int("timestamp"), any_values("combined")

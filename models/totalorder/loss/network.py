@@ -50,8 +50,8 @@ class Terms:
         return product(*(pools[letter] for letter in letters))
 
     def with_routes(self, to: tuple[Any, ...], host: Any) -> Terms:
-        """The same, with the links by which messages, and packets of the host, come to the links ``to``, those at the
-        end of each message's route, and all senders.
+        """These terms, with the links by which messages, and packets of the host, come to the links ``to``, those at
+        the end of each message's route, and all senders.
         """
         before = [VIA(m, link) for m in self.messages for link in to]
         ways = [WAY(host, link) for link in to]
@@ -207,7 +207,7 @@ def any_values(name: str) -> PacketValues:
 
 
 def put(state: LossState, link: Any, said: PacketValues, message: Any = None) -> LossState:
-    """One packet more at the end of the link, with a message or without."""
+    """One more packet at the end of the link, with a message or without."""
     k = state.tail(link)
     after = replace(
         state,
@@ -271,11 +271,12 @@ def take(using: Rules, state: LossState, link: Any, k: Any, noticed: Any, terms:
 
 
 def switch_says(state: LossState, egress: Any, said: PacketValues, terms: Terms, message: Any = None) -> z3.BoolRef:
-    """What a switch may say on an egress link, of every ingress link that reaches it.
+    """What a switch may send on an egress link, as far as each ingress link that reaches it allows.
 
-    At or below its ack barrier; and either at or below its barrier, with a record at or above that of the link unless
-    its own ack barrier has reached that, or at or below its withheld barrier, with any record at all. What is greatest
-    is that of the ingress links, or what was put on the egress link itself, with the ``message`` that goes along.
+    The ack barrier is at or below the link's. The barrier is at or below the link's, with a record at or above the
+    link's unless the link's own ack barrier has reached that; or it is at or below the link's withheld barrier, with
+    any record. What is greatest is at or above that of the ingress links, or all that was put on the egress link
+    itself, with the ``message`` that goes along.
     """
 
     def allowed(i: Any) -> Any:
@@ -310,8 +311,8 @@ def host_says(
     terms: Terms,
     message: Any = None,
 ) -> tuple[z3.BoolRef, z3.ArithRef]:
-    """Binds the ack barrier, which may be absent, and what is greatest, both of this link alone; gives the guard, and
-    the host's promises with this packet's. Its loss record may be any number (TO-FLAG-HOST).
+    """Constrains the ack barrier, which may be absent, and what is greatest, both for this link alone. Returns the
+    guard, and the host's promise after this packet. Its loss record may be any number (TO-FLAG-HOST).
     """
     waiting, least, acknowledged = z3.Bool("waiting"), z3.Int("least_outstanding"), z3.Int("greatest_acknowledged")
     rule = lift(using["ack_barrier"])

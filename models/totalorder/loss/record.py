@@ -112,7 +112,7 @@ def _data_counted(using: Rules) -> Iterable[Obligation]:
 
 
 def next_withheld(held: int, barrier: int, ack: int, record: int) -> int:
-    """A link's barrier that stands still in the loss state, but for what the ack barrier covers."""
+    """A link's barrier that does not rise in the loss state beyond what the ack barrier covers."""
     return max(held, ack + 1, barrier if record <= ack else 0)
 
 

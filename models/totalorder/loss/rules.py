@@ -15,7 +15,7 @@ from scatterproof.models.claim import mutant
 from scatterproof.models.totalorder.barriers.rules import rules
 
 DATA, BEACON = 1, 2
-"""Kinds of packets, as ``flag_on`` and ``counts`` are asked about them; all but data do as beacons do."""
+"""Kinds of packets, the argument of ``flag_on`` and ``counts``; all but data count as beacons."""
 
 
 def register_under_loss(held: int, arrived: int) -> int:
@@ -108,7 +108,7 @@ def loss_rules(*names: str) -> dict[str, Callable[..., Any]]:
 
 
 def greatest_with(before: int, timestamp: int) -> int:
-    """What is greatest on a link, told by a data message: the message itself is counted."""
+    """The greatest timestamp on a link, as a data message carries it: its own timestamp counts."""
     return max(before, timestamp)
 
 
@@ -131,7 +131,7 @@ RUN_RULES: dict[str, Callable[..., Any]] = {
     "judged_by": judged_by,
     "kept_record": kept_record,
 }
-"""All that a run under loss takes its values from."""
+"""The rules that a run under loss uses."""
 
 
 LEAST_IS_RECORD = mutant(

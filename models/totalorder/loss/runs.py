@@ -1,8 +1,8 @@
 """Runs under loss on a small network from its start: who acts and what is lost is fixed, every number is free.
 
 Hosts 1 and 2 send to receivers A and B: by one switch, with a link from each host and one to each receiver; or, where
-``direct``, over a link of each host to receiver A. A counterexample is a run that can happen, told step by step in
-`LossRun.show`. The proofs for any network are in `loss_invariant`; these runs show a wrong rule at work.
+``direct``, over a link of each host to receiver A. A counterexample is a run that can happen, shown step by step in
+`LossRun.show`. The proofs for any network are in `invariant`; these runs show a wrong rule at work.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def _zero() -> Any:
 
 @dataclass(slots=True)
 class LinkState:
-    """What its far end holds of it; ``gap``: a packet that bears a number was lost, and no later number has come."""
+    """The registers at the far end of a link, in ns; ``gap``: a numbered packet was lost, and no later number has
+    come."""
 
     name: str
     barrier: Any = field(default_factory=_zero)
@@ -114,7 +115,7 @@ class LossRun:
         message.acknowledged = True
 
     def overtaken(self, message: SentMessage, missing: SentMessage) -> z3.BoolRef:
-        """The message may be delivered, though the missing one precedes it: this must not be."""
+        """The message may be delivered, though the missing one precedes it: no correct rule allows this."""
         assert message.received
         assert not missing.received
         assert message.receiver == missing.receiver
@@ -132,7 +133,7 @@ class LossRun:
         return answer
 
     def barriers_rise(self) -> z3.BoolRef:
-        """Of those that the switch put on the link to receiver A."""
+        """The barriers that the switch put on the link to receiver A never fall."""
         pairs = zip(self.said_to_a, self.said_to_a[1:], strict=False)
         return z3.And(*(one <= other for one, other in pairs))
 
@@ -169,7 +170,8 @@ class LossRun:
         return LossPacket(kind=kind, barrier=barrier, ack=ack, record=record, greatest=greatest, message=message)
 
     def _says_ack(self, place: int | str, ack: Any) -> None:
-        """On the link from a host, or to a receiver: all that can take it and is at or below has been received."""
+        """Note the promise on the link from a host, or to a receiver: all at or below that can take it has been
+        received."""
         self.acks_said.append((place, ack))
         missing = [m for m in self.sent if place in (m.sender, m.receiver) and not m.received]
         self.ack_promises += [ack < m.timestamp for m in missing]
@@ -204,7 +206,7 @@ class LossRun:
         link.gap = link.gap or bool(self.rules["counts"](packet.kind))
 
     def _take(self, link: LinkState, packet: LossPacket, node: Sequence[LinkState], *, watched: bool) -> None:
-        """One link's far end, of the node's links, takes a packet."""
+        """The far end of ``link`` takes a packet; ``node`` has all ingress links of that node."""
         numbered = bool(self.rules["counts"](packet.kind))
         noticed = watched and link.gap and numbered
         link.gap = link.gap and not numbered

@@ -1,7 +1,7 @@
 """TO-LOSS-SAFE: whatever is lost, receivers deliver in one order; for any network, by induction, and by runs.
 
-The induction (`loss_invariant`) covers any number of hosts, switches, links and messages, any routes with one way a
-message, any clocks, any adjustment of them, any loss; the runs show what each wrong rule does.
+The induction (`invariant`) covers any number of hosts, switches, links and messages, any routes with one way a message,
+any clocks, any adjustment of them, any loss; the runs show what each wrong rule does.
 
 TLA+: ``OrderSurvivesLoss``, ``SwitchNoticesLoss``, ``ReceiverNoticesLoss``, ``BeaconsCarryLossFlag``.
 """
@@ -84,7 +84,7 @@ def two_receivers(run: LossRun) -> z3.BoolRef:
 
 
 def packets_without_flag_follow(run: LossRun) -> z3.BoolRef:
-    """Host 1's message is lost before the switch; two beacons follow, of which the first shows the gap."""
+    """Host 1's message is lost before the switch; two beacons follow, and the first shows the gap."""
     missing = run.scatter(1, lost="first link")
     run.beacon(1)
     run.beacon(1)
@@ -132,7 +132,7 @@ def _order_is_kept(using: Rules) -> Iterable[Obligation]:
 
 
 def _barriers_rise(using: Rules) -> Iterable[Obligation]:
-    """Of a link, when a message is resent; and of any register."""
+    """A link's barriers never fall when a message is resent."""
     run = LossRun(using)
     message = run.scatter(1)
     run.beacon(2)

@@ -1,4 +1,4 @@
-"""Boundary vectors of the rules under loss: the form is that of `boundary_vectors`, ``null`` is no outstanding message.
+"""Boundary vectors of the rules under loss: the form is that of `barriers.vectors`, ``null`` is no outstanding message.
 
 ``python -m scatterproof.models.totalorder.loss.vectors`` writes ``spec/totalorder/loss_vectors.json``.
 """

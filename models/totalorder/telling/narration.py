@@ -1,6 +1,6 @@
 """Tells a counterexample of any module of totalorder in sentences, each module's by its own words.
 
-Modules are told apart by a variable that one of them alone has; what no other claims is told as one of BarrierOrder.
+A variable that one module alone has tells which module it is; a trace without any of these is one of BarrierOrder.
 """
 
 from __future__ import annotations

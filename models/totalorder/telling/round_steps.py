@@ -46,7 +46,7 @@ def _told(action: str, before: _Variables, after: _Variables) -> Iterator[str]:
 
 
 def _news(before: _Variables, after: _Variables, name: str, host: Value) -> Iterator[tuple[Value, Function]]:
-    """The messages that `host` did not have before, each by its other end."""
+    """The messages that `host` did not have before, each with its other end."""
     old = items(items(before[name])[host])
     for other, one in items(items(after[name])[host]).items():
         if one != old[other]:
