@@ -213,7 +213,7 @@ MODELS = (
         begin=(),
     ),
     SequentialModel(
-        name="mutex",
+        name="lock",
         text="acquire, release",
         calls={"acquire": _acquire, "release": _release},
         refuses={"acquire": lambda state, _: bool(state), "release": lambda state, _: not state},

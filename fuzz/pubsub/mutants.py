@@ -127,7 +127,6 @@ MUTANTS: tuple[HandMutant, ...] = (
     ),
     _rule("is_first/any", "On all paths each copy is passed on.", lambda number, passed: True),
     _rule("is_first/not-the-last", "All but the last is taken for new.", lambda number, passed: number != passed),
-    _rule("is_first/never", "On all paths nothing is passed on.", lambda number, passed: False),
     _appliance("appliance/ends-the-path", "On all paths what comes from a neighbour goes to none.", _EndsThePath),
     _rule("is_guaranteed/never", "Everything is sent once.", lambda level: False),
     _rule("delivered_level/published", "A message keeps its level.", lambda published, subscribed: published),

@@ -78,9 +78,9 @@ CASES = {
     "a write that comes too late": ("register", REGISTER.format(2) + "\n2 invoke write 2\n2 ok write 2", False),
     "a swap": ("register", REGISTER.format(1) + "\n1 invoke cas [1 3]\n1 ok cas [1 3]\n" + REGISTER.format(1), True),
     "a swap of what is not there": ("register", REGISTER.format(1) + "\n1 invoke cas [2 3]\n1 ok cas [2 3]", False),
-    "two that hold": ("mutex", "0 invoke acquire nil\n0 ok acquire nil\n1 invoke acquire nil\n1 ok acquire nil", False),
+    "two that hold": ("lock", "0 invoke acquire nil\n0 ok acquire nil\n1 invoke acquire nil\n1 ok acquire nil", False),
     "one after the other": (
-        "mutex",
+        "lock",
         "0 invoke acquire nil\n0 ok acquire nil\n0 invoke release nil\n1 invoke acquire nil\n1 ok acquire nil",
         True,
     ),

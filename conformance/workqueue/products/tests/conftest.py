@@ -16,7 +16,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for name, product in sorted({one.name: one for _, one in given if one is not None}.items()):
         reason = product.why_not()
         if reason is not None:
-            here = [item for item, one in given if one is product]
+            here = [item for item, one in given if one is not None and one.name == name]
             items[:] = [item for item in items if item not in here]
             config.hook.pytest_deselected(items=here)
             what = f"not run: {len(here)} tests on the server of {name}: {reason}"
