@@ -22,11 +22,12 @@ TWINS = {protocol: SimulatedIut("twin", maker(protocol, "twin")) for protocol in
 REFERENCE = {protocol: SimulatedIut("reference", load(protocol).node_with({})) for protocol in PROTOCOLS}
 DRAWN = 24
 # What they are about hangs on when packets come, and the twin's come otherwise; or on two best-effort messages, of
-# which the twin loses one.
+# which the twin loses one; or on a batch, of which it hands out one at a time.
 NOT_AT_STAKE = {
     *("BC-LCB-CAUSAL/answer-overtakes-the-question", "BC-LCB-LOCAL/stranger-is-late"),
     "BC-LCB-CHECK/dependency-comes-last",
     "PS-MULTIPATH/around-a-ring-at-level-0",
+    "Q-DEDUP/none-is-no-id",
 }
 GROUPS = [(protocol, group) for protocol in PROTOCOLS for group in range(len(load(protocol).groups))]
 

@@ -43,9 +43,6 @@ _EXPIRED = [*_WHILE_AWAY, Step(Move.WAIT, seconds=2.2), connects(2)]
 _KILLED = [*_BOTH, subscribes(2, 1, 1), disconnects(2), publishes(1, 1), Step(Move.KILL), connects(1, 0)]
 _AT_ANOTHER_LEVEL = [*_BOTH, subscribes(2, 1, 1), subscribes(2, 1, 0), publishes(1, 1)]
 _BACK = [*_BOTH, subscribes(2, 1, 1), disconnects(2), connects(2), unsubscribes(2, 1), publishes(1, 1)]
-# Of a session that was stored twice, ahead of another one.
-_STORED = [connects(1, 0), connects(2), subscribes(2, 1, 1), subscribes(2, 2, 1), connects(3), subscribes(3, 1, 1)]
-_DISCARDED = [*_STORED, connects(2, 0), disconnects(2), Step(Move.KILL), connects(1, 0), connects(2), publishes(1, 0)]
 # One of two members gets it, and goes without an acknowledgement.
 _MEMBERS = [*_BOTH, connects(3), *[subscribes(node, 1, 1, 1) for node in (2, 3)], publishes(1, 1)]
 _LEFT = [*_MEMBERS, *[Step(move, node, 0.8) for node in (2, 3) for move in (Move.WAIT, Move.DROP)]]
@@ -87,7 +84,6 @@ BROKEN = [
     (_of["jetstream-2.11.1"], "PS-QOS-GD", "which was away, never gets", _HIDDEN),
     (_of["jetstream-2.11.2"], "PS-QOS-GD", "which was away, never gets", _UNCOVERED),
     (_of["mosquitto-5"], "PS-EXPIRE", "what was published ahead of it has expired", _EXPIRED),
-    (_of["nats-mqtt"], "PS-ROUTE", "no subscription of it that matches", _DISCARDED),
     (_of["rabbitmq-mqtt"], "PS-ROUTE", "is not marked as a repeat", _AT_ANOTHER_LEVEL),
     (_of["rabbitmq-mqtt"], "PS-ROUTE", "no subscription of it that matches", _BACK),
     (FORGETFUL.product(), "PS-PERSISTED", "and the broker was killed since", _KILLED),
