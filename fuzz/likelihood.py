@@ -63,20 +63,23 @@ class Likelihood:
 
 
 class _Trying:
-    """Runs from moments on, counted. `found` is by time."""
+    """Runs from moments on, counted. `found` is by time. rows: that break the clause, or are contradicted."""
 
     def __init__(self, schedule: Schedule, clause: str, iut: Iut, seed: int) -> None:
         """Raises BadInput for a schedule that does not break the clause."""
         outcome = run_judged(iut, schedule)
         if isinstance(outcome, ScatterproofError):
             raise outcome
-        violation = broken_by(*outcome).get(clause)
-        if violation is None:
+        broken = broken_by(*outcome)
+        if clause not in broken:
             raise BadInput(f"the schedule does not break {clause}; give one that does")
-        self.trace, self.violation = outcome[0], violation
+        self.trace, violation = outcome[0], broken[clause]
+        # A run that was cut has no row that breaks a clause: it ends at its last.
+        at = (-1, len(self.trace.rows) - 1) if violation is None else (violation.witness, violation.position)
+        self.rows = tuple(row for row in at if row >= 0)
         self.found: dict[int, Moment] = {}
         self._schedule, self._clause, self._iut, self._seed = schedule, clause, iut, seed
-        last = self.trace.rows[violation.position][0]
+        last = self.trace.rows[self.rows[-1]][0]
         self.times = [NOTHING_KEPT, *(time_ns for time_ns in network_moments(schedule, self.trace) if time_ns <= last)]
 
     def attempt(self, time_ns: int, runs: int, is_over: Callable[[], bool]) -> None:
@@ -141,7 +144,7 @@ def likelihood(
     return Likelihood(
         clause=clause,
         trace=trying.trace,
-        rows=tuple(row for row in (trying.violation.witness, trying.violation.position) if row >= 0),
+        rows=trying.rows,
         moments=tuple(trying.found[time_ns] for time_ns in sorted(trying.found)),
         whole=whole,
     )

@@ -63,7 +63,7 @@ class Package:
             return
         try:
             _asked(self.command(version))
-        except CannotRun:
+        except (CannotRun, KeyboardInterrupt):
             shutil.rmtree(self.folder(version), ignore_errors=True)
             raise
 

@@ -73,8 +73,8 @@ def porcupine(trace: Trace) -> bytes:
             operation = {"ClientId": who, "Input": {"f": call, **value}, "Call": of["time_ns"]}
             found.append({**operation, "Output": {"outcome": "unknown"}, "Return": last_ns + 1})
             within[of["node"]] = found[-1]
-        elif of["node"] in within and of["outcome"] != Outcome.UNKNOWN:
-            outcome = next(name for name, code in names.outcomes.items() if code == of["outcome"])
+        elif of["node"] in within and of["outcome"] in (Outcome.OK, Outcome.REFUSED):
+            outcome = Outcome(of["outcome"]).name.lower()
             within[of["node"]] |= {"Output": {"outcome": outcome, **value}, "Return": of["time_ns"]}
     return msgspec.json.encode(found) + b"\n"
 
@@ -87,7 +87,7 @@ def _call_of(trace: Trace, row: Mapping[str, int]) -> str | None:
     names = schema(trace.header.protocol)
     if not names.calls:
         raise BadInput(f"protocol {trace.header.protocol!r} has no calls, and so no histories; choose one that has")
-    if row["kind"] not in (Kind.CALLED, Kind.RETURNED):
+    if row["kind"] not in (Kind.CALLED, Kind.RETURNED) or row["node"] not in trace.header.topology.clients():
         return None
     return next((name for name, code in names.calls.items() if code == row["call"]), str(row["call"]))
 
@@ -123,6 +123,7 @@ def as_row(found: HistoryEvent, position: int, topology: Topology, kinds: Mappin
     map is `value`, and the map's other keys keep their names.
 
     position: of the operation in its history, in place of a time where it has none.
+    topology: with a client at least.
     """
     value = found.value if isinstance(found.value, Mapping) else {"value": found.value}
     said = {

@@ -40,7 +40,7 @@ class HistoryEvent:
 @dataclass(slots=True, kw_only=True)
 class HistoryCall:
     """line: where it begins. client: the process. key: of what it is about, where the history says `:key`.
-    given, told: the value with which it was called, and with which it ended.
+    given, told: the value with which it was called, and with which it ended ok.
     called, returned: positions in the history, `returned` where its end is known.
     """
 
@@ -62,8 +62,8 @@ class HistoryCall:
 def events(path: Path) -> Iterator[HistoryEvent]:
     """Of a history, or of a log, by its first line that is one. Raises BadInput for what is neither."""
     text = read_bytes(path, "history").decode("utf-8", "replace")
-    logged = [found for found in map(_LINE.search, text.split("\n")) if found]
-    return _of_log(text, path) if logged and "{:" not in text else _of_maps(text, path)
+    is_log = "{:" not in text and any(map(_LINE.search, text.split("\n")))
+    return _of_log(text, path) if is_log else _of_maps(text, path)
 
 
 def _of_log(text: str, path: Path) -> Iterator[HistoryEvent]:
@@ -116,8 +116,10 @@ def calls(path: Path) -> list[HistoryCall]:
             found.append(call)
         elif event.process in within:
             call = within.pop(event.process)
-            call.outcome, call.told = ENDS[event.type], event.value
+            call.outcome = ENDS[event.type]
             call.returned = None if call.outcome is Outcome.UNKNOWN else position
+            # The value of another end may be an error's.
+            call.told = event.value if call.outcome is Outcome.OK else None
         elif event.type != "info":
             raise BadInput(f"{place} ends {event.call}, which it has not begun; the history may be a part of another")
     return found

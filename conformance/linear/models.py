@@ -14,9 +14,9 @@ from scatterproof.conformance.linear.search import CallBox, find_order
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput
 
-# Given a state and a call that took effect, or may have: the state after it, None where it would not have ended so.
-# What nobody knows of a call is None in it.
-Apply: TypeAlias = Callable[[Hashable, HistoryCall], tuple[Hashable] | None]
+# Given a state and a call that took effect, or may have: the states that may be after it, None where it would not have
+# ended so. A call of unknown end may have been told anything.
+Apply: TypeAlias = Callable[[Hashable, HistoryCall], tuple[Hashable, ...] | None]
 
 
 class ModelState(Enum):
@@ -188,12 +188,12 @@ def _put_in(state: Hashable, call: HistoryCall) -> tuple[Hashable]:
     return (tuple(sorted((*state, _one(call.given)), key=str)),)
 
 
-def _take_out(state: Hashable, call: HistoryCall) -> tuple[Hashable] | None:
+def _take_out(state: Hashable, call: HistoryCall) -> tuple[Hashable, ...]:
+    """One of unknown end may have taken any."""
     assert isinstance(state, tuple)
-    if call.told not in state:
-        return None
-    at = state.index(call.told)
-    return ((*state[:at], *state[at + 1 :]),)
+    wanted = set(state) if call.outcome is Outcome.UNKNOWN else {call.told} & set(state)
+    places = sorted(state.index(one) for one in wanted)
+    return tuple((*state[:at], *state[at + 1 :]) for at in places)
 
 
 MODELS = (

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from scatterproof.conformance.case import cases
 from scatterproof.conformance.network.run import SimulatedIut
+from scatterproof.fuzz.fuzzer import RUN_ENDS
 from scatterproof.fuzz.kill_matrix import subjects_of
 from scatterproof.fuzz.likelihood import NOTHING_KEPT, likelihood, network_moments, redrawn
 from scatterproof.fuzz.protocol import load
@@ -19,11 +20,8 @@ from scatterproof.spec.trace import Trace
 
 CLAUSE = "BC-URB-AGREE"
 PLUGIN = load("broadcast")
-(IUT,) = (
-    SimulatedIut(mutant.name, mutant.make_node)
-    for mutant in subjects_of(PLUGIN)
-    if mutant.name == "uniform/delivers-own-at-once"
-)
+(MUTANT,) = (mutant for mutant in subjects_of(PLUGIN) if mutant.name == "uniform/delivers-own-at-once")
+IUT = SimulatedIut(MUTANT.name, MUTANT.make_node)
 
 
 def creator_reaches_nobody() -> Schedule:
@@ -67,6 +65,13 @@ def rows_until(trace: Trace, until_ns: int) -> list[tuple[int, ...]]:
 
 def test_a_failure_that_is_there_whatever_the_network_does_has_no_jump() -> None:
     found = likelihood(SCHEDULE, "BC-URB-MAJ", IUT, runs=3)
+    assert {moment.share for moment in found.moments} == {1.0}
+
+
+def test_a_run_that_is_cut_has_its_last_row_for_a_violation() -> None:
+    cut = SimulatedIut("cut", MUTANT.make_node, max_events=20)
+    found = likelihood(SCHEDULE, RUN_ENDS, cut, runs=3)
+    assert found.rows == (len(found.trace.rows) - 1,)
     assert {moment.share for moment in found.moments} == {1.0}
 
 

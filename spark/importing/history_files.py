@@ -25,6 +25,8 @@ def history_runs(path: Path, run: int, mapping: Mapping, quarantine: Quarantine)
         raise BadInput(f"{path}: does not say which network it is of; give --mapping with a header")
     if header.protocol != mapping.protocol:
         raise BadInput(f"{path}: the history is of protocol {header.protocol!r}, not of {mapping.protocol}")
+    if not header.topology.clients():
+        raise BadInput(f"{path}: the header has no client that could have made the calls; give nodes of that role")
     header = msgspec.structs.replace(header, run=run)
     rows, topology, kinds = Rows(mapping, header), header.topology, schema(header.protocol).kinds
 

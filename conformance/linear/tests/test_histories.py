@@ -18,7 +18,7 @@ from scatterproof.conformance.linear.models import MODELS, SequentialModel, as_s
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.trace import Trace
+from scatterproof.spec.trace import Trace, schema
 
 BY_NAME = {model.name: model for model in MODELS}
 TRACES = Path(interchange.__file__).parents[1] / "traces"
@@ -109,10 +109,21 @@ CASES = {
         "0 invoke enqueue 1\n0 ok enqueue 1\n1 invoke dequeue nil\n2 invoke dequeue nil\n2 ok dequeue 1",
         True,
     ),
+    "what a taker of unknown end has taken": (
+        "queue",
+        "0 invoke enqueue 1\n0 ok enqueue 1\n1 invoke dequeue nil\n1 info dequeue :timed-out\n"
+        "2 invoke dequeue nil\n2 fail dequeue nil",
+        True,
+    ),
     "two registers at once": (
         "registers",
         "0 invoke txn [[:write :x 1] [:write :y 1]]\n0 ok txn [[:write :x 1] [:write :y 1]]\n"
         "1 invoke txn [[:read :x nil] [:read :y nil]]\n1 ok txn [[:read :x 1] [:read :y 1]]",
+        True,
+    ),
+    "a transaction of which nobody knows": (
+        "registers",
+        "0 invoke txn [[:w :x 1]]\n0 info txn :timed-out\n1 invoke txn [[:r :x nil]]\n1 ok txn [[:r :x 1]]",
         True,
     ),
     "half of a transaction": (
@@ -127,7 +138,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_an_order_is_found_where_there_is_one(name: str, tmp_path: Path) -> None:
     model, text, holds = CASES[name]
-    found = judge_history(calls(history(text, tmp_path)), BY_NAME[model], "here")
+    found = judge_history(calls(history(text, tmp_path)), BY_NAME[model], "here", refusals=model == "queue")
     assert (found.stuck is None) == holds
     assert (found.explained == found.known) == holds
 
@@ -271,6 +282,15 @@ def test_a_client_whose_call_has_no_known_end_calls_on_as_another_process(tmp_pa
     assert again[0].returned is None
     assert again[0].client == first.client == 0
     assert len(trace.header.topology.clients()) in {call.client for call in again[1:]}
+
+
+def test_a_call_of_no_client_is_no_operation_of_a_process() -> None:
+    trace = labelled("Q-ONCE.whole")
+    node = schema("workqueue").index("node")
+    first = calls_of(trace)[0]
+    trace.rows[first] = tuple(0 if at == node else value for at, value in enumerate(trace.rows[first]))
+    assert b":process :nemesis, :type :info, :f :called" in interchange.jepsen(trace)
+    assert len(msgspec.json.decode(interchange.porcupine(trace))) == len(calls_of(trace)) - 1
 
 
 def test_porcupine_is_given_calls_with_both_ends() -> None:

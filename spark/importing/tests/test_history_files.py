@@ -90,6 +90,13 @@ def test_a_history_without_a_header_needs_a_mapping(tmp_path: Path) -> None:
         imported(tmp_path, "pubsub", history)
 
 
+def test_a_network_without_clients_is_refused(tmp_path: Path) -> None:
+    history = tmp_path / "history.edn"
+    history.write_text("{:process 0, :type :invoke, :f :send, :value 7}")
+    with pytest.raises(BadInput, match="the header has no client"):
+        imported(tmp_path, "pubsub", history, mapping=HEADER.replace('role = "client"', 'role = "host"'))
+
+
 def test_a_history_of_another_protocol_is_refused(tmp_path: Path) -> None:
     (path,) = islice((LABELLED / "workqueue").rglob("*.ndjson"), 1)
     history = tmp_path / "history.edn"
