@@ -16,7 +16,6 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from scatterproof.impl.pubsub.channels.queue import Marks
-from scatterproof.impl.pubsub.matching import matches
 from scatterproof.impl.pubsub.rules import RULES, Rules
 from scatterproof.impl.pubsub.running.latency import Latencies
 from scatterproof.impl.pubsub.running.ledger import Kept, Ledger
@@ -38,6 +37,7 @@ from scatterproof.impl.pubsub.running.messages import (
 )
 from scatterproof.impl.pubsub.running.outbox import Flow, Outbox
 from scatterproof.impl.pubsub.running.paths import Paths
+from scatterproof.impl.pubsub.running.retained import RetainedMessages
 from scatterproof.impl.pubsub.running.sharing import Turns
 from scatterproof.impl.pubsub.running.table import Receiver, Subscription, Table, Treatment
 from scatterproof.impl.pubsub.translation.messages import Carried, Message
@@ -48,7 +48,10 @@ MARKS, TREATMENT = Marks(), Treatment()
 
 
 class Core:
-    """now_ns: Unix time, set by the driver. held: the messages that the store had, by number."""
+    """now_ns: Unix time, set by the driver.
+    held: the messages that the store had, by number.
+    greeting: neighbours that were dialled and have not said yet who they are.
+    """
 
     def __init__(
         self,
@@ -67,8 +70,9 @@ class Core:
         self.flow = Flow(marks, self.counts)
         self.ledger = Ledger(is_kept=kept is not None, last_message=max(kept.messages, default=0) if kept else 0)
         self.table = Table(rules, treatment)
-        self.retained: dict[str, Message] = {}
+        self.retained = RetainedMessages()
         self.links: dict[str, Link] = {}
+        self.greeting: set[object] = set()
         self.latencies = Latencies()
         self._here: Counter[Want] = Counter()  # how many clients here want each
         self._subscribed: dict[Subscription, None] = {}
@@ -167,17 +171,6 @@ class Core:
         """Give a message to another member of the group, as one that leaves has not acknowledged it (PS-SHARED)."""
         self._route(carried, "", False, [group], None)
 
-    def retained_for(self, one: Subscription) -> list[Message]:
-        """The retained messages that a new subscription gets first, none for a shared one (PS-RETAIN)."""
-        if one.group or not self.retained:
-            return []
-        steps = NATIVE.filter(one.filter)
-        if all(step.whole for step in steps):
-            found = [self.retained[one.filter]] if one.filter in self.retained else []
-        else:
-            found = [message for topic, message in self.retained.items() if matches(steps, tuple(topic.split(".")))]
-        return [each for each in found if each.payload and not (one.hides and each.topic.startswith("$"))]
-
     # ---------------------------------------------------------------- messages
 
     def _route(
@@ -215,18 +208,7 @@ class Core:
             self.links[peer].send(carried, plainly, of_groups, self.now_ns)
 
     def _retain(self, message: Message) -> bool:
-        """Keep a retained message if it is later than the one that is kept; returns whether it is."""
-        old = self.retained.get(message.topic)
-        if old is not None and (old.made_ns, old.payload) >= (message.made_ns, message.payload):
-            return False
-        if not message.payload and not self.links:
-            self.retained.pop(message.topic, None)
-            self.ledger.note("drop_retained", message.topic)
-            return True
-        # With neighbours the empty one stays: one of them may still have what it deleted.
-        self.retained[message.topic] = message
-        self.ledger.note("put_retained", message.topic, message.payload, message.level, message.made_ns)
-        return True
+        return self.retained.keep(message, self.ledger, alone=not self.links)
 
     # ---------------------------------------------------------------- neighbours
 
@@ -268,6 +250,12 @@ class Core:
         link.say(Synced())
         self._tell_names(but=link)
         return link
+
+    def greeted(self, neighbour: object) -> None:
+        """A neighbour that was dialled has said who it is, or its connection has ended."""
+        if neighbour in self.greeting:
+            self.greeting.remove(neighbour)
+            self._unsettled = True
 
     def part(self, link: Link) -> None:
         """The neighbour's connection has ended."""
@@ -363,8 +351,10 @@ class Core:
             link.propagation.add(want)
 
     def _is_in_force(self, want: Want, but: str = "") -> bool:
+        if self.paths is not None or self.greeting:  # who is greeted may have taken this one for linked already
+            return not self.greeting
         links = (link for peer, link in self.links.items() if peer != but and link.outbox is not None)
-        return self.paths is not None or all(link.propagation.is_known(want) for link in links)
+        return all(link.propagation.is_known(want) for link in links)
 
     def _settle(self) -> None:
         """Answer the wants and the subscribers that all appliances beyond know of by now."""

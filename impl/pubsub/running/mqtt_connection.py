@@ -190,6 +190,6 @@ class Connection:
             new.append(one)
         done()
         for one in new:
-            for message in self._core.retained_for(one):
+            for message in self._core.retained.matching(one):
                 level = self._core.rules.delivered_level(message.level, one.level)
                 session.give(Carried(message), level, "", retained=True)

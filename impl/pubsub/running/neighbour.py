@@ -46,6 +46,7 @@ class Neighbour:
         self.link: Link | None = None
         self.refused = False
         if dialled is not None:
+            core.greeting.add(self)
             outbox.write(core.hello(known.get(dialled, "")))
 
     def receive(self, data: bytes) -> None:
@@ -76,6 +77,7 @@ class Neighbour:
         else:
             self._known[self._dialled] = hello.name
         self.link = self._core.meet(self._outbox, hello, dialled=self._dialled is not None)
+        self._core.greeted(self)
         self._say(f"linked to {hello.name}")
 
     def _end(self, reason: str) -> None:
@@ -97,6 +99,7 @@ class Neighbour:
             self._outbox.write(encode(Alive()))
 
     def lost(self) -> None:
+        self._core.greeted(self)
         link, self.link = self.link, None
         if link is not None and link.outbox is self._outbox:
             self._core.part(link)

@@ -49,6 +49,27 @@ def test_a_subscription_is_in_force_when_the_farthest_appliance_knows() -> None:
     assert taker.in_force == ["a.>"]
 
 
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_subscription_is_not_in_force_while_a_neighbour_that_was_dialled_has_not_answered(answers: bool) -> None:
+    row = Joined("a", "b")
+    row.join("b", "a", settle=False)
+    taker = Taker(row.cores["b"])
+    row.carry("b", "a")
+    assert row.said["a"] == ["linked to b"]
+    taker.subscribe("a.b")
+    assert taker.in_force == []
+    if answers:
+        row.carry("a", "b")
+        row.carry("b", "a")
+        row.cores["a"].publish(message("1"))
+    else:
+        row.cut("a", "b")
+    row.run()
+
+    assert taker.in_force == ["a.b"]
+    assert taker.got == [(b"1", 2)] * answers
+
+
 def test_ps_neighbour_what_was_on_a_link_that_broke_comes_once_and_in_order() -> None:
     row = Joined("a", "b")
     row.join("a", "b")

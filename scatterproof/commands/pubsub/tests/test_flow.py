@@ -113,7 +113,7 @@ def test_ps_flow_publishers_wait_for_a_neighbour_that_takes_nothing_and_all_that
             "--id", "b", "--listen-mqtt", "127.0.0.1:0", "--neighbour", f"127.0.0.1:{a.ports['neighbours']}"
         ) as b,
     ):
-        a.wait_for("linked to b")
+        b.wait_for("linked to a")
         taker, source = Paho(b.ports["mqtt"], "taker"), Paho(a.ports["mqtt"], "source")
         taker.subscribe(("t", 1))
         os.kill(b.process.pid, signal.SIGSTOP)
