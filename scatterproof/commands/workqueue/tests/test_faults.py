@@ -86,6 +86,11 @@ DAMAGED: list[tuple[str, Callable[[SqlStore, int], None], tuple[str, ...]]] = [
 ]
 
 
+# Two of three rounds show a damage on two idle cores, fewer on busy ones, where clients seldom meet. The first that
+# does ends the test.
+ROUNDS = 50
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "damage", "clauses"), [each for each in DAMAGED if each[0] in HERE])
 def test_a_damaged_store_is_found_out(
@@ -95,12 +100,12 @@ def test_a_damaged_store_is_found_out(
     tmp_path: Path,
     server: Cluster | None,
 ) -> None:
-    for seed in range(8):
+    for seed in range(ROUNDS):
         with server_of(name, server) as chosen:
             found = play(name, tmp_path / str(seed), 10, seed, chosen, damage)
         if any(wrong.startswith(clauses) for wrong in found.wrongs()):
             return
-    raise AssertionError("in 8 rounds nothing was said of it")
+    raise AssertionError(f"in {ROUNDS} rounds nothing was said of it")
 
 
 def returned(call: str, message: int = ABSENT) -> tuple[int, ...]:
