@@ -51,15 +51,15 @@ def _told(using: Rules) -> Iterable[Obligation]:
     )
     one = z3.Const("one", TEXT)
     yield Obligation(
-        name="it_is_the_same_texts",
-        hypotheses=(*hypotheses, used(one)),
-        goal=(stands == one) == (token == one),
+        "it_is_the_same_texts",
+        (*hypotheses, used(one)),
+        (stands == one) == (token == one),
         show={"the token is the text": token == longest},
     )
     yield Obligation(
-        name="it_begins_with_the_same_texts",
-        hypotheses=(*hypotheses, used(one)),
-        goal=begins(one, stands) == begins(one, token),
+        "it_begins_with_the_same_texts",
+        (*hypotheses, used(one)),
+        begins(one, stands) == begins(one, token),
         show={"the token is the text": token == longest},
     )
 
@@ -81,14 +81,12 @@ def _closed(using: Rules) -> Iterable[Obligation]:
         z3.ForAll([places, token], z3.Implies(z3.And(seen(places), tried(token)), seen(after(places, token)))),
         z3.ForAll([places], z3.Implies(seen(places), z3.Not(is_uncovered(narrow(places), wide(places))))),
     )
-    yield Obligation(name="it_holds_before_the_first_token", hypotheses=search, goal=seen(begun))
+    yield Obligation("it_holds_before_the_first_token", search, seen(begun))
+    yield Obligation("a_further_token_keeps_it", (*search, seen(places)), seen(after(places, token)))
     yield Obligation(
-        name="a_further_token_keeps_it", hypotheses=(*search, seen(places)), goal=seen(after(places, token))
-    )
-    yield Obligation(
-        name="then_the_wide_one_matches_what_the_narrow_one_does",
-        hypotheses=(*search, seen(places), narrow(places)),
-        goal=wide(places),
+        "then_the_wide_one_matches_what_the_narrow_one_does",
+        (*search, seen(places), narrow(places)),
+        wide(places),
         show={"wide": wide(places)},
     )
 

@@ -21,27 +21,23 @@ def _marks(using: Rules) -> Iterable[Obligation]:
     marks = (low > 0, low <= high)
     now = is_on(was, length, high, low)
     show = {"high": high, "low": low, "length": length, "was on": was}
-    yield Obligation(name="on_at_the_high_mark", hypotheses=(*marks, length >= high), goal=now, show=show)
-    yield Obligation(
-        name="off_strictly_below_the_low_mark", hypotheses=(*marks, length < low), goal=z3.Not(now), show=show
-    )
-    yield Obligation(
-        name="as_it_was_in_between", hypotheses=(*marks, low <= length, length < high), goal=now == was, show=show
-    )
+    yield Obligation("on_at_the_high_mark", (*marks, length >= high), now, show=show)
+    yield Obligation("off_strictly_below_the_low_mark", (*marks, length < low), z3.Not(now), show=show)
+    yield Obligation("as_it_was_in_between", (*marks, low <= length, length < high), now == was, show=show)
     # Since it was last on, has the queue been strictly below the low mark? By induction over all lengths since then.
     fell = z3.Bool("fell")
     yield Obligation(
-        name="whoever_goes_off_has_fallen_below_the_low_mark",
-        hypotheses=(*marks, z3.Or(was, fell)),
-        goal=z3.Or(now, fell, length < low),
+        "whoever_goes_off_has_fallen_below_the_low_mark",
+        (*marks, z3.Or(was, fell)),
+        z3.Or(now, fell, length < low),
         show=show,
     )
     # And since it was last off, has it been at or above the high mark?
     rose = z3.Bool("rose")
     yield Obligation(
-        name="whoever_goes_on_has_risen_to_the_high_mark",
-        hypotheses=(*marks, z3.Or(z3.Not(was), rose)),
-        goal=z3.Or(z3.Not(now), rose, length >= high),
+        "whoever_goes_on_has_risen_to_the_high_mark",
+        (*marks, z3.Or(z3.Not(was), rose)),
+        z3.Or(z3.Not(now), rose, length >= high),
         show=show,
     )
 
@@ -70,19 +66,14 @@ def _conflated(using: Rules) -> Iterable[Obligation]:
         return z3.If(is_replaced(of(at) == its, at == first, at == last), new, number(at))
 
     show = {"first": first, "last": last, "place": one, "other place": other}
-    yield Obligation(name="the_newest_waits", hypotheses=queue, goal=after(last) == new, show=show)
+    yield Obligation("the_newest_waits", queue, after(last) == new, show=show)
     yield Obligation(
-        name="nothing_older_waits_behind_it",
-        hypotheses=(*queue, mine(one), mine(other), one < other),
-        goal=after(one) < after(other),
+        "nothing_older_waits_behind_it",
+        (*queue, mine(one), mine(other), one < other),
+        after(one) < after(other),
         show=show,
     )
-    yield Obligation(
-        name="those_of_others_stay",
-        hypotheses=(*queue, waits(one), of(one) != its),
-        goal=after(one) == number(one),
-        show=show,
-    )
+    yield Obligation("those_of_others_stay", (*queue, waits(one), of(one) != its), after(one) == number(one), show=show)
 
 
 CLAIMS = (

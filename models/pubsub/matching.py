@@ -86,9 +86,9 @@ def _by_cuts(using: Rules) -> Iterable[Obligation]:
         for tokens in range(MOST_TOKENS + 1):
             counts, fit = z3.Ints([f"count_{step}" for step in range(steps)]), _fit(steps, tokens)
             yield Obligation(
-                name=f"{steps}_steps_take_{tokens}_tokens_just_where_they_can_be_cut_so",
-                hypotheses=_are_counts(counts),
-                goal=matched(using, counts, fit, tokens) == is_cut(counts, fit, tokens),
+                f"{steps}_steps_take_{tokens}_tokens_just_where_they_can_be_cut_so",
+                _are_counts(counts),
+                matched(using, counts, fit, tokens) == is_cut(counts, fit, tokens),
                 show={str(count): count for count in counts},
             )
 
@@ -100,18 +100,12 @@ def _text(using: Rules) -> Iterable[Obligation]:
     whole = z3.Bool("whole")
     taken = takes(token == text, z3.PrefixOf(text, token), whole)
     show = {"token": token, "text": text, "whole": whole}
-    yield Obligation(name="a_whole_text_is_taken_alone", hypotheses=(whole,), goal=taken == (token == text), show=show)
+    yield Obligation("a_whole_text_is_taken_alone", (whole,), taken == (token == text), show=show)
     yield Obligation(
-        name="a_beginning_takes_whatever_goes_on_from_it",
-        hypotheses=(z3.Not(whole), token == z3.Concat(text, rest)),
-        goal=taken,
-        show=show,
+        "a_beginning_takes_whatever_goes_on_from_it", (z3.Not(whole), token == z3.Concat(text, rest)), taken, show=show
     )
     yield Obligation(
-        name="and_nothing_else",
-        hypotheses=(z3.Not(whole), taken),
-        goal=z3.SubString(token, 0, z3.Length(text)) == text,
-        show=show,
+        "and_nothing_else", (z3.Not(whole), taken), z3.SubString(token, 0, z3.Length(text)) == text, show=show
     )
 
 
@@ -148,9 +142,9 @@ def _examples(using: Rules) -> Iterable[Obligation]:
         ]
         word = "matches" if expected else "does_not_match"
         yield Obligation(
-            name=f"{'.'.join(elements)}_{word}_{'.'.join(tokens)}",
-            hypotheses=(),
-            goal=matched(using, counts, fit, len(tokens)) == z3.BoolVal(expected),
+            f"{'.'.join(elements)}_{word}_{'.'.join(tokens)}",
+            (),
+            matched(using, counts, fit, len(tokens)) == z3.BoolVal(expected),
         )
 
 
@@ -162,32 +156,26 @@ def _grammars(using: Rules) -> Iterable[Obligation]:
         first = fit[0][0] if tokens else z3.BoolVal(False)
         many = matched(using, [z3.IntVal(ONE), z3.IntVal(MANY)], fit[:2], tokens)
         yield Obligation(
-            name=f"mqtt_a_parent_and_all_below_it_of_{tokens}_levels",
-            hypotheses=anything,
-            goal=many == z3.And(first, z3.BoolVal(tokens >= 1)),
+            f"mqtt_a_parent_and_all_below_it_of_{tokens}_levels",
+            anything,
+            many == z3.And(first, z3.BoolVal(tokens >= 1)),
         )
         longer = matched(using, [z3.IntVal(ONE), z3.IntVal(ONE), z3.IntVal(MANY)], fit, tokens)
         yield Obligation(
-            name=f"nats_one_token_more_at_least_of_{tokens}_tokens",
-            hypotheses=anything,
-            goal=longer == z3.And(first, z3.BoolVal(tokens >= 2)),
+            f"nats_one_token_more_at_least_of_{tokens}_tokens",
+            anything,
+            longer == z3.And(first, z3.BoolVal(tokens >= 2)),
         )
         amqp, last = _fit(3, tokens), z3.BoolVal(False)
         if tokens >= 2:
             last = z3.And(amqp[0][0], amqp[2][tokens - 1])
         between = matched(using, [z3.IntVal(ONE), z3.IntVal(MANY), z3.IntVal(ONE)], amqp, tokens)
-        yield Obligation(
-            name=f"amqp_any_number_of_words_in_the_middle_of_{tokens}",
-            hypotheses=tuple(amqp[1]),
-            goal=between == last,
-        )
+        yield Obligation(f"amqp_any_number_of_words_in_the_middle_of_{tokens}", tuple(amqp[1]), between == last)
     marked, wild = z3.Bools("marked wild")
     hidden = lift(using["is_kept_back"])(marked, wild)
     show = {"marked": marked, "wild": wild}
-    yield Obligation(name="mqtt_what_is_marked_is_hidden_from_wildcards", hypotheses=(marked, wild), goal=hidden)
-    yield Obligation(
-        name="mqtt_nothing_else_is_hidden", hypotheses=(z3.Not(z3.And(marked, wild)),), goal=z3.Not(hidden), show=show
-    )
+    yield Obligation("mqtt_what_is_marked_is_hidden_from_wildcards", (marked, wild), hidden)
+    yield Obligation("mqtt_nothing_else_is_hidden", (z3.Not(z3.And(marked, wild)),), z3.Not(hidden), show=show)
 
 
 _SCOPE = f"filters of up to {MOST_STEPS} steps and topics of up to {MOST_TOKENS} tokens, whatever the texts"

@@ -28,18 +28,10 @@ def _ids(using: Rules) -> Iterable[Obligation]:
     earlier, later = new_id(made, own), new_id(made_later, own_later)
     show = {"made": made, "made later": made_later, "own": own, "own later": own_later, "one manager": same_manager}
     yield Obligation(
-        name="the_later_one_is_transferred_to_who_keeps_the_earlier",
-        hypotheses=counted,
-        goal=z3.Not(skips(earlier, later)),
-        show=show,
+        "the_later_one_is_transferred_to_who_keeps_the_earlier", counted, z3.Not(skips(earlier, later)), show=show
     )
-    yield Obligation(
-        name="and_the_earlier_one_to_who_keeps_the_later",
-        hypotheses=counted,
-        goal=z3.Not(skips(later, earlier)),
-        show=show,
-    )
-    yield Obligation(name="the_same_is_not_transferred_again", hypotheses=counted, goal=skips(later, later), show=show)
+    yield Obligation("and_the_earlier_one_to_who_keeps_the_later", counted, z3.Not(skips(later, earlier)), show=show)
+    yield Obligation("the_same_is_not_transferred_again", counted, skips(later, later), show=show)
 
 
 def _copies(using: Rules) -> Iterable[Obligation]:
@@ -53,20 +45,10 @@ def _copies(using: Rules) -> Iterable[Obligation]:
     first = is_first(number, passed)
     now = z3.If(first, number, passed)
     show = {"number": number, "passed": passed}
-    yield Obligation(
-        name="what_is_passed_on_is_the_next_one",
-        hypotheses=known,
-        goal=z3.Implies(first, number == passed + 1),
-        show=show,
-    )
-    yield Obligation(name="what_comes_has_been_passed_on", hypotheses=known, goal=number <= now, show=show)
-    yield Obligation(name="and_what_came_by_other_paths_stays_so", hypotheses=known, goal=come(path) <= now, show=show)
-    yield Obligation(
-        name="a_second_copy_is_dropped",
-        hypotheses=(*known, come(path) >= number),
-        goal=z3.Not(first),
-        show=show,
-    )
+    yield Obligation("what_is_passed_on_is_the_next_one", known, z3.Implies(first, number == passed + 1), show=show)
+    yield Obligation("what_comes_has_been_passed_on", known, number <= now, show=show)
+    yield Obligation("and_what_came_by_other_paths_stays_so", known, come(path) <= now, show=show)
+    yield Obligation("a_second_copy_is_dropped", (*known, come(path) >= number), z3.Not(first), show=show)
 
 
 CLAIMS = (

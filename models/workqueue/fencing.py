@@ -21,9 +21,9 @@ def _rising(using: Rules) -> Iterable[Obligation]:
     next_token = lift(using["next_token"])
     present, earlier = z3.Ints("present earlier")
     yield Obligation(
-        name="a_lock_has_a_higher_token_than_all_before_it",
-        hypotheses=(earlier <= present,),
-        goal=earlier < next_token(present),
+        "a_lock_has_a_higher_token_than_all_before_it",
+        (earlier <= present,),
+        earlier < next_token(present),
         show={"earlier": earlier, "present": present, "next": next_token(present)},
     )
 
@@ -34,21 +34,21 @@ def _fenced(using: Rules) -> Iterable[Obligation]:
     there, kind = z3.Bools("there of_its_kind")
     present = next_token(before)
     yield Obligation(
-        name="an_earlier_holder_is_refused",
-        hypotheses=(old <= before,),
-        goal=z3.Not(is_accepted(there, kind, old, present, old_server, server)),
+        "an_earlier_holder_is_refused",
+        (old <= before,),
+        z3.Not(is_accepted(there, kind, old, present, old_server, server)),
         show={"token": old, "present": present, "its server": old_server, "present server": server},
     )
     yield Obligation(
-        name="nobody_is_carried_out_on_what_is_gone_or_not_locked_so",
-        hypotheses=(z3.Or(z3.Not(there), z3.Not(kind)),),
-        goal=z3.Not(is_accepted(there, kind, old, present, old_server, server)),
+        "nobody_is_carried_out_on_what_is_gone_or_not_locked_so",
+        (z3.Or(z3.Not(there), z3.Not(kind)),),
+        z3.Not(is_accepted(there, kind, old, present, old_server, server)),
         show={"there": there, "of its kind": kind},
     )
     yield Obligation(
-        name="the_present_holder_is_not",
-        hypotheses=(there, kind, old == present, old_server == server),
-        goal=is_accepted(there, kind, old, present, old_server, server),
+        "the_present_holder_is_not",
+        (there, kind, old == present, old_server == server),
+        is_accepted(there, kind, old, present, old_server, server),
         show={"token": old, "present": present},
     )
 

@@ -39,9 +39,9 @@ def _deterministic(using: Rules) -> Iterable[Obligation]:
     now = table()
     g, h = groups("first second")
     yield Obligation(
-        name="two_searches_of_one_table_find_one_group",
-        hypotheses=(places_differ(now), found(now, using, g), found(now, using, h)),
-        goal=g == h,
+        "two_searches_of_one_table_find_one_group",
+        (places_differ(now), found(now, using, g), found(now, using, h)),
+        g == h,
         show=_told(now, first=g, second=h),
     )
 
@@ -61,15 +61,15 @@ def _total(using: Rules) -> Iterable[Obligation]:
         return z3.ForAll([h], z3.Implies(z3.Or(inside(h), h == new), before(a, h)))
 
     yield Obligation(
-        name="with_one_more_group_one_comes_first",
-        hypotheses=(places_differ(now), inside(best), z3.ForAll([h], z3.Implies(inside(h), before(best, h)))),
-        goal=z3.Or(comes_first(best), comes_first(new)),
+        "with_one_more_group_one_comes_first",
+        (places_differ(now), inside(best), z3.ForAll([h], z3.Implies(inside(h), before(best, h)))),
+        z3.Or(comes_first(best), comes_first(new)),
         show=_told(now, best=best, new=new),
     )
     yield Obligation(
-        name="the_first_of_a_free_correlation_may_be_handed_out",
-        hypotheses=(places_differ(now), one_lock(now), *_heads(now, best)),
-        goal=ready(now, using, best),
+        "the_first_of_a_free_correlation_may_be_handed_out",
+        (places_differ(now), one_lock(now), *_heads(now, best)),
+        ready(now, using, best),
         show=_told(now, best=best),
     )
 
@@ -86,9 +86,9 @@ def _what_is_found_is_ready(using: Rules) -> Iterable[Obligation]:
     now = table()
     (g,) = groups("g")
     yield Obligation(
-        name="it_is_ended_and_the_first_of_a_free_correlation",
-        hypotheses=(places_differ(now), one_lock(now), found(now, using, g)),
-        goal=z3.And(*_heads(now, g)),
+        "it_is_ended_and_the_first_of_a_free_correlation",
+        (places_differ(now), one_lock(now), found(now, using, g)),
+        z3.And(*_heads(now, g)),
         show=_told(now, found=g),
     )
 
@@ -101,9 +101,9 @@ def _highest(using: Rules) -> Iterable[Obligation]:
         z3.And(now.priority(g) == now.priority(h), now.place(g) <= now.place(h)),
     )
     yield Obligation(
-        name="nothing_that_is_ready_is_higher_or_as_high_and_earlier",
-        hypotheses=(places_differ(now), one_lock(now), found(now, using, g), *_heads(now, h)),
-        goal=lower,
+        "nothing_that_is_ready_is_higher_or_as_high_and_earlier",
+        (places_differ(now), one_lock(now), found(now, using, g), *_heads(now, h)),
+        lower,
         show=_told(now, found=g, ready=h),
     )
 
@@ -120,9 +120,9 @@ def _in_order(using: Rules) -> Iterable[Obligation]:
     (g,) = groups("g")
     invariant = (places_differ(now), one_lock(now), received_is_first(now), one_received(now))
     yield Obligation(
-        name="locking_what_was_found_keeps_one_group_of_a_correlation_and_the_order",
-        hypotheses=(*invariant, found(now, using, g), _locked(now, after, g)),
-        goal=z3.And(received_is_first(after), one_received(after)),
+        "locking_what_was_found_keeps_one_group_of_a_correlation_and_the_order",
+        (*invariant, found(now, using, g), _locked(now, after, g)),
+        z3.And(received_is_first(after), one_received(after)),
         show=_told(now, found=g),
     )
     h, k = groups("h k")
@@ -138,9 +138,9 @@ def _in_order(using: Rules) -> Iterable[Obligation]:
     still = (after.there(g), z3.Not(after.sending(g)), z3.Not(after.receiving(g)))
     kept = (one_lock(after), received_is_first(after), one_received(after))
     yield Obligation(
-        name="so_does_locking_what_was_found_in_an_older_table",
-        hypotheses=(*invariant, found(now, using, g), meanwhile, *kept, *still, _locked(after, later, g)),
-        goal=z3.And(received_is_first(later), one_received(later)),
+        "so_does_locking_what_was_found_in_an_older_table",
+        (*invariant, found(now, using, g), meanwhile, *kept, *still, _locked(after, later, g)),
+        z3.And(received_is_first(later), one_received(later)),
         show=_told(now, found=g),
     )
 
