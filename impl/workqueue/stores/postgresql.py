@@ -22,7 +22,15 @@ from typing import Any, TypeAlias
 
 import psycopg
 
-from scatterproof.impl.workqueue.stores.access import OutcomeUnknown, Unavailable
+from scatterproof.impl.workqueue.stores import joined, schema
+from scatterproof.impl.workqueue.stores.access import (
+    GroupMessage,
+    OutcomeUnknown,
+    Unavailable,
+    check_bodies,
+    check_group,
+    refused,
+)
 from scatterproof.impl.workqueue.stores.sql import Execute, Row, SqlStore, Statement, prepare
 from scatterproof.spec.errors import BadInput, CannotRun
 
@@ -61,14 +69,15 @@ class PostgresqlDatabase:
     def run(
         self, *statements: Statement, correlation: str | None = None, durable: bool = True
     ) -> Sequence[Sequence[Row]]:
-        # All is sent at once, the commit too: where the connection is lost, it may have been carried out.
+        # All is sent at once. A pipeline is one transaction, and so is a single statement. The commit is part of it:
+        # where the connection is lost, it may have been carried out.
         self._connect_again()
         locking = [] if correlation is None else [(_LOCK, {"key": _key(correlation)})]
         try:
+            if len(asked := (*locking, *statements)) == 1:
+                return [_rows(self._cursor(*asked[0]))]
             with self._connection.pipeline():
-                self._connection.execute("BEGIN")
-                cursors = [self._cursor(*statement) for statement in (*locking, *statements)]
-                self._connection.execute("COMMIT")
+                cursors = [self._cursor(*statement) for statement in asked]
             return [_rows(cursor) for cursor in cursors[len(locking) :]]
         except psycopg.Error as error:
             if self._connection.closed:
@@ -170,7 +179,9 @@ def _key(correlation: str) -> int:
 @cache
 def _placed(statement: str) -> str:
     """The statement with psycopg's placeholders."""
-    return re.sub(r"(?<!:):([a-z_]+)\b", r"%(\1)s", statement.replace("%", "%%"))
+    # An array as text takes psycopg as long as all else of a call.
+    binary = re.sub(r"(?<!:):([a-z_]+)(?=::BYTEA\[\])", r"%(\1)b", statement.replace("%", "%%"))
+    return re.sub(r"(?<!:):([a-z_]+)\b", r"%(\1)s", binary)
 
 
 def _connect(address: str) -> psycopg.Connection[Any]:
@@ -204,6 +215,51 @@ def _listen(address: str, wake: Callable[[], None], ended: threading.Event) -> N
         ended.wait(RECONNECT_S)
 
 
+class PostgresqlStore(SqlStore):
+    """The store, its frequent calls in a statement each."""
+
+    def send_message(self, group: int, token: int, body: bytes) -> int:
+        (added,) = self._run("SEND", given={"group": group, "token": token, "body": bytes(body)})
+        if not added:
+            raise refused("send_message", group, token)
+        message: int = added[0][0]
+        return message
+
+    def send_group(self, *, type: int, priority: int, correlation: str, server: str, bodies: Sequence[bytes]) -> int:
+        check_group(type, priority, correlation, server)
+        check_bodies(bodies)
+        given = {"type": type, "priority": priority, "correlation": correlation, "server": server}
+        whole = {"messages": len(bodies), "bodies": [bytes(body) for body in bodies]}
+        (((group, state),),) = self._run("SEND_WHOLE", given=given | whole, locked=correlation)
+        if state == schema.READY:
+            self.database.wake()
+        return int(group)
+
+    def read_message(self, group: int, token: int) -> GroupMessage | None:
+        (used,) = self._run("USE_AND_READ", given={"group": group, "token": token})
+        return _message("read_message", group, token, used)
+
+    def pop_and_read(self, group: int, token: int, message: int) -> GroupMessage | None:
+        (popped,) = self._run("POP_AND_READ", given={"group": group, "token": token, "message": message})
+        return _message("pop_and_read", group, token, popped)
+
+    def pop_group(self, group: int, token: int) -> None:
+        given = self._given("pop_group", group, token)
+        (gone,) = self._run("FINISH", given=given, locked=given["correlation"])
+        if not gone:
+            raise refused("pop_group", group, token)
+        if gone[0][0]:
+            self.database.wake()
+
+
+def _message(call: str, group: int, token: int, rows: Sequence[Row]) -> GroupMessage | None:
+    """Raises Refused where the group was not found under this lock."""
+    if not rows:
+        raise refused(call, group, token)
+    ((message, body, tries),) = rows
+    return None if message is None else GroupMessage(message, bytes(body), tries)
+
+
 def postgresql_store(address: str, clock: Callable[[], int] | None = None) -> SqlStore:
     """A connection of its own to the queue in this database, in the first schema of its search path; the tables are
     made where there are none. Unavailable where the server cannot be reached; BadInput for an address that is none, or
@@ -214,4 +270,4 @@ def postgresql_store(address: str, clock: Callable[[], int] | None = None) -> Sq
     except Unavailable as error:
         database.close()
         raise CannotRun(f"the queue's tables cannot be made or read: {error}") from None
-    return SqlStore(database)
+    return PostgresqlStore(database, vars(joined))

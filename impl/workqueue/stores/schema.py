@@ -8,6 +8,8 @@ and `scatterproof_schema`, the version. A group has these columns that the sourc
   order of selection: taking one is logarithmic in the number of ready groups, whatever else waits.
 - token: of the group's last lock (fencing).
 - group_retries, used_ns: how often it was handed out; when its lock was last used, in ns of the store's clock.
+- tries: how often its first message was read. No other one was; and this row changes with every message anyway, where
+  the message's own would be written anew with its body.
 """
 
 from __future__ import annotations
@@ -59,6 +61,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # the row on its page, and enters it into none of the indexes.
         "DROP INDEX scatterproof_sending",
         "CREATE INDEX scatterproof_sending ON scatterproof_groups (group_id) WHERE state = 1",
+    ),
+    (
+        "ALTER TABLE scatterproof_groups ADD COLUMN tries BIGINT NOT NULL DEFAULT 0",
+        """UPDATE scatterproof_groups SET tries = COALESCE(
+             (SELECT m.tries FROM scatterproof_messages m WHERE m.group_id = scatterproof_groups.group_id
+              ORDER BY m.message LIMIT 1), 0)""",
+        "ALTER TABLE scatterproof_messages DROP COLUMN tries",
     ),
 )
 VERSION = len(MIGRATIONS)

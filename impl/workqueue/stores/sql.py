@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
 from scatterproof.impl.workqueue.stores import schema, statements
@@ -64,11 +65,11 @@ class Database(Protocol):
 
 
 class SqlStore:
-    """`Access` over a database, whose tables are there (`prepare`)."""
+    """`Access` over a database, whose tables are there (`prepare`). more: further statements, of one database alone."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, more: Mapping[str, object] = MappingProxyType({})) -> None:
         self.database = database
-        named = {name: text for name, text in vars(statements).items() if name.isupper()}
+        named = {name: str(text) for name, text in {**vars(statements), **more}.items() if name.isupper()}
         words = database.words
         self.sql = {name: text.format(**{"whose": "{whose}", **words}) for name, text in named.items()}
         # By group that this client holds: which lock is needed must be known ahead of the transaction.
@@ -124,22 +125,22 @@ class SqlStore:
         return group
 
     def read_message(self, group: int, token: int) -> GroupMessage | None:
-        held, first = self._run("HOLD", "READ", given={"group": group, "token": token}, durable=False)
-        if not held:
+        used, first = self._run("USE", "READ", given={"group": group, "token": token}, durable=False)
+        if not used:
             raise refused("read_message", group, token)
-        return _message(first)
+        return GroupMessage(first[0][0], bytes(first[0][1]), used[0][0]) if first else None
 
     def pop_message(self, group: int, token: int, message: int) -> None:
-        _, popped = self._run("HOLD_AT", "POP", given={"group": group, "token": token, "message": message})
+        _, popped = self._run("USE_AT", "POP", given={"group": group, "token": token, "message": message, "tries": 0})
         if not popped:
             raise refused("pop_message", group, token)
 
     def pop_and_read(self, group: int, token: int, message: int) -> GroupMessage | None:
-        given = {"group": group, "token": token, "message": message}
-        _, following, popped = self._run("HOLD_AT", "READ_NEXT", "POP", given=given)
+        given = {"group": group, "token": token, "message": message, "tries": 1}
+        _, popped, first = self._run("USE_AT", "POP", "READ", given=given)
         if not popped:
             raise refused("pop_and_read", group, token)
-        return _message(following)
+        return GroupMessage(first[0][0], bytes(first[0][1]), 1) if first else None
 
     def pop_group(self, group: int, token: int) -> None:
         self._end("pop_group", group, token, "POP_GROUP")
@@ -154,8 +155,8 @@ class SqlStore:
     def set_aside_message(self, group: int, token: int, message: int, reason: str) -> None:
         # PostgreSQL keeps no NUL in a text.
         text = reason.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
-        given = {"group": group, "token": token, "message": message, "reason": text}
-        _, _, popped = self._run("HOLD_AT", "SET_ASIDE", "POP", given=given)
+        given = {"group": group, "token": token, "message": message, "reason": text, "tries": 0}
+        *_, popped = self._run("SET_ASIDE", "USE_AT", "POP", given=given)
         if not popped:
             raise refused("set_aside_message", group, token)
 
@@ -223,6 +224,14 @@ class SqlStore:
     def _end(self, call: str, group: int, token: int, *ending: str) -> None:
         """Run these statements, where one at most applies, and make the next group of the correlation ready. Raises
         Refused where none applies."""
+        given = self._given(call, group, token)
+        *done, promoted = self._run(*ending, "PROMOTE", given=given, locked=given["correlation"])
+        if not any(done):
+            raise refused(call, group, token)
+        self._wake(promoted)
+
+    def _given(self, call: str, group: int, token: int) -> dict[str, Any]:
+        """What a call that ends a group is given. Raises Refused where there is no such group."""
         correlation = self._correlations.pop(group, None)
         if correlation is None:
             with self.database.transaction(durable=False) as execute:
@@ -230,19 +239,11 @@ class SqlStore:
             if not found:
                 raise refused(call, group, token)
             correlation = found[0][0]
-        given = {"group": group, "token": token, "correlation": correlation}
-        *done, promoted = self._run(*ending, "PROMOTE", given=given, locked=correlation)
-        if not any(done):
-            raise refused(call, group, token)
-        self._wake(promoted)
+        return {"group": group, "token": token, "correlation": correlation}
 
     def _wake(self, ready: Sequence[Row]) -> None:
         if ready:
             self.database.wake()
-
-
-def _message(rows: Sequence[Row]) -> GroupMessage | None:
-    return GroupMessage(rows[0][0], bytes(rows[0][1]), rows[0][2]) if rows else None
 
 
 def prepare(database: Database) -> None:

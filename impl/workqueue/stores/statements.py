@@ -27,15 +27,15 @@ INSERT INTO scatterproof_groups
   (type, priority, correlation, server, state, token, last_message, group_retries, used_ns)
 VALUES (:type, :priority, :correlation, :server, 2, 1, :messages, 0, {now}) RETURNING group_id"""
 ADD_TO_WHOLE = """
-INSERT INTO scatterproof_messages (group_id, message, tries, body)
-SELECT MAX(group_id), :message, 0, :body FROM scatterproof_groups WHERE correlation = :correlation"""
+INSERT INTO scatterproof_messages (group_id, message, body)
+SELECT MAX(group_id), :message, :body FROM scatterproof_groups WHERE correlation = :correlation"""
 
 COUNT_MESSAGE = """
 UPDATE scatterproof_groups SET last_message = last_message + 1, used_ns = {now}
 WHERE group_id = :group AND token = :token AND state = 1 RETURNING last_message"""
 ADD_MESSAGE = """
-INSERT INTO scatterproof_messages (group_id, message, tries, body)
-SELECT group_id, last_message, 0, :body FROM scatterproof_groups
+INSERT INTO scatterproof_messages (group_id, message, body)
+SELECT group_id, last_message, :body FROM scatterproof_groups
 WHERE group_id = :group AND token = :token AND state = 1 RETURNING message"""
 
 # The correlation never changes, so that it may be read without a lock.
@@ -62,25 +62,20 @@ SET state = 4, token = token + 1, group_retries = group_retries + 1, server = :s
 WHERE group_id = (SELECT group_id FROM first)
 RETURNING group_id, token, type, priority, correlation, last_message, group_retries"""
 
-# Nobody releases the group or hands it out until the end of the transaction.
-HOLD = """
-UPDATE scatterproof_groups SET used_ns = {now}
-WHERE group_id = :group AND token = :token AND state = 4 RETURNING group_id"""
+# Nobody releases the group or hands it out until the end of the transaction, once its row is locked by one of these.
+# The try counts for the first message: another one is read only when that one is gone.
+USE = """
+UPDATE scatterproof_groups SET used_ns = {now}, tries = tries + 1
+WHERE group_id = :group AND token = :token AND state = 4 RETURNING tries"""
+# Of a group that is held nobody else changes the messages.
+READ = "SELECT message, body FROM scatterproof_messages WHERE group_id = :group ORDER BY message LIMIT 1"
 
 _FIRST = "(SELECT message FROM scatterproof_messages WHERE group_id = :group ORDER BY message LIMIT 1)"
 _HELD = "(SELECT group_id FROM scatterproof_groups WHERE group_id = :group AND token = :token AND state = 4)"
-READ = f"""
-UPDATE scatterproof_messages SET tries = tries + 1 WHERE group_id = {_HELD} AND message = {_FIRST}
-RETURNING message, body, tries"""
-
-HOLD_AT = f"""
-UPDATE scatterproof_groups SET used_ns = {{now}}
+# `message` goes; tries: of the one behind it, 1 where that is read in the same step.
+USE_AT = f"""
+UPDATE scatterproof_groups SET used_ns = {{now}}, tries = :tries
 WHERE group_id = :group AND token = :token AND state = 4 AND :message = {_FIRST} RETURNING group_id"""
-# Ahead of the pop of `message`, which has to be the first.
-READ_NEXT = f"""
-UPDATE scatterproof_messages SET tries = tries + 1 WHERE group_id = {_HELD} AND :message = {_FIRST} AND message =
-  (SELECT message FROM scatterproof_messages WHERE group_id = :group AND message > :message ORDER BY message LIMIT 1)
-RETURNING message, body, tries"""
 POP = f"""
 DELETE FROM scatterproof_messages WHERE group_id = {_HELD} AND message = :message AND message = {_FIRST}
 RETURNING message"""
@@ -105,7 +100,8 @@ SET_ASIDE = f"""
 INSERT INTO scatterproof_aside (group_id, message, correlation, type, priority, tries, reason, body)
 SELECT held.group_id, message, correlation, type, priority, tries, :reason, body
 FROM scatterproof_groups held JOIN scatterproof_messages ON scatterproof_messages.group_id = held.group_id
-WHERE held.group_id = {_HELD} AND message = :message AND message = {_FIRST}"""
+WHERE held.group_id = :group AND token = :token AND state = 4 AND message = :message AND message = {_FIRST}
+{{for_update}}"""
 
 DEAD = """
 SELECT group_id, correlation FROM scatterproof_groups WHERE state = 1 AND used_ns < :before ORDER BY group_id"""

@@ -94,24 +94,15 @@ DAMAGE = (
     *(("NEXT", "priority, group_id", "priority, group_id DESC"), ("NEXT", "token = token + 1, ", "")),
     *(("NEXT", "group_retries = group_retries + 1, ", ""), ("NEXT", "server = :server, ", "")),
     *(("NEXT", ", used_ns = :now", ""), ("NEXT", "WHERE state = 3", "WHERE state IN (2, 3)")),
-    *(("HOLD", "AND token = :token", ""), ("HOLD", "AND state = 4", ""), ("HOLD", "used_ns = :now", "state = state")),
-    *(
-        ("HOLD_AT", "AND token = :token", ""),
-        ("HOLD_AT", "AND state = 4", ""),
-        ("HOLD_AT", "AND :message =", "AND 0 <"),
-    ),
+    *(("USE", "AND token = :token", ""), ("USE", "AND state = 4", ""), ("USE", "used_ns = :now", "state = state")),
+    *(("USE", "tries = tries + 1", "tries = 1"), ("USE_AT", "tries = :tries", "tries = tries")),
+    *(("USE_AT", "AND token = :token", ""), ("USE_AT", "AND state = 4", ""), ("USE_AT", "AND :message =", "AND 0 <")),
+    ("USE_AT", "used_ns = :now", "state = state"),
     *(("ADD_MESSAGE", "AND token = :token", ""), ("ADD_MESSAGE", "AND state = 1", "")),
-    *(("READ", "tries = tries + 1", "tries = tries"), ("READ", "ORDER BY message", "ORDER BY message DESC")),
-    *(("READ", "AND token = :token", ""), ("READ", "AND state = 4", ""), ("READ", "group_id = (", "0 < (")),
+    *(("READ", "ORDER BY message", "ORDER BY message DESC"), ("READ", "group_id = :group", "group_id <> :group")),
     *(("POP", "AND message = (", "AND 0 < ("), ("POP", "ORDER BY message", "ORDER BY message DESC")),
     *(("POP", "AND token = :token", ""), ("POP", "AND state = 4", "")),
     *(("SET_ASIDE", "AND token = :token", ""), ("SET_ASIDE", "AND state = 4", "")),
-    *(
-        ("READ_NEXT", "AND token = :token", ""),
-        ("READ_NEXT", "AND state = 4", ""),
-        ("READ_NEXT", "AND :message =", "AND 0 <"),
-    ),
-    *(("READ_NEXT", "tries + 1", "tries"), ("READ_NEXT", "message LIMIT", "message DESC LIMIT")),
     *(("OPEN_WHOLE", "2, 1, :messages", "2, 1, 1"), ("OPEN_WHOLE", "2, 1, :messages", "3, 1, :messages")),
     ("ADD_TO_WHOLE", "MAX", "MIN"),
     ("POP_GROUP", "AND NOT EXISTS", "AND 1 OR NOT EXISTS"),
@@ -120,6 +111,59 @@ DAMAGE = (
 )
 """The source's own slips are among them: by priority alone a group overtakes, and a start releases send locks. What a
 statement asks again because another transaction may have come between is not here: only races tell it."""
+# The same where a call is one statement: each part of it goes where the call can be had without it.
+JOINED = (
+    *(("SEND_WHOLE", "2 ELSE 3", "3 ELSE 3"), ("SEND_WHOLE", "2 ELSE 3", "2 ELSE 2"), ("SEND_WHOLE", ":messages", "1")),
+    ("SEND_WHOLE", "group_id, message, body FROM opened", "group_id, 9 - message, body FROM opened"),
+    *(("SEND", "AND token = :token", ""), ("SEND", "AND state = 1", ""), ("SEND", ", used_ns = ", ", server = ")),
+    *(("USE_AND_READ", "AND token = :token", ""), ("USE_AND_READ", "AND state = 4", "")),
+    *(("USE_AND_READ", "tries + 1", "1"), ("USE_AND_READ", "used_ns = ", "last_message = ")),
+    ("USE_AND_READ", "ORDER BY message", "ORDER BY message DESC"),
+    *(("POP_AND_READ", "AND token = :token", ""), ("POP_AND_READ", "AND state = 4", "")),
+    *(("POP_AND_READ", "AND :message =", "AND 0 <"), ("POP_AND_READ", "tries = 1", "tries = tries")),
+    *(("POP_AND_READ", "message > :message", "message <> 0"), ("POP_AND_READ", "used_ns = ", "last_message = ")),
+    *(
+        ("FINISH", "AND token = :token", ""),
+        ("FINISH", "AND state = 4", ""),
+        ("FINISH", "AND NOT EXISTS", "AND EXISTS"),
+    ),
+    *(("FINISH", "state = 2 AND EXISTS (SELECT FROM gone)", "state = 2"), ("FINISH", "state = 2 AND", "state = 1 AND")),
+    *(("FINISH", "ORDER BY group_id", "ORDER BY group_id DESC"), ("FINISH", "AND group_id <> :group", "")),
+)
+
+
+# With a look at everything behind each step. Lock 0 is the last one, and 7 the same with another token, up to three.
+SCRIPT: list[Step] = [
+    step
+    for asked in (
+        *(("open", 2, 2, 0), ("send", 7, 0, 0), ("send", 0, 0, 0), ("close", 0, 0, 0), ("send", 0, 0, 0)),
+        *(("whole", 0, 0, 2), ("whole", 0, 0, 0), ("whole", 0, 0, 1), ("whole", 1, 1, 0), ("next", 0, 0, 0)),
+        *(("read", 7, 0, 0), ("read", 0, 0, 0), ("read", 0, 0, 0), ("finish", 0, 0, 0)),
+        *(("advance", 7, 0, 0), ("advance", 0, 1, 0), ("advance", 0, 0, 0), ("read", 0, 0, 0), ("release", 0, 0, 0)),
+        *(("read", 0, 0, 0), ("advance", 0, 1, 0), ("next", 0, 0, 0), ("advance", 0, 1, 0), ("advance", 0, 2, 0)),
+        *(("finish", 7, 0, 0), ("release", 0, 0, 0), ("finish", 0, 0, 0), ("next", 1, 0, 0), ("finish", 0, 0, 0)),
+    )
+    for step in (asked, ("contents", 0, 0, 0))
+]
+
+
+@pytest.mark.parametrize(("statement", "part", "instead"), JOINED)
+def test_a_damaged_statement_is_seen_on_postgresql(
+    on_postgresql: Emptied, statement: str, part: str, instead: str
+) -> None:
+    store = on_postgresql.store
+    assert isinstance(store, SqlStore)
+    assert part in store.sql[statement]
+    store.sql[statement] = store.sql[statement].replace(part, instead)
+    try:
+        found = difference(in_memory(), on_postgresql.calling(), SCRIPT)
+    except SERVER_ERRORS:
+        return  # the database itself refused it
+    assert found is not None
+
+
+def test_postgresql_follows_the_script_while_nothing_is_damaged(on_postgresql: Emptied) -> None:
+    assert difference(in_memory(), on_postgresql.calling(), SCRIPT) is None
 
 
 @pytest.mark.parametrize(("statement", "part", "instead"), DAMAGE)

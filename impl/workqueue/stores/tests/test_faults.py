@@ -89,6 +89,19 @@ def test_q_store_calls_go_on_after_some_have_failed_in_the_middle(postgres_serve
     access.close()
 
 
+@pytest.mark.parametrize("more", [0, 2])
+def test_q_store_a_commit_that_the_server_refuses_has_changed_nothing(postgres_server: Cluster, more: int) -> None:
+    access = postgresql_store(postgres_server.queue())
+    access.database.run(("CREATE TABLE once (n INT UNIQUE DEFERRABLE INITIALLY DEFERRED)", {}))
+    for _ in range(8):
+        with pytest.raises(Unavailable, match="nothing was changed"):
+            access.database.run(
+                ("INSERT INTO once VALUES (:n::INT), (:n::INT)", {"n": 1}), *[("SELECT :n::INT", {"n": 1})] * more
+            )
+        assert access.database.run(("SELECT COUNT(*) FROM once", {})) == [[(0,)]]
+    access.close()
+
+
 def test_q_retry_a_count_of_tries_is_there_after_the_server_crashed(postgres_server: Cluster) -> None:
     # The log is written by who commits: its writer would come too late to save what was committed without it.
     with cluster(wal_writer_delay="10s") as server:

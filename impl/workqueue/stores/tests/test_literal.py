@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from scatterproof.impl.workqueue.conftest import Stores
+from scatterproof.impl.workqueue.stores import joined
 from scatterproof.impl.workqueue.stores.access import Access, LockedGroup, Refused, Unavailable
 from scatterproof.impl.workqueue.stores.sql import SqlStore
 
@@ -83,7 +84,9 @@ LITERAL: dict[Callable[[Access], bool], list[Damage]] = {
         ("PROMOTE", "ORDER BY group_id", "ORDER BY priority, group_id"),
     ],
     slow_worker_dequeues: [("POP", " AND token = :token", "")],
-    slow_sender_adds_to_a_held_group: [(name, " AND state = 1", "") for name in ("COUNT_MESSAGE", "ADD_MESSAGE")],
+    slow_sender_adds_to_a_held_group: [
+        (name, " AND state = 1", "") for name in ("COUNT_MESSAGE", "ADD_MESSAGE", "SEND")
+    ],
 }
 
 
@@ -91,6 +94,8 @@ LITERAL: dict[Callable[[Access], bool], list[Damage]] = {
 def damaged(store: Access, damage: list[Damage]) -> Iterator[None]:
     assert isinstance(store, SqlStore)
     for statement, part, instead in damage:
+        if statement in vars(joined) and statement not in store.sql:
+            continue
         assert part in store.sql[statement], store.sql[statement]
         store.sql[statement] = store.sql[statement].replace(part, instead)
     yield

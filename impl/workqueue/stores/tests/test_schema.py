@@ -31,6 +31,14 @@ def test_tables_of_an_earlier_version_are_brought_to_this_one(tmp_path: Path, mo
         earlier.setattr(schema, "VERSION", 1)
         factory(f"sqlite:{path}")().close()
     assert "used_ns" in indexes(path)["scatterproof_sending"]
-    for each in (path, now):
-        factory(f"sqlite:{each}")().close()
+    with sqlite3.connect(path) as database:
+        database.execute(f"INSERT INTO scatterproof_groups VALUES (1, 0, 1, 'c', 's', {schema.READY}, 1, 3, 2, 0)")
+        database.executemany("INSERT INTO scatterproof_messages VALUES (1, ?, ?, CAST('x' AS BLOB))", [(2, 4), (3, 0)])
+    store = factory(f"sqlite:{path}")()
+    factory(f"sqlite:{now}")().close()
     assert indexes(path) == indexes(now)
+    group = store.next_group("r")
+    assert group is not None
+    read = [store.read_message(1, group.token), store.pop_and_read(1, group.token, 2)]
+    assert [(message.message, message.retries) for message in read if message] == [(2, 5), (3, 1)]
+    store.close()

@@ -20,7 +20,7 @@ def unsynced(store: SqlStore, number: int) -> None:
 def unlocked(store: SqlStore, number: int) -> None:
     """A group that is handed out stays ready: two workers hold it (Q-ONCE)."""
     store.sql["NEXT"] = store.sql["NEXT"].replace("state = 4", "state = 3")
-    for name in ("HOLD", "HOLD_AT", "READ", "POP", "POP_GROUP"):
+    for name in ("USE", "USE_AT", "POP", "POP_GROUP"):
         store.sql[name] = store.sql[name].replace(" AND state = 4", "")
 
 
