@@ -14,6 +14,7 @@ from scatterproof.spec.schedule import Call, FaultKind
 from scatterproof.spec.topology import Topology
 
 _MOST = 40  # calls a client
+_MOST_ON_RINGS = 8  # each message goes over all links
 
 
 def _parameters(draw: Random, setting: Setting) -> dict[str, Parameter]:
@@ -37,11 +38,25 @@ def _appliances(draw: Random) -> Topology:
     return attached(hosts, joined, [draw.randrange(hosts) for _ in range(draw.randint(2, 8))])
 
 
-def _calls(draw: Random, setting: Setting) -> tuple[Call, ...]:
+def _all_paths(draw: Random, setting: Setting) -> dict[str, Parameter]:
+    return {**_parameters(draw, setting), "paths": "all"}
+
+
+def _ring(draw: Random) -> Topology:
+    hosts = draw.randint(3, 5)
+    joined = [(one, (one + 1) % hosts) for one in range(hosts)]
+    return attached(hosts, joined, [draw.randrange(hosts) for _ in range(draw.randint(2, 4))])
+
+
+def _calls_on_rings(draw: Random, setting: Setting) -> tuple[Call, ...]:
+    return _calls(draw, setting, _MOST_ON_RINGS)
+
+
+def _calls(draw: Random, setting: Setting, most: int = _MOST) -> tuple[Call, ...]:
     """Each client first subscribes, then makes calls of any kind."""
     made: list[Call] = []
     for client in setting.topology.clients():
-        times = sorted(draw.randrange(20 * setting.span_ns) for _ in range(draw.randint(2, _MOST)))
+        times = sorted(draw.randrange(20 * setting.span_ns) for _ in range(draw.randint(2, most)))
         for number, time_ns in enumerate(times):
             kind = draw.randrange(KINDS) if number else KINDS - 4
             made += episode(kind, time_ns, client, draw.randrange(256), _grammar(setting), 8)
@@ -60,6 +75,13 @@ PLUGIN = SparkPlugin(
             faults=_FAULTS,
             often_faulty=True,
             networks={"appliances": _appliances},
+        ),
+        RunKind(
+            name="all-paths",
+            parameters=_all_paths,
+            calls=_calls_on_rings,
+            faults=_FAULTS,
+            networks={"ring": _ring},
         ),
     )
 )
